@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the CMakeLists of this project share.
+
+# Language level, include directories and warnings of a target that is compiled from src/.
+function(tutti_configure target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  target_include_directories(${target}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+endfunction()
+
+# find_package() that names the Debian package where it fails.
+macro(tutti_require package debian)
+  find_package(${package} QUIET CONFIG)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} was not found: install ${debian}, or build the library alone with "
+      "-DTUTTI_BUILD_TESTS=OFF -DTUTTI_BUILD_BENCH=OFF -DTUTTI_BUILD_EXAMPLES=OFF -DTUTTI_BUILD_TOOLS=OFF")
+  endif()
+endmacro()
+
+# Boost.Context. A static tutti prefers the static one, so that an installed program needs no Boost; a shared tutti
+# takes the shared one, since Debian's static one is not all position independent. Sets TUTTI_BOOST_STATIC.
+macro(tutti_find_boost_context)
+  if(NOT DEFINED Boost_USE_STATIC_LIBS AND NOT BUILD_SHARED_LIBS)
+    set(Boost_USE_STATIC_LIBS ON)
+    find_package(Boost QUIET COMPONENTS context)
+    if(NOT TARGET Boost::context)
+      set(Boost_USE_STATIC_LIBS OFF)
+    endif()
+  endif()
+  if(NOT TARGET Boost::context)
+    find_package(Boost QUIET COMPONENTS context)
+  endif()
+  if(NOT TARGET Boost::context)
+    message(FATAL_ERROR "Boost.Context was not found: install libboost-context-dev")
+  endif()
+  set(TUTTI_BOOST_STATIC ${Boost_USE_STATIC_LIBS})
+endmacro()
+
+# Writes the list of all algorithms: <folder>/<collective>/<name>.cpp defines tutti::algorithms::<collective>_<name>.
+# The list refers to each of them, so that no linker can drop one out of a static library.
+function(tutti_generate_catalogue folder output)
+  file(GLOB files RELATIVE "${folder}" CONFIGURE_DEPENDS "${folder}/*/*.cpp")
+  list(SORT files)
+  set(declarations "")
+  set(entries "")
+  foreach(file IN LISTS files)
+    if(NOT file MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)\\.cpp$")
+      message(FATAL_ERROR "src/algorithms/${file}: an algorithm is called <collective>/<name>.cpp, in [a-z0-9_]")
+    endif()
+    string(APPEND declarations "extern const algorithm ${CMAKE_MATCH_1}_${CMAKE_MATCH_2};\n")
+    string(APPEND entries "    &algorithms::${CMAKE_MATCH_1}_${CMAKE_MATCH_2},\n")
+  endforeach()
+  list(LENGTH files count)
+  if(count EQUAL 0)
+    set(body "  return {};\n")
+  else()
+    set(body "  static const algorithm* const all[] = {\n${entries}  };\n  return all;\n")
+  endif()
+  file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT "// SPDX-License-Identifier: Apache-2.0
+//
+// Generated from the files of src/algorithms, in the order of their names.
+#include <span>
+
+#include \"schedule/algorithm.hpp\"
+
+namespace tutti::algorithms {
+${declarations}}  // namespace tutti::algorithms
+
+namespace tutti {
+
+std::span<const algorithm* const> catalogue() noexcept;
+
+std::span<const algorithm* const> catalogue() noexcept {
+${body}}
+
+}  // namespace tutti
+")
+endfunction()
+
+# The engine of one MPI, twice: a module that the core loads, whole in itself, and a static library for programs
+# that link that MPI themselves.
+function(tutti_add_mpi_engine mpi sources core_objects)
+  set(module tutti-mpi-${mpi})
+  add_library(${module} MODULE ${sources} ${core_objects})
+  add_dependencies(modules ${module})
+  tutti_configure(${module})
+  target_compile_definitions(${module} PRIVATE TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+  target_include_directories(${module} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
+  target_link_libraries(${module} PRIVATE ${TUTTI_MPI_${mpi}_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
+  # Clang leaves the sanitizers' own symbols to the program.
+  if(NOT (TUTTI_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
+    target_link_options(${module} PRIVATE -Wl,--no-undefined)
+  endif()
+  if(PROJECT_IS_TOP_LEVEL)
+    set_target_properties(${module} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti")
+  endif()
+  set_target_properties(${module} PROPERTIES INSTALL_RPATH "")  # it links nothing of this project
+  install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
+
+  set(library tutti_mpi_${mpi})
+  add_library(${library} STATIC ${sources})
+  add_library(tutti::mpi_${mpi} ALIAS ${library})
+  tutti_configure(${library})
+  target_compile_definitions(${library}
+    PRIVATE TUTTI_MPI_NAME="${mpi}" TUTTI_MPI_STATIC
+    PUBLIC OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+  target_include_directories(${library} SYSTEM PUBLIC ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
+  target_link_libraries(${library} PUBLIC tutti ${TUTTI_MPI_${mpi}_LIBRARIES})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME mpi_${mpi})
+endfunction()
+
+# One program <prefix><name><suffix> for each <name>.cpp of the current directory, or of DIRECTORY in it; sources in a
+# folder <name>/ belong to it. Puts the programs into <variable>, which is empty where there is no such file.
+# Usage: tutti_programs(variable PREFIX prefix SUFFIX suffix DIRECTORY dir LIBRARIES ...)
+function(tutti_programs variable)
+  cmake_parse_arguments(arg "" "PREFIX;SUFFIX;DIRECTORY" "LIBRARIES" ${ARGN})
+  set(directory "${CMAKE_CURRENT_SOURCE_DIR}/${arg_DIRECTORY}")
+  file(GLOB mains CONFIGURE_DEPENDS "${directory}/*.cpp")
+  set(programs "")
+  foreach(main IN LISTS mains)
+    get_filename_component(name "${main}" NAME_WE)
+    file(GLOB parts CONFIGURE_DEPENDS "${directory}/${name}/*.cpp")
+    set(program ${arg_PREFIX}${name}${arg_SUFFIX})
+    add_executable(${program} "${main}" ${parts})
+    target_link_libraries(${program} PRIVATE tutti::tutti ${arg_LIBRARIES})
+    target_include_directories(${program} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+    target_compile_options(${program} PRIVATE -Wall -Wextra)
+    set_target_properties(${program} PROPERTIES CXX_EXTENSIONS OFF)
+    if(TARGET modules)
+      add_dependencies(${program} modules)  # so that `mpirun ./program` works as soon as it is built
+    endif()
+    list(APPEND programs ${program})
+  endforeach()
+  set(${variable} ${programs} PARENT_SCOPE)
+endfunction()
+
+# tutti.pc, which moves with the tree it is installed in.
+function(tutti_install_pkgconfig)
+  file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+  string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+  set(needs "-lboost_context -pthread")
+  foreach(library IN LISTS CMAKE_DL_LIBS)
+    string(APPEND needs " -l${library}")
+  endforeach()
+  # Where only libtutti.a is installed every link is a static one, so what it needs is not private.
+  if(BUILD_SHARED_LIBS)
+    set(pc_libs "")
+    set(pc_libs_private "${needs}")
+  else()
+    set(pc_libs "${needs}")
+    set(pc_libs_private "")
+  endif()
+  configure_file(cmake/tutti.pc.in "${PROJECT_BINARY_DIR}/tutti.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/tutti.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
