@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One collective call without its C++ types: what the front ends hand down to the library. Addresses and counts
+// are the caller's own; nothing here owns memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tutti/core/collective.hpp"
+#include "tutti/core/element.hpp"
+#include "tutti/core/operation.hpp"
+
+namespace tutti {
+
+/// Counts or displacements, in elements, one for each rank: int or std::size_t, as the caller has them.
+class counts_view {
+ public:
+  constexpr counts_view() = default;
+  constexpr counts_view(const int* data, std::size_t size) : data_(data), size_(size) {}
+  constexpr counts_view(const std::size_t* data, std::size_t size) : data_(data), size_(size), wide_(true) {}
+
+  std::size_t operator[](std::size_t i) const noexcept {
+    return wide_ ? static_cast<const std::size_t*>(data_)[i]
+                 : static_cast<std::size_t>(static_cast<const int*>(data_)[i]);
+  }
+  /// The sign is lost in operator[]; a check wants it.
+  bool negative(std::size_t i) const noexcept { return !wide_ && static_cast<const int*>(data_)[i] < 0; }
+  constexpr bool given() const noexcept { return data_ != nullptr; }
+  constexpr std::size_t size() const noexcept { return size_; }
+
+ private:
+  const void* data_ = nullptr;
+  std::size_t size_ = 0;
+  bool wide_ = false;
+};
+
+/// What to do, for all collectives alike.
+///
+/// `count` is the number of elements in one block: the whole vector of a bcast or (all)reduce or scan, the block of
+/// one rank in gather, scatter, allgather, alltoall and reduce_scatter_block. Vector forms have the four views, `in_*`
+/// for `input` and `out_*` for `output`; displacements not given mean densely packed. There `count` is this rank's own
+/// block: what it sends in a gatherv or allgatherv (the root's and all ranks' out_counts tell the others), what it
+/// receives in a scatterv (in_counts at the root only). alltoallv has both pairs of views and no count.
+///
+/// In place (`in_place`): `input` is not read. The operand of a reduction or scan, the whole of an alltoall, the own
+/// block of an allgather, and at the root the own block of a gather stand in `output`. At the root of a scatter the
+/// own block stays in `input` and `output` is not written.
+struct call {
+  collective what = collective::barrier;
+  bool in_place = false;
+  int root = 0;
+  element type{};
+  std::size_t count = 0;
+  const void* input = nullptr;
+  void* output = nullptr;
+  operation op{};
+  counts_view in_counts, in_displs, out_counts, out_displs;
+  const char* algorithm = nullptr;  ///< forces one, as "ring" or "allreduce/ring"; null: let selection choose
+};
+
+}  // namespace tutti

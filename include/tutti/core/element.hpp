@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one element is, as the lower rooms see it: a size, and a kind where the library can compute with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace tutti {
+
+/// The arithmetic kinds that built-in operators know. Everything else travels as `opaque` bytes.
+enum class element_kind : std::uint8_t {
+  opaque, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, f80, boolean
+};
+
+/// One element: `size` bytes, contiguous.
+struct element {
+  std::size_t size = 1;
+  element_kind kind = element_kind::opaque;
+
+  friend constexpr bool operator==(const element&, const element&) = default;
+};
+
+/// The element that a C++ type is. Any trivially copyable type may travel.
+template <class T>
+constexpr element element_of() noexcept {
+  using value = std::remove_cv_t<T>;
+  element_kind kind = element_kind::opaque;
+  if constexpr (std::is_same_v<value, bool>) {
+    kind = element_kind::boolean;
+  } else if constexpr (std::is_integral_v<value>) {
+    constexpr bool is_signed = std::is_signed_v<value>;
+    switch (sizeof(value)) {
+      case 1: kind = is_signed ? element_kind::i8 : element_kind::u8; break;
+      case 2: kind = is_signed ? element_kind::i16 : element_kind::u16; break;
+      case 4: kind = is_signed ? element_kind::i32 : element_kind::u32; break;
+      case 8: kind = is_signed ? element_kind::i64 : element_kind::u64; break;
+      default: break;
+    }
+  } else if constexpr (std::is_same_v<value, float>) {
+    kind = element_kind::f32;
+  } else if constexpr (std::is_same_v<value, double>) {
+    kind = element_kind::f64;
+  } else if constexpr (std::is_same_v<value, long double>) {
+    kind = element_kind::f80;
+  }
+  return {sizeof(value), kind};
+}
+
+}  // namespace tutti

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The door between the templates that a user's program compiles and the library behind them. Everything that
+// passes has lost its C++ types, so that a call costs its own code once and the headers stay thin.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "tutti/core/call.hpp"
+
+namespace tutti {
+class communicator;
+}
+
+namespace tutti::detail {
+
+/// What one rank keeps of one communicator. Defined in the library.
+class core;
+
+/// One operation under way, or prepared to be started again. Its destructor waits for what is under way.
+class pending {
+ public:
+  virtual ~pending() = default;
+  virtual void start() = 0;  ///< of a prepared operation that is not under way
+  virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
+  virtual void wait() = 0;   ///< returns at once where nothing is under way
+};
+
+/// Carries out the call and returns when this rank's part is done. Throws usage_error before anything is sent where
+/// the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
+void run_call(core&, const call&);
+
+/// The same, not waiting. The buffers must stay until wait() or test() says so; arrays of counts are copied.
+std::unique_ptr<pending> start_call(core&, const call&);
+
+/// Prepares a call that can be started many times on the same buffers.
+std::unique_ptr<pending> prepare_call(core&, const call&);
+
+/// Collective: a communicator with the same ranks whose traffic meets none of the old one's.
+std::shared_ptr<core> duplicate(core&);
+
+/// Ends the use of a communicator; a later call on it throws usage_error. Local.
+void release(core&) noexcept;
+
+int rank_of(const core&) noexcept;
+int size_of(const core&) noexcept;
+
+/// Throws usage_error{operation, rank of core, parameter, problem, remedy}. Out of line: keeps call sites small.
+[[noreturn]] void refuse(const core&, const char* operation, const char* parameter, const std::string& problem,
+                         const char* remedy);
+
+/// The last algorithm that a call of this collective used on this rank, as "allreduce/ring"; empty: none yet.
+const char* last_algorithm(const core&, collective) noexcept;
+
+}  // namespace tutti::detail

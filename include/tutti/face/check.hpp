@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each call takes, and the one sentence that the compiler says where a call is written wrongly. Everything is
+// decided before a call's body is instantiated, so that nothing follows the sentence.
+#pragma once
+
+#include "tutti/core/collective.hpp"
+#include "tutti/face/argument.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::detail {
+
+enum class mode : std::uint8_t { blocking, nonblocking, persistent };
+
+/// One member function of communicator: iallreduce_single is {allreduce, nonblocking, true}.
+struct form {
+  collective what;
+  mode how = mode::blocking;
+  bool single = false;
+};
+
+/// What a call takes.
+struct rules {
+  parameter_set in;        // as name(...)
+  parameter_set out;       // as name_out(...)
+  parameter_set required;  // besides the buffer
+  parameter buffer = parameter::unnamed;  // the call reads one: this, or send_recv_buf where it is taken
+  bool type_suffices = false;             // ... but not on all ranks: `scatter<T>(root(q))`
+};
+
+constexpr bool is_reduction(collective what) {
+  switch (what) {
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::reduce_scatter:
+    case collective::reduce_scatter_block:
+    case collective::scan:
+    case collective::exscan: return true;
+    default: return false;
+  }
+}
+constexpr bool is_vector_form(collective what) {
+  return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
+         what == collective::alltoallv;
+}
+constexpr bool is_rooted(collective what) {
+  switch (what) {
+    case collective::bcast:
+    case collective::reduce:
+    case collective::gather:
+    case collective::gatherv:
+    case collective::scatter:
+    case collective::scatterv: return true;
+    default: return false;
+  }
+}
+
+constexpr rules rules_of(form f) {
+  using enum parameter;
+  rules r;
+  r.in.add(parameter::algorithm);
+  if (f.what == collective::barrier) return r;
+  if (is_rooted(f.what)) r.in.add(parameter::root);
+  r.in.add(send_recv_buf);
+  if (f.what == collective::bcast) {
+    r.buffer = send_recv_buf;
+    r.type_suffices = true;
+    if (!f.single) {
+      r.in.add(send_recv_count);
+      r.out = {send_recv_count};
+    }
+    return r;
+  }
+  r.buffer = send_buf;
+  r.in.add(send_buf);
+  if (is_reduction(f.what)) {
+    r.in.add(parameter::op);
+    r.required.add(parameter::op);
+  }
+  if (f.what == collective::exscan) r.in.add(values_on_rank_0);
+  if (f.what == collective::scatter || f.what == collective::scatterv) r.type_suffices = true;
+  if (f.single) return r;
+  r.out = {recv_buf};
+  switch (f.what) {
+    case collective::reduce_scatter:
+      r.in = r.in | parameter_set{recv_counts};
+      r.required.add(recv_counts);
+      break;
+    case collective::gatherv:
+    case collective::allgatherv:
+      r.in = r.in | parameter_set{send_count, recv_counts, recv_displs};
+      r.out = r.out | parameter_set{send_count, recv_counts, recv_displs};
+      break;
+    case collective::scatterv:
+      r.in = r.in | parameter_set{send_counts, send_displs, recv_count};
+      r.out = r.out | parameter_set{send_displs, recv_count};
+      break;
+    case collective::alltoallv:
+      r.in = r.in | parameter_set{send_counts, send_displs, recv_counts, recv_displs};
+      r.out = r.out | parameter_set{send_displs, recv_counts, recv_displs};
+      break;
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::scan:
+    case collective::exscan:
+      r.in = r.in | parameter_set{send_count, send_recv_count};
+      r.out = r.out | parameter_set{send_recv_count};
+      break;
+    case collective::reduce_scatter_block:
+      r.in = r.in | parameter_set{recv_count, send_recv_count};
+      r.out = r.out | parameter_set{recv_count};
+      break;
+    default:  // gather, scatter, allgather, alltoall
+      r.in = r.in | parameter_set{send_count, recv_count, send_recv_count};
+      r.out = r.out | parameter_set{send_count, recv_count, send_recv_count};
+  }
+  return r;
+}
+
+/// What is wrong with a call.
+enum class problem : std::uint8_t {
+  none, unnamed, missing, unexpected, not_out, twice, in_place, constant, packed_bool, scattered, not_bytes, no_resize,
+  other_type, not_counts, not_callable
+};
+
+struct verdict {
+  problem what = problem::none;
+  parameter which = parameter::unnamed;
+};
+
+/// An argument, as the checks see it.
+struct seen_argument {
+  parameter name;
+  flow direction;
+  problem own;  // what is wrong with it in itself
+};
+
+/// What is wrong with one argument in itself, in a call on elements of type T (void: not known).
+template <class T, class A>
+struct own_problem {
+  static constexpr problem value = problem::unnamed;
+};
+template <class T, parameter N, flow F, resize_policy P, class D>
+struct own_problem<T, argument<N, F, P, D>> {
+  static constexpr problem value = [] {
+    using bare = std::remove_cvref_t<D>;
+    constexpr parameter_kind kind = kind_of(N);
+    if constexpr (N == parameter::op) {
+      using function = typename bare::function_type;
+      if constexpr (std::is_void_v<T>) return problem::none;
+      else if constexpr (!std::is_invocable_r_v<T, function&, const T&, const T&>) return problem::not_callable;
+      else return problem::none;
+    } else if constexpr (kind == parameter_kind::special || std::is_same_v<bare, automatic>) {
+      return problem::none;
+    } else if constexpr (kind == parameter_kind::count) {
+      return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none : problem::constant;
+    } else if constexpr (is_packed_bool<bare>) {
+      return problem::packed_bool;
+    } else if constexpr (nature_of<D>() == nature::scattered) {
+      return problem::scattered;
+    } else if constexpr (kind == parameter_kind::counts && nature_of<D>() == nature::single) {
+      return problem::not_counts;
+    } else {
+      using element = element_type<D>;
+      if constexpr (kind == parameter_kind::counts) {
+        if (!std::is_same_v<element, int> && !std::is_same_v<element, std::size_t>) return problem::not_counts;
+      } else {
+        if (!travels<element>) return problem::not_bytes;
+        const bool converts = N == parameter::values_on_rank_0 && std::is_convertible_v<element, T>;
+        if (!std::is_void_v<T> && !std::is_same_v<element, T> && !converts) return problem::other_type;
+      }
+      if constexpr (F != flow::in) {
+        if (!is_writable<D>) return problem::constant;
+        constexpr bool resizes = requires(bare& c) { c.resize(std::size_t{1}); };
+        if (P != resize_policy::no_resize && !resizes) return problem::no_resize;
+      }
+      return problem::none;
+    }
+  }();
+};
+
+constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std::size_t n) {
+  parameter_set given;
+  for (std::size_t i = 0; i < n; ++i) {
+    const seen_argument& a = arguments[i];
+    if (a.name == parameter::unnamed) return {problem::unnamed, a.name};
+    if (a.direction == flow::out ? !r.out.has(a.name) : !r.in.has(a.name))
+      return {r.in.has(a.name) ? problem::not_out : problem::unexpected, a.name};
+    if (given.has(a.name)) return {problem::twice, a.name};
+    given.add(a.name);
+  }
+  const bool in_place = given.has(parameter::send_recv_buf) && r.buffer != parameter::send_recv_buf;
+  if (in_place)
+    for (parameter name : {parameter::send_buf, parameter::recv_buf})
+      if (given.has(name)) return {problem::in_place, name};
+  if (r.buffer != parameter::unnamed && !given.has(r.buffer) && !in_place && !(r.type_suffices && typed))
+    return {problem::missing, r.buffer};
+  for (std::size_t i = 0; i < std::size(parameter_table); ++i)
+    if (r.required.has(static_cast<parameter>(i)) && !given.has(static_cast<parameter>(i)))
+      return {problem::missing, static_cast<parameter>(i)};
+  // Who sends blocks of different lengths must say how long they are; who receives them in place, too.
+  if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) && !given.has(parameter::send_counts))
+    return {problem::missing, parameter::send_counts};
+  if (r.in.has(parameter::recv_counts) && in_place && !given.has(parameter::recv_counts))
+    return {problem::missing, parameter::recv_counts};
+  for (std::size_t i = 0; i < n; ++i)
+    if (arguments[i].own != problem::none) return {arguments[i].own, arguments[i].name};
+  return {};
+}
+
+/// The sentence, generated for every parameter: a static_assert takes a literal only. The condition is a plain false, so
+/// that the compiler has nothing to add.
+template <problem P, problem Q>
+inline constexpr bool not_a = true;
+template <problem P>
+inline constexpr bool not_a<P, P> = false;
+template <problem P, parameter N>
+struct complaint {
+  static_assert(not_a<P, problem::unnamed>, "unnamed argument, not a parameter: did you mean send_buf(x)?");
+};
+// clang-format off
+#define TUTTI_ROW(NAME, KIND, TEXT)                                                                                 \
+  template <problem P> struct complaint<P, parameter::NAME> {                                                       \
+    static_assert(not_a<P, problem::missing>, #NAME ": missing, this call needs it");                               \
+    static_assert(not_a<P, problem::unexpected>, #NAME ": this call does not take it");                             \
+    static_assert(not_a<P, problem::not_out>, #NAME ": this call takes it in only, not " #NAME "_out");             \
+    static_assert(not_a<P, problem::twice>, #NAME ": given twice, or both in and out");                             \
+    static_assert(not_a<P, problem::in_place>, #NAME ": send_recv_buf stands for send_buf and recv_buf");           \
+    static_assert(not_a<P, problem::constant>, #NAME ": const, but the call writes to it");                         \
+    static_assert(not_a<P, problem::packed_bool>, #NAME ": std::vector<bool> has no bools to send: it packs bits"); \
+    static_assert(not_a<P, problem::scattered>, #NAME ": not a contiguous container (data() and size())");          \
+    static_assert(not_a<P, problem::not_bytes>, #NAME ": elements are not trivially copyable, serialize them");     \
+    static_assert(not_a<P, problem::no_resize>, #NAME ": this container cannot be resized, use no_resize");         \
+    static_assert(not_a<P, problem::other_type>, #NAME ": its elements are not of the type that is sent");          \
+    static_assert(not_a<P, problem::not_counts>, #NAME ": takes a container of int or of std::size_t");             \
+    static_assert(not_a<P, problem::not_callable>, #NAME ": cannot be called with two elements to give one");       \
+  };
+TUTTI_PARAMETERS(TUTTI_ROW)
+#undef TUTTI_ROW
+// clang-format on
+
+// --- the element type of a call: the first that is told by T, send_buf, send_recv_buf, recv_buf -------------------
+template <parameter Name, class A>
+struct told {
+  using type = void;
+};
+template <parameter N, flow F, resize_policy P, class D>
+struct told<N, argument<N, F, P, D>> {
+  static constexpr auto find() {
+    using bare = std::remove_cvref_t<D>;
+    if constexpr (std::is_same_v<bare, automatic> || is_packed_bool<bare> || nature_of<D>() == nature::scattered)
+      return std::type_identity<void>{};
+    else return std::type_identity<element_type<D>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class First, class... Rest>
+struct first_told {
+  using type = First;
+};
+template <class Next, class... Rest>
+struct first_told<void, Next, Rest...> : first_told<Next, Rest...> {};
+
+template <class T, class... Args>
+using element_of_call = typename first_told<T, typename told<parameter::send_buf, Args>::type...,
+                                            typename told<parameter::send_recv_buf, Args>::type...,
+                                            typename told<parameter::recv_buf, Args>::type...>::type;
+
+/// What is wrong with the call F<T>(Args...).
+template <form F, class T, class... Args>
+consteval verdict judged() {
+  using element = element_of_call<T, Args...>;
+  if constexpr (sizeof...(Args) == 0) {
+    return judge(rules_of(F), !std::is_void_v<T>, nullptr, 0);
+  } else {
+    constexpr seen_argument seen[] = {{parameter_of<Args>, direction_of<Args>, own_problem<element, Args>::value}...};
+    return judge(rules_of(F), !std::is_void_v<element>, seen, sizeof...(Args));
+  }
+}
+
+/// What a call that was refused returns: it stands for anything, so that the one message stays alone.
+struct mistaken {
+  template <class T>
+  operator T() const;
+  mistaken wait() const;
+  mistaken test() const;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a call that needs no types, in the library: checks of counts, and the exchanges that find the counts
+// which a caller left out. An exchange is one more collective on the same communicator, of one std::size_t a rank.
+// A rank that sees a fault of its own takes part with a mark in place of its count, so that all ranks throw and the
+// communicator stays usable.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "tutti/core/call.hpp"
+#include "tutti/core/port.hpp"
+#include "tutti/face/check.hpp"
+
+namespace tutti::detail {
+
+/// Which call this is, for messages.
+struct call_site {
+  core& where;
+  form what;
+  int rank, size;
+};
+
+/// Throws usage_error in the name of the call.
+[[noreturn]] void refuse_call(const call_site&, parameter, const std::string& problem, const char* remedy);
+
+/// NAME: "holds 3 elements, but 5 are needed".
+[[noreturn]] void refuse_size(const call_site&, parameter, std::size_t holds, std::size_t needed);
+
+/// Throws where a count is negative, or beyond what the buffer holds.
+std::size_t checked_count(const call_site&, parameter, long long count);
+void check_within(const call_site&, parameter, std::size_t wanted, std::size_t holds);
+
+/// A buffer of p blocks that p does not divide is refused. Returns the length of a block.
+std::size_t divided(const call_site&, parameter, std::size_t elements);
+
+/// The end of the furthest block, in elements. Throws where there are not p counts (or displacements), or one is
+/// negative. Displacements not given: densely packed.
+std::size_t extent_of(const call_site&, parameter counts_name, const counts_view& counts, parameter displs_name,
+                      const counts_view& displs, bool displs_given);
+
+/// One number a rank, kept without allocation for few ranks.
+class count_array {
+ public:
+  count_array() = default;
+  count_array(const count_array&) = delete;
+  count_array& operator=(const count_array&) = delete;
+  ~count_array() { delete[] many_; }
+  std::size_t* make(std::size_t n) {
+    size_ = n;
+    if (n > few) many_ = new std::size_t[n];
+    return data();
+  }
+  std::size_t* data() noexcept { return many_ != nullptr ? many_ : own_; }
+  counts_view view() noexcept { return {static_cast<const std::size_t*>(data()), size_}; }
+
+ private:
+  static constexpr std::size_t few = 16;
+  std::size_t own_[few];
+  std::size_t* many_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Sent in place of a count by a rank that will throw.
+inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
+
+/// The root's count, on all ranks. Throws peer_error where the root refused.
+std::size_t count_by_bcast(const call_site&, int root, std::size_t mine);
+/// Each rank's own of the root's counts; `counts` is read at the root.
+std::size_t count_by_scatter(const call_site&, int root, const counts_view& counts, bool refused);
+/// All ranks' counts, at the root.
+void counts_by_gather(const call_site&, int root, std::size_t mine, std::size_t* all);
+/// All ranks' counts, everywhere.
+void counts_by_allgather(const call_site&, std::size_t mine, std::size_t* all);
+/// What each rank has for this one; `send_counts` null: this rank refuses.
+void counts_by_alltoall(const call_site&, const counts_view* send_counts, std::size_t* recv_counts);
+
+/// Writes counts, or the displacements of densely packed blocks, as the caller wants them. Throws where a number does
+/// not fit an int.
+void put_counts(const call_site&, parameter, const counts_view& from, int* to);
+void put_counts(const call_site&, parameter, const counts_view& from, std::size_t* to);
+void put_displs(const call_site&, parameter, const counts_view& counts, int* to);
+void put_displs(const call_site&, parameter, const counts_view& counts, std::size_t* to);
+[[noreturn]] void refuse_narrow(const call_site&, parameter, std::size_t number);
+
+}  // namespace tutti::detail

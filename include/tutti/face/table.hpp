@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one table of named parameters. Names, factories (parameters.hpp), extract_...() (result.hpp), the compiler's
+// messages (check.hpp) and the reference page are all generated from its rows: a new parameter is one row here,
+// and a mention in the calls that take it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+// X(name, kind, text). Kinds:
+//   in_buffer      name(container), name(value), name({list})
+//   out_buffer     name(), name<policy>(container), name<Container>(), and the same as name_out
+//   in_out_buffer  name<policy>(container or value)
+//   counts         one number a rank: name(container), name({list}), and out as name_out
+//   count          one number: name(integer), and out as name_out(), name_out(integer)
+//   special        its factory is written by hand
+#define TUTTI_PARAMETERS(X)                                                                                    \
+  X(send_buf, in_buffer, "the elements to send: a contiguous container, a single value, or a list")            \
+  X(recv_buf, out_buffer, "where received elements go; left out: a new container, first in the result")        \
+  X(send_recv_buf, in_out_buffer, "sent from and received into; the in-place form of a collective")            \
+  X(send_count, count, "elements to send (to each rank, where all get as many); left out: the whole buffer")   \
+  X(recv_count, count, "elements to receive (from each rank, where all send as many); left out: inferred")     \
+  X(send_recv_count, count, "elements of send_recv_buf, or of a reduction; left out: the whole buffer")        \
+  X(send_counts, counts, "elements to send to each rank")                                                      \
+  X(recv_counts, counts, "elements to receive from each rank; left out: inferred by communication")            \
+  X(send_displs, counts, "where each rank's block begins in send_buf; left out: densely packed")               \
+  X(recv_displs, counts, "where each rank's block goes in recv_buf; left out: densely packed")                 \
+  X(op, special, "what combines two elements")                                                                 \
+  X(root, special, "the rank that a rooted collective starts or ends at; left out: 0")                         \
+  X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one value for all elements, or one each")    \
+  X(algorithm, special, "forces one algorithm, as \"ring\"; left out: selected")
+
+namespace tutti {
+
+/// Every named parameter. `unnamed` is an argument that is none.
+enum class parameter : std::uint8_t {
+#define TUTTI_ROW(NAME, KIND, TEXT) NAME,
+  TUTTI_PARAMETERS(TUTTI_ROW)
+#undef TUTTI_ROW
+      unnamed
+};
+
+namespace detail {
+
+enum class parameter_kind : std::uint8_t { in_buffer, out_buffer, in_out_buffer, counts, count, special };
+
+struct parameter_row {
+  std::string_view name;
+  parameter_kind kind;
+  std::string_view text;
+};
+
+inline constexpr parameter_row parameter_table[] = {
+#define TUTTI_ROW(NAME, KIND, TEXT) {#NAME, parameter_kind::KIND, TEXT},
+    TUTTI_PARAMETERS(TUTTI_ROW)
+#undef TUTTI_ROW
+        {"unnamed", parameter_kind::special, ""}};
+
+constexpr const char* text_of(parameter name) noexcept {
+  return parameter_table[static_cast<std::size_t>(name)].name.data();
+}
+constexpr parameter_kind kind_of(parameter name) noexcept {
+  return parameter_table[static_cast<std::size_t>(name)].kind;
+}
+
+/// A set of parameters.
+class parameter_set {
+ public:
+  constexpr parameter_set() = default;
+  constexpr parameter_set(std::initializer_list<parameter> names) {
+    for (parameter name : names) bits_ |= bit(name);
+  }
+  constexpr bool has(parameter name) const { return (bits_ & bit(name)) != 0; }
+  constexpr void add(parameter name) { bits_ |= bit(name); }
+  constexpr friend parameter_set operator|(parameter_set a, parameter_set b) {
+    a.bits_ |= b.bits_;
+    return a;
+  }
+
+ private:
+  static constexpr std::uint64_t bit(parameter name) { return std::uint64_t{1} << static_cast<int>(name); }
+  std::uint64_t bits_ = 0;
+};
+
+}  // namespace detail
+}  // namespace tutti

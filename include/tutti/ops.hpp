@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reduction operators: any callable, those that the library knows by name, and how both lose their types.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <type_traits>
+
+#include "tutti/core/element.hpp"
+#include "tutti/core/operation.hpp"
+#include "tutti/face/argument.hpp"
+
+namespace tutti {
+
+namespace ops {
+
+struct commutative_t {};
+struct non_commutative_t {};
+struct undeclared_t {};
+/// a op b == b op a: more algorithms may be used.
+inline constexpr commutative_t commutative{};
+/// Operands are combined in the order of ranks, always.
+inline constexpr non_commutative_t non_commutative{};
+
+template <class T = void> using plus = std::plus<T>;
+template <class T = void> using multiplies = std::multiplies<T>;
+template <class T = void> using bit_and = std::bit_and<T>;
+template <class T = void> using bit_or = std::bit_or<T>;
+template <class T = void> using bit_xor = std::bit_xor<T>;
+template <class T = void> using logical_and = std::logical_and<T>;
+template <class T = void> using logical_or = std::logical_or<T>;
+
+/// The larger of two elements by `<`; of equal ones the left.
+template <class T = void>
+struct max {
+  constexpr T operator()(const T& left, const T& right) const { return left < right ? right : left; }
+};
+template <>
+struct max<void> {
+  template <class T>
+  constexpr T operator()(const T& left, const T& right) const { return left < right ? right : left; }
+};
+/// The smaller of two elements by `<`; of equal ones the left.
+template <class T = void>
+struct min {
+  constexpr T operator()(const T& left, const T& right) const { return right < left ? right : left; }
+};
+template <>
+struct min<void> {
+  template <class T>
+  constexpr T operator()(const T& left, const T& right) const { return right < left ? right : left; }
+};
+template <class T = void>
+struct logical_xor {
+  constexpr bool operator()(const T& left, const T& right) const { return !left != !right; }
+};
+template <>
+struct logical_xor<void> {
+  template <class T>
+  constexpr bool operator()(const T& left, const T& right) const { return !left != !right; }
+};
+
+}  // namespace ops
+
+namespace detail {
+
+/// A callable and what its user said of it. It lives in the call, or in the request of a nonblocking one.
+template <class Function, class Declared>
+struct callable {
+  using function_type = Function;
+  using declared_type = Declared;
+  Function function;
+};
+
+template <class Function>
+struct known { static constexpr builtin_op which = builtin_op::user; using operand = void; };
+template <builtin_op Which, class T>
+struct known_as { static constexpr builtin_op which = Which; using operand = T; };
+template <class T> struct known<std::plus<T>> : known_as<builtin_op::sum, T> {};
+template <class T> struct known<std::multiplies<T>> : known_as<builtin_op::product, T> {};
+template <class T> struct known<std::bit_and<T>> : known_as<builtin_op::bit_and, T> {};
+template <class T> struct known<std::bit_or<T>> : known_as<builtin_op::bit_or, T> {};
+template <class T> struct known<std::bit_xor<T>> : known_as<builtin_op::bit_xor, T> {};
+template <class T> struct known<std::logical_and<T>> : known_as<builtin_op::logical_and, T> {};
+template <class T> struct known<std::logical_or<T>> : known_as<builtin_op::logical_or, T> {};
+template <class T> struct known<ops::max<T>> : known_as<builtin_op::max, T> {};
+template <class T> struct known<ops::min<T>> : known_as<builtin_op::min, T> {};
+template <class T> struct known<ops::logical_xor<T>> : known_as<builtin_op::logical_xor, T> {};
+
+/// The operator that the library knows, if Function on elements of type T is one.
+template <class T, class Function>
+consteval builtin_op builtin_for() {
+  using operand = typename known<Function>::operand;
+  const bool same = std::is_void_v<operand> || std::is_same_v<operand, T>;
+  return same && element_of<T>().kind != element_kind::opaque ? known<Function>::which : builtin_op::user;
+}
+
+template <class T, class Function>
+void combine(const void* left, const void* right, void* result, std::size_t n, void* state) {
+  Function& function = *static_cast<Function*>(state);
+  const T* a = static_cast<const T*>(left);
+  const T* b = static_cast<const T*>(right);
+  T* c = static_cast<T*>(result);
+  for (std::size_t i = 0; i < n; ++i) c[i] = static_cast<T>(function(a[i], b[i]));
+}
+
+template <class T, class Function, class Declared>
+operation operation_for(callable<Function, Declared>& c) noexcept {
+  constexpr builtin_op which = builtin_for<T, Function>();
+  constexpr bool commutes = std::is_same_v<Declared, ops::commutative_t> ||
+                            (std::is_same_v<Declared, ops::undeclared_t> && which != builtin_op::user);
+  return {&combine<T, Function>, std::addressof(c.function), which, commutes};
+}
+
+/// Which of two operands leaves the other as it is, where that is known.
+template <class T, class Function>
+inline constexpr bool has_identity = builtin_for<T, Function>() != builtin_op::user;
+template <class T, class Function>
+constexpr T identity() noexcept {
+  using limits = std::numeric_limits<T>;
+  switch (builtin_for<T, Function>()) {
+    case builtin_op::product:
+    case builtin_op::logical_and: return static_cast<T>(1);
+    case builtin_op::min: return limits::has_infinity ? limits::infinity() : limits::max();
+    case builtin_op::max: return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
+    case builtin_op::bit_and:
+      if constexpr (std::is_same_v<T, bool>) return true;
+      else if constexpr (std::is_integral_v<T>) return static_cast<T>(~T{});
+      else return T{};
+    default: return T{};
+  }
+}
+
+}  // namespace detail
+
+/// What combines two elements: any callable `T(const T&, const T&)`, associative. It may carry state, which is kept for
+/// this call only; an lvalue is copied, a move-only one is moved in (`op(std::move(f))`).
+///
+/// The standard functors (`std::plus<>`, `std::plus<int>` ...) and those of `ops` are known by name where the elements
+/// are arithmetic. Any other callable counts as non-commutative, which is safe and admits fewer algorithms: say
+/// `op(f, ops::commutative)` where it is not so. Operands are combined in the order of ranks then.
+///
+///     auto longest = comm.allreduce_single(send_buf(length), op(ops::max<>{}));
+///     auto all = comm.allreduce(send_buf(v), op([k](int a, int b) { return (a + b) % k; }, ops::commutative));
+template <class Function>
+constexpr auto op(Function&& function) {
+  using held = detail::callable<std::decay_t<Function>, ops::undeclared_t>;
+  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{{static_cast<Function&&>(function)}};
+}
+template <class Function>
+constexpr auto op(Function&& function, ops::commutative_t) {
+  using held = detail::callable<std::decay_t<Function>, ops::commutative_t>;
+  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{{static_cast<Function&&>(function)}};
+}
+template <class Function>
+constexpr auto op(Function&& function, ops::non_commutative_t) {
+  using held = detail::callable<std::decay_t<Function>, ops::non_commutative_t>;
+  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{{static_cast<Function&&>(function)}};
+}
+
+}  // namespace tutti

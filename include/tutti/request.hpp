@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that are under way while the program goes on, and calls that are prepared once and started many times.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/core/error.hpp"
+#include "tutti/core/port.hpp"
+
+namespace tutti {
+namespace detail {
+
+/// The buffers and arguments of a call, without their types but that of the result.
+template <class Result>
+class held_call {
+ public:
+  using result_type = Result;
+  virtual ~held_call() = default;
+  virtual Result finish() = 0;
+};
+
+[[noreturn]] void refuse_empty_request(const char* what);
+
+}  // namespace detail
+
+/// What every i... form returns: a collective under way. It owns the operator and every buffer that was moved into the
+/// call or is made by it; buffers passed as lvalues must outlive it, and must be left alone until it is complete.
+///
+///     auto sum = comm.iallreduce(send_buf(v), op(std::plus<>{}));
+///     work();
+///     std::vector<int> total = sum.wait();
+///
+/// It can be moved and kept in containers. Its destructor waits. One thread at a time may use it.
+template <class Result>
+class [[nodiscard]] nonblocking_result {
+ public:
+  nonblocking_result(std::unique_ptr<detail::held_call<Result>> held, std::unique_ptr<detail::pending> under_way)
+      : held_(std::move(held)), under_way_(std::move(under_way)) {}
+  nonblocking_result(nonblocking_result&&) noexcept = default;
+  nonblocking_result& operator=(nonblocking_result&& other) noexcept {
+    under_way_.reset();  // waits, while the buffers still are
+    held_ = std::move(other.held_);
+    under_way_ = std::move(other.under_way_);
+    return *this;
+  }
+  ~nonblocking_result() { under_way_.reset(); }
+
+  /// Waits, and returns what the blocking call would. Once: throws usage_error when the result was taken already.
+  /// Throws what the blocking call would throw while under way.
+  Result wait() {
+    if (held_ == nullptr) detail::refuse_empty_request("wait");
+    under_way_->wait();
+    return take();
+  }
+
+  /// Makes progress and does not wait. Results in std::optional of what wait() returns, or in bool where that is void:
+  /// with a value (true) once, when the call is complete. Throws usage_error when the result was taken already.
+  auto test() {
+    if (held_ == nullptr) detail::refuse_empty_request("test");
+    if constexpr (std::is_void_v<Result>) {
+      if (!under_way_->test()) return false;
+      take();
+      return true;
+    } else {
+      if (!under_way_->test()) return std::optional<Result>();
+      return std::optional<Result>(take());
+    }
+  }
+
+  /// Whether the result is still to be taken.
+  bool valid() const noexcept { return held_ != nullptr; }
+
+ private:
+  Result take() {
+    under_way_.reset();
+    const auto held = std::move(held_);
+    return held->finish();
+  }
+
+  std::unique_ptr<detail::held_call<Result>> held_;
+  std::unique_ptr<detail::pending> under_way_;  // destroyed first
+};
+
+/// What every ..._init form returns: a collective that is prepared. Each start() runs it on the same buffers, whose
+/// contents are read then; counts, root, operator and algorithm are fixed. All ranks start their plans in the same
+/// order.
+///
+///     auto step = comm.allreduce_init(send_buf(v), op(std::plus<>{}));
+///     for (int i = 0; i < 100; ++i) {
+///       fill(v);
+///       step.start();
+///       use(step.wait());
+///     }
+///
+/// What the blocking call would return by value, wait() returns by reference into the plan (single values, by value).
+template <class Result>
+class [[nodiscard]] plan {
+ public:
+  plan(std::unique_ptr<detail::held_call<Result>> held, std::unique_ptr<detail::pending> prepared)
+      : held_(std::move(held)), prepared_(std::move(prepared)) {}
+  plan(plan&&) noexcept = default;
+  plan& operator=(plan&& other) noexcept {
+    prepared_.reset();
+    held_ = std::move(other.held_);
+    prepared_ = std::move(other.prepared_);
+    return *this;
+  }
+  ~plan() { prepared_.reset(); }
+
+  /// Begins one run. Throws usage_error when one is under way.
+  void start() { checked("start").start(); }
+  /// Makes progress; true when no run is under way any more. Then wait() returns at once.
+  bool test() { return checked("test").test(); }
+  /// Ends the run, and gives its result; the reference holds until the next start().
+  Result wait() {
+    checked("wait").wait();
+    return held_->finish();
+  }
+
+ private:
+  detail::pending& checked(const char* what) {
+    if (prepared_ == nullptr) detail::refuse_empty_request(what);
+    return *prepared_;
+  }
+
+  std::unique_ptr<detail::held_call<Result>> held_;
+  std::unique_ptr<detail::pending> prepared_;
+};
+
+}  // namespace tutti

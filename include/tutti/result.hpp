@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a call returns where it returns more than one container.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/face/table.hpp"
+
+namespace tutti {
+namespace detail {
+
+/// One part of a result: a parameter's name and what it holds.
+template <parameter Name, class T>
+struct part {
+  static constexpr parameter name = Name;
+  using type = T;
+};
+
+template <std::size_t I, class Part>
+struct slot {
+  typename Part::type value;
+};
+
+template <class Indices, class... Parts>
+struct slots;
+template <std::size_t... I, class... Parts>
+struct slots<std::index_sequence<I...>, Parts...> : slot<I, Parts>... {};
+
+template <std::size_t I, class Part>
+constexpr auto& value_at(slot<I, Part>& s) noexcept { return s.value; }
+template <std::size_t I, class Part>
+constexpr const auto& value_at(const slot<I, Part>& s) noexcept { return s.value; }
+template <std::size_t I, class Part>
+Part part_at(const slot<I, Part>&);
+
+template <class... Parts>
+constexpr std::size_t index_of(parameter name) {
+  std::size_t i = 0;
+  const bool found = ((Parts::name == name || (++i, false)) || ...);
+  return found ? i : sizeof...(Parts);
+}
+
+}  // namespace detail
+
+/// The owning out parameters of a call, by name or by structured binding. The receive buffer comes first where it was
+/// not asked for by name, the others in the order in which they were written.
+///
+///     auto [all, counts] = comm.allgatherv(send_buf(v), recv_counts_out());
+///
+///     auto result = comm.allgatherv(send_buf(v), recv_counts_out());
+///     std::vector<int> counts = result.extract_recv_counts();
+///
+/// Each `extract_NAME()` moves that part out, once, in any order; what was not asked for cannot be extracted and does
+/// not compile. extract_recv_buf() is also extract_recv_buffer(), and gives the buffer of send_recv_buf where that
+/// was given.
+template <class... Parts>
+class [[nodiscard]] result {
+  template <parameter Name>
+  static constexpr std::size_t where = detail::index_of<Parts...>(Name);
+  static constexpr std::size_t end = sizeof...(Parts);
+
+ public:
+  template <class... T>
+  explicit constexpr result(std::in_place_t, T&&... values) : slots_{{static_cast<T&&>(values)}...} {}
+
+  template <std::size_t I>
+  constexpr auto& get() & noexcept { return detail::value_at<I>(slots_); }
+  template <std::size_t I>
+  constexpr const auto& get() const& noexcept { return detail::value_at<I>(slots_); }
+  template <std::size_t I>
+  constexpr auto&& get() && noexcept { return std::move(detail::value_at<I>(slots_)); }
+
+  constexpr auto extract_recv_buffer() { return extract_recv_buf(); }
+// clang-format off
+#define TUTTI_ROW(NAME, KIND, TEXT)                                                                               \
+  constexpr auto extract_##NAME() {                                                                               \
+    constexpr std::size_t own = where<parameter::NAME>;                                                           \
+    constexpr std::size_t at = own == end && parameter::NAME == parameter::recv_buf                               \
+                                   ? where<parameter::send_recv_buf> : own;                                       \
+    static_assert(at != end, #NAME ": was not asked for, so it cannot be extracted: add " #NAME "_out()");        \
+    if constexpr (at != end) return taken(std::move(*this).template get<at>());                                   \
+  }
+  TUTTI_PARAMETERS(TUTTI_ROW)
+#undef TUTTI_ROW
+// clang-format on
+
+ private:
+  template <class T>
+  static constexpr std::remove_const_t<T> taken(T&& value) { return static_cast<T&&>(value); }
+  template <class T>
+  static constexpr const T& taken(const T& value) { return value; }
+
+  detail::slots<std::index_sequence_for<Parts...>, Parts...> slots_;
+};
+
+}  // namespace tutti
+
+template <class... Parts>
+struct std::tuple_size<tutti::result<Parts...>> : std::integral_constant<std::size_t, sizeof...(Parts)> {};
+template <std::size_t I, class... Parts>
+struct std::tuple_element<I, tutti::result<Parts...>> {
+  using type = typename decltype(tutti::detail::part_at<I>(
+      std::declval<const tutti::detail::slots<std::index_sequence_for<Parts...>, Parts...>&>()))::type;
+};

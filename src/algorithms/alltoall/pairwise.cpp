@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// alltoall/pairwise
+//
+// In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 steps, in each of
+// which every rank has one partner each way.
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank;
+  b.copy(block(buffer::input, r), block(buffer::output, r));
+  b.round();
+  b.loop(p - 1, [&] {
+    const index up = at(r + 1, 1, p), down = at(r - 1, -1, p);
+    b.exchange(up, block(buffer::input, up), down, block(buffer::output, down));
+  });
+}
+
+}  // namespace
+
+extern const algorithm alltoall_pairwise;
+const algorithm alltoall_pairwise = {
+    .name = "alltoall/pairwise",
+    .what = collective::alltoall,
+    .needs = restriction::not_in_place,
+    .idea = "In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 "
+            "steps, in each of which every rank has one partner each way.",
+    .source = "folklore; Thakur, Rabenseifner, Gropp 2005",
+    .rounds = "p - 1",
+    .bytes = "b (p - 1)",
+    .scratch = "0",
+    .write = write,
+};
+
+}  // namespace tutti::algorithms

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce/knomial
+//
+// A k-nomial tree: children are added in rising order, so the tree rooted at rank 0 combines in rank order;
+// where order matters and the root is another rank, the result is passed on to it.
+#include "schedule/algorithm.hpp"
+#include "patterns/knomial.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+void write(const shape& s, builder& b) {
+  // Order is that of positions in the tree, so positions are ranks unless order does not matter.
+  const bool forwarded = !s.commutative && s.root != 0;
+  const int base = s.commutative ? s.root : 0;
+  const int v = (s.rank - base + s.size) % s.size;
+  const auto rank_at = [&](int position) { return (position + base) % s.size; };
+  const bool ends_here = v == 0 && !forwarded;
+  const buffer result = ends_here ? buffer::output : buffer::scratch0;
+  place own = whole(buffer::input);
+  if (!ends_here) b.scratch(buffer::scratch0, 1);
+  bool alone = true;
+  patterns::for_each_knomial_child(v, s.size, s.radix, [&](int child) {
+    b.recv_reduce_right({rank_at(child)}, own, whole(result));
+    b.round();
+    own = whole(result);
+    alone = false;
+  });
+  if (v != 0) {
+    b.send(rank_at(patterns::knomial_parent(v, s.size, s.radix)), own);
+  } else if (forwarded) {
+    b.send(s.root, own);
+  } else if (alone && !s.in_place) {
+    b.copy(own, whole(buffer::output));
+  }
+  b.round();
+  if (forwarded && s.rank == s.root) b.recv(0, whole(buffer::output));
+}
+
+}  // namespace
+
+extern const algorithm reduce_knomial;
+const algorithm reduce_knomial = {
+    .name = "reduce/knomial",
+    .what = collective::reduce,
+    .needs = restriction::none,
+    .idea = "A k-nomial tree: children are added in rising order, so the tree rooted at rank 0 combines in "
+            "rank order; where order matters and the root is another rank, the result is passed on to it.",
+    .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
+    .rounds = "(k-1) ceil(log_k p), + 1 to forward",
+    .bytes = "n",
+    .scratch = "n",
+    .write = write,
+};
+
+}  // namespace tutti::algorithms

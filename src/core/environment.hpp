@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every environment variable that the library reads, in one table: what it may be, what it is by default, what it does.
+// docs/environment.md and `tutti info` are made from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+struct variable {
+  std::string_view name;
+  std::string_view values;
+  std::string_view preset;  // the default, in words
+  std::string_view meaning;
+};
+
+/// In the order in which documents show them. TUTTI_<COLLECTIVE>_ALGORITHM stands for one variable a collective.
+std::span<const variable> variables() noexcept;
+
+/// The value, or nothing where it is unset or empty.
+std::optional<std::string> setting(std::string_view name);
+
+/// The value as a number in [least, most]; `otherwise` where unset. Suffixes K, M, G. Throws usage_error that names the
+/// variable.
+std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most, std::uint64_t otherwise);
+
+/// 0 or 1.
+bool switch_setting(std::string_view name, bool otherwise);
+
+/// TUTTI_* variables that are set and that nobody reads.
+std::vector<std::string> unknown_settings();
+
+}  // namespace tutti

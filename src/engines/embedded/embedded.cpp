@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/embedded/embedded.hpp"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+#include "fabric/slices.hpp"
+
+namespace tutti {
+
+std::unique_ptr<context> embedded_endpoint::open(const group& members, std::uint64_t id, context*) {
+  return std::make_unique<embedded_context>(*this, members, id);
+}
+
+embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id) : context(door, members, id) {}
+
+// Every pair of ranks has channels, so nothing is ever sent through these.
+void embedded_context::isend(int, std::uint32_t, const void*, std::size_t, transfer&) {
+  throw std::logic_error("an embedded engine has no messages but its channels");
+}
+void embedded_context::irecv(int, std::uint32_t, void*, std::size_t, transfer&) {
+  throw std::logic_error("an embedded engine has no messages but its channels");
+}
+bool embedded_context::done(transfer&, const fabric::wait_site&) { return true; }
+void embedded_context::wait_both(transfer*, transfer*, const fabric::wait_site&) {}
+
+bool embedded_context::offers(const agreed_signature& s) const noexcept {
+  if (s.what == collective::reduce_scatter_block && s.in_place) return false;  // a rank's result lies on others' operands
+  return fabric::slices_know(s.what) || s.what == collective::barrier;
+}
+
+fabric::team& embedded_context::team() {
+  if (!team_) team_ = door().node()->team_of(id(), members());
+  return *team_;
+}
+
+void embedded_context::native(const call& c, const fabric::wait_site& site) {
+  fabric::team::visit visit;
+  visit.begin(team(), members().rank(), next_++, c);
+  visit.go_on(door(), true, site);
+}
+
+void embedded_context::native_begin(const call& c, native_state& s) {
+  static_assert(sizeof(under_way) <= sizeof(native_state));
+  auto* one = new (&s) under_way{{}, &c, next_++, false};
+  team();
+  unfinished_.push_back(one->number);
+}
+
+// Call n may begin once this rank has finished call n - team::outstanding (see team.hpp).
+bool embedded_context::may_begin(std::uint32_t number) const noexcept {
+  return unfinished_.empty() || static_cast<std::int32_t>(number - unfinished_.front()) < static_cast<std::int32_t>(fabric::team::outstanding);
+}
+
+bool embedded_context::native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) {
+  auto& one = *reinterpret_cast<under_way*>(&s);
+  if (!one.begun) {
+    if (!may_begin(one.number)) return false;
+    one.visit.begin(*team_, members().rank(), one.number, *one.what);
+    one.begun = true;
+  }
+  if (!one.visit.go_on(door(), blocking, site)) return false;
+  unfinished_.erase(std::find(unfinished_.begin(), unfinished_.end(), one.number));
+  return true;
+}
+
+}  // namespace tutti

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What threads and fibers have in common: ranks on one node fabric, and native collectives by direct memory access.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "engines/embedded/job.hpp"
+#include "engines/endpoint.hpp"
+
+namespace tutti {
+
+/// A rank of this process. The engines add the waiting.
+class embedded_endpoint : public endpoint {
+ public:
+  embedded_endpoint(job& j, fabric::node& n, int rank) : job_(j), node_(n), rank_(rank) {}
+
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return node_.size(); }
+  fabric::node* node() noexcept override { return &node_; }
+  std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
+
+ protected:
+  job& job_;
+  fabric::node& node_;
+  int rank_;
+
+  /// Tells the watchman that this rank waits, and that it does no more. `site` must stay until then.
+  void note(rank_record::state state, const std::atomic<std::uint32_t>* word, std::uint32_t value,
+            const fabric::wait_site& site) noexcept {
+    rank_record& r = job_.record(rank_);
+    r.site.store(&site, std::memory_order_relaxed);
+    r.word.store(word, std::memory_order_relaxed);
+    r.value.store(value, std::memory_order_relaxed);
+    r.now.store(state, std::memory_order_release);
+    noted_ = state;
+  }
+  void unnote() noexcept {
+    if (noted_ == rank_record::running) return;
+    rank_record& r = job_.record(rank_);
+    r.version.store(r.version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    r.now.store(rank_record::running, std::memory_order_release);
+    noted_ = rank_record::running;
+  }
+  /// One more look at everything without success. The first tells the watchman.
+  void note_pause(const fabric::wait_site& site) noexcept {
+    if (noted_ != rank_record::pausing) {
+      pause_site_ = site;
+      note(rank_record::pausing, nullptr, 0, pause_site_);
+    }
+    std::atomic<std::uint64_t>& sweeps = job_.record(rank_).sweeps;
+    sweeps.store(sweeps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// Keeps a note for the length of a wait, also when it throws.
+  struct noted {
+    embedded_endpoint& who;
+    ~noted() { who.unnote(); }
+  };
+
+ private:
+  rank_record::state noted_ = rank_record::running;
+  fabric::wait_site pause_site_;
+};
+
+class embedded_context final : public context {
+ public:
+  embedded_context(endpoint& door, const group& members, std::uint64_t id);
+
+  void isend(int, std::uint32_t, const void*, std::size_t, transfer&) override;
+  void irecv(int, std::uint32_t, void*, std::size_t, transfer&) override;
+  bool done(transfer&, const fabric::wait_site&) override;
+  void wait_both(transfer*, transfer*, const fabric::wait_site&) override;
+
+  bool offers(const agreed_signature& s) const noexcept override;
+  void native(const call& c, const fabric::wait_site& site) override;
+  void native_begin(const call& c, native_state& s) override;
+  bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) override;
+
+ private:
+  struct under_way {
+    fabric::team::visit visit;
+    const call* what;
+    std::uint32_t number;
+    bool begun;
+  };
+  fabric::team& team();
+  bool may_begin(std::uint32_t number) const noexcept;
+
+  std::shared_ptr<fabric::team> team_;
+  std::uint32_t next_ = 0;
+  std::vector<std::uint32_t> unfinished_;  // numbers, ascending
+};
+
+}  // namespace tutti

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/embedded/job.hpp"
+
+#include <chrono>
+
+#include "tutti/core/error.hpp"
+
+namespace tutti {
+
+job::job(int ranks) : ranks_(ranks), records_(new rank_record[static_cast<std::size_t>(ranks)]) {}
+
+job::~job() { stop_watchman(); }
+
+void job::fail(int rank, std::exception_ptr what, const std::string& text) {
+  {
+    const std::lock_guard guard(lock_);
+    if (failed_.load(std::memory_order_relaxed)) return;
+    outcome_ = {rank, text, std::move(what)};
+    failed_.store(true, std::memory_order_release);
+  }
+  if (wake_all_) wake_all_();
+}
+
+void job::throw_failure(int rank, const fabric::wait_site& site) {
+  const std::lock_guard guard(lock_);
+  if (deadlock_.load(std::memory_order_relaxed)) throw deadlock_error(site.operation, rank, "", outcome_.text, "");
+  throw peer_error(site.operation, rank, "",
+                   "rank " + std::to_string(outcome_.failed_rank) + " failed (" + outcome_.text + ")",
+                   "this rank was taken out of its wait");
+}
+
+outcome job::result() {
+  const std::lock_guard guard(lock_);
+  return outcome_;
+}
+
+void job::declare_deadlock() {
+  std::string text = "deadlock: every rank waits\n";
+  const int shown = 64;
+  for (int r = 0; r < ranks_ && r < shown; ++r) {
+    rank_record& one = record(r);
+    text += "  rank " + std::to_string(r) + ": ";
+    if (one.now.load() == rank_record::finished) {
+      text += "has returned from the program";
+    } else {
+      const fabric::wait_site* site = one.site.load(std::memory_order_acquire);
+      text += site == nullptr ? "waits" : fabric::describe(*site);
+    }
+    text += '\n';
+  }
+  if (ranks_ > shown) text += "  ... and " + std::to_string(ranks_ - shown) + " more\n";
+  text += "  remedy: call the same collectives in the same order on all ranks";
+  int first = 0;
+  while (first < ranks_ && record(first).now.load() == rank_record::finished) ++first;
+  deadlock_.store(true, std::memory_order_relaxed);
+  fail(first, std::make_exception_ptr(deadlock_error("run", first, "", text, "")), text);
+}
+
+// A rank counts as stuck when it is over, or waits for a word that has not come, or has looked in vain at everything it
+// waits for since the first look. If nothing has changed between two looks, all were stuck at one moment, and nobody
+// is left who could free them.
+bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second) {
+  bool anyone = false;
+  for (int r = 0; r < ranks_; ++r) {
+    rank_record& one = record(r);
+    const auto i = static_cast<std::size_t>(r);
+    const std::uint32_t version = one.version.load(std::memory_order_acquire);
+    const std::uint32_t now = one.now.load(std::memory_order_acquire);
+    if (now == rank_record::running) return false;
+    if (now == rank_record::waiting) {
+      const auto* word = one.word.load(std::memory_order_acquire);
+      if (word == nullptr || fabric::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed))) return false;
+      anyone = true;
+    }
+    if (now == rank_record::pausing) {
+      const std::uint64_t looks = one.sweeps.load(std::memory_order_relaxed);
+      if (second && looks < sweeps[i] + 3) return false;
+      sweeps[i] = looks;
+      anyone = true;
+    }
+    if (one.version.load(std::memory_order_acquire) != version) return false;
+    if (second && versions[i] != version) return false;
+    versions[i] = version;
+  }
+  return anyone;
+}
+
+void job::watch() {
+  std::vector<std::uint32_t> versions(static_cast<std::size_t>(ranks_));
+  std::vector<std::uint64_t> sweeps(static_cast<std::size_t>(ranks_));
+  std::unique_lock guard(lock_);
+  bool suspicious = false;
+  while (!stopping_) {
+    stop_.wait_for(guard, std::chrono::milliseconds(200));
+    if (stopping_ || failed_.load(std::memory_order_relaxed)) continue;
+    guard.unlock();
+    const bool now = stuck(versions, sweeps, suspicious);
+    if (now && suspicious) declare_deadlock();
+    suspicious = now;
+    guard.lock();
+  }
+}
+
+void job::start_watchman() {
+  watchman_ = std::thread([this] { watch(); });
+}
+
+void job::stop_watchman() {
+  {
+    const std::lock_guard guard(lock_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+  if (watchman_.joinable()) watchman_.join();
+}
+
+}  // namespace tutti

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job whose ranks live in this process: how it ends (the first failure takes everybody out of their waits), and the
+// watchman who sees that all ranks wait for one another.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engines/endpoint.hpp"
+#include "fabric/waiting.hpp"
+
+namespace tutti {
+
+/// What the watchman may know of a rank. Written by the rank (relaxed), read by the watchman at any time.
+struct alignas(64) rank_record {
+  enum state : std::uint32_t { running, waiting, pausing, finished };
+  std::atomic<std::uint32_t> now{running};
+  std::atomic<std::uint32_t> version{0};  // changes whenever a wait ends
+  std::atomic<const std::atomic<std::uint32_t>*> word{nullptr};
+  std::atomic<std::uint32_t> value{0};
+  std::atomic<std::uint64_t> sweeps{0};   // of a pausing rank: looks at everything without success
+  std::atomic<const fabric::wait_site*> site{nullptr};  // valid for as long as the rank does not move on
+};
+
+class job {
+ public:
+  explicit job(int ranks);
+  ~job();
+
+  int size() const noexcept { return ranks_; }
+  rank_record& record(int rank) noexcept { return records_[static_cast<std::size_t>(rank)]; }
+
+  bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  /// The first call wins.
+  void fail(int rank, std::exception_ptr what, const std::string& text);
+  /// Throws what a rank that is taken out of its wait should see.
+  [[noreturn]] void throw_failure(int rank, const fabric::wait_site& site);
+  /// The engine's way to make every sleeper look at failed().
+  void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }
+  outcome result();
+
+  /// All ranks wait for one another: writes the report and fails the job. Called by the watchman, or by an engine that
+  /// knows at once.
+  void declare_deadlock();
+  void start_watchman();
+  void stop_watchman();
+
+ private:
+  bool stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second);
+  void watch();
+
+  int ranks_;
+  std::unique_ptr<rank_record[]> records_;
+  std::atomic<bool> failed_{false}, deadlock_{false};
+  std::mutex lock_;
+  outcome outcome_;
+  std::function<void()> wake_all_;
+  std::thread watchman_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+};
+
+}  // namespace tutti

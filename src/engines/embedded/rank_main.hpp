@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "engines/embedded/job.hpp"
+#include "engines/endpoint.hpp"
+
+namespace tutti {
+
+/// Runs the program on one rank and tells the job how it ended. Nothing leaves it.
+inline void rank_main(job& all, endpoint& door, const rank_program& program) noexcept {
+  try {
+    program(door);
+  } catch (const std::exception& e) {
+    all.fail(door.rank(), std::current_exception(), e.what());
+  } catch (...) {
+    all.fail(door.rank(), std::current_exception(), "an exception that is not a std::exception");
+  }
+  rank_record& r = all.record(door.rank());
+  r.version.fetch_add(1, std::memory_order_release);
+  r.now.store(rank_record::finished, std::memory_order_release);
+}
+
+}  // namespace tutti

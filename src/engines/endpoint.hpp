@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an engine is to the rooms above it: a door for each rank (endpoint) and, for each communicator, a way to move
+// bytes between its members (context). Engines know bytes and ranks, not collectives; but an engine may offer
+// whole collectives of its own as "native".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/signature.hpp"
+#include "fabric/node.hpp"
+#include "fabric/waiting.hpp"
+#include "group/group.hpp"
+#include "tutti/core/call.hpp"
+
+namespace tutti {
+
+class context;
+
+/// One rank's door to its engine. Used by that rank alone.
+class endpoint : public fabric::waiting {
+ public:
+  virtual ~endpoint() = default;
+  virtual std::string_view engine() const noexcept = 0;  ///< "threads", "fibers", "mpi"
+  virtual int rank() const noexcept = 0;                 ///< in the job
+  virtual int size() const noexcept = 0;
+  /// The ranks that share this rank's memory; null where messages go through isend and irecv.
+  virtual fabric::node* node() noexcept = 0;
+  /// Opens a communicator over members of the job. `id` is the same on all members and no other group's. Collective
+  /// where `parent` is not null (an engine may have to agree on something); local for the job itself.
+  virtual std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) = 0;
+  /// True while a schedule that runs here should be interrupted at random places (deterministic fibers).
+  virtual bool restless() const noexcept { return false; }
+  /// A place where a restless engine may run others first.
+  virtual void stir() {}
+};
+
+/// A message under way through an engine that has no shared memory. Opaque, never allocated on the warm path.
+struct transfer {
+  alignas(16) std::byte state[64];
+};
+
+/// State of a native collective under way.
+struct native_state {
+  alignas(16) std::byte state[128];
+};
+
+/// One rank's part of one communicator.
+class context {
+ public:
+  context(endpoint& door, const group& members, std::uint64_t id) : door_(door), members_(members), id_(id) {}
+  virtual ~context() = default;
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+
+  endpoint& door() noexcept { return door_; }
+  const group& members() const noexcept { return members_; }
+  std::uint64_t id() const noexcept { return id_; }
+
+  // --- messages, for peers that are not on the node. `run` tells one collective call from another --------------
+  virtual void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) = 0;
+  virtual void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) = 0;
+  /// True once complete, and then not to be asked again. Throws truncation_error where the message does not fit.
+  virtual bool done(transfer& t, const fabric::wait_site& site) = 0;
+  /// Waits for both (either may be null); what an engine does best while it waits.
+  virtual void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) = 0;
+
+  // --- collectives of the engine's own -------------------------------------------------------------------------
+  virtual bool offers(const agreed_signature& s) const noexcept = 0;
+  virtual void native(const call& c, const fabric::wait_site& site) = 0;
+  virtual void native_begin(const call& c, native_state& s) = 0;
+  virtual bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) = 0;
+
+ private:
+  endpoint& door_;
+  group members_;
+  std::uint64_t id_;
+};
+
+/// How a launch ended: the first rank that threw, if any.
+struct outcome {
+  int failed_rank = -1;
+  std::string text;
+  std::exception_ptr what;  // null where it was thrown in another process
+};
+
+/// What an engine is told to start.
+struct launch {
+  int ranks = 1;
+  int workers = 0;  // fibers; 0: the cores
+  std::uint64_t seed = 0;
+  std::size_t stack_bytes = 256 * 1024;
+  bool pin = false;
+  bool check = false;
+};
+
+using rank_program = std::function<void(endpoint&)>;
+
+outcome run_threads(const launch& how, const rank_program& program);
+outcome run_fibers(const launch& how, const rank_program& program);
+
+/// What a module (engines/mpi, one for each MPI) exports as `tutti_engine_module`.
+struct engine_module {
+  std::uint32_t abi;  // engine_abi of the library it was built with
+  const char* name;   // "openmpi"
+  const char* (*library_version)();
+  outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
+};
+inline constexpr std::uint32_t engine_abi = 1;
+
+}  // namespace tutti

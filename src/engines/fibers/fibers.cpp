@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fibers engine: ranks are fibers, a contiguous block of them on each worker. For more ranks than cores, and for
+// schedules that can be replayed: with one worker and a seed every interleaving is drawn from the seed.
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "engines/embedded/embedded.hpp"
+#include "engines/embedded/rank_main.hpp"
+#include "engines/fibers/worker.hpp"
+
+namespace tutti {
+namespace {
+
+class fiber_endpoint final : public embedded_endpoint {
+ public:
+  fiber_endpoint(job& j, fabric::node& n, int rank, worker& w) : embedded_endpoint(j, n, rank), worker_(w) {}
+
+  std::string_view engine() const noexcept override { return "fibers"; }
+  fabric::doorbell& bell() noexcept override { return node_.rank_bell(rank_); }
+
+  void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local, const fabric::wait_site& site) override {
+    const auto ready = [&] { return fabric::reached(word.load(std::memory_order_acquire), value); };
+    if (!local) {
+      // The other worker is probably just about to write; with others to run, do that instead.
+      for (int i = 0; i < 32; ++i) {
+        if (ready()) return;
+        relax();
+      }
+    }
+    note(rank_record::waiting, &word, value, site);
+    const noted on_the_way_out{*this};
+    while (!ready()) {
+      if (job_.failed()) job_.throw_failure(rank_, site);
+      worker_.wait(word, value, local);
+    }
+  }
+
+  void pause(const fabric::wait_site& site) override {
+    if (job_.failed()) job_.throw_failure(rank_, site);
+    note_pause(site);
+    worker_.yield();
+  }
+  void progressed() noexcept override { unnote(); }
+
+  bool restless() const noexcept override { return worker_.deterministic(); }
+  void stir() override {
+    if (worker_.draw() % 4 == 0) worker_.yield();
+  }
+
+ private:
+  worker& worker_;
+};
+
+class fiber_ringer final : public fabric::ringer {
+ public:
+  explicit fiber_ringer(int ranks) : ranks_(ranks) {}
+  void serve(fabric::node& n, std::vector<worker*> workers) {
+    node_ = &n;
+    workers_ = std::move(workers);
+  }
+  // A rank's bell is rung on its own worker's thread only, a worker's bell by any other.
+  void ring(fabric::doorbell& bell) noexcept override {
+    const auto rank = &bell - &node_->rank_bell(0);
+    if (rank >= 0 && rank < ranks_) {
+      bell.armed.store(0, std::memory_order_relaxed);
+      workers_[static_cast<std::size_t>(node_->worker_of(static_cast<int>(rank)))]->ready(static_cast<int>(rank));
+    } else {
+      wake(bell);
+    }
+  }
+
+ private:
+  int ranks_;
+  fabric::node* node_ = nullptr;
+  std::vector<worker*> workers_;
+};
+
+}  // namespace
+
+outcome run_fibers(const launch& how, const rank_program& program) {
+  int count = how.seed != 0 ? 1 : how.workers > 0 ? how.workers : usable_cores();
+  count = std::min(count, how.ranks);
+  std::vector<int> worker_of(static_cast<std::size_t>(how.ranks));
+  const auto first_of = [&](int w) { return static_cast<int>(static_cast<std::int64_t>(how.ranks) * w / count); };
+  for (int w = 0; w < count; ++w)
+    for (int r = first_of(w); r < first_of(w + 1); ++r) worker_of[static_cast<std::size_t>(r)] = w;
+
+  fiber_ringer rings(how.ranks);
+  fabric::node node(std::move(worker_of), rings);
+  job all(how.ranks);
+  const stacks memory(how.ranks, how.stack_bytes);
+  const patience p = patience_for(count);
+  std::vector<std::unique_ptr<worker>> workers;
+  std::vector<worker*> plain;
+  for (int w = 0; w < count; ++w) {
+    workers.push_back(std::make_unique<worker>(all, node, w, p, how.seed));
+    for (int r = first_of(w); r < first_of(w + 1); ++r) workers.back()->add(r, memory.top(r), memory.bottom(r), memory.usable(r));
+    plain.push_back(workers.back().get());
+  }
+  rings.serve(node, plain);
+  all.on_failure([&] {
+    for (int w = 0; w < count; ++w) wake(node.worker_bell(w));
+  });
+  all.start_watchman();
+
+  const auto body = [&](int w) {
+    if (how.pin) pin_to_core(w);
+    worker& mine = *plain[static_cast<std::size_t>(w)];
+    mine.run([&](int rank) {
+      fiber_endpoint door(all, node, rank, mine);
+      rank_main(all, door, program);
+    });
+  };
+  std::vector<std::thread> threads;
+  for (int w = 0; w < count; ++w) threads.emplace_back(body, w);
+  for (auto& t : threads) t.join();
+  all.stop_watchman();
+  return all.result();
+}
+
+}  // namespace tutti

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a schedule for one rank. The same code serves blocking calls (it waits inside) and nonblocking ones (it returns
+// where it would wait, and goes on later from there).
+//
+// A schedule is bound once to a communicator: each constant peer gets its channels. A run then needs no look-up, and no
+// allocation as long as its scratch fits what an earlier run of the same object needed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engines/endpoint.hpp"
+#include "fabric/channel.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+/// The two channels to a peer; null where the peer is reached by messages of the engine.
+struct link {
+  fabric::channel* out = nullptr;
+  fabric::channel* in = nullptr;
+};
+
+/// A communicator's links, made when first used and kept in pages, so that memory follows use.
+class links {
+ public:
+  explicit links(context& c);
+  /// O(1) but for a peer's first time.
+  const link& to(int peer);
+
+ private:
+  static constexpr int page_size = 64;
+  context& context_;
+  std::vector<std::unique_ptr<link[]>> pages_;
+};
+
+/// A schedule with what a communicator adds to it.
+struct bound_schedule {
+  bound_schedule(const char* its_name, schedule s, context& where, links& peers);
+
+  const char* name;               // "allreduce/ring"
+  schedule plan;
+  std::vector<link> step_links;   // by step; empty where the peer is not constant
+  std::size_t most_sends = 0, most_recvs = 0;
+  context& where;
+  links& peers;
+};
+
+/// One run of one schedule on one rank; may be used again when it is over.
+class run {
+ public:
+  run() = default;
+  run(const run&) = delete;
+  run& operator=(const run&) = delete;
+
+  /// `number`: which call on this communicator, the same on all ranks. `c` and what it refers to must stay; vector forms
+  /// have displacements.
+  void begin(bound_schedule& b, const call& c, std::uint32_t number);
+  /// Goes on as far as it can; true when complete. With `blocking` it waits until then.
+  bool go_on(bool blocking);
+  bool over() const noexcept { return over_; }
+  /// Grows with whatever is done; tells a wait in vain from one that moves.
+  std::uint64_t moves() const noexcept { return moves_; }
+  /// What it stands at, for reports.
+  fabric::wait_site site(const char* what = "", int peer = -1) const noexcept;
+
+ private:
+  struct range {
+    std::byte* data;
+    std::size_t bytes;
+    bool exists;
+  };
+  struct sending {
+    std::atomic<std::uint32_t> done{1};  // rendezvous
+    std::uint64_t header[2] = {};        // of a put: offset, bytes
+    transfer message;
+    std::uint8_t stage = 0;
+    bool complete = false;
+  };
+  struct receiving {
+    std::uint64_t header[2] = {};
+    transfer message;
+    std::byte* into = nullptr;
+    std::uint8_t stage = 0;
+    bool complete = false;
+  };
+  struct loop_state {
+    std::uint32_t head;
+    std::int32_t i, n;
+  };
+
+  bool round(const item& r, bool blocking);
+  void exchange(const step* out, const link* out_link, const step* in, const link* in_link);
+  bool all_transfers(const item& r, bool blocking);
+  void open_round(const item& r);
+  bool try_send(sending& s, const step& what, const link& l);
+  bool try_receive(receiving& r, const step& what, const link& l);
+  bool try_await(receiving& r, const step& what, const link& l);
+  void wait_for_one(const item& r);
+  void deliver(const step& s, const range& to, const std::byte* data, std::size_t bytes);
+  void local(const step& s);
+  const link& link_of(const item& r, std::size_t i);
+  [[noreturn]] void misfit(const step& s, std::size_t came, std::size_t expected) const;
+  int resolve(const index& i) const noexcept;
+  range locate(const place& p) const noexcept;
+  void table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;
+  std::size_t segment_bytes() const noexcept;
+  std::int32_t trips(const trip_count& t) const noexcept;
+  void allot();
+
+  bound_schedule* bound_ = nullptr;
+  const call* call_ = nullptr;
+  std::byte* base_[buffer_count] = {};
+  std::size_t unit_ = 0;  // bytes of `count` elements
+  std::uint64_t tag_ = 0;
+  std::uint32_t number_ = 0;
+  std::uint32_t pc_ = 0;
+  int depth_ = 0;
+  loop_state loops_[2] = {};
+  bool over_ = true, opened_ = false, native_begun_ = false;
+  std::size_t left_ = 0;
+  std::uint64_t moves_ = 0;
+  std::atomic<std::uint32_t> sent_done_{1};
+  std::unique_ptr<std::byte[]> memory_;  // scratch and staging
+  std::size_t memory_bytes_ = 0;
+  std::byte* staging_ = nullptr;
+  std::unique_ptr<sending[]> sendings_;
+  std::unique_ptr<receiving[]> receivings_;
+  std::size_t sendings_made_ = 0, receivings_made_ = 0;
+  native_state native_;
+};
+
+}  // namespace tutti

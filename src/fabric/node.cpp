@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/node.hpp"
+
+#include <algorithm>
+
+namespace tutti::fabric {
+
+node::node(std::vector<int> worker_of, ringer& rings) : worker_of_(std::move(worker_of)), rings_(rings) {
+  const auto ranks = worker_of_.size();
+  const auto workers = static_cast<std::size_t>(*std::max_element(worker_of_.begin(), worker_of_.end()) + 1);
+  rank_bells_.reset(new doorbell[ranks]);
+  worker_bells_.reset(new doorbell[workers]);
+  inboxes_.reset(new inbox[ranks]);
+}
+
+channel& node::between(int from, int to) {
+  inbox& box = inboxes_[static_cast<std::size_t>(to)];
+  const std::lock_guard guard(box.lock);
+  auto& made = box.from[from];
+  if (!made) {
+    const int a = worker_of(from), b = worker_of(to);
+    made = a == b ? std::make_unique<channel>(from, to, rank_bell(from), rank_bell(to), rings_, true)
+                  : std::make_unique<channel>(from, to, worker_bell(a), worker_bell(b), rings_, false);
+  }
+  return *made;
+}
+
+std::shared_ptr<team> node::team_of(std::uint64_t context, const group& members) {
+  const std::lock_guard guard(teams_lock_);
+  auto& known = teams_[{context, members.address(0)}];
+  auto found = known.lock();
+  if (!found) {
+    std::vector<team::member> seats(static_cast<std::size_t>(members.size()));
+    for (int r = 0; r < members.size(); ++r) {
+      const int worker = worker_of(members.address(r));
+      seats[static_cast<std::size_t>(r)] = {worker, &worker_bell(worker)};
+    }
+    found = std::make_shared<team>(seats, rings_);
+    known = found;
+  }
+  return found;
+}
+
+}  // namespace tutti::fabric

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ranks that share memory, and what they share: channels between pairs and teams of groups, each made when first
+// used. No p x p table anywhere.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/channel.hpp"
+#include "fabric/team.hpp"
+#include "group/group.hpp"
+
+namespace tutti::fabric {
+
+class node {
+ public:
+  /// worker_of[r] is the thread that runs rank r. Bells: one for each rank, told by writers of the same worker, and one
+  /// for each worker, told by writers of others.
+  node(std::vector<int> worker_of, ringer& rings);
+
+  int size() const noexcept { return static_cast<int>(worker_of_.size()); }
+  int worker_of(int rank) const noexcept { return worker_of_[static_cast<std::size_t>(rank)]; }
+  doorbell& rank_bell(int rank) noexcept { return rank_bells_[static_cast<std::size_t>(rank)]; }
+  doorbell& worker_bell(int worker) noexcept { return worker_bells_[static_cast<std::size_t>(worker)]; }
+
+  channel& between(int from, int to);
+
+  /// The team of a group, the same object for all its members. `context` tells groups apart.
+  std::shared_ptr<team> team_of(std::uint64_t context, const group& members);
+
+ private:
+  struct inbox {
+    std::mutex lock;
+    std::unordered_map<int, std::unique_ptr<channel>> from;
+  };
+
+  std::vector<int> worker_of_;
+  ringer& rings_;
+  std::unique_ptr<doorbell[]> rank_bells_, worker_bells_;
+  std::unique_ptr<inbox[]> inboxes_;
+  std::mutex teams_lock_;
+  std::map<std::pair<std::uint64_t, int>, std::weak_ptr<team>> teams_;  // context, job's rank of member 0
+};
+
+}  // namespace tutti::fabric

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A group whose ranks read one another's memory: the collectives that need no messages.
+//
+// Ranks of one worker (thread) form a bench. They count themselves in with a plain counter; the last one to come
+// speaks for the bench, exchanges one cache line with the other benches, and lets its bench go on. So p ranks on t
+// threads meet at the price of t threads meeting.
+//
+// Small reductions combine on the way: each rank lays its operand in its bench's row, the last one combines the row in
+// rank order, the benches' results are combined in bench order. Everything else publishes its call, meets, works
+// on its own slice of the result directly in the others' memory, and meets again (slices.hpp).
+//
+// Several calls of one group may be under way (nonblocking): each has a session of its own.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fabric/waiting.hpp"
+#include "tutti/core/call.hpp"
+
+namespace tutti::fabric {
+
+class team {
+ public:
+  static constexpr std::uint32_t session_count = 8;
+  /// Calls of one rank that may be under way at once. Half the sessions: whoever begins call n has finished n - 4, so
+  /// all have begun n - 4, so all have finished n - 8, whose session n takes over.
+  static constexpr std::uint32_t outstanding = session_count / 2;
+  static constexpr std::size_t operand_bytes = 48;   ///< the largest operand that is combined on the way
+  static constexpr std::size_t notice_bytes = 2048;  ///< the largest vector that the root leaves for all to copy
+
+  struct member {
+    int worker;
+    doorbell* worker_bell;
+  };
+  team(const std::vector<member>& members, ringer& rings);
+
+  int size() const noexcept { return static_cast<int>(seats_.size()); }
+
+  /// One rank's part of one call, resumable.
+  class visit {
+   public:
+    /// `number`: 0, 1, 2 ... of the calls on this team, the same on all members. `c` must stay until over().
+    void begin(team& t, int rank, std::uint32_t number, const call& c) noexcept;
+    /// Goes on as far as it can. With `blocking` waits and returns true; else false where it would have to wait.
+    bool go_on(waiting& w, bool blocking, const wait_site& site);
+    bool over() const noexcept { return phase_ == phase::over; }
+
+   private:
+    enum class phase : std::uint8_t { come, meet, work, part, meet_again, over };
+    enum class style : std::uint8_t { nothing, row, notice, slices };
+    void arrive(int meeting);
+    bool meet(int meeting, waiting& w, bool blocking, const wait_site& site);
+    void combine_row();
+    void combine_benches();
+    void leave() noexcept;
+
+    team* team_ = nullptr;
+    const call* call_ = nullptr;
+    int rank_ = 0;
+    std::uint32_t number_ = 0;
+    phase phase_ = phase::over;
+    style style_ = style::nothing;
+    bool last_ = false, listed_ = false;
+    int next_bench_ = 0;
+  };
+
+ private:
+  struct seat {
+    int bench;
+    int place;  // within the bench, by rank
+  };
+  struct alignas(64) notice_line {  // a word and what goes with it, moved between caches together
+    std::atomic<std::uint32_t> word{0};
+    alignas(16) std::byte data[operand_bytes];
+  };
+  struct meeting {                    // one of the two of a session
+    alignas(64) std::uint32_t come = 0;  // plain, as `asleep`: touched by the bench's own worker only
+    std::vector<doorbell*> asleep;
+    notice_line complete;  // all of this bench have come; read by the other benches. Data: the bench's partial
+    notice_line go;        // all benches have come; read by this bench. Data: the result
+  };
+  struct bench {
+    int members = 0, first = 0;
+    doorbell* worker_bell = nullptr;
+    meeting meetings[session_count][2];
+    std::unique_ptr<std::byte[]> rows;  // session_count * members * operand_bytes
+    std::unique_ptr<std::byte[]> notices;
+  };
+  struct alignas(64) posting {
+    const call* what = nullptr;
+  };
+
+  std::vector<seat> seats_;
+  std::vector<std::unique_ptr<bench>> benches_;
+  std::unique_ptr<posting[]> postings_;  // session_count * size
+  ringer& rings_;
+  bool ordered_ = true;  // benches are intervals of ranks, in rising order
+
+ public:
+  /// What all members brought to one call. slices.cpp works on it.
+  class gathering {
+   public:
+    gathering(const posting* first, int size, int rank) noexcept : first_(first), size_(size), rank_(rank) {}
+    const call& operator[](int r) const noexcept { return *first_[r].what; }
+    const call& mine() const noexcept { return *first_[rank_].what; }
+    int size() const noexcept { return size_; }
+    int rank() const noexcept { return rank_; }
+
+   private:
+    const posting* first_;
+    int size_, rank_;
+  };
+};
+
+}  // namespace tutti::fabric

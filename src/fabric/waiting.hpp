@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the fabric asks of whoever runs the ranks: to let one wait for a word in memory, and to say why it waits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "fabric/doorbell.hpp"
+
+namespace tutti::fabric {
+
+/// Why a rank waits, for reports. Lives on the waiter's stack; the texts are literals.
+struct wait_site {
+  const char* operation = "";    ///< "allreduce"
+  const char* algorithm = "";    ///< "allreduce/ring"
+  const char* what = "";         ///< "a message from", "all members of the group"
+  int peer = -1;                 ///< job's rank; -1: nobody in particular
+  int round = -1;
+  std::uint64_t run = 0;         ///< which call on this communicator
+};
+
+class waiting {
+ public:
+  /// Returns when `word` has reached `value` (wrapping comparison). `local`: the writer runs on the same worker and
+  /// rings this rank's bell. Throws peer_error or deadlock_error.
+  virtual void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local, const wait_site& site) = 0;
+
+  /// For one who waits for several things: lets others run for a while. Throws as wait().
+  virtual void pause(const wait_site& site) = 0;
+  /// Ends a series of pauses: something came of it.
+  virtual void progressed() noexcept {}
+
+  /// The bell that same-worker writers ring.
+  virtual doorbell& bell() noexcept = 0;
+
+ protected:
+  ~waiting() = default;
+};
+
+inline bool reached(std::uint32_t word, std::uint32_t value) noexcept {
+  return static_cast<std::int32_t>(word - value) >= 0;
+}
+
+/// "allreduce (allreduce/ring), round 3: waits for a message from rank 2"
+std::string describe(const wait_site& site);
+
+}  // namespace tutti::fabric

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The library half of a communicator: checks a call, chooses its algorithm, finds or makes the bound schedule, runs it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engines/endpoint.hpp"
+#include "execute/executor.hpp"
+#include "select/choose.hpp"
+#include "tutti/core/port.hpp"
+
+namespace tutti::detail {
+
+class operation_under_way;
+
+/// What all communicators of one rank share.
+struct rank_state {
+  endpoint* door = nullptr;
+  bool check = false;
+  std::uint64_t next_id = 2;  // of communicators; 1 is the job itself
+  std::vector<run*> active;   // nonblocking runs under way
+  std::array<std::string, collective_names.size()> forced;  // TUTTI_<COLLECTIVE>_ALGORITHM
+};
+
+class core {
+ public:
+  core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where);
+
+  int rank() const noexcept { return where_->members().rank(); }
+  int size() const noexcept { return where_->members().size(); }
+
+  bool offers_native(const agreed_signature& s) const noexcept { return where_->offers(s); }
+  void run_blocking(const call& c);
+  std::unique_ptr<pending> make_pending(const call& c, bool started);
+  std::shared_ptr<core> duplicate();
+  void release() noexcept { released_ = true; }
+  const char* last_algorithm(collective what) const noexcept;
+  [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
+                           const char* remedy) const;
+
+ private:
+  friend class operation_under_way;
+
+  // A schedule in use, with the run that blocking calls use again and again.
+  struct prepared {
+    choice chosen;
+    collective what;
+    int root;
+    bool in_place, commutative;
+    std::unique_ptr<bound_schedule> bound;
+    std::unique_ptr<run> blocking;
+  };
+  // The last selection for a collective: most programs ask the same again.
+  struct recent {
+    agreed_signature asked;
+    int root = -1;
+    bool in_place = false;
+    prepared* found = nullptr;
+    const char* algorithm = "";
+  };
+
+  void validate(const call& c) const;
+  void validate_vectors(const call& c) const;
+  void compare_with_others(const call& c);
+  call with_displacements(const call& c, std::vector<std::size_t>& in, std::vector<std::size_t>& out) const;
+  prepared& find(const call& c);
+  prepared& select(const call& c, const agreed_signature& s);
+  choice decide(const call& c, const agreed_signature& s) const;
+  static bool wants_kernel(const call& c) noexcept;
+  void carry_out(const call& c, prepared& p);
+  void finish(run& r);
+  void progress_others(const run* except);
+
+  std::shared_ptr<rank_state> shared_;
+  std::unique_ptr<context> where_;
+  links links_;
+  std::vector<std::unique_ptr<prepared>> known_;
+  std::array<recent, collective_names.size()> recent_;
+  std::vector<std::size_t> in_displs_, out_displs_;
+  std::uint32_t next_ = 0;
+  bool released_ = false;
+};
+
+}  // namespace tutti::detail

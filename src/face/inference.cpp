@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/face/inference.hpp"
+
+#include <limits>
+
+#include "tutti/core/error.hpp"
+#include "tutti/request.hpp"
+
+namespace tutti::detail {
+namespace {
+
+// The call as its user wrote it: iallreduce_single, alltoallv_init.
+std::string written(form f) {
+  std::string text = f.how == mode::nonblocking ? "i" : "";
+  text += name_of(f.what);
+  if (f.single) text += "_single";
+  if (f.how == mode::persistent) text += "_init";
+  return text;
+}
+
+call exchange(collective what, const void* input, void* output) {
+  call c;
+  c.what = what;
+  c.type = element_of<std::size_t>();
+  c.count = 1;
+  c.input = input;
+  c.output = output;
+  return c;
+}
+
+[[noreturn]] void throw_peer(const call_site& s, const std::string& who) {
+  throw peer_error(written(s.what), s.rank, "", who + " refused its arguments", "its own error says why");
+}
+
+template <class Int>
+Int narrowed(const call_site& s, parameter name, std::size_t number) {
+  if (number > static_cast<std::size_t>(std::numeric_limits<Int>::max())) refuse_narrow(s, name, number);
+  return static_cast<Int>(number);
+}
+
+template <class Int>
+void put(const call_site& s, parameter name, const counts_view& from, Int* to) {
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = narrowed<Int>(s, name, from[i]);
+}
+
+template <class Int>
+void put_packed(const call_site& s, parameter name, const counts_view& counts, Int* to) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < counts.size(); at += counts[i], ++i) to[i] = narrowed<Int>(s, name, at);
+}
+
+}  // namespace
+
+void refuse_call(const call_site& s, parameter name, const std::string& problem, const char* remedy) {
+  refuse(s.where, written(s.what).c_str(), text_of(name), problem, remedy);
+}
+
+void refuse_size(const call_site& s, parameter name, std::size_t holds, std::size_t needed) {
+  refuse_call(s, name, "holds " + std::to_string(holds) + " elements, but " + std::to_string(needed) + " are needed",
+              "make it larger, or let it be resized: name<resize_to_fit>(...)");
+}
+
+void refuse_narrow(const call_site& s, parameter name, std::size_t number) {
+  refuse_call(s, name, std::to_string(number) + " does not fit an int",
+              "ask for a container of std::size_t: name_out<std::vector<std::size_t>>()");
+}
+
+std::size_t checked_count(const call_site& s, parameter name, long long count) {
+  if (count < 0) refuse_call(s, name, "is negative: " + std::to_string(count), "counts are 0 or more");
+  return static_cast<std::size_t>(count);
+}
+
+void check_within(const call_site& s, parameter name, std::size_t wanted, std::size_t holds) {
+  if (wanted <= holds) return;
+  refuse_call(s, name, "reaches to element " + std::to_string(wanted) + " of a buffer that holds " +
+                           std::to_string(holds), "make it smaller, or the buffer larger");
+}
+
+std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
+  const auto p = static_cast<std::size_t>(s.size);
+  if (elements % p != 0)
+    refuse_call(s, name, std::to_string(elements) + " elements cannot be cut into " + std::to_string(p) +
+                             " equal blocks", "give one block for each rank, or say how long one is by its count");
+  return elements / p;
+}
+
+std::size_t extent_of(const call_site& s, parameter counts_name, const counts_view& counts, parameter displs_name,
+                      const counts_view& displs, bool displs_given) {
+  const auto p = static_cast<std::size_t>(s.size);
+  const auto check = [&](parameter name, const counts_view& numbers) {
+    if (numbers.size() != p)
+      refuse_call(s, name, "holds " + std::to_string(numbers.size()) + " numbers for " + std::to_string(p) + " ranks",
+                  "give one for each rank");
+    for (std::size_t i = 0; i < p; ++i)
+      if (numbers.negative(i))
+        refuse_call(s, name, "the one of rank " + std::to_string(i) + " is negative", "numbers are 0 or more");
+  };
+  check(counts_name, counts);
+  if (displs_given) check(displs_name, displs);
+  std::size_t end = 0, packed = 0;
+  for (std::size_t i = 0; i < p; ++i) {
+    const std::size_t reaches = (displs_given ? displs[i] : packed) + counts[i];
+    if (reaches < counts[i]) refuse_call(s, counts_name, "the sum is beyond memory", "");
+    packed += counts[i];
+    if (counts[i] != 0 && reaches > end) end = reaches;
+  }
+  return end;
+}
+
+std::size_t count_by_bcast(const call_site& s, int root, std::size_t mine) {
+  call c = exchange(collective::bcast, &mine, &mine);
+  c.root = root;
+  run_call(s.where, c);
+  if (mine == refused_count && s.rank != root) throw_peer(s, "rank " + std::to_string(root));
+  return mine;
+}
+
+std::size_t count_by_scatter(const call_site& s, int root, const counts_view& counts, bool refused) {
+  count_array all;
+  std::size_t mine = 0;
+  call c = exchange(collective::scatter, nullptr, &mine);
+  if (s.rank == root) {
+    std::size_t* to = all.make(static_cast<std::size_t>(s.size));
+    for (int i = 0; i < s.size; ++i) to[i] = refused ? refused_count : counts[static_cast<std::size_t>(i)];
+    c.input = to;
+  }
+  c.root = root;
+  run_call(s.where, c);
+  if (mine == refused_count && s.rank != root) throw_peer(s, "rank " + std::to_string(root));
+  return mine;
+}
+
+void counts_by_gather(const call_site& s, int root, std::size_t mine, std::size_t* all) {
+  call c = exchange(collective::gather, &mine, s.rank == root ? all : nullptr);
+  c.root = root;
+  run_call(s.where, c);
+  if (s.rank != root || mine == refused_count) return;
+  for (int i = 0; i < s.size; ++i)
+    if (all[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
+}
+
+void counts_by_allgather(const call_site& s, std::size_t mine, std::size_t* all) {
+  run_call(s.where, exchange(collective::allgather, &mine, all));
+  if (mine == refused_count) return;
+  for (int i = 0; i < s.size; ++i)
+    if (all[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
+}
+
+void counts_by_alltoall(const call_site& s, const counts_view* send_counts, std::size_t* recv_counts) {
+  count_array sent;
+  std::size_t* to = sent.make(static_cast<std::size_t>(s.size));
+  for (int i = 0; i < s.size; ++i)
+    to[i] = send_counts == nullptr ? refused_count : (*send_counts)[static_cast<std::size_t>(i)];
+  run_call(s.where, exchange(collective::alltoall, to, recv_counts));
+  if (send_counts == nullptr) return;
+  for (int i = 0; i < s.size; ++i)
+    if (recv_counts[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
+}
+
+void refuse_empty_request(const char* what) {
+  throw usage_error(what, -1, "", "this request holds no call: its result was taken, or it was moved from",
+                    "wait for a request once");
+}
+
+void put_counts(const call_site& s, parameter n, const counts_view& from, int* to) { put(s, n, from, to); }
+void put_counts(const call_site& s, parameter n, const counts_view& from, std::size_t* to) { put(s, n, from, to); }
+void put_displs(const call_site& s, parameter n, const counts_view& c, int* to) { put_packed(s, n, c, to); }
+void put_displs(const call_site& s, parameter n, const counts_view& c, std::size_t* to) { put_packed(s, n, c, to); }
+
+}  // namespace tutti::detail

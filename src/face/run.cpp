@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// run(): from options and environment to ranks, and from the ranks' ends to one result.
+#include "tutti/run.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+
+#include "core/environment.hpp"
+#include "engines/embedded/sleep.hpp"
+#include "face/core.hpp"
+#include "face/modules.hpp"
+#include "tutti/communicator.hpp"
+
+namespace tutti {
+namespace {
+
+enum class engine_kind { threads, fibers, mpi };
+
+[[noreturn]] void no_engine(const std::string& name) {
+  throw usage_error("run", -1, "TUTTI_ENGINE", "there is no engine \"" + name + "\"", "choose threads, fibers or mpi");
+}
+
+std::vector<std::string> names_of(const std::vector<module_file>& modules) {
+  std::vector<std::string> names;
+  for (const auto& m : modules) names.push_back(m.name);
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const auto& w : words) text += (text.empty() ? "" : between) + w;
+  return text.empty() ? "none" : text;
+}
+
+// The one module that serves. Never a guess: with none or several, an error that says so.
+module_file pick_module(const launcher& by) {
+  const auto there = find_modules();
+  std::string wanted = by.module;
+  if (const auto set = setting("TUTTI_MPI")) wanted = *set;
+  if (wanted.empty()) {
+    if (there.size() == 1) return there.front();
+    if (there.empty())
+      throw engine_error("run", -1, "TUTTI_ENGINE", "no MPI module is installed (searched: " + joined(module_folders(), ", ") + ")",
+                         "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
+    throw engine_error("run", -1, "TUTTI_MPI",
+                       "more than one MPI module fits (" + joined(names_of(there), ", ") + ") and the launcher does not tell which",
+                       "set TUTTI_MPI to one of them");
+  }
+  if (!by.module.empty() && by.module != wanted)
+    throw engine_error("run", -1, "TUTTI_MPI",
+                       "is " + wanted + ", but the launcher belongs to " + by.module + " (" + by.evidence + " is set)",
+                       "use the launcher of the same MPI, or unset TUTTI_MPI");
+  for (const auto& m : there)
+    if (m.name == wanted) return m;
+  throw engine_error("run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
+                     (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") + wanted +
+                         " is not installed (there: " + joined(names_of(there), ", ") + "; searched: " +
+                         joined(module_folders(), ", ") + ")",
+                     "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH");
+}
+
+outcome launch_ranks(const run_options& options, const rank_program& program) {
+  launch how;
+  const int cores = usable_cores();
+  const std::string wish = !options.engine.empty() ? options.engine : setting("TUTTI_ENGINE").value_or("");
+  const launcher by = find_launcher();
+
+  how.seed = options.seed != 0 ? options.seed : number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0);
+  if (options.ranks < 0 || options.ranks > 1000000)
+    throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks), "ask for 1 to 1000000 ranks");
+  how.ranks = options.ranks != 0 ? options.ranks : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
+  how.workers = options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
+  if (how.workers < 0 || how.workers > 4096)
+    throw usage_error("run", -1, "workers", "is " + std::to_string(how.workers), "ask for 1 to 4096 workers");
+  how.stack_bytes = options.stack_bytes != 0 ? options.stack_bytes : number_setting("TUTTI_STACK", 16 << 10, std::uint64_t{1} << 30, 256 << 10);
+  how.check = switch_setting("TUTTI_CHECK", false);
+
+  engine_kind kind;
+  if (wish.empty()) {
+    kind = by.mpi ? engine_kind::mpi : how.seed != 0 || how.ranks > cores ? engine_kind::fibers : engine_kind::threads;
+  } else if (wish == "threads") {
+    kind = engine_kind::threads;
+  } else if (wish == "fibers") {
+    kind = engine_kind::fibers;
+  } else if (wish == "mpi") {
+    kind = engine_kind::mpi;
+  } else {
+    no_engine(wish);
+  }
+
+  if (kind == engine_kind::mpi) {
+    const engine_module& module = load_module(pick_module(by));
+    return module.run(options.argc, options.argv, how, program);
+  }
+  if (by.mpi && by.ranks != 1 && options.engine.empty())
+    throw engine_error("run", -1, "TUTTI_ENGINE",
+                       "is " + wish + ", but an MPI launcher started this program (" + by.evidence + " is set): each of its processes would run all ranks",
+                       "unset TUTTI_ENGINE, or start the program without the launcher");
+  const int threads = kind == engine_kind::threads ? how.ranks : how.workers > 0 ? how.workers : cores;
+  how.pin = switch_setting("TUTTI_PIN", std::min(threads, how.ranks) == cores);
+  if (kind == engine_kind::threads && how.ranks > 4096)
+    throw usage_error("run", -1, "TUTTI_RANKS", std::to_string(how.ranks) + " threads are too many", "use TUTTI_ENGINE=fibers");
+  return kind == engine_kind::threads ? run_threads(how, program) : run_fibers(how, program);
+}
+
+// What the environment says that ranks need later, read once before they start.
+struct rank_settings {
+  bool check = false;
+  std::array<std::string, collective_names.size()> forced;
+};
+
+rank_settings read_rank_settings() {
+  rank_settings s;
+  s.check = switch_setting("TUTTI_CHECK", false);
+  for (std::size_t i = 0; i < collective_names.size(); ++i) {
+    std::string name(collective_names[i]);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const auto value = setting("TUTTI_" + name + "_ALGORITHM");
+    if (!value) continue;
+    const std::string_view tail = std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
+    if (tail != "native" && find_algorithm(static_cast<collective>(i), *value) == nullptr)
+      throw usage_error("run", -1, "TUTTI_" + name + "_ALGORITHM", "there is no algorithm \"" + *value + "\"",
+                        "see tutti list " + std::string(collective_names[i]));
+    s.forced[i] = *value;
+  }
+  return s;
+}
+
+outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
+  const rank_settings settings = read_rank_settings();
+  return launch_ranks(options, [&](endpoint& door) {
+    auto shared = std::make_shared<detail::rank_state>();
+    shared->door = &door;
+    shared->check = settings.check;
+    shared->forced = settings.forced;
+    communicator world(std::make_shared<detail::core>(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
+    program(world);
+  });
+}
+
+}  // namespace
+
+void run(const run_options& options, const std::function<void(communicator&)>& program) {
+  const outcome end = start(options, program);
+  if (end.failed_rank < 0) return;
+  if (end.what) {
+    try {
+      std::rethrow_exception(end.what);
+    } catch (...) {
+      std::throw_with_nested(rank_error(end.failed_rank, end.text));
+    }
+  }
+  throw rank_error(end.failed_rank, end.text);
+}
+
+int run(int argc, char** argv, const std::function<void(communicator&)>& program) {
+  run_options options;
+  options.argc = argc;
+  options.argv = argv;
+  try {
+    const outcome end = start(options, program);
+    if (end.failed_rank < 0) return 0;
+    std::fprintf(stderr, "tutti: rank %d failed: %s\n", end.failed_rank, end.text.c_str());
+    return 1;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an algorithm writes with. The calls read like the algorithm's text: rounds of transfers, loops, local steps.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "schedule/schedule.hpp"
+
+namespace tutti {
+
+/// What a schedule may depend on.
+struct shape {
+  int size = 1;           ///< ranks
+  int rank = 0;           ///< this one
+  int root = 0;
+  bool in_place = false;
+  bool commutative = true;
+  int radix = 2;          ///< parameter k, where the algorithm has it
+  std::size_t segment = 0;///< parameter segment in bytes, where the algorithm has it
+
+  /// Ranks relative to the root, for rooted algorithms.
+  int relative() const noexcept { return rank >= root ? rank - root : rank - root + size; }
+  int absolute(int v) const noexcept { return v + root >= size ? v + root - size : v + root; }
+};
+
+// --- places ------------------------------------------------------------------------------------------------
+constexpr place whole(buffer b) { return {b, table::uniform, false, false, 1, {}, {}}; }
+constexpr place block(buffer b, index i, table t = table::uniform) { return {b, t, false, false, 1, i, {}}; }
+constexpr place block(buffer b, int i, table t = table::uniform) { return {b, t, false, false, 1, {i}, {}}; }
+constexpr place blocks(buffer b, int first, int n, table t = table::uniform) { return {b, t, false, false, n, {first}, {}}; }
+constexpr place segment(place p, index s) {
+  p.segmented = true;
+  p.segment = s;
+  return p;
+}
+
+// --- indices in loops: at(base, step) is base + step * (innermost counter); with a modulus it wraps ------------
+constexpr index at(int base, int inner = 0, int modulus = 0) { return {base, 0, inner, modulus}; }
+constexpr index at_outer(int base, int outer, int modulus = 0) { return {base, outer, 0, modulus}; }
+constexpr index plus(index i, int d) { i.base += d; return i; }
+
+/// Steps of one round may be written in any order; a transfer after a local step opens the next round.
+class builder {
+ public:
+  void send(index to, place from) { transfer({step_kind::send, false, to, from, {}, {}}); }
+  void recv(index from, place to) { transfer({step_kind::recv, false, from, {}, {}, to}); }
+  void send(int to, place from) { send(index{to}, from); }
+  void recv(int from, place to) { recv(index{from}, to); }
+  void exchange(int to, place source, int from, place target) {
+    send(to, source);
+    recv(from, target);
+  }
+  void exchange(index to, place source, index from, place target) {
+    send(to, source);
+    recv(from, target);
+  }
+  /// target = own op received.
+  void recv_reduce_right(index from, place own, place target) {
+    transfer({step_kind::recv_reduce, false, from, own, {}, target});
+  }
+  /// target = received op own.
+  void recv_reduce_left(index from, place own, place target) {
+    transfer({step_kind::recv_reduce, true, from, own, {}, target});
+  }
+  /// The operand of a lower rank is the left one.
+  void recv_reduce(int from, bool from_is_left, place own, place target) {
+    transfer({step_kind::recv_reduce, from_is_left, index{from}, own, {}, target});
+  }
+  void put(int to, place source, place remote) { transfer({step_kind::put, false, index{to}, source, {}, remote}); }
+  void signal(int to) { transfer({step_kind::signal, false, index{to}, {}, {}, {}}); }
+  void await_signal(int from) { transfer({step_kind::await_signal, false, index{from}, {}, {}, {}}); }
+
+  void copy(place source, place target) { local({step_kind::copy, false, {}, source, {}, target}); }
+  void reduce(place left, place right, place target) { local({step_kind::reduce, false, {}, left, right, target}); }
+
+  /// Ends the round that is being written.
+  void round() {
+    if (sends_.empty() && recvs_.empty() && locals_.empty()) return;
+    item r;
+    r.first = static_cast<std::uint32_t>(made_.steps.size());
+    r.sends = static_cast<std::uint16_t>(sends_.size());
+    r.recvs = static_cast<std::uint16_t>(recvs_.size());
+    r.locals = static_cast<std::uint16_t>(locals_.size());
+    for (auto* part : {&sends_, &recvs_, &locals_}) {
+      made_.steps.insert(made_.steps.end(), part->begin(), part->end());
+      part->clear();
+    }
+    made_.items.push_back(r);
+  }
+
+  /// Repeats what `body` writes. Loops nest two deep: the outer counter is `index::outer`, the inner one
+  /// `index::inner`; a loop that stands alone is an inner one.
+  template <class Body>
+  void loop(trip_count trips, Body&& body) {
+    round();
+    const auto head = made_.items.size();
+    item start;
+    start.kind = item_kind::loop;
+    start.trips = trips;
+    made_.items.push_back(start);
+    body();
+    round();
+    item end;
+    end.kind = item_kind::end_loop;
+    end.first = static_cast<std::uint32_t>(head);
+    made_.items[head].first = static_cast<std::uint32_t>(made_.items.size());
+    made_.items.push_back(end);
+  }
+  template <class Body>
+  void loop(int trips, Body&& body) {
+    loop(trip_count{trips, 0}, std::forward<Body>(body));
+  }
+
+  /// The engine's own collective.
+  void native() {
+    round();
+    item n;
+    n.kind = item_kind::native;
+    made_.items.push_back(n);
+  }
+
+  /// A scratch buffer of `blocks` blocks of the table's longest block.
+  void scratch(buffer which, int blocks, table how = table::uniform) {
+    made_.scratch[static_cast<int>(which) - static_cast<int>(buffer::scratch0)] = {how, blocks, 0};
+  }
+  void split_into(int parts) { made_.parts = parts; }
+  void segments_of(std::size_t bytes) { made_.segment_bytes = bytes; }
+
+  schedule finish() {
+    round();
+    for (const step& s : made_.steps)
+      if (s.kind != step_kind::copy && s.kind != step_kind::reduce && s.peer.is_constant())
+        made_.peers.push_back(s.peer.base);
+    std::sort(made_.peers.begin(), made_.peers.end());
+    made_.peers.erase(std::unique(made_.peers.begin(), made_.peers.end()), made_.peers.end());
+    made_.items.shrink_to_fit();
+    made_.steps.shrink_to_fit();
+    return std::move(made_);
+  }
+
+ private:
+  void transfer(const step& s) {
+    if (!locals_.empty()) round();
+    const bool out = s.kind == step_kind::send || s.kind == step_kind::put || s.kind == step_kind::signal;
+    (out ? sends_ : recvs_).push_back(s);
+  }
+  void local(const step& s) { locals_.push_back(s); }
+
+  schedule made_;
+  std::vector<step> sends_, recvs_, locals_;
+};
+
+}  // namespace tutti

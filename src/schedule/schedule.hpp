@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A schedule: what one rank does in one collective, as data. A list of rounds and loops over symbolic buffers.
+//
+// A round is a set of transfers that are under way together, followed by local work:
+//   sends and receives      all may proceed at the same time; the round ends when all are complete
+//   local steps             copy and reduce, in the order written, after the transfers
+// What a send reads must not be written before its round is over (the receiver may read it in place).
+//
+// Places are symbolic: a buffer, a table that divides it into blocks, and a range of blocks. So a schedule depends on
+// the number of ranks, the own rank, the root and the algorithm's parameters, but neither on addresses nor (but
+// for the table that an algorithm picks) on counts: one schedule serves every size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tutti {
+
+/// input and output are the caller's; scratch0..3 are the executor's, of the size that the schedule declares.
+enum class buffer : std::uint8_t { input, output, scratch0, scratch1, scratch2, scratch3 };
+inline constexpr int buffer_count = 6;
+inline constexpr int scratch_count = 4;
+
+/// How a buffer is divided into blocks. All in elements of the call's type.
+enum class table : std::uint8_t {
+  uniform,  ///< block i is [i*count, (i+1)*count)
+  split,    ///< the call's count elements cut into `parts` nearly equal blocks, the first count % parts one longer
+  in,       ///< block i: in_counts[i] elements at in_displs[i]
+  out,      ///< block i: out_counts[i] elements at out_displs[i]
+};
+
+/// base + outer*o + inner*i, reduced into [0, modulus) where modulus > 0; o and i count the enclosing loops.
+struct index {
+  std::int32_t base = 0;
+  std::int32_t outer = 0;
+  std::int32_t inner = 0;
+  std::int32_t modulus = 0;
+
+  constexpr bool is_constant() const noexcept { return outer == 0 && inner == 0; }
+};
+
+/// `blocks` consecutive blocks from `first` of a buffer. For tables `in` and `out` only one block at a time is sure to
+/// be contiguous. With `segmented`, only segment number `segment` of it (of schedule::segment_bytes bytes each);
+/// a step whose segment does not exist (negative, or beyond the end) is left out on both sides.
+struct place {
+  buffer where = buffer::input;
+  table how = table::uniform;
+  bool segmented = false;
+  bool packed = false;  ///< stands at the beginning of its buffer, as long as the table says
+  std::int32_t blocks = 1;
+  index first{};
+  index segment{};
+};
+
+enum class step_kind : std::uint8_t {
+  send,         // source -> peer
+  recv,         // peer -> target
+  recv_reduce,  // target = source op received, or received op source (received_left)
+  put,          // source -> peer, at block `target` of the peer's output, without a matching step there
+  signal,       // tells peer that the puts before it are complete
+  await_signal, // until peer's signal; puts of that peer are complete then
+  copy,         // target = source
+  reduce,       // target = source op other
+};
+
+struct step {
+  step_kind kind = step_kind::send;
+  bool received_left = false;
+  index peer{};
+  place source{};
+  place other{};
+  place target{};
+};
+
+/// A loop's trip count: `fixed`, plus the number of segments in a block of `count` elements (`per_segment` 1), or in
+/// the longest split block (`per_segment` 2).
+struct trip_count {
+  std::int32_t fixed = 0;
+  std::int32_t per_segment = 0;
+};
+
+enum class item_kind : std::uint8_t { round, loop, end_loop, native };
+
+/// A round: steps [first, first+sends) send, then receives, then local. A loop: its trip count.
+struct item {
+  item_kind kind = item_kind::round;
+  std::uint16_t sends = 0, recvs = 0, locals = 0;
+  std::uint32_t first = 0;  // of a loop or end_loop: the item index of its partner
+  trip_count trips{};
+};
+
+/// Scratch of `blocks` blocks of the table's largest block, and never less than `bytes` bytes.
+struct scratch_size {
+  table how = table::uniform;
+  std::int32_t blocks = 0;
+  std::size_t bytes = 0;
+};
+
+struct schedule {
+  std::vector<item> items;
+  std::vector<step> steps;
+  scratch_size scratch[scratch_count] = {};
+  std::int32_t parts = 1;             ///< of table::split
+  std::size_t segment_bytes = 0;      ///< of segmented places; rounded down to whole elements, at least one
+  std::vector<std::int32_t> peers;    ///< every constant peer, ascending: what the executor binds
+
+  std::size_t memory() const noexcept {
+    return sizeof *this + items.capacity() * sizeof(item) + steps.capacity() * sizeof(step) +
+           peers.capacity() * sizeof(std::int32_t);
+  }
+};
+
+}  // namespace tutti
