@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph of which each rank holds a block of the vertices, with all edges that touch them, in both directions.
+#pragma once
+
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+#include "../support/meter.hpp"
+#include "edge_list.hpp"
+
+namespace graph {
+
+class distributed_graph {
+ public:
+  /// Collective. Rank 0 has the graph, the others pass null.
+  distributed_graph(tutti::communicator& world, const edge_list* whole, meter& meter) : rank_(world.rank()) {
+    using namespace tutti;
+    if (whole) vertices_ = whole->names.size();
+    world.bcast(send_recv_buf(vertices_));
+    block_ = (vertices_ + world.size() - 1) / world.size();
+    begin_.resize(size() + 1);
+
+    // An equal share of the edges for each rank, which passes them on to the owners of their ends.
+    const std::size_t edges = whole ? whole->edges.size() : 0, p = world.size();
+    std::vector<std::size_t> shares(p);
+    for (std::size_t r = 0; r < p; ++r) shares[r] = edges * (r + 1) / p - edges * r / p;
+    const std::vector<edge> share = whole ? world.scatterv(send_buf(whole->edges), send_counts(shares))
+                                          : world.scatterv<edge>(root(0));
+    meter.sent(collective::scatterv, whole ? (edges - shares[0]) * sizeof(edge) : 0);
+    letters<edge> outbox(p);
+    for (const edge& e : share) {
+      outbox[owner(e.from)].push_back(e);
+      outbox[owner(e.to)].push_back({e.to, e.from});
+    }
+    const std::vector<edge> mine = exchange(world, outbox, meter);
+
+    // The neighbours of a vertex side by side: count, then place.
+    for (const edge& e : mine) ++begin_[local(e.from)];
+    std::exclusive_scan(begin_.begin(), begin_.end(), begin_.begin(), std::size_t{0});
+    neighbours_.resize(mine.size());
+    auto place = begin_;
+    for (const edge& e : mine) neighbours_[place[local(e.from)]++] = e.to;
+  }
+
+  std::size_t vertices() const { return vertices_; }
+
+  /// The ranks own blocks of equal size, the last ones perhaps less or nothing.
+  std::size_t owner(vertex v) const { return v / block_; }
+  bool owns(vertex v) const { return owner(v) == rank_; }
+  std::vector<std::size_t> block_sizes(int ranks) const {
+    std::vector<std::size_t> sizes(static_cast<std::size_t>(ranks));
+    for (std::size_t r = 0; r < sizes.size(); ++r) sizes[r] = first(r + 1) - first(r);
+    return sizes;
+  }
+
+  /// My vertices are first(), first() + 1, ... ; local() counts them from 0 to size() - 1.
+  std::size_t size() const { return first(rank_ + 1) - first(rank_); }
+  vertex first() const { return static_cast<vertex>(first(rank_)); }
+  std::size_t local(vertex v) const { return v - first(); }
+
+  std::span<const vertex> neighbours(vertex v) const {
+    return {neighbours_.data() + begin_[local(v)], neighbours_.data() + begin_[local(v) + 1]};
+  }
+
+ private:
+  std::size_t first(std::size_t rank) const { return std::min(rank * block_, vertices_); }
+
+  std::size_t rank_, vertices_ = 0, block_ = 0;
+  std::vector<std::size_t> begin_;  ///< of each vertex's neighbours, and the end of the last
+  std::vector<vertex> neighbours_;
+};
+
+/// How many of the vertices have another value than rank 0 expects, known to every rank: each compares its own.
+inline std::uint64_t differences(tutti::communicator& world, const distributed_graph& graph,
+                                 const std::vector<std::uint32_t>& mine,
+                                 const std::vector<std::uint32_t>* expected) {
+  using namespace tutti;
+  const std::vector<std::uint32_t> right =
+      expected ? world.scatterv(send_buf(*expected), send_counts(graph.block_sizes(world.size())))
+               : world.scatterv<std::uint32_t>(root(0));
+  std::uint64_t wrong = right.size() != mine.size();
+  for (std::size_t i = 0; i < mine.size() && i < right.size(); ++i) wrong += mine[i] != right[i];
+  return world.allreduce_single(send_buf(wrong), op(std::plus<>{}));
+}
+
+}  // namespace graph

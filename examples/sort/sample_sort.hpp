@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sample sort of strings. Each rank sorts its own and shows the others a sample; the samples, sorted, give p - 1
+// splitters; every word goes to the rank between whose splitters it lies, which merges what comes. Equal words are
+// told apart by where they came from (rank, then place), so that a word which fills half of all texts is shared out too.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+#include "../support/meter.hpp"
+#include "words.hpp"
+
+namespace sort {
+
+/// Where a sample stood: among all words, (word, rank, index) is unique.
+struct place {
+  std::uint64_t rank, index;
+  friend auto operator<=>(const place&, const place&) = default;
+};
+
+/// Merges sorted runs that lie side by side; `bounds` are their begins and the end.
+inline void merge_runs(std::vector<std::string_view>& words, std::vector<std::size_t> bounds) {
+  while (bounds.size() > 2) {
+    std::vector<std::size_t> merged{0};
+    for (std::size_t i = 2; i < bounds.size(); i += 2) {
+      const auto at = [&](std::size_t k) { return words.begin() + static_cast<std::ptrdiff_t>(bounds[k]); };
+      std::inplace_merge(at(i - 2), at(i - 1), at(i));
+      merged.push_back(bounds[i]);
+    }
+    if (merged.back() != bounds.back()) merged.push_back(bounds.back());
+    bounds.swap(merged);
+  }
+}
+
+/// My part of the sorted whole: rank 0 has the first words, and no rank more than about its share.
+inline string_array sample_sort(tutti::communicator& world, const string_array& mine, meter& meter) {
+  using namespace tutti;
+  const std::size_t p = world.size(), rank = world.rank(), others = p - 1;
+  const std::size_t samples = 32;  // of each rank: shares differ by a few percent
+
+  std::vector<std::string_view> words = mine.views();
+  std::sort(words.begin(), words.end());
+
+  // Samples, evenly spaced. Everybody gets all of them.
+  string_array sample;
+  std::vector<place> places;
+  for (std::size_t i = 0; i < samples && others > 0; ++i) {
+    const std::size_t index = words.size() * (2 * i + 1) / (2 * samples);
+    if (index >= words.size()) break;
+    sample.push_back(words[index]);
+    places.push_back({rank, index});
+  }
+  string_array all;
+  all.chars = world.allgatherv(send_buf(sample.chars));
+  all.lengths = world.allgatherv(send_buf(sample.lengths));
+  places = world.allgatherv(send_buf(places));
+  meter.sent(collective::allgatherv,
+             others * (sample.chars.size() + sample.size() * (sizeof(std::uint32_t) + sizeof(place))));
+
+  // Splitter k stands at k/p of the samples.
+  std::vector<std::pair<std::string_view, place>> splitters;
+  for (const auto& word : all.views()) splitters.emplace_back(word, places[splitters.size()]);
+  std::sort(splitters.begin(), splitters.end());
+
+  // Cut my words at the splitters. Among equal words those of lower ranks are less.
+  std::vector<std::size_t> cut(p + 1, words.size());
+  cut[0] = 0;
+  for (std::size_t k = 1; k < p && !splitters.empty(); ++k) {
+    const auto& [word, from] = splitters[k * splitters.size() / p];
+    if (from.rank == rank) cut[k] = from.index;
+    else if (from.rank > rank) cut[k] = std::upper_bound(words.begin(), words.end(), word) - words.begin();
+    else cut[k] = std::lower_bound(words.begin(), words.end(), word) - words.begin();
+  }
+
+  // Characters and lengths travel apart.
+  const string_array sorted = pack(words);
+  std::vector<std::size_t> word_counts(p), char_counts(p);
+  for (std::size_t k = 0; k < p; ++k) {
+    word_counts[k] = cut[k + 1] - cut[k];
+    for (std::size_t i = cut[k]; i < cut[k + 1]; ++i) char_counts[k] += words[i].size();
+  }
+  string_array came;
+  auto [lengths, counts] =
+      world.alltoallv(send_buf(sorted.lengths), send_counts(word_counts), recv_counts_out());
+  came.lengths = std::move(lengths);
+  came.chars = world.alltoallv(send_buf(sorted.chars), send_counts(char_counts));
+  meter.sent(collective::alltoall, 2 * others * sizeof(std::size_t));
+  meter.sent(collective::alltoallv, (sorted.size() - word_counts[rank]) * sizeof(std::uint32_t) +
+                                        sorted.chars.size() - char_counts[rank]);
+
+  // From each rank came a sorted run.
+  words = came.views();
+  std::vector<std::size_t> bounds{0};
+  for (std::size_t count : counts) bounds.push_back(bounds.back() + count);
+  merge_runs(words, std::move(bounds));
+  return pack(words);
+}
+
+/// Hands out rank 0's words in order, `counts[r]` of them to rank r; the others pass null and need no counts.
+inline string_array scatter_words(tutti::communicator& world, const string_array* whole,
+                                  const std::vector<std::size_t>& counts, meter& meter) {
+  using namespace tutti;
+  string_array mine;
+  if (!whole) {
+    mine.lengths = world.scatterv<std::uint32_t>(root(0));
+    mine.chars = world.scatterv<char>(root(0));
+    meter.sent(collective::scatterv, 0);
+    return mine;
+  }
+  std::vector<std::size_t> chars;
+  auto length = whole->lengths.begin();
+  for (std::size_t count : counts) {
+    chars.push_back(std::accumulate(length, length + static_cast<std::ptrdiff_t>(count), std::size_t{0}));
+    length += static_cast<std::ptrdiff_t>(count);
+  }
+  mine.lengths = world.scatterv(send_buf(whole->lengths), send_counts(counts));
+  mine.chars = world.scatterv(send_buf(whole->chars), send_counts(chars));
+  meter.sent(collective::scatterv,
+             (whole->size() - counts[0]) * sizeof(std::uint32_t) + whole->chars.size() - chars[0]);
+  return mine;
+}
+
+/// Rank 0's words in equal shares.
+inline string_array share_words(tutti::communicator& world, const string_array* whole, meter& meter) {
+  const std::size_t n = whole ? whole->size() : 0, p = world.size();
+  std::vector<std::size_t> counts(p);
+  for (std::size_t r = 0; r < p; ++r) counts[r] = n * (r + 1) / p - n * r / p;
+  return scatter_words(world, whole, counts, meter);
+}
+
+/// How many ranks hold other words than rank 0 expects of them, known to every rank: each compares its own.
+inline std::uint64_t differences(tutti::communicator& world, const string_array& mine,
+                                 const string_array* expected) {
+  using namespace tutti;
+  meter unused(world);
+  const std::vector<std::size_t> counts = world.gather(send_buf(mine.size()));
+  const std::uint64_t sum = world.allreduce_single(send_buf(mine.size()), op(std::plus<>{}));
+  const bool complete = world.bcast_single(send_recv_buf(!expected || expected->size() == sum));
+  if (!complete) return world.size();
+  const std::uint64_t wrong = scatter_words(world, expected, counts, unused) != mine;
+  return world.allreduce_single(send_buf(wrong), op(std::plus<>{}));
+}
+
+}  // namespace sort

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The demo's graph programs against their oracles, on graphs that are small and awkward: no edge, one vertex, a path
+// across all ranks, a star, more ranks than vertices, random ones.
+#include <cstdio>
+#include <random>
+#include <stdexcept>
+
+#include "../../examples/graph/components.hpp"
+#include "../../examples/graph/search.hpp"
+
+namespace {
+
+graph::edge_list make(std::size_t vertices, std::vector<graph::edge> edges) {
+  graph::edge_list graph{"", std::vector<std::string>(vertices), std::move(edges)};
+  graph.tidy();
+  return graph;
+}
+
+std::vector<graph::edge_list> graphs() {
+  std::vector<graph::edge_list> all{make(1, {}), make(5, {}), make(2, {{1, 0}})};
+  std::vector<graph::edge> path, star;
+  for (graph::vertex v = 1; v < 97; ++v) path.push_back({v - 1, v}), star.push_back({v, 50});
+  all.push_back(make(97, path));
+  all.push_back(make(120, star));
+  std::mt19937 random(7);
+  for (std::size_t edges : {30, 100, 400, 3000}) {
+    std::vector<graph::edge> some;
+    for (std::size_t i = 0; i < edges; ++i)
+      some.push_back({static_cast<graph::vertex>(random() % 211), static_cast<graph::vertex>(random() % 211)});
+    all.push_back(make(211, some));
+  }
+  return all;
+}
+
+void expect(bool right, const char* what, std::size_t number) {
+  if (!right) throw std::runtime_error(std::string(what) + " differ on graph " + std::to_string(number));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tutti::run(argc, argv, [](tutti::communicator& world) {
+    std::size_t number = 0;
+    for (const graph::edge_list& whole : graphs()) {
+      const bool reader = world.rank() == 0;
+      meter meter(world);
+      const graph::distributed_graph mine(world, reader ? &whole : nullptr, meter);
+      for (graph::vertex source : {std::size_t{0}, whole.names.size() / 2, whole.names.size() - 1}) {
+        const auto right = graph::oracle_distances(whole, source);
+        const auto found = graph::search(world, mine, source, meter);
+        expect(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "distances", number);
+      }
+      const auto right = graph::oracle_components(whole);
+      auto found = graph::components(world, mine, meter);
+      expect(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "components", number);
+      if (!found.empty()) found.back() ^= 1;
+      expect(graph::differences(world, mine, found, reader ? &right : nullptr) > 0, "wrong components do not", number);
+      ++number;
+    }
+  });
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The demo's sample sort against std::sort, on words that are few, all equal, skewed, sorted already or backwards; and
+// that no rank gets much more than its share, even where one word fills everything.
+#include <cstdio>
+#include <random>
+#include <stdexcept>
+
+#include "../../examples/sort/oracle.hpp"
+#include "../../examples/sort/sample_sort.hpp"
+
+namespace {
+
+std::vector<sort::string_array> inputs() {
+  std::vector<sort::string_array> all(8);
+  all[1].push_back("one");
+  for (int i = 0; i < 5000; ++i) all[2].push_back("the");
+  std::mt19937 random(11);
+  for (int i = 0; i < 5000; ++i) {
+    const auto number = random();
+    all[3].push_back(std::string(number % 40, static_cast<char>('a' + number / 64 % 26)));  // empty ones too
+    all[4].push_back(number % 10 < 7 ? "of" : std::to_string(number % 50));
+    all[5].push_back(std::to_string(10000 + i));
+    all[6].push_back(std::to_string(20000 - i));
+  }
+  for (const char* word : {"b", "a", "", "ab", "a", "b\xc3\xa9"}) all[7].push_back(word);
+  return all;
+}
+
+void expect(bool right, const char* what, std::size_t number) {
+  if (!right) throw std::runtime_error(std::string(what) + " on input " + std::to_string(number));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tutti::run(argc, argv, [](tutti::communicator& world) {
+    std::size_t number = 0;
+    for (const sort::string_array& whole : inputs()) {
+      const bool reader = world.rank() == 0;
+      meter meter(world);
+      auto mine = sort::share_words(world, reader ? &whole : nullptr, meter);
+      auto sorted = sort::sample_sort(world, mine, meter);
+      const auto right = sort::oracle_sorted(whole);
+      expect(sort::differences(world, sorted, reader ? &right : nullptr) == 0, "wrong order", number);
+      const std::size_t share = whole.size() / world.size();
+      if (share >= 50) expect(sorted.size() <= share * 3 / 2, "one rank has too much", number);
+      if (world.rank() == 0 && sorted.size() > 0) sorted.chars.push_back('x'), ++sorted.lengths.back();
+      if (whole.size() > static_cast<std::size_t>(world.size()))
+        expect(sort::differences(world, sorted, reader ? &right : nullptr) > 0, "a fault is not seen", number);
+      ++number;
+    }
+  });
+}
