@@ -42,6 +42,9 @@ class embedded_endpoint : public endpoint {
     rank_record& r = job_.record(rank_);
     r.version.store(r.version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     r.now.store(rank_record::running, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    while (r.held.load(std::memory_order_acquire) != 0) {
+    }
     noted_ = rank_record::running;
   }
   /// One more look at everything without success. The first tells the watchman.

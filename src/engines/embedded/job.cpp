@@ -43,6 +43,7 @@ void job::declare_deadlock() {
     if (one.now.load() == rank_record::finished) {
       text += "has returned from the program";
     } else {
+      // All wait for ever: what they point to stays.
       const fabric::wait_site* site = one.site.load(std::memory_order_acquire);
       text += site == nullptr ? "waits" : fabric::describe(*site);
     }
@@ -54,6 +55,17 @@ void job::declare_deadlock() {
   while (first < ranks_ && record(first).now.load() == rank_record::finished) ++first;
   deadlock_.store(true, std::memory_order_relaxed);
   fail(first, std::make_exception_ptr(deadlock_error("run", first, "", text, "")), text);
+}
+
+// Keeps a waiting rank from leaving its wait, so that what it waits for may be looked at; false where it has left. The rank
+// says that it leaves and then looks at `held`; the order of the two is enforced from here, not there (see doorbell).
+bool job::hold(rank_record& r, std::uint32_t version) noexcept {
+  r.held.store(1, std::memory_order_seq_cst);
+  if (fabric::barrier_on_all_threads() && r.now.load(std::memory_order_seq_cst) == rank_record::waiting &&
+      r.version.load(std::memory_order_seq_cst) == version)
+    return true;
+  r.held.store(0, std::memory_order_release);
+  return false;
 }
 
 // A rank counts as stuck when it is over, or waits for a word that has not come, or has looked in vain at everything it
@@ -68,9 +80,14 @@ bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>
     const std::uint32_t now = one.now.load(std::memory_order_acquire);
     if (now == rank_record::running) return false;
     if (now == rank_record::waiting) {
-      const auto* word = one.word.load(std::memory_order_acquire);
-      if (word == nullptr || fabric::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed))) return false;
       anyone = true;
+      if (second) {
+        if (!hold(one, version)) return false;
+        const auto* word = one.word.load(std::memory_order_acquire);
+        const bool come = fabric::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed));
+        one.held.store(0, std::memory_order_release);
+        if (come) return false;
+      }
     }
     if (now == rank_record::pausing) {
       const std::uint64_t looks = one.sweeps.load(std::memory_order_relaxed);

@@ -27,7 +27,9 @@ struct alignas(64) rank_record {
   std::atomic<const std::atomic<std::uint32_t>*> word{nullptr};
   std::atomic<std::uint32_t> value{0};
   std::atomic<std::uint64_t> sweeps{0};   // of a pausing rank: looks at everything without success
-  std::atomic<const fabric::wait_site*> site{nullptr};  // valid for as long as the rank does not move on
+  // `word` and `site` may be looked through only while the rank is held in its wait: see job::hold().
+  std::atomic<const fabric::wait_site*> site{nullptr};
+  std::atomic<std::uint32_t> held{0};
 };
 
 class job {
@@ -54,6 +56,7 @@ class job {
   void stop_watchman();
 
  private:
+  bool hold(rank_record& r, std::uint32_t version) noexcept;
   bool stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second);
   void watch();
 
