@@ -25,7 +25,7 @@ double seconds_now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string describe(const fabric::wait_site& site) {
+std::string text_of(const fabric::wait_site& site) {
   std::string text = "in " + std::string(site.operation);
   if (site.algorithm[0] != '\0') text += " (" + std::string(site.algorithm) + ")";
   text += ", call " + std::to_string(site.run);
@@ -117,7 +117,7 @@ void watch::idle(const fabric::wait_site* site, double idle, std::uint64_t progr
   if (now - reported_ < report_every) return;
   reported_ = now;
   const state how = site == nullptr ? state::finished : state::waiting;
-  std::string text = site == nullptr ? "has returned from the program" : describe(*site);
+  std::string text = site == nullptr ? "has returned from the program" : text_of(*site);
   if (rank_ == 0) {
     note(0, how, progress, std::move(text));
     judge();

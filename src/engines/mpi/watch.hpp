@@ -79,6 +79,6 @@ class watch {
 };
 
 /// What fabric::describe says; a module does not link the fabric.
-std::string describe(const fabric::wait_site& site);
+std::string text_of(const fabric::wait_site& site);
 
 }  // namespace tutti::mpi

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine for programs that start MPI themselves and link it: an endpoint over a communicator of theirs.
+#ifdef TUTTI_MPI_STATIC
+
+#include "engines/mpi/adopt.hpp"
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti {
+
+std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls) {
+  int begun = 0, over = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  if (!begun || over)
+    throw usage_error("adopt", -1, "", begun ? "MPI is finalized" : "MPI is not initialized",
+                      "call adopt() between MPI_Init and MPI_Finalize");
+  if (comm == MPI_COMM_NULL) throw usage_error("adopt", -1, "comm", "is MPI_COMM_NULL", "");
+  int between_groups = 0;
+  mpi::check(MPI_Comm_test_inter(comm, &between_groups), "adopt", -1);
+  if (between_groups) throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
+  return std::make_unique<mpi::mpi_endpoint>(comm, check_calls);
+}
+
+}  // namespace tutti
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a run over MPI ends. All ranks meet in a nonblocking reduction that says who failed first; whoever waits there goes
+// on taking in notices. A rank that failed does not wait for ever: where the others are in a wait that nothing can
+// take them out of, it says what happened and ends the job.
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+constexpr double grace = 2;  // seconds that others have to come to the end after a failure
+
+// Everybody else may still compute: leave them the cores.
+void rest(double waited) {
+  if (waited < 1e-3) {
+    sched_yield();
+    return;
+  }
+  const timespec a_while{0, waited < 0.1 ? 50'000 : 500'000};
+  nanosleep(&a_while, nullptr);
+}
+
+}  // namespace
+
+void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
+  try {
+    watch_->look();
+    if (!watch_->failed()) {
+      thrown_ = std::move(what);
+      watch_->fail(text);
+    }
+    abandon();
+  } catch (const error& e) {  // MPI itself does not answer any more
+    end_job(rank_, text + " (" + e.what() + ")");
+  }
+}
+
+void mpi_endpoint::end_job(int rank, const std::string& text) {
+  std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, text.c_str());
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::_Exit(1);
+}
+
+// False where the deadline has passed.
+bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began) {
+  for (;;) {
+    int flag = 0;
+    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "run", rank_);
+    if (flag) return true;
+    const bool had_failed = watch_->failed();
+    watch_->look();
+    watch_->all_sent();
+    const double now = seconds_now();
+    // Whoever threw is the first to lose patience; who was only told gives it some time for that.
+    if (watch_->failed() && !had_failed) deadline = now + 3 * grace;
+    if (now > deadline) return false;
+    if (watch_->checks()) watch_->idle(nullptr, now - began, progress_);
+    rest(now - began);
+  }
+}
+
+outcome mpi_endpoint::end() {
+  constexpr int nobody = std::numeric_limits<int>::max();
+  outcome result;
+  const double began = seconds_now();
+  ++progress_;
+  const bool mine = thrown_ != nullptr;
+  double deadline = watch_->failed() ? began + (mine ? grace : 3 * grace) : std::numeric_limits<double>::infinity();
+  // The lowest of the ranks that failed, and whether all can end in order.
+  const int said[2] = {watch_->failed() ? watch_->failed_rank() : nobody, natives_ == 0 ? 1 : 0};
+  int agreed[2] = {};
+  MPI_Request request;
+  check(MPI_Iallreduce(said, agreed, 2, MPI_INT, MPI_MIN, control_, &request), "run", rank_);
+  if (!complete(request, deadline, began)) end_job(watch_->failed_rank(), watch_->text());
+  if (agreed[0] == nobody) {
+    if (watch_->checks()) settle(seconds_now() + grace);
+    return result;
+  }
+  result.failed_rank = agreed[0];
+  std::string text = result.failed_rank == watch_->failed_rank() ? watch_->text() : "";
+  text.resize(8192);
+  deadline = seconds_now() + 3 * grace;
+  check(MPI_Ibcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, result.failed_rank, control_, &request),
+        "run", rank_);
+  if (!complete(request, deadline, began)) end_job(result.failed_rank, watch_->text());
+  result.text = text.c_str();
+  if (result.failed_rank == rank_) result.what = thrown_;
+  if (agreed[1] == 0) {  // a collective of MPI is left half done somewhere, and MPI_Finalize would wait for it
+    if (result.failed_rank == rank_) end_job(rank_, result.text);
+    const timespec long_enough{3, 0};
+    nanosleep(&long_enough, nullptr);
+    end_job(result.failed_rank, result.text);
+  }
+  settle(seconds_now() + grace);
+  if (result.failed_rank == rank_ && !result.what && watch_->deadlock())
+    result.what = std::make_exception_ptr(deadlock_error("run", rank_, "", result.text, ""));
+  return result;
+}
+
+// Takes in whatever others still send here, until all of their sends are over: MPI_Finalize may wait for them.
+void mpi_endpoint::settle(double deadline) {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  const double began = seconds_now();
+  for (bool entered = false;;) {
+    drain(job_);
+    for (MPI_Comm c : retired_) drain(c);
+    watch_->look();
+    std::erase_if(orphans_, [](MPI_Request& r) {
+      int flag = 0;
+      return MPI_Test(&r, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+    });
+    if (!entered && watch_->all_sent() && orphans_.empty()) {
+      check(MPI_Ibarrier(control_, &barrier), "run", rank_);
+      entered = true;
+    }
+    if (entered) {
+      int flag = 0;
+      check(MPI_Test(&barrier, &flag, MPI_STATUS_IGNORE), "run", rank_);
+      if (flag) return;
+    }
+    const double now = seconds_now();
+    if (now > deadline) {
+      if (watch_->failed()) end_job(watch_->failed_rank(), watch_->text());
+      throw engine_error("run", rank_, "", "messages of this run are still under way at its end", "");
+    }
+    rest(now - began);
+  }
+}
+
+void mpi_endpoint::drain(MPI_Comm comm) {
+  for (;;) {
+    int flag = 0;
+    MPI_Message found;
+    MPI_Status status;
+    check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &found, &status), "run", rank_);
+    if (!flag) return;
+    MPI_Count bytes = 0;
+    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    std::vector<char> nowhere(static_cast<std::size_t>(std::min<MPI_Count>(bytes, 0x7fffffff)));
+    // What is longer is cut off: the error that MPI returns for it is the expected one.
+    MPI_Mrecv(nowhere.data(), static_cast<int>(nowhere.size()), MPI_BYTE, &found, &status);
+  }
+}
+
+}  // namespace tutti::mpi

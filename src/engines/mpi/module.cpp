@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a program on the ranks of an MPI job: this process is one of them. Built once for every MPI, and loaded by the
+// core, which links none.
+#include <exception>
+#include <string>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "tutti/core/error.hpp"
+
+#ifndef TUTTI_MPI_STATIC
+
+namespace tutti::mpi {
+namespace {
+
+const char* library_version() {
+  static const std::string text = [] {  // MPI allows this question at any time
+    char said[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(said, &length);
+    std::string all(said, static_cast<std::size_t>(length));
+    return all.substr(0, all.find_first_of("\r\n"));
+  }();
+  return text.c_str();
+}
+
+outcome ranks_program(mpi_endpoint& door, const rank_program& program) {
+  try {
+    program(door);
+  } catch (const std::exception& e) {
+    door.failed(std::current_exception(), e.what());
+  } catch (...) {
+    door.failed(std::current_exception(), "an exception that is not a std::exception");
+  }
+  return door.end();
+}
+
+outcome run(int argc, char** argv, const launch& how, const rank_program& program) {
+  outcome result;
+  int begun = 0, over = 0;
+  bool must_finalize = false;
+  try {
+    check(MPI_Initialized(&begun), "run", -1);
+    check(MPI_Finalized(&over), "run", -1);
+    if (over) throw engine_error("run", -1, "", "MPI was finalized before", "call run() once in a process");
+    if (!begun) {
+      int provided = 0;
+      check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "run", -1);
+      must_finalize = true;
+    }
+    mpi_endpoint door(MPI_COMM_WORLD, how.check);
+    result = ranks_program(door, program);
+  } catch (const std::exception& e) {
+    result = {0, e.what(), std::current_exception()};
+    if (must_finalize) MPI_Comm_rank(MPI_COMM_WORLD, &result.failed_rank);
+  }
+  if (must_finalize) MPI_Finalize();
+  return result;
+}
+
+}  // namespace
+}  // namespace tutti::mpi
+
+extern "C" {
+extern const tutti::engine_module tutti_engine_module;
+const tutti::engine_module tutti_engine_module = {tutti::engine_abi, TUTTI_MPI_NAME, &tutti::mpi::library_version,
+                                                  &tutti::mpi::run};
+}
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One communicator over MPI: an MPI_Comm of its own, so that its messages meet nobody else's. The tag tells one
+// collective call from another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+
+namespace tutti::mpi {
+
+/// Arrays of int that MPI reads, where the caller's are not.
+struct int_arrays {
+  std::vector<int> in_counts, in_displs, out_counts, out_displs;
+};
+
+class mpi_context final : public context {
+ public:
+  mpi_context(mpi_endpoint& door, const group& members, std::uint64_t id, MPI_Comm comm, bool owned)
+      : context(door, members, id), door_(door), comm_(comm), rank_(members.rank()), owned_(owned) {}
+  ~mpi_context() {
+    if (owned_) door_.retire(comm_);
+  }
+  MPI_Comm comm() const noexcept { return comm_; }
+
+  void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) override;
+  void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) override;
+  bool done(transfer& t, const fabric::wait_site& site) override;
+  void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) override;
+
+  bool offers(const agreed_signature& s) const noexcept override;
+  void native(const call& c, const fabric::wait_site& site) override;
+  void native_begin(const call& c, native_state& s) override;
+  bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) override;
+
+ private:
+  struct under_way;
+  template <class Start>
+  std::size_t start(const call& c, std::size_t from, int_arrays* arrays, const Start& go);
+  template <class Start>
+  void start_blocks(const call& c, const Start& go);
+  template <class Start>
+  void start_vectors(const call& c, int_arrays& arrays, const Start& go);
+  const int* ints(const counts_view& v, const char* parameter, std::vector<int>& own);
+  const int* displacements(const counts_view& displs, const int* counts, const char* parameter, std::vector<int>& own);
+  void large(int peer, int tag, const void* data, std::size_t bytes, message& m);
+  [[noreturn]] void refuse_start(transfer& t, int code);
+  std::size_t part(const call& c, std::size_t from) const noexcept;
+  void ok(int code, const call& c) const {
+    if (code != MPI_SUCCESS) [[unlikely]] throw_mpi_error(code, name_of(c.what).data(), door_.rank());
+  }
+
+  mpi_endpoint& door_;
+  MPI_Comm comm_;
+  int rank_;
+  bool owned_;
+};
+
+}  // namespace tutti::mpi

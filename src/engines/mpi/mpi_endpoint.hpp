@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rank that is an MPI process. It keeps every message under way in a table of its own, not in the caller's memory, so
+// that what an exception leaves behind can be cancelled before the buffers go.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/endpoint.hpp"
+#include "engines/mpi/mpi_base.hpp"
+#include "engines/mpi/types.hpp"
+#include "engines/mpi/watch.hpp"
+
+namespace tutti::mpi {
+
+/// A message under way.
+struct message {
+  MPI_Request request;
+  std::uint32_t generation;  // of its row; changes when the message is over
+  bool busy, receives;
+  int peer;                  // job's rank
+  std::size_t bytes;
+};
+
+/// What a transfer holds of it.
+struct ticket {
+  std::uint32_t row, generation;
+};
+static_assert(sizeof(ticket) <= sizeof(transfer) && alignof(ticket) <= alignof(transfer));
+
+class mpi_endpoint final : public endpoint {
+ public:
+  /// Collective over `job`, which stays the caller's: the endpoint works on duplicates.
+  mpi_endpoint(MPI_Comm job, bool check);
+  ~mpi_endpoint();
+
+  std::string_view engine() const noexcept override { return "mpi"; }
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+  fabric::node* node() noexcept override { return nullptr; }
+  std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
+
+  void wait(const std::atomic<std::uint32_t>&, std::uint32_t, bool, const fabric::wait_site&) override;
+  void pause(const fabric::wait_site& site) override {
+    if (crowded_) [[unlikely]] pause_crowded(site);
+    else if ((++pauses_ & 1023) == 0) [[unlikely]] look(site);
+  }
+  void progressed() noexcept override { ++progress_; }
+  fabric::doorbell& bell() noexcept override { return bell_; }
+
+  // --- for its contexts ------------------------------------------------------------------------------------------
+  message& begin_message(transfer& t, bool receives, int peer, std::size_t bytes) {
+    if (free_ == none) [[unlikely]] grow();
+    const std::uint32_t row = free_;
+    message& m = messages_[row];
+    free_ = m.generation;
+    m.generation = ++generation_;
+    m.busy = true;
+    m.receives = receives;
+    m.peer = peer;
+    m.bytes = bytes;
+    *reinterpret_cast<ticket*>(t.state) = {row, m.generation};
+    return m;
+  }
+  bool finished(transfer& t, const fabric::wait_site& site) {
+    const ticket own = *reinterpret_cast<const ticket*>(t.state);
+    message& m = messages_[own.row];
+    if (!m.busy || m.generation != own.generation) [[unlikely]] throw_abandoned(site);
+    int flag = 0;
+    MPI_Status status;
+    const int code = MPI_Test(&m.request, &flag, m.receives ? &status : MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) [[unlikely]] throw_transfer_error(own.row, code, site);
+    if (!flag) return false;
+    if (m.receives) check_length(own.row, status, site);
+    end_message(own.row);
+    return true;
+  }
+  void end_message(std::uint32_t row) noexcept {
+    messages_[row].busy = false;
+    messages_[row].generation = free_;
+    free_ = row;
+    ++progress_;
+  }
+  tutti::mpi::types& types() noexcept { return *types_; }
+  int tag_mask() const noexcept { return tag_mask_; }
+  bool checks() const noexcept { return watch_->checks(); }
+  /// Collectives of MPI under way cannot be cancelled.
+  void native_begun() noexcept { ++natives_; }
+  void native_over() noexcept { --natives_, ++progress_; }
+  /// Takes a communicator that is not used any more.
+  void retire(MPI_Comm comm) noexcept;
+
+  // --- the end of a run ------------------------------------------------------------------------------------------
+  /// What the program threw on this rank.
+  void failed(std::exception_ptr what, const std::string& text);
+  /// Waits for all ranks to end the program. Ends the job where they do not come after a failure.
+  outcome end();
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  void grow();
+  void pause_crowded(const fabric::wait_site& site);
+  void look(const fabric::wait_site& site);
+  void abandon();
+  void check_length(std::uint32_t row, MPI_Status& status, const fabric::wait_site& site);
+  [[noreturn]] void throw_transfer_error(std::uint32_t row, int code, const fabric::wait_site& site);
+  [[noreturn]] void throw_length(const message& m, long long came, const fabric::wait_site& site);
+  [[noreturn]] void throw_abandoned(const fabric::wait_site& site);
+  [[noreturn]] void throw_failure(const fabric::wait_site& site);
+  [[noreturn]] void end_job(int rank, const std::string& text);
+  bool complete(MPI_Request& request, double& deadline, double began);
+  void settle(double deadline);
+  void drain(MPI_Comm comm);
+
+  MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1, tag_mask_ = 0;
+  bool crowded_ = false;
+  std::uint32_t free_ = none, generation_ = 0;
+  std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
+  double looked_ = 0, progress_since_ = 0;
+  int natives_ = 0;
+  std::vector<message> messages_;
+  std::vector<MPI_Request> orphans_;  // of messages whose owner is gone
+  std::vector<MPI_Comm> retired_;     // after a failure: others may still send there
+  std::optional<tutti::mpi::types> types_;
+  std::optional<watch> watch_;
+  std::exception_ptr thrown_;
+  fabric::doorbell bell_;
+};
+
+}  // namespace tutti::mpi

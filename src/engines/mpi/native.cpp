@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI's own collectives. Each is written once, for the blocking and the nonblocking form alike. In front of MPI
+// stand a virtual call, a switch and two array look-ups.
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "engines/mpi/mpi_context.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+constexpr std::size_t most_int = 0x7fffffff;
+constexpr std::size_t part_bytes = std::size_t{1} << 30;  // of a collective that is done in parts
+
+struct at_once {
+  template <class Blocking, class Begin, class... Arguments>
+  int operator()(Blocking f, Begin, Arguments... a) const {
+    return f(a...);
+  }
+};
+
+struct begin_only {
+  MPI_Request* request;
+  template <class Blocking, class Begin, class... Arguments>
+  int operator()(Blocking, Begin f, Arguments... a) const {
+    return f(a..., request);
+  }
+};
+
+bool combines(collective what) noexcept {
+  switch (what) {
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::scan:
+    case collective::exscan:
+    case collective::reduce_scatter_block: return true;
+    default: return false;
+  }
+}
+
+// Done element by element, so that it may be done in parts.
+bool divisible(collective what) noexcept {
+  return what == collective::bcast || (combines(what) && what != collective::reduce_scatter_block);
+}
+
+bool is_vector_form(collective what) noexcept {
+  return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
+         what == collective::alltoallv;
+}
+
+void* moved(void* p, std::size_t bytes) noexcept { return static_cast<std::byte*>(p) + bytes; }
+
+}  // namespace
+
+struct mpi_context::under_way {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const call* what = nullptr;
+  std::size_t reached = 0;  // elements that are done or under way
+  int_arrays* arrays = nullptr;
+};
+
+bool mpi_context::offers(const agreed_signature& s) const noexcept {
+  switch (s.what) {
+    case collective::barrier:
+    case collective::bcast:
+    case collective::gather:
+    case collective::scatter:
+    case collective::allgather:
+    case collective::alltoall:
+    case collective::gatherv:
+    case collective::scatterv:
+    case collective::allgatherv:
+    case collective::alltoallv: return true;
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::scan:
+    case collective::exscan: return has_operator(s.op, s.kind);
+    case collective::reduce_scatter_block:
+      return has_operator(s.op, s.kind) && s.count <= most_int / static_cast<std::size_t>(std::max(1, s.ranks));
+    default: return false;
+  }
+}
+
+// Elements to do from `from` on.
+std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {
+  const std::size_t left = c.count - from;
+  if (left * c.type.size <= most_int) [[likely]] return left;
+  return std::min(left, std::max<std::size_t>(1, part_bytes / c.type.size));
+}
+
+// Starts or does the next part; returns the elements that are covered then.
+template <class Start>
+std::size_t mpi_context::start(const call& c, std::size_t from, int_arrays* arrays, const Start& go) {
+  const auto combine = [&](auto blocking, auto begin) {
+    const std::size_t n = part(c, from), offset = from * c.type.size;
+    const void* input = c.in_place ? MPI_IN_PLACE : static_cast<const std::byte*>(c.input) + offset;
+    ok(go(blocking, begin, input, moved(c.output, offset), static_cast<int>(n), door_.types().of_kind(c.type.kind),
+          door_.types().of_op(c.op.which), comm_),
+       c);
+    return from + n;
+  };
+  switch (c.what) {
+    case collective::allreduce: return combine(MPI_Allreduce, MPI_Iallreduce);
+    case collective::scan: return combine(MPI_Scan, MPI_Iscan);
+    case collective::exscan: return combine(MPI_Exscan, MPI_Iexscan);
+    case collective::barrier: ok(go(MPI_Barrier, MPI_Ibarrier, comm_), c); return c.count;
+    case collective::bcast: {
+      const std::size_t n = part(c, from);
+      void* data = rank_ == c.root && !c.in_place ? const_cast<void*>(c.input) : c.output;
+      stretch s = door_.types().of(c.type, n);
+      ok(go(MPI_Bcast, MPI_Ibcast, moved(data, from * c.type.size), s.count, s.type, c.root, comm_), c);
+      s.free();
+      return from + n;
+    }
+    case collective::reduce: {
+      const std::size_t n = part(c, from), offset = from * c.type.size;
+      const void* own = c.in_place ? c.output : c.input;
+      const void* input = c.in_place && rank_ == c.root ? MPI_IN_PLACE : static_cast<const std::byte*>(own) + offset;
+      void* output = rank_ == c.root ? moved(c.output, offset) : nullptr;
+      ok(go(MPI_Reduce, MPI_Ireduce, input, output, static_cast<int>(n), door_.types().of_kind(c.type.kind),
+            door_.types().of_op(c.op.which), c.root, comm_),
+         c);
+      return from + n;
+    }
+    case collective::reduce_scatter_block:
+      ok(go(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, c.in_place ? MPI_IN_PLACE : c.input, c.output,
+            static_cast<int>(c.count), door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_),
+         c);
+      return c.count;
+    case collective::gather:
+    case collective::scatter:
+    case collective::allgather:
+    case collective::alltoall: start_blocks(c, go); return c.count;
+    case collective::gatherv:
+    case collective::scatterv:
+    case collective::allgatherv:
+    case collective::alltoallv: {
+      int_arrays local;
+      start_vectors(c, arrays != nullptr ? *arrays : local, go);
+      return c.count;
+    }
+    default: throw engine_error(name_of(c.what).data(), door_.rank(), "", "MPI has no such collective here", "");
+  }
+}
+
+template <class Start>
+void mpi_context::start_blocks(const call& c, const Start& go) {
+  stretch s = door_.types().of(c.type, c.count);
+  const bool root = rank_ == c.root;
+  switch (c.what) {
+    case collective::gather: {
+      const void* own = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
+      ok(go(MPI_Gather, MPI_Igather, own, s.count, s.type, root ? c.output : nullptr, s.count, s.type, c.root, comm_), c);
+      break;
+    }
+    case collective::scatter: {
+      void* own = c.in_place && root ? MPI_IN_PLACE : c.output;
+      ok(go(MPI_Scatter, MPI_Iscatter, root ? c.input : nullptr, s.count, s.type, own, s.count, s.type, c.root, comm_), c);
+      break;
+    }
+    case collective::allgather:
+      ok(go(MPI_Allgather, MPI_Iallgather, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output, s.count,
+            s.type, comm_),
+         c);
+      break;
+    default:
+      ok(go(MPI_Alltoall, MPI_Ialltoall, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output, s.count,
+            s.type, comm_),
+         c);
+  }
+  s.free();
+}
+
+// The caller's own array where it is one of int.
+const int* mpi_context::ints(const counts_view& v, const char* parameter, std::vector<int>& own) {
+  if (!v.given()) return nullptr;
+  if (const int* data = v.ints()) return data;
+  own.resize(v.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (v[i] > most_int)
+      throw engine_error("native collective", door_.rank(), parameter,
+                         std::to_string(v[i]) + " elements do not fit the int that MPI counts with",
+                         "choose another algorithm than native, or larger elements");
+    own[i] = static_cast<int>(v[i]);
+  }
+  return own.data();
+}
+
+// Dense where the caller gives none.
+const int* mpi_context::displacements(const counts_view& displs, const int* counts, const char* parameter,
+                                      std::vector<int>& own) {
+  if (displs.given() || counts == nullptr) return ints(displs, parameter, own);
+  own.resize(static_cast<std::size_t>(members().size()));
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < own.size(); at += static_cast<std::size_t>(counts[i]), ++i) {
+    if (at > most_int)
+      throw engine_error("native collective", door_.rank(), parameter,
+                         "the blocks together do not fit the int that MPI counts with",
+                         "choose another algorithm than native, or larger elements");
+    own[i] = static_cast<int>(at);
+  }
+  return own.data();
+}
+
+template <class Start>
+void mpi_context::start_vectors(const call& c, int_arrays& a, const Start& go) {
+  const MPI_Datatype type = door_.types().of_element(c.type);
+  const bool root = rank_ == c.root;
+  const auto own_count = [&] {
+    if (c.count > most_int)
+      throw engine_error(name_of(c.what).data(), door_.rank(), "count",
+                         std::to_string(c.count) + " elements do not fit the int that MPI counts with",
+                         "choose another algorithm than native, or larger elements");
+    return static_cast<int>(c.count);
+  };
+  const bool sends = c.what == collective::alltoallv || (c.what == collective::scatterv && root);
+  const bool receives = c.what != collective::scatterv && (c.what != collective::gatherv || root);
+  const bool in_place_all = c.what == collective::alltoallv && c.in_place;
+  const int* in_counts = sends && !in_place_all ? ints(c.in_counts, "send_counts", a.in_counts) : nullptr;
+  const int* in_displs = sends && !in_place_all ? displacements(c.in_displs, in_counts, "send_displs", a.in_displs) : nullptr;
+  const int* out_counts = receives ? ints(c.out_counts, "recv_counts", a.out_counts) : nullptr;
+  const int* out_displs = receives ? displacements(c.out_displs, out_counts, "recv_displs", a.out_displs) : nullptr;
+  switch (c.what) {
+    case collective::gatherv: {
+      const void* own = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
+      ok(go(MPI_Gatherv, MPI_Igatherv, own, own_count(), type, root ? c.output : nullptr, out_counts, out_displs, type,
+            c.root, comm_),
+         c);
+      break;
+    }
+    case collective::scatterv: {
+      void* own = c.in_place && root ? MPI_IN_PLACE : c.output;
+      ok(go(MPI_Scatterv, MPI_Iscatterv, root ? c.input : nullptr, in_counts, in_displs, type, own, own_count(), type,
+            c.root, comm_),
+         c);
+      break;
+    }
+    case collective::allgatherv:
+      ok(go(MPI_Allgatherv, MPI_Iallgatherv, c.in_place ? MPI_IN_PLACE : c.input, out_counts[rank_], type, c.output,
+            out_counts, out_displs, type, comm_),
+         c);
+      break;
+    default:
+      ok(go(MPI_Alltoallv, MPI_Ialltoallv, c.in_place ? MPI_IN_PLACE : c.input, in_counts, in_displs, type, c.output,
+            out_counts, out_displs, type, comm_),
+         c);
+  }
+}
+
+// With checking on, a blocking collective is one that is waited for, so that a notice can take this rank out of it.
+void mpi_context::native(const call& c, const fabric::wait_site& site) {
+  if (door_.checks()) [[unlikely]] {
+    native_state s;
+    native_begin(c, s);
+    native_go_on(s, true, site);
+    return;
+  }
+  std::size_t reached = start(c, 0, nullptr, at_once{});
+  while (divisible(c.what) && reached < c.count) reached = start(c, reached, nullptr, at_once{});
+}
+
+void mpi_context::native_begin(const call& c, native_state& s) {
+  static_assert(sizeof(under_way) <= sizeof(native_state));
+  auto arrays = is_vector_form(c.what) ? std::make_unique<int_arrays>() : nullptr;
+  auto* one = new (s.state) under_way;
+  one->what = &c;
+  one->reached = start(c, 0, arrays.get(), begin_only{&one->request});
+  one->arrays = arrays.release();
+  door_.native_begun();
+}
+
+bool mpi_context::native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) {
+  auto& one = *reinterpret_cast<under_way*>(s.state);
+  for (;;) {
+    int flag = 0;
+    ok(MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE), *one.what);
+    if (!flag) {
+      if (!blocking) return false;
+      door_.pause(site);
+      continue;
+    }
+    if (!divisible(one.what->what) || one.reached >= one.what->count) break;
+    one.reached = start(*one.what, one.reached, nullptr, begin_only{&one.request});
+  }
+  delete one.arrays;
+  one.arrays = nullptr;
+  door_.native_over();
+  return true;
+}
+
+}  // namespace tutti::mpi
