@@ -25,7 +25,8 @@ struct string_array {
 
   std::size_t size() const { return lengths.size(); }
   void push_back(std::string_view word) {
-    chars.insert(chars.end(), word.begin(), word.end());
+    chars.resize(chars.size() + word.size());
+    std::copy(word.begin(), word.end(), chars.end() - static_cast<std::ptrdiff_t>(word.size()));
     lengths.push_back(static_cast<std::uint32_t>(word.size()));
   }
   std::vector<std::string_view> views() const {

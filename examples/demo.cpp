@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The demo: real work on real input, the same program on every engine. It searches and connects the dependency graph of
+// Debian's packages and sorts every word of the documentation, as this machine has them, and checks each result
+// against a sequential program's. The work is in graph/ and sort/; what runs it and tells of it is in demo/.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "demo/engines.hpp"
+#include "demo/report.hpp"
+#include "support/input_error.hpp"
+
+namespace {
+
+constexpr const char* examples = R"(
+Examples:
+  demo                                  all engines that this machine has
+  demo --engines threads:2,fibers:256   these only
+  demo --edges roads.txt --from A7      another graph: two vertices a line, '#' begins a comment
+  demo --text /usr/share/doc book.txt   other texts: files, and folders with all texts in them
+  demo --json > demo.json               for scripts
+  mpirun -n 4 demo                      as one MPI job
+
+Exit code: 0 all results equal, 1 a result differs or an engine failed, 2 bad input or options.)";
+
+void show_job(const demo::run& done, const demo::material& given) { demo::print_tables(given, {}, {done}); }
+
+int all_engines(const demo::request& wish, const std::string& engines, bool json) {
+  const demo::plan plan = demo::make_plan(engines);
+  const demo::material given = demo::read(wish);
+  std::vector<demo::run> runs;
+  for (const demo::engine& engine : plan.engines) runs.push_back(demo::run_on(engine, given, wish));
+  (json ? demo::print_json : demo::print_tables)(given, plan, runs);
+  return demo::all_equal(runs) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Real work on real input, on every engine of this machine, checked against a sequential program.");
+  demo::request wish;
+  std::string engines;
+  bool json = false, report = false;
+  app.add_option("--edges", wish.edges, "search this edge list, not the packages")->type_name("FILE");
+  app.add_option("--from", wish.from, "begin the search there, not where most edges are")->type_name("VERTEX");
+  app.add_option("--text", wish.texts, "sort the words of these, not of the documentation")->type_name("FILE|FOLDER");
+  app.add_option("--engines", engines, "threads, fibers, openmpi, mpich; each perhaps with :RANKS")->type_name("LIST");
+  app.add_flag("--json", json, "for scripts");
+  app.add_flag("--report", report)->group("");  // from the demo to itself
+  app.footer(examples);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  if (report || demo::under_launcher()) return demo::be_a_rank(wish, report, show_job);
+  try {
+    return all_engines(wish, engines, json);
+  } catch (const std::exception& e) {  // input_error, or an engine that cannot be
+    fmt::print(stderr, "demo: {}\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "work.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "graph/components.hpp"
+#include "graph/oracle.hpp"
+#include "graph/packages.hpp"
+#include "graph/search.hpp"
+#include "progress.hpp"
+#include "sort/oracle.hpp"
+#include "sort/sample_sort.hpp"
+
+namespace demo {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Mixes well, so that sums of it over all (index, value) tell results apart in any order of summing.
+std::uint64_t mixed(std::uint64_t index, std::uint64_t value) {
+  std::uint64_t x = index * 0x9e3779b97f4a7c15u ^ value;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+std::uint64_t hash_of(const std::vector<std::uint32_t>& values, std::uint64_t first) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t value : values) sum += mixed(first++, value);
+  return sum;
+}
+
+std::uint64_t hash_of(const sort::string_array& words, std::uint64_t first) {
+  std::uint64_t sum = 0;
+  for (std::string_view word : words.views()) {
+    std::uint64_t letters = 0xcbf29ce484222325u;
+    for (unsigned char c : word) letters = (letters ^ c) * 0x100000001b3u;
+    sum += mixed(first++, letters);
+  }
+  return sum;
+}
+
+/// Runs `body(meter)` `times` times, keeps the best time, and has `wrong(result)` count the differences.
+template <class Body, class Wrong>
+outcome measure(tutti::communicator& world, const char* name, int times, Body&& body, Wrong&& wrong) {
+  using namespace tutti;
+  outcome end{.name = name, .seconds = std::numeric_limits<double>::infinity()};
+  for (int i = 0; i < times; ++i) {
+    meter meter(world);
+    world.barrier();
+    const auto start = clock::now();
+    const auto result = body(meter);
+    world.barrier();
+    end.seconds = std::min(end.seconds, std::chrono::duration<double>(clock::now() - start).count());
+    if (i + 1 < times) continue;
+    const std::uint64_t first = world.exscan_single(send_buf(std::uint64_t{result.size()}), op(std::plus<>{}));
+    end.hash = world.allreduce_single(send_buf(hash_of(result, first)), op(std::plus<>{}));
+    end.bytes = world.allreduce_single(send_buf(meter.bytes()), op(std::plus<>{}));
+    end.right = wrong(result) == 0;
+    for (const std::string& algorithm : meter.algorithms())
+      end.algorithms += (end.algorithms.empty() ? "" : " ") + algorithm;
+  }
+  return end;
+}
+
+}  // namespace
+
+material read(const request& wish) {
+  material all;
+  {
+    const progress showing("reading the graph");
+    all.graph = wish.edges.empty() ? graph::read_packages() : graph::read_edges(wish.edges);
+    if (wish.from.empty()) {
+      all.source = graph::busiest(all.graph);
+    } else {
+      const auto at = std::find(all.graph.names.begin(), all.graph.names.end(), wish.from);
+      if (at == all.graph.names.end()) throw input_error("--from", "there is no \"" + wish.from + "\" in " + all.graph.origin);
+      all.source = static_cast<graph::vertex>(at - all.graph.names.begin());
+    }
+    all.distances = graph::oracle_distances(all.graph, all.source);
+    all.components = graph::oracle_components(all.graph);
+  }
+  {
+    const progress showing("reading the texts");
+    all.texts = wish.texts.empty() ? sort::read_words() : sort::read_words(wish.texts);
+  }
+  const progress showing("sorting all words once, to compare with");
+  all.sorted = sort::oracle_sorted(all.texts.words);
+  return all;
+}
+
+std::vector<outcome> work(tutti::communicator& world, const material* given) {
+  using namespace tutti;
+  std::vector<outcome> all;
+  meter before(world);
+  {
+    const graph::distributed_graph mine(world, given ? &given->graph : nullptr, before);
+    const auto source = world.bcast_single(send_recv_buf(given ? given->source : graph::vertex{0}));
+    all.push_back(measure(
+        world, "search", 5, [&](meter& meter) { return graph::search(world, mine, source, meter); },
+        [&](const auto& found) { return graph::differences(world, mine, found, given ? &given->distances : nullptr); }));
+    all.push_back(measure(
+        world, "components", 5, [&](meter& meter) { return graph::components(world, mine, meter); },
+        [&](const auto& found) { return graph::differences(world, mine, found, given ? &given->components : nullptr); }));
+  }
+  const sort::string_array mine = sort::share_words(world, given ? &given->texts.words : nullptr, before);
+  all.push_back(measure(
+      world, "sort", 1, [&](meter& meter) { return sort::sample_sort(world, mine, meter); },
+      [&](const auto& sorted) { return sort::differences(world, sorted, given ? &given->sorted : nullptr); }));
+  return all;
+}
+
+}  // namespace demo
