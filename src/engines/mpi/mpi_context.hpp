@@ -11,9 +11,10 @@
 
 namespace tutti::mpi {
 
-/// Arrays of int that MPI reads, where the caller's are not.
-struct int_arrays {
+/// What MPI reads until a call is complete, where the caller has it in another form.
+struct kept {
   std::vector<int> in_counts, in_displs, out_counts, out_displs;
+  std::vector<std::byte> operand;
 };
 
 class mpi_context final : public context {
@@ -38,11 +39,13 @@ class mpi_context final : public context {
  private:
   struct under_way;
   template <class Start>
-  std::size_t start(const call& c, std::size_t from, int_arrays* arrays, const Start& go);
+  std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
+  template <class Start>
+  void start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept& own, const Start& go);
   template <class Start>
   void start_blocks(const call& c, const Start& go);
   template <class Start>
-  void start_vectors(const call& c, int_arrays& arrays, const Start& go);
+  void start_vectors(const call& c, kept& arrays, const Start& go);
   const int* ints(const counts_view& v, const char* parameter, std::vector<int>& own);
   const int* displacements(const counts_view& displs, const int* counts, const char* parameter, std::vector<int>& own);
   void large(int peer, int tag, const void* data, std::size_t bytes, message& m);

@@ -51,6 +51,15 @@ bool is_vector_form(collective what) noexcept {
          what == collective::alltoallv;
 }
 
+// MPICH 4.0 crashes in MPI_Reduce with MPI_IN_PLACE at a root that is not the first rank of its node.
+bool fails_in_place([[maybe_unused]] int root) noexcept {
+#ifdef MPICH_VERSION
+  return root != 0;
+#else
+  return false;
+#endif
+}
+
 void* moved(void* p, std::size_t bytes) noexcept { return static_cast<std::byte*>(p) + bytes; }
 
 }  // namespace
@@ -59,7 +68,7 @@ struct mpi_context::under_way {
   MPI_Request request = MPI_REQUEST_NULL;
   const call* what = nullptr;
   std::size_t reached = 0;  // elements that are done or under way
-  int_arrays* arrays = nullptr;
+  kept* arrays = nullptr;
 };
 
 bool mpi_context::offers(const agreed_signature& s) const noexcept {
@@ -93,7 +102,7 @@ std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {
 
 // Starts or does the next part; returns the elements that are covered then.
 template <class Start>
-std::size_t mpi_context::start(const call& c, std::size_t from, int_arrays* arrays, const Start& go) {
+std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, const Start& go) {
   const auto combine = [&](auto blocking, auto begin) {
     const std::size_t n = part(c, from), offset = from * c.type.size;
     const void* input = c.in_place ? MPI_IN_PLACE : static_cast<const std::byte*>(c.input) + offset;
@@ -117,6 +126,11 @@ std::size_t mpi_context::start(const call& c, std::size_t from, int_arrays* arra
     }
     case collective::reduce: {
       const std::size_t n = part(c, from), offset = from * c.type.size;
+      if (c.in_place && rank_ == c.root && fails_in_place(c.root)) [[unlikely]] {
+        kept local;
+        start_reduce_beside(c, from, n, arrays != nullptr ? *arrays : local, go);
+        return from + n;
+      }
       const void* own = c.in_place ? c.output : c.input;
       const void* input = c.in_place && rank_ == c.root ? MPI_IN_PLACE : static_cast<const std::byte*>(own) + offset;
       void* output = rank_ == c.root ? moved(c.output, offset) : nullptr;
@@ -138,12 +152,21 @@ std::size_t mpi_context::start(const call& c, std::size_t from, int_arrays* arra
     case collective::scatterv:
     case collective::allgatherv:
     case collective::alltoallv: {
-      int_arrays local;
+      kept local;
       start_vectors(c, arrays != nullptr ? *arrays : local, go);
       return c.count;
     }
     default: throw engine_error(name_of(c.what).data(), door_.rank(), "", "MPI has no such collective here", "");
   }
+}
+
+template <class Start>
+void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept& own, const Start& go) {
+  void* output = moved(c.output, from * c.type.size);
+  own.operand.assign(static_cast<std::byte*>(output), static_cast<std::byte*>(output) + n * c.type.size);
+  ok(go(MPI_Reduce, MPI_Ireduce, static_cast<const void*>(own.operand.data()), output, static_cast<int>(n),
+        door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), c.root, comm_),
+     c);
 }
 
 template <class Start>
@@ -206,7 +229,7 @@ const int* mpi_context::displacements(const counts_view& displs, const int* coun
 }
 
 template <class Start>
-void mpi_context::start_vectors(const call& c, int_arrays& a, const Start& go) {
+void mpi_context::start_vectors(const call& c, kept& a, const Start& go) {
   const MPI_Datatype type = door_.types().of_element(c.type);
   const bool root = rank_ == c.root;
   const auto own_count = [&] {
@@ -264,7 +287,7 @@ void mpi_context::native(const call& c, const fabric::wait_site& site) {
 
 void mpi_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(under_way) <= sizeof(native_state));
-  auto arrays = is_vector_form(c.what) ? std::make_unique<int_arrays>() : nullptr;
+  auto arrays = is_vector_form(c.what) || (c.what == collective::reduce && c.in_place) ? std::make_unique<kept>() : nullptr;
   auto* one = new (s.state) under_way;
   one->what = &c;
   one->reached = start(c, 0, arrays.get(), begin_only{&one->request});
@@ -283,7 +306,7 @@ bool mpi_context::native_go_on(native_state& s, bool blocking, const fabric::wai
       continue;
     }
     if (!divisible(one.what->what) || one.reached >= one.what->count) break;
-    one.reached = start(*one.what, one.reached, nullptr, begin_only{&one.request});
+    one.reached = start(*one.what, one.reached, one.arrays, begin_only{&one.request});
   }
   delete one.arrays;
   one.arrays = nullptr;
