@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
 #include "tutti/core/port.hpp"
 #include "tutti/face/invoke.hpp"
 #include "tutti/parameters.hpp"

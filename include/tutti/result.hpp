@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tutti/face/table.hpp"
+#include "tutti/face/complaint.hpp"
 
 namespace tutti {
 namespace detail {
@@ -80,8 +80,12 @@ class [[nodiscard]] result {
     constexpr std::size_t own = where<parameter::NAME>;                                                           \
     constexpr std::size_t at = own == end && parameter::NAME == parameter::recv_buf                               \
                                    ? where<parameter::send_recv_buf> : own;                                       \
-    static_assert(at != end, #NAME ": was not asked for, so it cannot be extracted: add " #NAME "_out()");        \
-    if constexpr (at != end) return taken(std::move(*this).template get<at>());                                   \
+    if constexpr (at == end) {                                                                                    \
+      detail::complaint<at == end ? detail::problem::not_asked : detail::problem::none, parameter::NAME>{};       \
+      return detail::mistaken{};                                                                                  \
+    } else {                                                                                                      \
+      return taken(std::move(*this).template get<at>());                                                          \
+    }                                                                                                             \
   }
   TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW

@@ -6,6 +6,7 @@
 
 #include "tutti/core/collective.hpp"
 #include "tutti/face/argument.hpp"
+#include "tutti/face/complaint.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::detail {
@@ -117,12 +118,6 @@ constexpr rules rules_of(form f) {
   return r;
 }
 
-/// What is wrong with a call.
-enum class problem : std::uint8_t {
-  none, unnamed, missing, unexpected, not_out, twice, in_place, constant, packed_bool, scattered, not_bytes, no_resize,
-  other_type, not_counts, not_callable
-};
-
 struct verdict {
   problem what = problem::none;
   parameter which = parameter::unnamed;
@@ -208,37 +203,6 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   return {};
 }
 
-/// The sentence, generated for every parameter: a static_assert takes a literal only. The condition is a plain false, so
-/// that the compiler has nothing to add.
-template <problem P, problem Q>
-inline constexpr bool not_a = true;
-template <problem P>
-inline constexpr bool not_a<P, P> = false;
-template <problem P, parameter N>
-struct complaint {
-  static_assert(not_a<P, problem::unnamed>, "unnamed argument, not a parameter: did you mean send_buf(x)?");
-};
-// clang-format off
-#define TUTTI_ROW(NAME, KIND, TEXT)                                                                                 \
-  template <problem P> struct complaint<P, parameter::NAME> {                                                       \
-    static_assert(not_a<P, problem::missing>, #NAME ": missing, this call needs it");                               \
-    static_assert(not_a<P, problem::unexpected>, #NAME ": this call does not take it");                             \
-    static_assert(not_a<P, problem::not_out>, #NAME ": this call takes it in only, not " #NAME "_out");             \
-    static_assert(not_a<P, problem::twice>, #NAME ": given twice, or both in and out");                             \
-    static_assert(not_a<P, problem::in_place>, #NAME ": send_recv_buf stands for send_buf and recv_buf");           \
-    static_assert(not_a<P, problem::constant>, #NAME ": const, but the call writes to it");                         \
-    static_assert(not_a<P, problem::packed_bool>, #NAME ": std::vector<bool> has no bools to send: it packs bits"); \
-    static_assert(not_a<P, problem::scattered>, #NAME ": not a contiguous container (data() and size())");          \
-    static_assert(not_a<P, problem::not_bytes>, #NAME ": elements are not trivially copyable, serialize them");     \
-    static_assert(not_a<P, problem::no_resize>, #NAME ": this container cannot be resized, use no_resize");         \
-    static_assert(not_a<P, problem::other_type>, #NAME ": its elements are not of the type that is sent");          \
-    static_assert(not_a<P, problem::not_counts>, #NAME ": takes a container of int or of std::size_t");             \
-    static_assert(not_a<P, problem::not_callable>, #NAME ": cannot be called with two elements to give one");       \
-  };
-TUTTI_PARAMETERS(TUTTI_ROW)
-#undef TUTTI_ROW
-// clang-format on
-
 // --- the element type of a call: the first that is told by T, send_buf, send_recv_buf, recv_buf -------------------
 template <parameter Name, class A>
 struct told {
@@ -277,13 +241,5 @@ consteval verdict judged() {
     return judge(rules_of(F), !std::is_void_v<element>, seen, sizeof...(Args));
   }
 }
-
-/// What a call that was refused returns: it stands for anything, so that the one message stays alone.
-struct mistaken {
-  template <class T>
-  operator T() const;
-  mistaken wait() const;
-  mistaken test() const;
-};
 
 }  // namespace tutti::detail
