@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a job begins and ends: ranks that throw, ranks that wait for ever, calls that do not match, options that make no
+// sense. Every one must end with one clear error, and none may hang.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using namespace tutti;
+
+class setting_for_now {
+ public:
+  setting_for_now(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~setting_for_now() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+run_options on(const char* engine, int ranks, std::uint64_t seed = 0, int workers = 0) {
+  run_options o;
+  o.engine = engine;
+  o.ranks = ranks;
+  o.seed = seed;
+  o.workers = workers;
+  return o;
+}
+
+std::string failure_of(const run_options& o, const std::function<void(communicator&)>& program, int* rank = nullptr) {
+  try {
+    run(o, program);
+  } catch (const rank_error& e) {
+    if (rank != nullptr) *rank = e.failed_rank();
+    return e.what();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct engine_case {
+  const char* engine;
+  int ranks;
+  int workers;
+};
+class on_each_engine : public testing::TestWithParam<engine_case> {
+ protected:
+  run_options options() const { return on(GetParam().engine, GetParam().ranks, 0, GetParam().workers); }
+};
+INSTANTIATE_TEST_SUITE_P(engines, on_each_engine,
+                         testing::Values(engine_case{"threads", 2, 0}, engine_case{"threads", 5, 0}, engine_case{"fibers", 2, 2},
+                                         engine_case{"fibers", 5, 1}, engine_case{"fibers", 8, 2}),
+                         [](const auto& info) {
+                           return std::string(info.param.engine) + "_" + std::to_string(info.param.ranks) + "_on_" +
+                                  std::to_string(info.param.workers);
+                         });
+
+TEST_P(on_each_engine, a_throwing_rank_takes_the_others_out_of_their_waits) {
+  std::atomic<int> taken_out{0};
+  int rank = -1;
+  const std::string text = failure_of(
+      options(),
+      [&](communicator& world) {
+        if (world.rank() == 1) throw std::runtime_error("planted fault");
+        try {
+          world.barrier();
+        } catch (const peer_error& e) {
+          if (has(e.what(), "rank 1 failed") && has(e.what(), "planted fault")) ++taken_out;
+          throw;
+        }
+      },
+      &rank);
+  EXPECT_EQ(rank, 1);
+  EXPECT_TRUE(has(text, "planted fault")) << text;
+  EXPECT_EQ(taken_out, GetParam().ranks - 1);
+}
+
+TEST_P(on_each_engine, the_exception_of_the_rank_comes_nested) {
+  bool nested = false;
+  try {
+    run(options(), [](communicator& world) {
+      if (world.rank() == 0) throw std::out_of_range("mine");
+      world.barrier();
+    });
+  } catch (const rank_error& e) {
+    try {
+      std::rethrow_if_nested(e);
+    } catch (const std::out_of_range&) {
+      nested = true;
+    }
+  }
+  EXPECT_TRUE(nested);
+}
+
+TEST_P(on_each_engine, a_deadlock_is_reported_with_who_waits_where) {
+  const std::string text = failure_of(options(), [](communicator& world) {
+    if (world.rank() != 0) world.barrier();  // rank 0 returns
+  });
+  EXPECT_TRUE(has(text, "deadlock")) << text;
+  EXPECT_TRUE(has(text, "rank 0: has returned")) << text;
+  EXPECT_TRUE(has(text, "rank 1: in barrier")) << text;
+}
+
+TEST_P(on_each_engine, a_deadlock_in_messages_names_the_peer) {
+  const std::string text = failure_of(options(), [](communicator& world) {
+    std::vector<int> v(4, world.rank());
+    // Rank 0 waits for a rank that went elsewhere.
+    if (world.rank() == 0) {
+      world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
+    } else {
+      communicator other = world;
+      other.barrier(algorithm("dissemination"));
+      other.barrier(algorithm("dissemination"));
+    }
+  });
+  EXPECT_FALSE(text.empty());
+}
+
+TEST_P(on_each_engine, a_deadlock_with_nonblocking_calls_is_reported) {
+  const std::string text = failure_of(options(), [](communicator& world) {
+    std::vector<int> v(4, world.rank());
+    if (world.rank() != 0) world.iallreduce(send_buf(v), op(std::plus<>{})).wait();
+  });
+  EXPECT_TRUE(has(text, "deadlock")) << text;
+}
+
+TEST_P(on_each_engine, a_root_out_of_range_is_refused_and_the_communicator_stays_usable) {
+  run(options(), [](communicator& world) {
+    for (const int bad : {-1, world.size()}) {
+      std::vector<int> v{1};
+      bool refused = false;
+      try {
+        world.bcast(send_recv_buf(v), root(bad));
+      } catch (const usage_error& e) {
+        refused = has(e.what(), "bcast on rank " + std::to_string(world.rank())) && has(e.what(), "root");
+      }
+      if (!refused) throw std::runtime_error("a root of " + std::to_string(bad) + " was taken");
+    }
+    const auto all = world.allgather(send_buf(world.rank()));
+    if (static_cast<int>(all.size()) != world.size()) throw std::runtime_error("not usable");
+  });
+}
+
+TEST_P(on_each_engine, a_null_buffer_with_a_count_is_refused) {
+  run(options(), [](communicator& world) {
+    call c;
+    c.what = collective::allreduce;
+    c.type = element_of<int>();
+    c.count = 3;
+    int out[3];
+    c.output = out;
+    c.op.combine = [](const void*, const void*, void*, std::size_t, void*) {};
+    bool refused = false;
+    try {
+      detail::run_call(world.native(), c);
+    } catch (const usage_error& e) {
+      refused = has(e.what(), "send_buf") && has(e.what(), "null");
+    }
+    if (!refused) throw std::runtime_error("null was taken");
+  });
+}
+
+TEST_P(on_each_engine, a_freed_communicator_is_refused) {
+  run(options(), [](communicator& world) {
+    communicator copy = world.duplicate();
+    copy.barrier();
+    copy.free();
+    bool refused = false;
+    try {
+      copy.barrier();
+    } catch (const usage_error& e) {
+      refused = has(e.what(), "freed");
+    }
+    if (!refused) throw std::runtime_error("a freed communicator was used");
+    world.barrier();
+  });
+}
+
+TEST_P(on_each_engine, checked_mode_names_who_calls_what) {
+  const setting_for_now checked("TUTTI_CHECK", "1");
+  const auto expect_report = [&](const std::function<void(communicator&)>& program, const std::string& first,
+                                 const std::string& second) {
+    const std::string text = failure_of(options(), program);
+    EXPECT_TRUE(has(text, first)) << text;
+    EXPECT_TRUE(has(text, second)) << text;
+  };
+  expect_report(
+      [](communicator& world) {
+        std::vector<int> v(static_cast<std::size_t>(world.rank() == 1 ? 5 : 4));
+        world.allreduce(send_buf(v), op(std::plus<>{}));
+      },
+      "rank 0 calls allreduce of 4", "rank 1 calls allreduce of 5");
+  expect_report(
+      [](communicator& world) {
+        int x = 0;
+        if (world.rank() == 1) world.barrier();
+        else world.bcast(send_recv_buf(x));
+      },
+      "rank 0 calls bcast", "rank 1 calls barrier");
+  expect_report(
+      [](communicator& world) {
+        int x = 0;
+        world.bcast(send_recv_buf(x), root(world.rank() == 1 ? 1 : 0));
+      },
+      "root 0", "root 1");
+}
+
+TEST_P(on_each_engine, sizes_that_disagree_do_not_hang) {
+  for (const char* name : {"recursive_doubling", "ring"}) {
+    const std::string text = failure_of(options(), [&](communicator& world) {
+      std::vector<int> v(static_cast<std::size_t>(world.rank() == 1 ? 500 : 400));
+      world.allreduce(send_buf(v), op(std::plus<>{}), algorithm(name));
+    });
+    EXPECT_TRUE(has(text, "bytes where this rank expects")) << text;
+  }
+}
+
+TEST(options_of_run, that_make_no_sense_are_named) {
+  EXPECT_TRUE(has(failure_of(on("coroutines", 2), [](communicator&) {}), "there is no engine \"coroutines\""));
+  EXPECT_TRUE(has(failure_of(on("threads", -3), [](communicator&) {}), "-3"));
+  EXPECT_TRUE(has(failure_of(on("fibers", 2000000), [](communicator&) {}), "2000000"));
+  for (const char* bad : {"0", "-1", "two", "99999999", "3x", ""}) {
+    const setting_for_now ranks("TUTTI_RANKS", bad);
+    const std::string text = failure_of(on("threads", 0), [](communicator&) {});
+    EXPECT_EQ(text.empty(), *bad == '\0') << bad;
+    if (*bad != '\0') {
+      EXPECT_TRUE(has(text, "TUTTI_RANKS")) << text;
+    }
+  }
+  const setting_for_now forced("TUTTI_ALLREDUCE_ALGORITHM", "recursive_dubbling");
+  EXPECT_TRUE(has(failure_of(on("threads", 1), [](communicator&) {}), "TUTTI_ALLREDUCE_ALGORITHM"));
+}
+
+TEST(an_mpi_launcher, whose_module_is_missing_is_an_error) {
+  const setting_for_now path("TUTTI_MODULE_PATH", "/nonexistent");
+  const setting_for_now launcher("PMIX_RANK", "0");  // a launcher that does not tell which MPI it belongs to
+  const setting_for_now wanted("TUTTI_MPI", "no_such_mpi");
+  const std::string text = failure_of(on("", 0), [](communicator&) {});
+  EXPECT_TRUE(has(text, "no_such_mpi")) << text;
+  EXPECT_TRUE(has(text, "is not installed")) << text;
+}
+
+TEST(an_mpi_launcher, is_not_answered_with_copies_of_an_embedded_job) {
+  const setting_for_now launcher("OMPI_COMM_WORLD_SIZE", "4");
+  const setting_for_now engine("TUTTI_ENGINE", "fibers");
+  const std::string text = failure_of(on("", 0), [](communicator&) {});
+  EXPECT_TRUE(has(text, "OMPI_COMM_WORLD_SIZE")) << text;
+}
+
+// A mixture of everything, of which no interleaving may go wrong.
+void mixed_workload(communicator& world) {
+  const int p = world.size(), r = world.rank();
+  communicator second = world.duplicate();
+  for (int round = 0; round < 3; ++round) {
+    std::vector<long> mine(static_cast<std::size_t>(1 + round * 7), r + round);
+    auto sum = world.iallreduce(send_buf(mine), op(std::plus<>{}), algorithm("recursive_doubling"));
+    auto all = second.iallgather(send_buf(r));
+    std::vector<int> counts(static_cast<std::size_t>(p), 2);
+    std::vector<int> words(static_cast<std::size_t>(2 * p), r);
+    const auto exchanged = second.alltoallv(send_buf(words), send_counts(counts));
+    const int before = world.exscan_single(send_buf(1), op(std::plus<>{}));
+    int from_last = r;
+    world.bcast(send_recv_buf(from_last), root(p - 1), algorithm("knomial"));
+    const auto sums = sum.wait();
+    const auto ranks = all.wait();
+    world.barrier();
+    if (before != r || from_last != p - 1) throw std::runtime_error("wrong exscan or bcast");
+    for (const long s : sums)
+      if (s != static_cast<long>(p) * (p - 1) / 2 + static_cast<long>(p) * round) throw std::runtime_error("wrong sum");
+    for (int i = 0; i < p; ++i)
+      if (ranks[static_cast<std::size_t>(i)] != i || exchanged[static_cast<std::size_t>(2 * i)] != i) throw std::runtime_error("wrong exchange");
+  }
+}
+
+TEST(deterministic_fibers, pass_a_thousand_interleavings) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const std::string text = failure_of(on("fibers", 2 + static_cast<int>(seed % 6), seed), mixed_workload);
+    ASSERT_EQ(text, "") << "seed " << seed;
+  }
+}
+
+TEST(deterministic_fibers, repeat_an_interleaving) {
+  const auto trace_of = [](std::uint64_t seed) {
+    std::vector<int> trace;  // one worker: no race
+    run(on("fibers", 5, seed), [&](communicator& world) {
+      for (int i = 0; i < 20; ++i) {
+        trace.push_back(world.rank());
+        world.barrier(algorithm("dissemination"));
+      }
+    });
+    return trace;
+  };
+  EXPECT_EQ(trace_of(7), trace_of(7));
+  EXPECT_NE(trace_of(7), trace_of(8));
+}
+
+TEST(fibers, keep_their_exceptions_apart_when_switched_inside_a_catch_block) {
+  run(on("fibers", 6, 0, 1), [](communicator& world) {
+    for (int i = 0; i < 10; ++i) {
+      try {
+        throw std::runtime_error("of rank " + std::to_string(world.rank()));
+      } catch (const std::exception& e) {
+        world.barrier();
+        if (std::string(e.what()) != "of rank " + std::to_string(world.rank())) throw std::logic_error("mixed up");
+        try {
+          throw;
+        } catch (const std::exception& again) {
+          if (&again != &e) throw std::logic_error("another exception in flight");
+        }
+      }
+    }
+  });
+}
+
+TEST(fibers, run_four_thousand_ranks) {
+  run(on("fibers", 4096), [](communicator& world) {
+    const long sum = world.allreduce_single(send_buf(static_cast<long>(world.rank())), op(std::plus<>{}));
+    if (sum != 4096L * 4095 / 2) throw std::runtime_error("wrong sum");
+    const long again = world.allreduce_single(send_buf(static_cast<long>(world.rank())), op(std::plus<>{}), algorithm("recursive_doubling"));
+    if (again != sum) throw std::runtime_error("wrong sum");
+  });
+}
+
+}  // namespace
