@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
+  wish.quiet = report;  // the demo that started this one shows progress
   if (report || demo::under_launcher()) return demo::be_a_rank(wish, report, show_job);
   try {
     return all_engines(wish, engines, json);

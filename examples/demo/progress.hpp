@@ -15,18 +15,21 @@ namespace demo {
 
 class progress {
  public:
-  explicit progress(std::string what)
-      : teller_([what = std::move(what)](std::stop_token done) {
-          std::mutex mutex;
-          std::condition_variable_any ended;
-          std::unique_lock lock(mutex);
-          for (int seconds = 1;; seconds = seconds < 5 ? 5 : seconds + 5) {
-            const auto more = std::chrono::seconds(seconds == 1 ? 1 : seconds == 5 ? 4 : 5);
-            ended.wait_for(lock, done, more, [] { return false; });
-            if (done.stop_requested()) return;
-            fmt::print(stderr, "demo: {} ... {} s\n", what, seconds);
-          }
-        }) {}
+  /// Says nothing where `what` is empty.
+  explicit progress(std::string what) {
+    if (what.empty()) return;
+    teller_ = std::jthread([what = std::move(what)](std::stop_token done) {
+      std::mutex mutex;
+      std::condition_variable_any ended;
+      std::unique_lock lock(mutex);
+      for (int seconds = 1;; seconds = seconds < 5 ? 5 : seconds + 5) {
+        const auto more = std::chrono::seconds(seconds == 1 ? 1 : seconds == 5 ? 4 : 5);
+        ended.wait_for(lock, done, more, [] { return false; });
+        if (done.stop_requested()) return;
+        fmt::print(stderr, "demo: {} ... {} s\n", what, seconds);
+      }
+    });
+  }
 
  private:
   std::jthread teller_;

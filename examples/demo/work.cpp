@@ -70,7 +70,7 @@ outcome measure(tutti::communicator& world, const char* name, int times, Body&& 
 material read(const request& wish) {
   material all;
   {
-    const progress showing("reading the graph");
+    const progress showing(wish.quiet ? "" : "reading the graph");
     all.graph = wish.edges.empty() ? graph::read_packages() : graph::read_edges(wish.edges);
     if (wish.from.empty()) {
       all.source = graph::busiest(all.graph);
@@ -83,10 +83,10 @@ material read(const request& wish) {
     all.components = graph::oracle_components(all.graph);
   }
   {
-    const progress showing("reading the texts");
+    const progress showing(wish.quiet ? "" : "reading the texts");
     all.texts = wish.texts.empty() ? sort::read_words() : sort::read_words(wish.texts);
   }
-  const progress showing("sorting all words once, to compare with");
+  const progress showing(wish.quiet ? "" : "sorting all words once, to compare with");
   all.sorted = sort::oracle_sorted(all.texts.words);
   return all;
 }

@@ -18,6 +18,7 @@ namespace demo {
 struct request {
   std::string edges, from;         ///< empty: the packages of this machine; the vertex with the most edges
   std::vector<std::string> texts;  ///< empty: the documentation of this machine
+  bool quiet = false;              ///< no word of progress
 };
 
 /// The input and the right answers. One rank has them: rank 0.

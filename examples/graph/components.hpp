@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connected components by spreading the least label: every vertex begins with its own number, and takes any smaller one
-// that reaches it. Within a rank labels spread at once; what must cross to another rank goes once a round. It
-// ends with the round in which no label fell.
+// Connected components by spreading the least label. Each rank first finds the components of what it holds itself, which
+// from then on share one label: at first the least of their vertices. In each round the labels that fell are sent
+// along the edges that cross to other ranks. It ends with the round in which none fell.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -14,39 +15,51 @@ namespace graph {
 
 /// For each of my vertices the least vertex that it is connected with.
 inline std::vector<vertex> components(tutti::communicator& world, const distributed_graph& graph, meter& meter) {
+  struct crossing {
+    vertex home, neighbour;
+  };
   struct news {
     vertex target, label;
   };
-  std::vector<vertex> label(graph.size());
-  std::iota(label.begin(), label.end(), graph.first());
-  std::vector<vertex> fallen(label.rbegin(), label.rend());  // a stack: the smallest label spreads first
-  std::vector<char> changed(graph.size(), true);
-  do {
-    while (!fallen.empty()) {
-      const vertex v = fallen.back(), mine = label[graph.local(v)];
-      fallen.pop_back();
+  // home[v], counted within my block as v is, is the least vertex that v reaches without leaving it.
+  constexpr vertex none = ~vertex{0};
+  std::vector<vertex> home(graph.size(), none), stack;
+  std::vector<crossing> crossings;
+  for (vertex least = 0; least < graph.size(); ++least) {
+    if (home[least] != none) continue;
+    home[least] = least;
+    for (stack.push_back(graph.first() + least); !stack.empty();) {
+      const vertex v = stack.back();
+      stack.pop_back();
       for (vertex w : graph.neighbours(v)) {
-        if (!graph.owns(w) || label[graph.local(w)] <= mine) continue;
-        label[graph.local(w)] = mine;
-        changed[graph.local(w)] = true;
-        fallen.push_back(w);
+        if (!graph.owns(w)) {
+          crossings.push_back({least, w});
+        } else if (home[graph.local(w)] == none) {
+          home[graph.local(w)] = least;
+          stack.push_back(w);
+        }
       }
     }
-    letters<news> outbox(world.size());
-    for (std::size_t i = 0; i < changed.size(); ++i) {
-      if (!changed[i]) continue;
-      changed[i] = false;
-      for (vertex w : graph.neighbours(static_cast<vertex>(graph.first() + i)))
-        if (!graph.owns(w) && label[i] < w) outbox[graph.owner(w)].push_back({w, label[i]});
+  }
+
+  std::vector<vertex> label(graph.size());  // of homes only
+  std::iota(label.begin(), label.end(), graph.first());
+  std::vector<char> fell(graph.size(), true);
+  for (std::uint64_t falls = 1; total(world, falls, meter) > 0;) {
+    outbox<news> out;
+    for (const auto [mine, neighbour] : crossings)
+      if (fell[mine] && label[mine] < neighbour) out.post(graph.owner(neighbour), {neighbour, label[mine]});
+    falls = 0;
+    std::fill(fell.begin(), fell.end(), false);
+    for (const auto [target, heard] : exchange(world, out, meter)) {
+      const vertex mine = home[graph.local(target)];
+      if (heard >= label[mine]) continue;
+      label[mine] = heard;
+      fell[mine] = true;
+      ++falls;
     }
-    for (const news& heard : exchange(world, outbox, meter)) {
-      vertex& mine = label[graph.local(heard.target)];
-      if (mine <= heard.label) continue;
-      mine = heard.label;
-      changed[graph.local(heard.target)] = true;
-      fallen.push_back(heard.target);
-    }
-  } while (total(world, fallen.size(), meter) > 0);
+  }
+  for (vertex v = 0; v < graph.size(); ++v) label[v] = label[home[v]];
   return label;
 }
 

@@ -17,11 +17,13 @@ namespace graph {
 class distributed_graph {
  public:
   /// Collective. Rank 0 has the graph, the others pass null.
-  distributed_graph(tutti::communicator& world, const edge_list* whole, meter& meter) : rank_(world.rank()) {
+  distributed_graph(tutti::communicator& world, const edge_list* whole, meter& meter) {
     using namespace tutti;
-    if (whole) vertices_ = whole->names.size();
+    if (whole) vertices_ = static_cast<vertex>(whole->names.size());
     world.bcast(send_recv_buf(vertices_));
-    block_ = (vertices_ + world.size() - 1) / world.size();
+    block_ = vertices_ / world.size() + (vertices_ % world.size() != 0);
+    first_ = first(world.rank());
+    last_ = first(world.rank() + 1);
     begin_.resize(size() + 1);
 
     // An equal share of the edges for each rank, which passes them on to the owners of their ends.
@@ -31,12 +33,12 @@ class distributed_graph {
     const std::vector<edge> share = whole ? world.scatterv(send_buf(whole->edges), send_counts(shares))
                                           : world.scatterv<edge>(root(0));
     meter.sent(collective::scatterv, whole ? (edges - shares[0]) * sizeof(edge) : 0);
-    letters<edge> outbox(p);
+    outbox<edge> out;
     for (const edge& e : share) {
-      outbox[owner(e.from)].push_back(e);
-      outbox[owner(e.to)].push_back({e.to, e.from});
+      out.post(owner(e.from), e);
+      out.post(owner(e.to), {e.to, e.from});
     }
-    const std::vector<edge> mine = exchange(world, outbox, meter);
+    const std::vector<edge> mine = exchange(world, out, meter);
 
     // The neighbours of a vertex side by side: count, then place.
     for (const edge& e : mine) ++begin_[local(e.from)];
@@ -46,11 +48,11 @@ class distributed_graph {
     for (const edge& e : mine) neighbours_[place[local(e.from)]++] = e.to;
   }
 
-  std::size_t vertices() const { return vertices_; }
+  vertex vertices() const { return vertices_; }
 
   /// The ranks own blocks of equal size, the last ones perhaps less or nothing.
-  std::size_t owner(vertex v) const { return v / block_; }
-  bool owns(vertex v) const { return owner(v) == rank_; }
+  std::uint32_t owner(vertex v) const { return v / block_; }
+  bool owns(vertex v) const { return v - first() < size(); }
   std::vector<std::size_t> block_sizes(int ranks) const {
     std::vector<std::size_t> sizes(static_cast<std::size_t>(ranks));
     for (std::size_t r = 0; r < sizes.size(); ++r) sizes[r] = first(r + 1) - first(r);
@@ -58,18 +60,18 @@ class distributed_graph {
   }
 
   /// My vertices are first(), first() + 1, ... ; local() counts them from 0 to size() - 1.
-  std::size_t size() const { return first(rank_ + 1) - first(rank_); }
-  vertex first() const { return static_cast<vertex>(first(rank_)); }
-  std::size_t local(vertex v) const { return v - first(); }
+  vertex size() const { return last_ - first_; }
+  vertex first() const { return first_; }
+  vertex local(vertex v) const { return v - first_; }
 
   std::span<const vertex> neighbours(vertex v) const {
     return {neighbours_.data() + begin_[local(v)], neighbours_.data() + begin_[local(v) + 1]};
   }
 
  private:
-  std::size_t first(std::size_t rank) const { return std::min(rank * block_, vertices_); }
+  vertex first(std::uint64_t rank) const { return static_cast<vertex>(std::min<std::uint64_t>(rank * block_, vertices_)); }
 
-  std::size_t rank_, vertices_ = 0, block_ = 0;
+  vertex vertices_ = 0, block_ = 0, first_ = 0, last_ = 0;
   std::vector<std::size_t> begin_;  ///< of each vertex's neighbours, and the end of the last
   std::vector<vertex> neighbours_;
 };

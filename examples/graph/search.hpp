@@ -21,11 +21,11 @@ inline std::vector<std::uint32_t> search(tutti::communicator& world, const distr
     frontier.push_back(source);
   }
   for (std::uint32_t level = 1; total(world, frontier.size(), meter) > 0; ++level) {
-    letters<vertex> outbox(world.size());
+    outbox<vertex> out;
     for (vertex v : frontier)
-      for (vertex w : graph.neighbours(v)) outbox[graph.owner(w)].push_back(w);
+      for (vertex w : graph.neighbours(v)) out.post(graph.owner(w), w);
     frontier.clear();
-    for (vertex w : exchange(world, outbox, meter)) {
+    for (vertex w : exchange(world, out, meter)) {
       if (distance[graph.local(w)] != unreached) continue;
       distance[graph.local(w)] = level;
       frontier.push_back(w);

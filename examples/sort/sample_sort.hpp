@@ -22,8 +22,31 @@ struct place {
   friend auto operator<=>(const place&, const place&) = default;
 };
 
+/// A word with its first eight bytes as a number, which settles most comparisons without looking at the characters.
+struct keyed_word {
+  std::uint64_t key = 0;
+  std::string_view text;
+
+  explicit keyed_word(std::string_view word) : text(word) {
+    for (std::size_t i = 0; i < 8; ++i)
+      key = key << 8 | (i < word.size() ? static_cast<unsigned char>(word[i]) : 0u);
+  }
+  friend bool operator<(const keyed_word& a, const keyed_word& b) {
+    if (a.key != b.key) return a.key < b.key;
+    if (a.text.size() <= 8 || b.text.size() <= 8) return a.text.size() < b.text.size();
+    return a.text.substr(8) < b.text.substr(8);
+  }
+};
+
+inline std::vector<keyed_word> keyed(const string_array& words) {
+  std::vector<keyed_word> all;
+  all.reserve(words.size());
+  for (std::string_view word : words.views()) all.emplace_back(word);
+  return all;
+}
+
 /// Merges sorted runs that lie side by side; `bounds` are their begins and the end.
-inline void merge_runs(std::vector<std::string_view>& words, std::vector<std::size_t> bounds) {
+inline void merge_runs(std::vector<keyed_word>& words, std::vector<std::size_t> bounds) {
   while (bounds.size() > 2) {
     std::vector<std::size_t> merged{0};
     for (std::size_t i = 2; i < bounds.size(); i += 2) {
@@ -42,7 +65,7 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   const std::size_t p = world.size(), rank = world.rank(), others = p - 1;
   const std::size_t samples = 32;  // of each rank: shares differ by a few percent
 
-  std::vector<std::string_view> words = mine.views();
+  std::vector<keyed_word> words = keyed(mine);
   std::sort(words.begin(), words.end());
 
   // Samples, evenly spaced. Everybody gets all of them.
@@ -51,7 +74,7 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   for (std::size_t i = 0; i < samples && others > 0; ++i) {
     const std::size_t index = words.size() * (2 * i + 1) / (2 * samples);
     if (index >= words.size()) break;
-    sample.push_back(words[index]);
+    sample.push_back(words[index].text);
     places.push_back({rank, index});
   }
   string_array all;
@@ -72,16 +95,16 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   for (std::size_t k = 1; k < p && !splitters.empty(); ++k) {
     const auto& [word, from] = splitters[k * splitters.size() / p];
     if (from.rank == rank) cut[k] = from.index;
-    else if (from.rank > rank) cut[k] = std::upper_bound(words.begin(), words.end(), word) - words.begin();
-    else cut[k] = std::lower_bound(words.begin(), words.end(), word) - words.begin();
+    else if (from.rank > rank) cut[k] = std::upper_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
+    else cut[k] = std::lower_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
   }
 
   // Characters and lengths travel apart.
-  const string_array sorted = pack(words);
+  const string_array sorted = pack(words, &keyed_word::text);
   std::vector<std::size_t> word_counts(p), char_counts(p);
   for (std::size_t k = 0; k < p; ++k) {
     word_counts[k] = cut[k + 1] - cut[k];
-    for (std::size_t i = cut[k]; i < cut[k + 1]; ++i) char_counts[k] += words[i].size();
+    for (std::size_t i = cut[k]; i < cut[k + 1]; ++i) char_counts[k] += words[i].text.size();
   }
   string_array came;
   auto [lengths, counts] =
@@ -93,11 +116,11 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
                                         sorted.chars.size() - char_counts[rank]);
 
   // From each rank came a sorted run.
-  words = came.views();
+  words = keyed(came);
   std::vector<std::size_t> bounds{0};
   for (std::size_t count : counts) bounds.push_back(bounds.back() + count);
   merge_runs(words, std::move(bounds));
-  return pack(words);
+  return pack(words, &keyed_word::text);
 }
 
 /// Hands out rank 0's words in order, `counts[r]` of them to rank r; the others pass null and need no counts.

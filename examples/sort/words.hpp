@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,14 +43,15 @@ struct string_array {
   friend bool operator==(const string_array&, const string_array&) = default;
 };
 
-/// The words in the order given, copied.
-inline string_array pack(const std::vector<std::string_view>& words) {
+/// The words in the order given, copied; `text_of(x)` is the word of an element.
+template <class Words, class Text = std::identity>
+string_array pack(const Words& words, Text text_of = {}) {
   string_array all;
   std::size_t chars = 0;
-  for (std::string_view word : words) chars += word.size();
+  for (const auto& word : words) chars += std::invoke(text_of, word).size();
   all.chars.reserve(chars);
   all.lengths.reserve(words.size());
-  for (std::string_view word : words) all.push_back(word);
+  for (const auto& word : words) all.push_back(std::invoke(text_of, word));
   return all;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a piece of work sent, and which algorithms carried it; and the one pattern that graphs and sorting share: a
-// letter to every rank.
+// What a piece of work sent, and which algorithms carried it; and the two calls that the work on graphs is made of:
+// something for every rank, and a sum.
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,23 +30,29 @@ class meter {
   std::set<std::string> algorithms_;
 };
 
-/// One letter for each rank.
+/// What one rank has for the others, in any order.
 template <class T>
-using letters = std::vector<std::vector<T>>;
-
-/// Sends letter i to rank i, and gives what came, in the order of the ranks.
-template <class T>
-std::vector<T> exchange(tutti::communicator& world, const letters<T>& outbox, meter& meter) {
-  using namespace tutti;
-  std::vector<T> all;
-  std::vector<std::size_t> counts;
-  for (const auto& letter : outbox) {
-    all.insert(all.end(), letter.begin(), letter.end());
-    counts.push_back(letter.size());
+struct outbox {
+  std::vector<std::uint32_t> ranks;
+  std::vector<T> items;
+  void post(std::uint32_t rank, const T& item) {
+    ranks.push_back(rank);
+    items.push_back(item);
   }
-  std::vector<T> came = world.alltoallv(send_buf(all), send_counts(counts));  // how much will come: found by itself
-  meter.sent(collective::alltoall, (world.size() - 1) * sizeof(std::size_t));
-  meter.sent(collective::alltoallv, (all.size() - counts[world.rank()]) * sizeof(T));
+};
+
+/// Sends every item to its rank, and gives what came, in the order of the ranks that sent it.
+template <class T>
+std::vector<T> exchange(tutti::communicator& world, const outbox<T>& outbox, meter& meter) {
+  using namespace tutti;
+  std::vector<std::size_t> counts(world.size()), next(world.size());
+  for (std::uint32_t rank : outbox.ranks) ++counts[rank];
+  std::exclusive_scan(counts.begin(), counts.end(), next.begin(), std::size_t{0});
+  std::vector<T> sorted(outbox.items.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) sorted[next[outbox.ranks[i]]++] = outbox.items[i];
+  std::vector<T> came = world.alltoallv(send_buf(sorted), send_counts(counts));  // how much comes is found by itself
+  meter.sent(collective::alltoall, (counts.size() - 1) * sizeof(std::size_t));
+  meter.sent(collective::alltoallv, (sorted.size() - counts[world.rank()]) * sizeof(T));
   return came;
 }
 
@@ -53,6 +60,6 @@ std::vector<T> exchange(tutti::communicator& world, const letters<T>& outbox, me
 inline std::uint64_t total(tutti::communicator& world, std::uint64_t mine, meter& meter) {
   using namespace tutti;
   const std::uint64_t sum = world.allreduce_single(send_buf(mine), op(std::plus<>{}));
-  if (world.size() > 1) meter.sent(collective::allreduce, sizeof(mine));
+  meter.sent(collective::allreduce, world.size() > 1 ? sizeof(mine) : 0);
   return sum;
 }
