@@ -34,11 +34,12 @@ void rest(double waited) {
 void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
   try {
     watch_->look();
+    if (open_sends()) end_job(rank_, text);
     if (!watch_->failed()) {
       thrown_ = std::move(what);
       watch_->fail(text);
     }
-    abandon();
+    abandon(text.c_str());
   } catch (const error& e) {  // MPI itself does not answer any more
     end_job(rank_, text + " (" + e.what() + ")");
   }
@@ -60,6 +61,7 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     const bool had_failed = watch_->failed();
     watch_->look();
     watch_->all_sent();
+    if (watch_->failed()) drain();
     const double now = seconds_now();
     // Whoever threw is the first to lose patience; who was only told gives it some time for that.
     if (watch_->failed() && !had_failed) deadline = now + 3 * grace;
@@ -107,19 +109,14 @@ outcome mpi_endpoint::end() {
   return result;
 }
 
-// Takes in whatever others still send here, until all of their sends are over: MPI_Finalize may wait for them.
+// Goes on taking in what comes until nobody has anything under way: MPI_Finalize may wait for it.
 void mpi_endpoint::settle(double deadline) {
   MPI_Request barrier = MPI_REQUEST_NULL;
   const double began = seconds_now();
   for (bool entered = false;;) {
-    drain(job_);
-    for (MPI_Comm c : retired_) drain(c);
+    if (watch_->failed()) drain();
     watch_->look();
-    std::erase_if(orphans_, [](MPI_Request& r) {
-      int flag = 0;
-      return MPI_Test(&r, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
-    });
-    if (!entered && watch_->all_sent() && orphans_.empty()) {
+    if (!entered && watch_->all_sent()) {
       check(MPI_Ibarrier(control_, &barrier), "run", rank_);
       entered = true;
     }
@@ -137,6 +134,11 @@ void mpi_endpoint::settle(double deadline) {
   }
 }
 
+void mpi_endpoint::drain() {
+  drain(job_);
+  for (MPI_Comm c : opened_) drain(c);
+}
+
 void mpi_endpoint::drain(MPI_Comm comm) {
   for (;;) {
     int flag = 0;
@@ -146,9 +148,7 @@ void mpi_endpoint::drain(MPI_Comm comm) {
     if (!flag) return;
     MPI_Count bytes = 0;
     MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    std::vector<char> nowhere(static_cast<std::size_t>(std::min<MPI_Count>(bytes, 0x7fffffff)));
-    // What is longer is cut off: the error that MPI returns for it is the expected one.
-    MPI_Mrecv(nowhere.data(), static_cast<int>(nowhere.size()), MPI_BYTE, &found, &status);
+    take_in(found, static_cast<std::size_t>(bytes));
   }
 }
 

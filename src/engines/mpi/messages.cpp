@@ -16,6 +16,15 @@ void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t
 void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
   message& m = door_.begin_message(t, true, members().address(from), bytes);
   const int tag = static_cast<int>(run) & door_.tag_mask();
+  if (door_.checks()) [[unlikely]] {
+    m.request = MPI_REQUEST_NULL;
+    m.comm = comm_;
+    m.from = from;
+    m.tag = tag;
+    m.into = data;
+    m.unseen = true;
+    return;
+  }
   if (bytes > 0x7fffffff) [[unlikely]] return large(from, tag, data, bytes, m);
   const int code = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, comm_, &m.request);
   if (code != MPI_SUCCESS) [[unlikely]] refuse_start(t, code);

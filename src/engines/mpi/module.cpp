@@ -35,6 +35,29 @@ outcome ranks_program(mpi_endpoint& door, const rank_program& program) {
   return door.end();
 }
 
+// Errors of a completed request are those of no communicator, and MPI reports them to these two.
+class returned_errors {
+ public:
+  returned_errors() {
+    for (int i = 0; i < 2; ++i) {
+      MPI_Comm_get_errhandler(where_[i], &before_[i]);
+      MPI_Comm_set_errhandler(where_[i], MPI_ERRORS_RETURN);
+    }
+  }
+  ~returned_errors() {
+    for (int i = 0; i < 2; ++i) {
+      MPI_Comm_set_errhandler(where_[i], before_[i]);
+      MPI_Errhandler_free(&before_[i]);
+    }
+  }
+  returned_errors(const returned_errors&) = delete;
+  returned_errors& operator=(const returned_errors&) = delete;
+
+ private:
+  MPI_Comm where_[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  MPI_Errhandler before_[2];
+};
+
 outcome run(int argc, char** argv, const launch& how, const rank_program& program) {
   outcome result;
   int begun = 0, over = 0;
@@ -48,6 +71,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
       check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "run", -1);
       must_finalize = true;
     }
+    const returned_errors guard;
     mpi_endpoint door(MPI_COMM_WORLD, how.check);
     result = ranks_program(door, program);
   } catch (const std::exception& e) {

@@ -24,6 +24,11 @@ struct message {
   bool busy, receives;
   int peer;                  // job's rank
   std::size_t bytes;
+  // In checked mode a receive waits until it has seen how long its message is.
+  bool unseen;
+  MPI_Comm comm;
+  int from, tag;
+  void* into;
 };
 
 /// What a transfer holds of it.
@@ -63,6 +68,7 @@ class mpi_endpoint final : public endpoint {
     m.receives = receives;
     m.peer = peer;
     m.bytes = bytes;
+    m.unseen = false;
     *reinterpret_cast<ticket*>(t.state) = {row, m.generation};
     return m;
   }
@@ -70,6 +76,7 @@ class mpi_endpoint final : public endpoint {
     const ticket own = *reinterpret_cast<const ticket*>(t.state);
     message& m = messages_[own.row];
     if (!m.busy || m.generation != own.generation) [[unlikely]] throw_abandoned(site);
+    if (m.unseen && !see(own.row, site)) [[unlikely]] return false;
     int flag = 0;
     MPI_Status status;
     const int code = MPI_Test(&m.request, &flag, m.receives ? &status : MPI_STATUS_IGNORE);
@@ -91,7 +98,7 @@ class mpi_endpoint final : public endpoint {
   /// Collectives of MPI under way cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
   void native_over() noexcept { --natives_, ++progress_; }
-  /// Takes a communicator that is not used any more.
+  /// Takes a communicator that is not used any more. After a failure it is kept, since others may still send there.
   void retire(MPI_Comm comm) noexcept;
 
   // --- the end of a run ------------------------------------------------------------------------------------------
@@ -105,7 +112,14 @@ class mpi_endpoint final : public endpoint {
   void grow();
   void pause_crowded(const fabric::wait_site& site);
   void look(const fabric::wait_site& site);
-  void abandon();
+  bool see(std::uint32_t row, const fabric::wait_site& site);
+  void abandon(const char* why);
+  template <class Error>
+  [[noreturn]] void give_up(const Error& e) {
+    abandon(e.what());
+    throw e;
+  }
+  bool open_sends();
   void check_length(std::uint32_t row, MPI_Status& status, const fabric::wait_site& site);
   [[noreturn]] void throw_transfer_error(std::uint32_t row, int code, const fabric::wait_site& site);
   [[noreturn]] void throw_length(const message& m, long long came, const fabric::wait_site& site);
@@ -114,6 +128,8 @@ class mpi_endpoint final : public endpoint {
   [[noreturn]] void end_job(int rank, const std::string& text);
   bool complete(MPI_Request& request, double& deadline, double began);
   void settle(double deadline);
+  void drain();
+  void take_in(MPI_Message found, std::size_t bytes);
   void drain(MPI_Comm comm);
 
   MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
@@ -124,8 +140,7 @@ class mpi_endpoint final : public endpoint {
   double looked_ = 0, progress_since_ = 0;
   int natives_ = 0;
   std::vector<message> messages_;
-  std::vector<MPI_Request> orphans_;  // of messages whose owner is gone
-  std::vector<MPI_Comm> retired_;     // after a failure: others may still send there
+  std::vector<MPI_Comm> opened_;  // of communicators that others may still send to
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;
   std::exception_ptr thrown_;
