@@ -20,7 +20,8 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls) {
   if (comm == MPI_COMM_NULL) throw usage_error("adopt", -1, "comm", "is MPI_COMM_NULL", "");
   int between_groups = 0;
   mpi::check(MPI_Comm_test_inter(comm, &between_groups), "adopt", -1);
-  if (between_groups) throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
+  if (between_groups)
+    throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
   return std::make_unique<mpi::mpi_endpoint>(comm, check_calls);
 }
 

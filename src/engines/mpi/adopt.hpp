@@ -3,17 +3,18 @@
 // What the face of adopt() stands on.
 #pragma once
 
-#include <mpi.h>
-
 #include <memory>
+
+#include <mpi.h>
 
 #include "engines/endpoint.hpp"
 
 namespace tutti {
 
-/// A rank's door to the members of `comm`, which counts as the whole job: rank() is the rank in `comm`. Collective over
-/// `comm`, of which it keeps duplicates only. Throws usage_error where MPI does not run or `comm` is not a communicator
-/// within one group. Must go before MPI_Finalize, or after it has been called lets go of nothing.
+/// A rank's door to the members of `comm`, which counts as the whole job: rank() is the rank in `comm`.
+/// Collective over `comm`, of which it keeps duplicates only. Throws usage_error where MPI does not run or
+/// `comm` is not a communicator within one group. Must go before MPI_Finalize, or after it has been called
+/// lets go of nothing.
 std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls = false);
 
 }  // namespace tutti

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a run over MPI ends. All ranks meet in a nonblocking reduction that says who failed first; whoever waits there goes
-// on taking in notices. A rank that failed does not wait for ever: where the others are in a wait that nothing can
-// take them out of, it says what happened and ends the job.
-#include <sched.h>
-#include <time.h>
-
+// How a run over MPI ends. All ranks meet in a nonblocking reduction that says who failed first; whoever
+// waits there goes on taking in notices. A rank that failed does not wait for ever: where the others are in a
+// wait that nothing can take them out of, it says what happened and ends the job.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+
+#include <sched.h>
+#include <time.h>
 
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "tutti/core/error.hpp"
@@ -77,7 +77,8 @@ outcome mpi_endpoint::end() {
   const double began = seconds_now();
   ++progress_;
   const bool mine = thrown_ != nullptr;
-  double deadline = watch_->failed() ? began + (mine ? grace : 3 * grace) : std::numeric_limits<double>::infinity();
+  double deadline =
+      watch_->failed() ? began + (mine ? grace : 3 * grace) : std::numeric_limits<double>::infinity();
   // The lowest of the ranks that failed, and whether all can end in order.
   const int said[2] = {watch_->failed() ? watch_->failed_rank() : nobody, natives_ == 0 ? 1 : 0};
   int agreed[2] = {};
@@ -92,12 +93,14 @@ outcome mpi_endpoint::end() {
   std::string text = result.failed_rank == watch_->failed_rank() ? watch_->text() : "";
   text.resize(8192);
   deadline = seconds_now() + 3 * grace;
-  check(MPI_Ibcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, result.failed_rank, control_, &request),
+  check(MPI_Ibcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, result.failed_rank, control_,
+                   &request),
         "run", rank_);
   if (!complete(request, deadline, began)) end_job(result.failed_rank, watch_->text());
   result.text = text.c_str();
   if (result.failed_rank == rank_) result.what = thrown_;
-  if (agreed[1] == 0) {  // a collective of MPI is left half done somewhere, and MPI_Finalize would wait for it
+  if (agreed[1] ==
+      0) {  // a collective of MPI is left half done somewhere, and MPI_Finalize would wait for it
     if (result.failed_rank == rank_) end_job(rank_, result.text);
     const timespec long_enough{3, 0};
     nanosleep(&long_enough, nullptr);

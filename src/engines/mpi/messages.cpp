@@ -8,9 +8,11 @@ namespace tutti::mpi {
 void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) {
   message& m = door_.begin_message(t, false, members().address(to), bytes);
   const int tag = static_cast<int>(run) & door_.tag_mask();
-  if (bytes > 0x7fffffff) [[unlikely]] return large(to, tag, data, bytes, m);
+  if (bytes > 0x7fffffff) [[unlikely]]
+    return large(to, tag, data, bytes, m);
   const int code = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, &m.request);
-  if (code != MPI_SUCCESS) [[unlikely]] refuse_start(t, code);
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code);
 }
 
 void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
@@ -25,9 +27,11 @@ void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t byt
     m.unseen = true;
     return;
   }
-  if (bytes > 0x7fffffff) [[unlikely]] return large(from, tag, data, bytes, m);
+  if (bytes > 0x7fffffff) [[unlikely]]
+    return large(from, tag, data, bytes, m);
   const int code = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, comm_, &m.request);
-  if (code != MPI_SUCCESS) [[unlikely]] refuse_start(t, code);
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code);
 }
 
 void mpi_context::large(int peer, int tag, const void* data, std::size_t bytes, message& m) {
@@ -45,7 +49,8 @@ void mpi_context::refuse_start(transfer& t, int code) {
 
 bool mpi_context::done(transfer& t, const fabric::wait_site& site) { return door_.finished(t, site); }
 
-// A send of a few bytes is complete before its answer comes, so the receive is polled alone as long as it is open.
+// A send of a few bytes is complete before its answer comes, so the receive is polled alone as long as it is
+// open.
 void mpi_context::wait_both(transfer* a, transfer* b, const fabric::wait_site& site) {
   if (a != nullptr)
     while (!door_.finished(*a, site)) door_.pause(site);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program on the ranks of an MPI job: this process is one of them. Built once for every MPI, and loaded by the
-// core, which links none.
+// Runs a program on the ranks of an MPI job: this process is one of them. Built once for every MPI, and
+// loaded by the core, which links none.
 #include <exception>
 #include <string>
 
@@ -87,8 +87,8 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
 
 extern "C" {
 extern const tutti::engine_module tutti_engine_module;
-const tutti::engine_module tutti_engine_module = {tutti::engine_abi, TUTTI_MPI_NAME, &tutti::mpi::library_version,
-                                                  &tutti::mpi::run};
+const tutti::engine_module tutti_engine_module = {tutti::engine_abi, TUTTI_MPI_NAME,
+                                                  &tutti::mpi::library_version, &tutti::mpi::run};
 }
 
 #endif

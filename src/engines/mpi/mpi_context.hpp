@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One communicator over MPI: an MPI_Comm of its own, so that its messages meet nobody else's. The tag tells one
-// collective call from another.
+// One communicator over MPI: an MPI_Comm of its own, so that its messages meet nobody else's. The tag tells
+// one collective call from another.
 #pragma once
 
 #include <cstdint>
@@ -47,12 +47,14 @@ class mpi_context final : public context {
   template <class Start>
   void start_vectors(const call& c, kept& arrays, const Start& go);
   const int* ints(const counts_view& v, const char* parameter, std::vector<int>& own);
-  const int* displacements(const counts_view& displs, const int* counts, const char* parameter, std::vector<int>& own);
+  const int* displacements(const counts_view& displs, const int* counts, const char* parameter,
+                           std::vector<int>& own);
   void large(int peer, int tag, const void* data, std::size_t bytes, message& m);
   [[noreturn]] void refuse_start(transfer& t, int code);
   std::size_t part(const call& c, std::size_t from) const noexcept;
   void ok(int code, const call& c) const {
-    if (code != MPI_SUCCESS) [[unlikely]] throw_mpi_error(code, name_of(c.what).data(), door_.rank());
+    if (code != MPI_SUCCESS) [[unlikely]]
+      throw_mpi_error(code, name_of(c.what).data(), door_.rank());
   }
 
   mpi_endpoint& door_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/mpi/mpi_endpoint.hpp"
 
-#include <sched.h>
-#include <time.h>
-
 #include <algorithm>
 #include <stdexcept>
+
+#include <sched.h>
+#include <time.h>
 
 #include "engines/mpi/mpi_context.hpp"
 #include "tutti/core/error.hpp"
@@ -13,8 +13,8 @@
 namespace tutti::mpi {
 namespace {
 
-// More ranks on this node than cores that they may use? Launchers may have bound each rank to some of the cores, so the
-// sets of all are united.
+// More ranks on this node than cores that they may use? Launchers may have bound each rank to some of the
+// cores, so the sets of all are united.
 bool more_ranks_than_cores(MPI_Comm job, int rank) {
   MPI_Comm node;
   check(MPI_Comm_split_type(job, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "run", rank);
@@ -41,7 +41,8 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) {
   int* limit = nullptr;
   int known = 0;
   check(MPI_Comm_get_attr(job_, MPI_TAG_UB, &limit, &known), "run", rank_);
-  if (!known || *limit < 32767) throw engine_error("run", rank_, "", "this MPI does not allow tags up to 32767", "");
+  if (!known || *limit < 32767)
+    throw engine_error("run", rank_, "", "this MPI does not allow tags up to 32767", "");
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
   watch_.emplace(control_, check_calls);
@@ -66,8 +67,8 @@ void mpi_endpoint::retire(MPI_Comm comm) noexcept {
   MPI_Comm_free(&comm);
 }
 
-// The job's own communicator is at hand. A child with the same members is a duplicate, so that MPI keeps what it knows
-// of the topology; any other is made by its members alone.
+// The job's own communicator is at hand. A child with the same members is a duplicate, so that MPI keeps what
+// it knows of the topology; any other is made by its members alone.
 std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t id, context* parent) {
   if (parent == nullptr) {
     if (members.size() != size_)
@@ -150,13 +151,16 @@ void mpi_endpoint::throw_failure(const fabric::wait_site& site) {
                      "this rank was taken out of its wait"));
 }
 
-// Ends every message under way, since the buffers may go as soon as the exception is on its way. Receives are cancelled.
-// Sends cannot be; but everybody who knows of a failure takes in what is sent to him, so they end too.
+// Ends every message under way, since the buffers may go as soon as the exception is on its way. Receives are
+// cancelled. Sends cannot be; but everybody who knows of a failure takes in what is sent to him, so they end
+// too.
 void mpi_endpoint::abandon(const char* why) {
   for (std::uint32_t row = 0; row < messages_.size(); ++row) {
     message& m = messages_[row];
-    if (m.busy && m.unseen) end_message(row);
-    else if (m.busy && m.receives && m.request != MPI_REQUEST_NULL) MPI_Cancel(&m.request);
+    if (m.busy && m.unseen)
+      end_message(row);
+    else if (m.busy && m.receives && m.request != MPI_REQUEST_NULL)
+      MPI_Cancel(&m.request);
   }
   const double deadline = seconds_now() + 2;
   for (;;) {
@@ -166,8 +170,10 @@ void mpi_endpoint::abandon(const char* why) {
       if (!m.busy) continue;
       int flag = 0;
       if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) flag = 1;
-      if (flag) end_message(row);
-      else waiting = true;
+      if (flag)
+        end_message(row);
+      else
+        waiting = true;
     }
     if (!waiting) return;
     if (!watch_->failed()) watch_->look();
@@ -190,8 +196,9 @@ bool mpi_endpoint::open_sends() {
   return false;
 }
 
-// Starts the receive where its message has come and fits. Open MPI 4.1 writes a message that is too long beyond the end of
-// the buffer before it reports that; here it is seen before. Of one sender's messages the receives are served in turn.
+// Starts the receive where its message has come and fits. Open MPI 4.1 writes a message that is too long
+// beyond the end of the buffer before it reports that; here it is seen before. Of one sender's messages the
+// receives are served in turn.
 bool mpi_endpoint::see(std::uint32_t row, const fabric::wait_site& site) {
   message& m = messages_[row];
   for (const message& other : messages_)
@@ -232,7 +239,8 @@ void mpi_endpoint::check_length(std::uint32_t row, MPI_Status& status, const fab
   const message& m = messages_[row];
   int count = 0;
   if (m.bytes <= 0x7fffffff) {
-    if (MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && static_cast<std::size_t>(count) == m.bytes) [[likely]]
+    if (MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && static_cast<std::size_t>(count) == m.bytes)
+        [[likely]]
       return;
   }
   MPI_Count came = count;
@@ -257,13 +265,15 @@ void mpi_endpoint::throw_transfer_error(std::uint32_t row, int code, const fabri
 void mpi_endpoint::throw_length(const message& m, long long came, const fabric::wait_site& site) {
   const std::string expected = std::to_string(m.bytes) + " bytes";
   const std::string from = "rank " + std::to_string(m.peer) + " sent ";
-  const char* remedy = "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
+  const char* remedy =
+      "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
   if (came < 0)  // MPI does not say how much it was
-    give_up(truncation_error(site.operation, rank_, "count", from + "more than the " + expected + " that this rank expects",
-                             remedy));
+    give_up(truncation_error(site.operation, rank_, "count",
+                             from + "more than the " + expected + " that this rank expects", remedy));
   if (static_cast<std::size_t>(came) > m.bytes)
     give_up(truncation_error(site.operation, rank_, "count",
-                             from + std::to_string(came) + " bytes where this rank expects " + expected, remedy));
+                             from + std::to_string(came) + " bytes where this rank expects " + expected,
+                             remedy));
   give_up(mismatch_error(site.operation, rank_, "count",
                          from + std::to_string(came) + " bytes where this rank expects " + expected, remedy));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank that is an MPI process. It keeps every message under way in a table of its own, not in the caller's memory, so
-// that what an exception leaves behind can be cancelled before the buffers go.
+// A rank that is an MPI process. It keeps every message under way in a table of its own, not in the caller's
+// memory, so that what an exception leaves behind can be cancelled before the buffers go.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct message {
   MPI_Request request;
   std::uint32_t generation;  // of its row; changes when the message is over
   bool busy, receives;
-  int peer;                  // job's rank
+  int peer;  // job's rank
   std::size_t bytes;
   // In checked mode a receive waits until it has seen how long its message is.
   bool unseen;
@@ -51,15 +51,19 @@ class mpi_endpoint final : public endpoint {
 
   void wait(const std::atomic<std::uint32_t>&, std::uint32_t, bool, const fabric::wait_site&) override;
   void pause(const fabric::wait_site& site) override {
-    if (crowded_) [[unlikely]] pause_crowded(site);
-    else if ((++pauses_ & 1023) == 0) [[unlikely]] look(site);
+    if (crowded_) [[unlikely]]
+      pause_crowded(site);
+    else if ((++pauses_ & 1023) == 0) [[unlikely]]
+      look(site);
   }
   void progressed() noexcept override { ++progress_; }
   fabric::doorbell& bell() noexcept override { return bell_; }
 
-  // --- for its contexts ------------------------------------------------------------------------------------------
+  // --- for its contexts
+  // ------------------------------------------------------------------------------------------
   message& begin_message(transfer& t, bool receives, int peer, std::size_t bytes) {
-    if (free_ == none) [[unlikely]] grow();
+    if (free_ == none) [[unlikely]]
+      grow();
     const std::uint32_t row = free_;
     message& m = messages_[row];
     free_ = m.generation;
@@ -75,12 +79,15 @@ class mpi_endpoint final : public endpoint {
   bool finished(transfer& t, const fabric::wait_site& site) {
     const ticket own = *reinterpret_cast<const ticket*>(t.state);
     message& m = messages_[own.row];
-    if (!m.busy || m.generation != own.generation) [[unlikely]] throw_abandoned(site);
-    if (m.unseen && !see(own.row, site)) [[unlikely]] return false;
+    if (!m.busy || m.generation != own.generation) [[unlikely]]
+      throw_abandoned(site);
+    if (m.unseen && !see(own.row, site)) [[unlikely]]
+      return false;
     int flag = 0;
     MPI_Status status;
     const int code = MPI_Test(&m.request, &flag, m.receives ? &status : MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) [[unlikely]] throw_transfer_error(own.row, code, site);
+    if (code != MPI_SUCCESS) [[unlikely]]
+      throw_transfer_error(own.row, code, site);
     if (!flag) return false;
     if (m.receives) check_length(own.row, status, site);
     end_message(own.row);
@@ -98,10 +105,12 @@ class mpi_endpoint final : public endpoint {
   /// Collectives of MPI under way cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
   void native_over() noexcept { --natives_, ++progress_; }
-  /// Takes a communicator that is not used any more. After a failure it is kept, since others may still send there.
+  /// Takes a communicator that is not used any more. After a failure it is kept, since others may still send
+  /// there.
   void retire(MPI_Comm comm) noexcept;
 
-  // --- the end of a run ------------------------------------------------------------------------------------------
+  // --- the end of a run
+  // ------------------------------------------------------------------------------------------
   /// What the program threw on this rank.
   void failed(std::exception_ptr what, const std::string& text);
   /// Waits for all ranks to end the program. Ends the job where they do not come after a failure.

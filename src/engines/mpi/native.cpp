@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's own collectives. Each is written once, for the blocking and the nonblocking form alike. In front of MPI
-// stand a virtual call, a switch and two array look-ups.
+// MPI's own collectives. Each is written once, for the blocking and the nonblocking form alike. In front of
+// MPI stand a virtual call, a switch and two array look-ups.
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -36,8 +36,10 @@ bool combines(collective what) noexcept {
     case collective::allreduce:
     case collective::scan:
     case collective::exscan:
-    case collective::reduce_scatter_block: return true;
-    default: return false;
+    case collective::reduce_scatter_block:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -82,21 +84,26 @@ bool mpi_context::offers(const agreed_signature& s) const noexcept {
     case collective::gatherv:
     case collective::scatterv:
     case collective::allgatherv:
-    case collective::alltoallv: return true;
+    case collective::alltoallv:
+      return true;
     case collective::reduce:
     case collective::allreduce:
     case collective::scan:
-    case collective::exscan: return has_operator(s.op, s.kind);
+    case collective::exscan:
+      return has_operator(s.op, s.kind);
     case collective::reduce_scatter_block:
-      return has_operator(s.op, s.kind) && s.count <= most_int / static_cast<std::size_t>(std::max(1, s.ranks));
-    default: return false;
+      return has_operator(s.op, s.kind) &&
+             s.count <= most_int / static_cast<std::size_t>(std::max(1, s.ranks));
+    default:
+      return false;
   }
 }
 
 // Elements to do from `from` on.
 std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {
   const std::size_t left = c.count - from;
-  if (left * c.type.size <= most_int) [[likely]] return left;
+  if (left * c.type.size <= most_int) [[likely]]
+    return left;
   return std::min(left, std::max<std::size_t>(1, part_bytes / c.type.size));
 }
 
@@ -106,16 +113,21 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
   const auto combine = [&](auto blocking, auto begin) {
     const std::size_t n = part(c, from), offset = from * c.type.size;
     const void* input = c.in_place ? MPI_IN_PLACE : static_cast<const std::byte*>(c.input) + offset;
-    ok(go(blocking, begin, input, moved(c.output, offset), static_cast<int>(n), door_.types().of_kind(c.type.kind),
-          door_.types().of_op(c.op.which), comm_),
+    ok(go(blocking, begin, input, moved(c.output, offset), static_cast<int>(n),
+          door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_),
        c);
     return from + n;
   };
   switch (c.what) {
-    case collective::allreduce: return combine(MPI_Allreduce, MPI_Iallreduce);
-    case collective::scan: return combine(MPI_Scan, MPI_Iscan);
-    case collective::exscan: return combine(MPI_Exscan, MPI_Iexscan);
-    case collective::barrier: ok(go(MPI_Barrier, MPI_Ibarrier, comm_), c); return c.count;
+    case collective::allreduce:
+      return combine(MPI_Allreduce, MPI_Iallreduce);
+    case collective::scan:
+      return combine(MPI_Scan, MPI_Iscan);
+    case collective::exscan:
+      return combine(MPI_Exscan, MPI_Iexscan);
+    case collective::barrier:
+      ok(go(MPI_Barrier, MPI_Ibarrier, comm_), c);
+      return c.count;
     case collective::bcast: {
       const std::size_t n = part(c, from);
       void* data = rank_ == c.root && !c.in_place ? const_cast<void*>(c.input) : c.output;
@@ -132,7 +144,8 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
         return from + n;
       }
       const void* own = c.in_place ? c.output : c.input;
-      const void* input = c.in_place && rank_ == c.root ? MPI_IN_PLACE : static_cast<const std::byte*>(own) + offset;
+      const void* input =
+          c.in_place && rank_ == c.root ? MPI_IN_PLACE : static_cast<const std::byte*>(own) + offset;
       void* output = rank_ == c.root ? moved(c.output, offset) : nullptr;
       ok(go(MPI_Reduce, MPI_Ireduce, input, output, static_cast<int>(n), door_.types().of_kind(c.type.kind),
             door_.types().of_op(c.op.which), c.root, comm_),
@@ -140,14 +153,17 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
       return from + n;
     }
     case collective::reduce_scatter_block:
-      ok(go(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, c.in_place ? MPI_IN_PLACE : c.input, c.output,
-            static_cast<int>(c.count), door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_),
+      ok(go(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, c.in_place ? MPI_IN_PLACE : c.input,
+            c.output, static_cast<int>(c.count), door_.types().of_kind(c.type.kind),
+            door_.types().of_op(c.op.which), comm_),
          c);
       return c.count;
     case collective::gather:
     case collective::scatter:
     case collective::allgather:
-    case collective::alltoall: start_blocks(c, go); return c.count;
+    case collective::alltoall:
+      start_blocks(c, go);
+      return c.count;
     case collective::gatherv:
     case collective::scatterv:
     case collective::allgatherv:
@@ -156,12 +172,14 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
       start_vectors(c, arrays != nullptr ? *arrays : local, go);
       return c.count;
     }
-    default: throw engine_error(name_of(c.what).data(), door_.rank(), "", "MPI has no such collective here", "");
+    default:
+      throw engine_error(name_of(c.what).data(), door_.rank(), "", "MPI has no such collective here", "");
   }
 }
 
 template <class Start>
-void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept& own, const Start& go) {
+void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept& own,
+                                      const Start& go) {
   void* output = moved(c.output, from * c.type.size);
   own.operand.assign(static_cast<std::byte*>(output), static_cast<std::byte*>(output) + n * c.type.size);
   ok(go(MPI_Reduce, MPI_Ireduce, static_cast<const void*>(own.operand.data()), output, static_cast<int>(n),
@@ -176,22 +194,26 @@ void mpi_context::start_blocks(const call& c, const Start& go) {
   switch (c.what) {
     case collective::gather: {
       const void* own = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
-      ok(go(MPI_Gather, MPI_Igather, own, s.count, s.type, root ? c.output : nullptr, s.count, s.type, c.root, comm_), c);
+      ok(go(MPI_Gather, MPI_Igather, own, s.count, s.type, root ? c.output : nullptr, s.count, s.type, c.root,
+            comm_),
+         c);
       break;
     }
     case collective::scatter: {
       void* own = c.in_place && root ? MPI_IN_PLACE : c.output;
-      ok(go(MPI_Scatter, MPI_Iscatter, root ? c.input : nullptr, s.count, s.type, own, s.count, s.type, c.root, comm_), c);
+      ok(go(MPI_Scatter, MPI_Iscatter, root ? c.input : nullptr, s.count, s.type, own, s.count, s.type,
+            c.root, comm_),
+         c);
       break;
     }
     case collective::allgather:
-      ok(go(MPI_Allgather, MPI_Iallgather, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output, s.count,
-            s.type, comm_),
+      ok(go(MPI_Allgather, MPI_Iallgather, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output,
+            s.count, s.type, comm_),
          c);
       break;
     default:
-      ok(go(MPI_Alltoall, MPI_Ialltoall, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output, s.count,
-            s.type, comm_),
+      ok(go(MPI_Alltoall, MPI_Ialltoall, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output,
+            s.count, s.type, comm_),
          c);
   }
   s.free();
@@ -243,37 +265,40 @@ void mpi_context::start_vectors(const call& c, kept& a, const Start& go) {
   const bool receives = c.what != collective::scatterv && (c.what != collective::gatherv || root);
   const bool in_place_all = c.what == collective::alltoallv && c.in_place;
   const int* in_counts = sends && !in_place_all ? ints(c.in_counts, "send_counts", a.in_counts) : nullptr;
-  const int* in_displs = sends && !in_place_all ? displacements(c.in_displs, in_counts, "send_displs", a.in_displs) : nullptr;
+  const int* in_displs =
+      sends && !in_place_all ? displacements(c.in_displs, in_counts, "send_displs", a.in_displs) : nullptr;
   const int* out_counts = receives ? ints(c.out_counts, "recv_counts", a.out_counts) : nullptr;
-  const int* out_displs = receives ? displacements(c.out_displs, out_counts, "recv_displs", a.out_displs) : nullptr;
+  const int* out_displs =
+      receives ? displacements(c.out_displs, out_counts, "recv_displs", a.out_displs) : nullptr;
   switch (c.what) {
     case collective::gatherv: {
       const void* own = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
-      ok(go(MPI_Gatherv, MPI_Igatherv, own, own_count(), type, root ? c.output : nullptr, out_counts, out_displs, type,
-            c.root, comm_),
+      ok(go(MPI_Gatherv, MPI_Igatherv, own, own_count(), type, root ? c.output : nullptr, out_counts,
+            out_displs, type, c.root, comm_),
          c);
       break;
     }
     case collective::scatterv: {
       void* own = c.in_place && root ? MPI_IN_PLACE : c.output;
-      ok(go(MPI_Scatterv, MPI_Iscatterv, root ? c.input : nullptr, in_counts, in_displs, type, own, own_count(), type,
-            c.root, comm_),
+      ok(go(MPI_Scatterv, MPI_Iscatterv, root ? c.input : nullptr, in_counts, in_displs, type, own,
+            own_count(), type, c.root, comm_),
          c);
       break;
     }
     case collective::allgatherv:
-      ok(go(MPI_Allgatherv, MPI_Iallgatherv, c.in_place ? MPI_IN_PLACE : c.input, out_counts[rank_], type, c.output,
-            out_counts, out_displs, type, comm_),
+      ok(go(MPI_Allgatherv, MPI_Iallgatherv, c.in_place ? MPI_IN_PLACE : c.input, out_counts[rank_], type,
+            c.output, out_counts, out_displs, type, comm_),
          c);
       break;
     default:
-      ok(go(MPI_Alltoallv, MPI_Ialltoallv, c.in_place ? MPI_IN_PLACE : c.input, in_counts, in_displs, type, c.output,
-            out_counts, out_displs, type, comm_),
+      ok(go(MPI_Alltoallv, MPI_Ialltoallv, c.in_place ? MPI_IN_PLACE : c.input, in_counts, in_displs, type,
+            c.output, out_counts, out_displs, type, comm_),
          c);
   }
 }
 
-// With checking on, a blocking collective is one that is waited for, so that a notice can take this rank out of it.
+// With checking on, a blocking collective is one that is waited for, so that a notice can take this rank out
+// of it.
 void mpi_context::native(const call& c, const fabric::wait_site& site) {
   if (door_.checks()) [[unlikely]] {
     native_state s;
@@ -287,7 +312,9 @@ void mpi_context::native(const call& c, const fabric::wait_site& site) {
 
 void mpi_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(under_way) <= sizeof(native_state));
-  auto arrays = is_vector_form(c.what) || (c.what == collective::reduce && c.in_place) ? std::make_unique<kept>() : nullptr;
+  auto arrays = is_vector_form(c.what) || (c.what == collective::reduce && c.in_place)
+                    ? std::make_unique<kept>()
+                    : nullptr;
   auto* one = new (s.state) under_way;
   one->what = &c;
   one->reached = start(c, 0, arrays.get(), begin_only{&one->request});

@@ -45,20 +45,23 @@ bool has_operator(builtin_op op, element_kind kind) noexcept {
   const bool logical =
       op == builtin_op::logical_and || op == builtin_op::logical_or || op == builtin_op::logical_xor;
   switch (kind) {
-    case element_kind::boolean: return logical;
+    case element_kind::boolean:
+      return logical;
     case element_kind::f32:
     case element_kind::f64:
     case element_kind::f80:
-      return op == builtin_op::sum || op == builtin_op::product || op == builtin_op::min || op == builtin_op::max;
-    default: return true;
+      return op == builtin_op::sum || op == builtin_op::product || op == builtin_op::min ||
+             op == builtin_op::max;
+    default:
+      return true;
   }
 }
 
 types::types(int rank)
-    : kinds_{MPI_BYTE,     MPI_INT8_T,   MPI_INT16_T,  MPI_INT32_T, MPI_INT64_T, MPI_UINT8_T,    MPI_UINT16_T,
-             MPI_UINT32_T, MPI_UINT64_T, MPI_FLOAT,    MPI_DOUBLE,  MPI_LONG_DOUBLE, MPI_C_BOOL},
-      ops_{MPI_OP_NULL, MPI_SUM,  MPI_PROD, MPI_MIN,  MPI_MAX, MPI_BAND,
-           MPI_BOR,     MPI_BXOR, MPI_LAND, MPI_LOR,  MPI_LXOR},
+    : kinds_{MPI_BYTE,     MPI_INT8_T,   MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,     MPI_UINT8_T, MPI_UINT16_T,
+             MPI_UINT32_T, MPI_UINT64_T, MPI_FLOAT,   MPI_DOUBLE,  MPI_LONG_DOUBLE, MPI_C_BOOL},
+      ops_{MPI_OP_NULL, MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND,
+           MPI_BOR,     MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR},
       rank_(rank) {}
 
 types::~types() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti's elements and operators as MPI knows them. Looked up in arrays, since a call into MPI should cost a few
-// instructions more than MPI itself. Counts that do not fit an int travel as one element of a large type.
+// tutti's elements and operators as MPI knows them. Looked up in arrays, since a call into MPI should cost a
+// few instructions more than MPI itself. Counts that do not fit an int travel as one element of a large type.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ namespace tutti::mpi {
 inline constexpr int kind_count = static_cast<int>(element_kind::boolean) + 1;
 inline constexpr int op_count = static_cast<int>(builtin_op::logical_xor) + 1;
 
-/// `count` times `type`. One that was made for a single use is freed by `free()`, also while MPI still uses it.
+/// `count` times `type`. One that was made for a single use is freed by `free()`, also while MPI still uses
+/// it.
 struct stretch {
   MPI_Datatype type;
   int count;

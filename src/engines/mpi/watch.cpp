@@ -49,7 +49,8 @@ void watch::tell_all(int failed_rank, bool is_deadlock, const std::string& text)
     if (r == rank_) continue;
     out.requests.push_back(MPI_REQUEST_NULL);
     const int n = static_cast<int>(out.bytes.size());
-    if (MPI_Isend(out.bytes.data(), n, MPI_BYTE, r, notice_tag, control_, &out.requests.back()) != MPI_SUCCESS)
+    if (MPI_Isend(out.bytes.data(), n, MPI_BYTE, r, notice_tag, control_, &out.requests.back()) !=
+        MPI_SUCCESS)
       out.requests.pop_back();  // nothing more can be done for that rank but to end the job, and that follows
   }
 }
@@ -66,8 +67,10 @@ bool watch::all_sent() {
   for (auto one = outgoing_.begin(); one != outgoing_.end();) {
     int flag = 0;
     MPI_Testall(static_cast<int>(one->requests.size()), one->requests.data(), &flag, MPI_STATUSES_IGNORE);
-    if (flag) one = outgoing_.erase(one);
-    else all = false, ++one;
+    if (flag)
+      one = outgoing_.erase(one);
+    else
+      all = false, ++one;
   }
   if (report_sent_ != MPI_REQUEST_NULL) {
     int flag = 0;
@@ -85,8 +88,8 @@ void watch::look() {
     if (!flag) return;
     check(MPI_Get_count(&status, MPI_BYTE, &bytes), "run", rank_);
     std::vector<char> message(std::max(static_cast<std::size_t>(bytes), sizeof(head)));
-    check(MPI_Recv(message.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, control_, &status), "run",
-          rank_);
+    check(MPI_Recv(message.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, control_, &status),
+          "run", rank_);
     head h;
     std::memcpy(&h, message.data(), sizeof h);
     take(h, status.MPI_TAG, std::string(message.begin() + sizeof h, message.end()));
@@ -104,7 +107,8 @@ void watch::take(const head& h, int tag, std::string text) {
   text_ = std::move(text);
 }
 
-// Reports go to rank 0 by a synchronous send, so that at most one of each rank is under way however long rank 0 computes.
+// Reports go to rank 0 by a synchronous send, so that at most one of each rank is under way however long rank
+// 0 computes.
 void watch::idle(const fabric::wait_site* site, double idle, std::uint64_t progress) {
   if (!check_ || failed() || size_ == 1) return;
   if (rank_ == 0 && idle < patience) {
@@ -130,8 +134,8 @@ void watch::idle(const fabric::wait_site* site, double idle, std::uint64_t progr
   }
   const head h{rank_, static_cast<std::int32_t>(how), progress};
   report_bytes_ = packed(&h, sizeof h, text, longest_failure);
-  check(MPI_Issend(report_bytes_.data(), static_cast<int>(report_bytes_.size()), MPI_BYTE, 0, report_tag, control_,
-                   &report_sent_),
+  check(MPI_Issend(report_bytes_.data(), static_cast<int>(report_bytes_.size()), MPI_BYTE, 0, report_tag,
+                   control_, &report_sent_),
         "run", rank_);
 }
 

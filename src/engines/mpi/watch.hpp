@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the ranks of an MPI job learn that one of them has failed, over a communicator that carries nothing else. A
-// rank that throws sends everybody a notice; the others look for one now and then while they wait, and at the end of
-// the program. In checked mode ranks that have waited long for nothing report to rank 0, which sees when nobody is left
-// who could free them.
+// How the ranks of an MPI job learn that one of them has failed, over a communicator that carries nothing
+// else. A rank that throws sends everybody a notice; the others look for one now and then while they wait,
+// and at the end of the program. In checked mode ranks that have waited long for nothing report to rank 0,
+// which sees when nobody is left who could free them.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class watch {
   void fail(const std::string& text);
   /// Takes in what has come. The caller sees failed() then.
   void look();
-  /// In checked mode: this rank waits at `site` and nothing has come of it for `idle` seconds (null: it has returned from
-  /// the program). `progress` changes whenever something does.
+  /// In checked mode: this rank waits at `site` and nothing has come of it for `idle` seconds (null: it has
+  /// returned from the program). `progress` changes whenever something does.
   void idle(const fabric::wait_site* site, double idle, std::uint64_t progress);
 
   /// Ends what was sent, as far as it can be; true when nothing of it is under way.
