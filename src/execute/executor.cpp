@@ -46,7 +46,7 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
 
 // --- where things are -------------------------------------------------------------------------------------------
 
-inline int run::resolve(const index& i) const noexcept {
+inline int schedule_run::resolve(const index& i) const noexcept {
   int value = i.base;
   if (depth_ > 0) {
     value += i.inner * loops_[depth_ - 1].i;
@@ -59,12 +59,12 @@ inline int run::resolve(const index& i) const noexcept {
   return value;
 }
 
-std::size_t run::segment_bytes() const noexcept {
+std::size_t schedule_run::segment_bytes() const noexcept {
   const std::size_t element = call_->type.size, wanted = bound_->plan.segment_bytes;
   return std::max<std::size_t>(wanted - wanted % element, element);
 }
 
-void run::table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept {
+void schedule_run::table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept {
   const std::size_t element = call_->type.size;
   const auto from = static_cast<std::size_t>(first);
   switch (p.how) {
@@ -92,7 +92,7 @@ void run::table_range(const place& p, int first, std::size_t& offset, std::size_
   offset = bytes = 0;
 }
 
-inline run::range run::locate(const place& p) const noexcept {
+inline schedule_run::range schedule_run::locate(const place& p) const noexcept {
   const int first = resolve(p.first);
   std::byte* const base = base_[static_cast<int>(p.where)];
   if (p.how == table::uniform && !p.segmented && !p.packed) [[likely]] {
@@ -111,7 +111,7 @@ inline run::range run::locate(const place& p) const noexcept {
   return {base + offset, bytes, true};
 }
 
-std::int32_t run::trips(const trip_count& t) const noexcept {
+std::int32_t schedule_run::trips(const trip_count& t) const noexcept {
   if (t.per_segment == 0) return t.fixed;
   const std::size_t element = call_->type.size;
   std::size_t longest = unit_;
@@ -125,7 +125,7 @@ std::int32_t run::trips(const trip_count& t) const noexcept {
 
 // Scratch buffers, and a place where received operands stand before they are combined where the engine cannot show
 // them in place.
-void run::allot() {
+void schedule_run::allot() {
   const schedule& s = bound_->plan;
   std::size_t sizes[scratch_count], sum = 0;
   for (int i = 0; i < scratch_count; ++i) {
@@ -162,7 +162,7 @@ void run::allot() {
 
 // --- running ----------------------------------------------------------------------------------------------------
 
-void run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
+void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
   bound_ = &b;
   call_ = &c;
   number_ = number;
@@ -180,7 +180,7 @@ void run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
     allot();
 }
 
-bool run::go_on(bool blocking) {
+bool schedule_run::go_on(bool blocking) {
   const auto& items = bound_->plan.items;
   while (pc_ < items.size()) {
     const item& i = items[pc_];
@@ -225,14 +225,14 @@ bool run::go_on(bool blocking) {
   return true;
 }
 
-const link& run::link_of(const item& r, std::size_t i) {
+const link& schedule_run::link_of(const item& r, std::size_t i) {
   const std::size_t at = r.first + i;
   const step& s = bound_->plan.steps[at];
   if (s.peer.is_constant()) return bound_->step_links[at];
   return bound_->peers.to(resolve(s.peer));
 }
 
-bool run::round(const item& r, bool blocking) {
+bool schedule_run::round(const item& r, bool blocking) {
   const step* steps = bound_->plan.steps.data() + r.first;
   endpoint& door = bound_->where.door();
   if (door.restless()) [[unlikely]] door.stir();
@@ -251,6 +251,10 @@ bool run::round(const item& r, bool blocking) {
     }
     if (direct) {
       exchange(steps, out, steps + r.sends, in);
+    } else if (small && blocking && !opened_ && door.node() == nullptr &&
+               (r.sends == 0 || steps[0].kind == step_kind::send) &&
+               (r.recvs == 0 || steps[r.sends].kind != step_kind::await_signal)) {
+      engine_exchange(r.sends != 0 ? steps : nullptr, r.recvs != 0 ? steps + r.sends : nullptr);
     } else if (!all_transfers(r, blocking)) {
       return false;
     }
@@ -261,7 +265,7 @@ bool run::round(const item& r, bool blocking) {
 }
 
 // The round of most algorithms: at most one message each way, over channels, waiting inside.
-void run::exchange(const step* out, const link* out_link, const step* in, const link* in_link) {
+void schedule_run::exchange(const step* out, const link* out_link, const step* in, const link* in_link) {
   fabric::arrival a;
   bool rendezvous = false;
   if (out_link != nullptr) {
@@ -293,7 +297,33 @@ void run::exchange(const step* out, const link* out_link, const step* in, const 
   }
 }
 
-inline void run::deliver(const step& s, const range& to, const std::byte* data, std::size_t bytes) {
+// The same by messages of the engine. The send goes first: the peer waits for it, and a receive can be posted meanwhile.
+void schedule_run::engine_exchange(const step* out, const step* in) {
+  context& c = bound_->where;
+  transfer sent, received;
+  transfer *sending = nullptr, *receiving = nullptr;
+  range to{};
+  std::byte* into = nullptr;
+  int peer = -1;
+  if (out != nullptr) {
+    const range from = locate(out->source);
+    if (from.exists) {
+      peer = resolve(out->peer);
+      c.isend(peer, number_, from.data, from.bytes, *(sending = &sent));
+    }
+  }
+  if (in != nullptr && (to = locate(in->target)).exists) {
+    into = in->kind == step_kind::recv_reduce ? staging_ : to.data;
+    peer = resolve(in->peer);
+    c.irecv(peer, number_, into, to.bytes, *(receiving = &received));
+  }
+  if (peer < 0) return;
+  c.wait_both(receiving, sending,
+              site(receiving != nullptr ? "a message from" : "a message to be sent to", c.members().address(peer)));
+  if (receiving != nullptr && in->kind == step_kind::recv_reduce) deliver(*in, to, into, to.bytes);
+}
+
+inline void schedule_run::deliver(const step& s, const range& to, const std::byte* data, std::size_t bytes) {
   if (s.kind == step_kind::recv) {
     compute::copy(to.data, data, bytes);
     return;
@@ -305,7 +335,7 @@ inline void run::deliver(const step& s, const range& to, const std::byte* data, 
   else op.combine(own.data, data, to.data, n, op.state);
 }
 
-void run::local(const step& s) {
+void schedule_run::local(const step& s) {
   const range from = locate(s.source), to = locate(s.target);
   if (!from.exists || !to.exists) return;
   if (s.kind == step_kind::copy) {
@@ -318,7 +348,7 @@ void run::local(const step& s) {
 
 // --- rounds of many transfers, transfers through the engine, and rounds that are left and entered again ----------
 
-void run::open_round(const item& r) {
+void schedule_run::open_round(const item& r) {
   if (sendings_made_ < r.sends) {
     sendings_.reset(new sending[bound_->most_sends]);
     sendings_made_ = bound_->most_sends;
@@ -365,7 +395,7 @@ void run::open_round(const item& r) {
 }
 
 // Stages of a send: 0 nothing yet, 1 header under way (put, signal), 2 ready for the data, 3 data under way.
-bool run::try_send(sending& s, const step& what, const link& l) {
+bool schedule_run::try_send(sending& s, const step& what, const link& l) {
   fabric::channel* const c = l.out;
   const bool has_header = what.kind != step_kind::send;
   if (s.stage == 0) {
@@ -407,7 +437,7 @@ bool run::try_send(sending& s, const step& what, const link& l) {
   return bound_->where.done(s.message, site("a message to be sent to", bound_->where.members().address(resolve(what.peer))));
 }
 
-bool run::try_receive(receiving& r, const step& what, const link& l) {
+bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
   if (what.kind == step_kind::await_signal) return try_await(r, what, l);
   const range to = locate(what.target);
   if (l.in != nullptr) {
@@ -425,7 +455,7 @@ bool run::try_receive(receiving& r, const step& what, const link& l) {
 
 // Takes in the peer's puts until its signal. Stages: 0 a header is next, 1 header asked for, 2 data are next, 3 data asked
 // for.
-bool run::try_await(receiving& r, const step& what, const link& l) {
+bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
   std::byte* const target = base_[static_cast<int>(buffer::output)];
   const auto place = site("a signal from", bound_->where.members().address(resolve(what.peer)));
   for (;;) {
@@ -457,7 +487,7 @@ bool run::try_await(receiving& r, const step& what, const link& l) {
   }
 }
 
-bool run::all_transfers(const item& r, bool blocking) {
+bool schedule_run::all_transfers(const item& r, bool blocking) {
   const step* steps = bound_->plan.steps.data() + r.first;
   if (!opened_) open_round(r);
   while (left_ != 0) {
@@ -498,7 +528,7 @@ bool run::all_transfers(const item& r, bool blocking) {
 }
 
 // Everything must complete, so it is enough to wait for the first that has not, as long as nothing is left to post.
-void run::wait_for_one(const item& r) {
+void schedule_run::wait_for_one(const item& r) {
   const step* steps = bound_->plan.steps.data() + r.first;
   endpoint& door = bound_->where.door();
   const group& members = bound_->where.members();
@@ -535,11 +565,11 @@ void run::wait_for_one(const item& r) {
   }
 }
 
-fabric::wait_site run::site(const char* what, int peer) const noexcept {
+fabric::wait_site schedule_run::site(const char* what, int peer) const noexcept {
   return {name_of(call_->what).data(), bound_->name, what, peer, static_cast<int>(pc_), number_};
 }
 
-void run::misfit(const step& s, std::size_t came, std::size_t expected) const {
+void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
   const int peer = bound_->where.members().address(resolve(s.peer));
   const std::string text = "rank " + std::to_string(peer) + " sent " + std::to_string(came) + " bytes where this rank expects " +
                            std::to_string(expected);

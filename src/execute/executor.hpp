@@ -50,11 +50,11 @@ struct bound_schedule {
 };
 
 /// One run of one schedule on one rank; may be used again when it is over.
-class run {
+class schedule_run {
  public:
-  run() = default;
-  run(const run&) = delete;
-  run& operator=(const run&) = delete;
+  schedule_run() = default;
+  schedule_run(const schedule_run&) = delete;
+  schedule_run& operator=(const schedule_run&) = delete;
 
   /// `number`: which call on this communicator, the same on all ranks. `c` and what it refers to must stay; vector forms
   /// have displacements.
@@ -94,6 +94,7 @@ class run {
 
   bool round(const item& r, bool blocking);
   void exchange(const step* out, const link* out_link, const step* in, const link* in_link);
+  void engine_exchange(const step* out, const step* in);
   bool all_transfers(const item& r, bool blocking);
   void open_round(const item& r);
   bool try_send(sending& s, const step& what, const link& l);

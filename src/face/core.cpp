@@ -257,7 +257,7 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
   made->in_place = c.in_place;
   made->commutative = s.commutative;
   made->bound = std::make_unique<bound_schedule>(name, b.finish(), *where_, links_);
-  made->blocking = std::make_unique<run>();
+  made->blocking = std::make_unique<schedule_run>();
   known_.push_back(std::move(made));
   return *known_.back();
 }
@@ -302,7 +302,7 @@ bool core::wants_kernel(const call& c) noexcept {
 }
 
 void core::carry_out(const call& c, prepared& p) {
-  run& r = *p.blocking;
+  schedule_run& r = *p.blocking;
   r.begin(*p.bound, c, next_++);
   if (shared_->active.empty()) [[likely]] {
     r.go_on(true);
@@ -312,7 +312,7 @@ void core::carry_out(const call& c, prepared& p) {
 }
 
 // With nonblocking operations under way a wait serves them all.
-void core::finish(run& r) {
+void core::finish(schedule_run& r) {
   std::uint64_t moves = r.moves();
   while (!r.go_on(false)) {
     progress_others(&r);
@@ -325,10 +325,10 @@ void core::finish(run& r) {
   where_->door().progressed();
 }
 
-void core::progress_others(const run* except) {
+void core::progress_others(const schedule_run* except) {
   auto& active = shared_->active;
   for (std::size_t i = 0; i < active.size();) {
-    run* one = active[i];
+    schedule_run* one = active[i];
     if (one == except) {
       ++i;
       continue;
@@ -397,7 +397,7 @@ class operation_under_way final : public pending {
   call call_;
   core::prepared* prepared_;
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
-  run run_;
+  schedule_run run_;
 };
 
 std::unique_ptr<pending> core::make_pending(const call& c, bool started) {

@@ -23,7 +23,7 @@ struct rank_state {
   endpoint* door = nullptr;
   bool check = false;
   std::uint64_t next_id = 2;  // of communicators; 1 is the job itself
-  std::vector<run*> active;   // nonblocking runs under way
+  std::vector<schedule_run*> active;   // nonblocking runs under way
   std::array<std::string, collective_names.size()> forced;  // TUTTI_<COLLECTIVE>_ALGORITHM
 };
 
@@ -53,7 +53,7 @@ class core {
     int root;
     bool in_place, commutative;
     std::unique_ptr<bound_schedule> bound;
-    std::unique_ptr<run> blocking;
+    std::unique_ptr<schedule_run> blocking;
   };
   // The last selection for a collective: most programs ask the same again.
   struct recent {
@@ -73,8 +73,8 @@ class core {
   choice decide(const call& c, const agreed_signature& s) const;
   static bool wants_kernel(const call& c) noexcept;
   void carry_out(const call& c, prepared& p);
-  void finish(run& r);
-  void progress_others(const run* except);
+  void finish(schedule_run& r);
+  void progress_others(const schedule_run* except);
 
   std::shared_ptr<rank_state> shared_;
   std::unique_ptr<context> where_;

@@ -56,7 +56,8 @@ void refuse_call(const call_site& s, parameter name, const std::string& problem,
 }
 
 void refuse_size(const call_site& s, parameter name, std::size_t holds, std::size_t needed) {
-  refuse_call(s, name, "holds " + std::to_string(holds) + " elements, but " + std::to_string(needed) + " are needed",
+  refuse_call(s, name,
+              "holds " + std::to_string(holds) + " elements, but " + std::to_string(needed) + " are needed",
               "make it larger, or let it be resized: name<resize_to_fit>(...)");
 }
 
@@ -72,28 +73,34 @@ std::size_t checked_count(const call_site& s, parameter name, long long count) {
 
 void check_within(const call_site& s, parameter name, std::size_t wanted, std::size_t holds) {
   if (wanted <= holds) return;
-  refuse_call(s, name, "reaches to element " + std::to_string(wanted) + " of a buffer that holds " +
-                           std::to_string(holds), "make it smaller, or the buffer larger");
+  refuse_call(
+      s, name,
+      "reaches to element " + std::to_string(wanted) + " of a buffer that holds " + std::to_string(holds),
+      "make it smaller, or the buffer larger");
 }
 
 std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
   const auto p = static_cast<std::size_t>(s.size);
   if (elements % p != 0)
-    refuse_call(s, name, std::to_string(elements) + " elements cannot be cut into " + std::to_string(p) +
-                             " equal blocks", "give one block for each rank, or say how long one is by its count");
+    refuse_call(
+        s, name,
+        std::to_string(elements) + " elements cannot be cut into " + std::to_string(p) + " equal blocks",
+        "give one block for each rank, or say how long one is by its count");
   return elements / p;
 }
 
-std::size_t extent_of(const call_site& s, parameter counts_name, const counts_view& counts, parameter displs_name,
-                      const counts_view& displs, bool displs_given) {
+std::size_t extent_of(const call_site& s, parameter counts_name, const counts_view& counts,
+                      parameter displs_name, const counts_view& displs, bool displs_given) {
   const auto p = static_cast<std::size_t>(s.size);
   const auto check = [&](parameter name, const counts_view& numbers) {
     if (numbers.size() != p)
-      refuse_call(s, name, "holds " + std::to_string(numbers.size()) + " numbers for " + std::to_string(p) + " ranks",
+      refuse_call(s, name,
+                  "holds " + std::to_string(numbers.size()) + " numbers for " + std::to_string(p) + " ranks",
                   "give one for each rank");
     for (std::size_t i = 0; i < p; ++i)
       if (numbers.negative(i))
-        refuse_call(s, name, "the one of rank " + std::to_string(i) + " is negative", "numbers are 0 or more");
+        refuse_call(s, name, "the one of rank " + std::to_string(i) + " is negative",
+                    "numbers are 0 or more");
   };
   check(counts_name, counts);
   if (displs_given) check(displs_name, displs);
@@ -163,8 +170,12 @@ void refuse_empty_request(const char* what) {
 }
 
 void put_counts(const call_site& s, parameter n, const counts_view& from, int* to) { put(s, n, from, to); }
-void put_counts(const call_site& s, parameter n, const counts_view& from, std::size_t* to) { put(s, n, from, to); }
+void put_counts(const call_site& s, parameter n, const counts_view& from, std::size_t* to) {
+  put(s, n, from, to);
+}
 void put_displs(const call_site& s, parameter n, const counts_view& c, int* to) { put_packed(s, n, c, to); }
-void put_displs(const call_site& s, parameter n, const counts_view& c, std::size_t* to) { put_packed(s, n, c, to); }
+void put_displs(const call_site& s, parameter n, const counts_view& c, std::size_t* to) {
+  put_packed(s, n, c, to);
+}
 
 }  // namespace tutti::detail

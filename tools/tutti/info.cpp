@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti info: what this installation can do here. Engines, MPIs, the machine, the variables in force.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/environment.hpp"
+#include "engines/embedded/sleep.hpp"
+#include "face/modules.hpp"
+#include "schedule/algorithm.hpp"
+#include "subcommands.hpp"
+#include "tutti/core/error.hpp"
+#include "tutti/version.hpp"
+
+namespace tutti::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+json caches() {
+  json found = json::array();
+  for (int i = 0; i < 8; ++i) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    std::ifstream level(folder + "level"), type(folder + "type"), size(folder + "size");
+    std::string l, t, s;
+    if (!(level >> l) || !(type >> t) || !(size >> s)) continue;
+    if (t != "Instruction") found.push_back({{"level", l}, {"size", s}});
+  }
+  return found;
+}
+
+json gather() {
+  json all;
+  all["version"] = TUTTI_VERSION;
+  all["engines"] = json::array({"threads", "fibers"});
+  all["modules"] = json::array();
+  for (const auto& m : find_modules()) {
+    json one{{"name", m.name}, {"file", m.path}};
+    try {
+      std::string version = load_module(m).library_version();
+      one["version"] = version.substr(0, version.find_first_of("\n,"));
+    } catch (const error& e) {
+      one["fault"] = e.what();
+    }
+    all["modules"].push_back(one);
+  }
+  if (!all["modules"].empty()) all["engines"].push_back("mpi");
+  all["searched"] = module_folders();
+  all["machine"] = {{"processor", processor()}, {"usable_cores", usable_cores()}, {"caches", caches()},
+                    {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
+  all["algorithms"] = catalogue().size();
+  all["variables"] = json::array();
+  for (const variable& v : variables()) {
+    const auto value = setting(v.name);
+    all["variables"].push_back({{"name", v.name}, {"value", value ? json(*value) : json()}, {"values", v.values},
+                                {"default", v.preset}, {"meaning", v.meaning}});
+  }
+  all["unknown_variables"] = unknown_settings();
+  return all;
+}
+
+// docs/environment.md is this text; a test compares.
+void print_markdown() {
+  fmt::print("# Environment variables\n\n");
+  fmt::print("Made by `tutti info --markdown` from the library's own table (`src/core/environment.cpp`). A `TUTTI_*` variable that is\n"
+             "not in it is named by `tutti info` as unknown.\n\n");
+  fmt::print("| variable | values | default | what it does |\n| --- | --- | --- | --- |\n");
+  for (const variable& v : variables())
+    fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values, v.preset.empty() ? "unset" : v.preset, v.meaning);
+}
+
+void print_table(const json& all) {
+  const auto text = [](const json& j) { return j.get<std::string>(); };
+  fmt::print("tutti {}\n\nengines\n", text(all["version"]));
+  for (const auto& e : all["engines"]) fmt::print("  {}\n", text(e));
+  fmt::print("\nMPI modules\n");
+  for (const auto& m : all["modules"])
+    fmt::print("  {:<10} {}\n             {}\n", text(m["name"]), text(m.contains("version") ? m["version"] : m["fault"]), text(m["file"]));
+  if (all["modules"].empty()) {
+    fmt::print("  none; searched:\n");
+    for (const auto& folder : all["searched"]) fmt::print("    {}\n", text(folder));
+  }
+  fmt::print("\nmachine\n  {}, {} usable cores, {} MiB\n", text(all["machine"]["processor"]),
+             all["machine"]["usable_cores"].get<int>(), all["machine"]["memory_mib"].get<long>());
+  for (const auto& c : all["machine"]["caches"]) fmt::print("  level {} cache {}\n", text(c["level"]), text(c["size"]));
+  fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
+  for (const auto& v : all["variables"])
+    fmt::print("  {:<30} {}\n", text(v["name"]),
+               v["value"].is_null() ? "(unset: " + (text(v["default"]).empty() ? "nothing" : text(v["default"])) + ")" : text(v["value"]));
+  for (const auto& name : all["unknown_variables"]) fmt::print("  {:<30} set, but tutti knows no such variable\n", text(name));
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& status) {
+  struct wishes {
+    bool as_json = false, as_markdown = false;
+  };
+  auto* info = app.add_subcommand("info", "Engines, MPIs, machine, and the variables in force");
+  auto wish = std::make_shared<wishes>();
+  info->add_flag("--json", wish->as_json, "One JSON object");
+  info->add_flag("--markdown", wish->as_markdown, "The table of variables, as in docs/environment.md");
+  info->footer("Examples:\n  tutti info\n  tutti info --json | jq .modules\n");
+  info->callback([wish, &status] {
+    if (wish->as_markdown) {
+      print_markdown();
+      return;
+    }
+    const json all = gather();
+    if (wish->as_json) fmt::print("{}\n", all.dump(2));
+    else print_table(all);
+    status = 0;
+  });
+}
+
+}  // namespace tutti::tool

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line: tutti <subcommand>. Exit status 0: done; 1: it found something wrong; 2: it was called wrongly.
+#include <fmt/core.h>
+
+#include <exception>
+
+#include "subcommands.hpp"
+#include "tutti/version.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"tutti: collective communication for C++"};
+  app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
+  app.require_subcommand(1);
+  app.footer("Examples:\n  tutti info\n  tutti info --json\n  tutti list allreduce\n");
+  int status = 0;
+  tutti::tool::add_info(app, status);
+  tutti::tool::add_list(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 1;
+  }
+  return status;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The subcommands of `tutti`: each adds itself to the command line in its own file. A subcommand's callback returns its
+// exit status through `status`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tutti::tool {
+
+void add_info(CLI::App& app, int& status);
+void add_list(CLI::App& app, int& status);
+
+}  // namespace tutti::tool
