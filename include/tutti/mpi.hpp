@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti in a program that starts MPI itself. The only public header that includes <mpi.h>; link tutti::mpi, or
-// tutti::mpi_openmpi and tutti::mpi_mpich to say which.
+// tutti in a program that starts MPI itself. The only public header of tutti that includes <mpi.h>; link
+// tutti::mpi, or tutti::mpi_openmpi or tutti::mpi_mpich to say which.
 //
 //     MPI_Init(&argc, &argv);
 //     {
@@ -19,15 +19,17 @@ namespace tutti {
 
 /// A communicator over the members of `comm`, rank for rank. Collective over `comm`.
 ///
-/// The program keeps `comm`: tutti works on duplicates of it, so that no message of either can meet one of the
-/// other, and the program may free `comm` while the result lives. Release every tutti object that comes from it before
-/// MPI_Finalize. Calls are made from one thread at a time (MPI_THREAD_FUNNELED is enough).
+/// The program keeps `comm`: tutti works on duplicates of it, so that no message of either can meet one of
+/// the other, and the program may free `comm` while the result lives. Release every tutti object that comes
+/// from it before MPI_Finalize. Calls are made from one thread at a time (MPI_THREAD_FUNNELED is enough).
 ///
-/// A rank that throws out of a collective does not take the others out of their waits, since the program, not tutti,
-/// decides how the job ends: call MPI_Abort where nothing better is known.
+/// A rank that throws out of a collective does not take the others out of their waits, since the program,
+/// not tutti, decides how the job ends: call MPI_Abort where nothing better is known. MPICH reports a message
+/// that is too long to the error handler of MPI_COMM_WORLD: it is an exception only where that is
+/// MPI_ERRORS_RETURN.
 ///
-/// Throws usage_error where MPI is not initialized or is finalized, and where `comm` is null or joins two groups;
-/// engine_error where MPI refuses.
+/// Throws usage_error where MPI is not initialized or is finalized, and where `comm` is null or joins two
+/// groups; engine_error where MPI refuses.
 communicator adopt(MPI_Comm comm);
 
 }  // namespace tutti

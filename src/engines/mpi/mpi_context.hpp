@@ -40,12 +40,14 @@ class mpi_context final : public context {
   struct under_way;
   template <class Start>
   std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
+  // What needs arrays of its own is kept out of the way of what does not.
   template <class Start>
-  void start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept& own, const Start& go);
+  [[gnu::noinline]] void start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,
+                                             const Start& go);
   template <class Start>
-  void start_blocks(const call& c, const Start& go);
+  [[gnu::noinline]] void start_blocks(const call& c, const Start& go);
   template <class Start>
-  void start_vectors(const call& c, kept& arrays, const Start& go);
+  [[gnu::noinline]] void start_vectors(const call& c, kept* arrays, const Start& go);
   const int* ints(const counts_view& v, const char* parameter, std::vector<int>& own);
   const int* displacements(const counts_view& displs, const int* counts, const char* parameter,
                            std::vector<int>& own);

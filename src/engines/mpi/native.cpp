@@ -139,8 +139,7 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
     case collective::reduce: {
       const std::size_t n = part(c, from), offset = from * c.type.size;
       if (c.in_place && rank_ == c.root && fails_in_place(c.root)) [[unlikely]] {
-        kept local;
-        start_reduce_beside(c, from, n, arrays != nullptr ? *arrays : local, go);
+        start_reduce_beside(c, from, n, arrays, go);
         return from + n;
       }
       const void* own = c.in_place ? c.output : c.input;
@@ -167,19 +166,19 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
     case collective::gatherv:
     case collective::scatterv:
     case collective::allgatherv:
-    case collective::alltoallv: {
-      kept local;
-      start_vectors(c, arrays != nullptr ? *arrays : local, go);
+    case collective::alltoallv:
+      start_vectors(c, arrays, go);
       return c.count;
-    }
     default:
       throw engine_error(name_of(c.what).data(), door_.rank(), "", "MPI has no such collective here", "");
   }
 }
 
 template <class Start>
-void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept& own,
+void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,
                                       const Start& go) {
+  kept local;
+  kept& own = arrays != nullptr ? *arrays : local;
   void* output = moved(c.output, from * c.type.size);
   own.operand.assign(static_cast<std::byte*>(output), static_cast<std::byte*>(output) + n * c.type.size);
   ok(go(MPI_Reduce, MPI_Ireduce, static_cast<const void*>(own.operand.data()), output, static_cast<int>(n),
@@ -251,7 +250,9 @@ const int* mpi_context::displacements(const counts_view& displs, const int* coun
 }
 
 template <class Start>
-void mpi_context::start_vectors(const call& c, kept& a, const Start& go) {
+void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
+  kept local;
+  kept& a = arrays != nullptr ? *arrays : local;
   const MPI_Datatype type = door_.types().of_element(c.type);
   const bool root = rank_ == c.root;
   const auto own_count = [&] {
@@ -306,8 +307,15 @@ void mpi_context::native(const call& c, const fabric::wait_site& site) {
     native_go_on(s, true, site);
     return;
   }
+  if (c.what == collective::allreduce && c.count * c.type.size <= most_int)
+      [[likely]] {  // the one called most
+    ok(MPI_Allreduce(c.in_place ? MPI_IN_PLACE : c.input, c.output, static_cast<int>(c.count),
+                     door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_),
+       c);
+    return;
+  }
   std::size_t reached = start(c, 0, nullptr, at_once{});
-  while (divisible(c.what) && reached < c.count) reached = start(c, reached, nullptr, at_once{});
+  while (reached < c.count && divisible(c.what)) reached = start(c, reached, nullptr, at_once{});
 }
 
 void mpi_context::native_begin(const call& c, native_state& s) {
