@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communicator: a group of ranks, and every collective on it as one member function with named parameters.
+// The communicator: a group of ranks, and every collective on it as one member function with named
+// parameters.
 #pragma once
 
 #include <memory>
 #include <utility>
 
-#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
 #include "tutti/core/port.hpp"
+#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
 #include "tutti/face/invoke.hpp"
 #include "tutti/parameters.hpp"
 
@@ -15,28 +16,30 @@ namespace tutti {
 
 /// A group of ranks that communicate. Copies are cheap, local, and mean the same group.
 ///
-/// All collectives have three forms: `name(...)` returns when this rank's part is done, `iname(...)` returns a request
-/// at once (request.hpp), `name_init(...)` a plan that can be started many times. What is inferred by communication is
-/// inferred before the i... and the ..._init form return. All ranks of the communicator call the same collectives in
-/// the same order.
+/// All collectives have three forms: `name(...)` returns when this rank's part is done, `iname(...)` returns
+/// a request at once (request.hpp), `name_init(...)` a plan that can be started many times. What is inferred
+/// by communication is inferred before the i... and the ..._init form return. All ranks of the communicator
+/// call the same collectives in the same order.
 ///
-/// Parameters are named (parameters.hpp), in any order. `algorithm("name")` is taken by every collective. Elements are
-/// of any trivially copyable type T: that of send_buf, else of send_recv_buf, else of recv_buf; or given, as in
-/// `bcast<T>(...)`. A single value passed as a buffer is one element.
+/// Parameters are named (parameters.hpp), in any order. `algorithm("name")` is taken by every collective.
+/// Elements are of any trivially copyable type T: that of send_buf, else of send_recv_buf, else of recv_buf;
+/// or given, as in `bcast<T>(...)`. A single value passed as a buffer is one element.
 ///
-/// Results: the receive buffer, where the caller did not pass an lvalue for it, and every other owning out parameter;
-/// see result.hpp. By default the receive buffer is a std::vector<T> (dynamic_array<bool> for bool). In place, with
-/// send_recv_buf(v), v holds what is sent and then what is received: an lvalue is changed, a moved container comes
-/// back with the same storage.
+/// Results: the receive buffer, where the caller did not pass an lvalue for it, and every other owning out
+/// parameter; see result.hpp. By default the receive buffer is a std::vector<T> (dynamic_array<bool> for
+/// bool). In place, with send_recv_buf(v), v holds what is sent and then what is received: an lvalue is
+/// changed, a moved container comes back with the same storage.
 ///
-/// Errors, in all: usage_error before anything is sent where the arguments can be seen to be wrong (a container too
-/// small for what it is to receive, counts beyond the buffer, negative, or not one for each rank, a root that does not
-/// exist). Where counts are exchanged, a rank that refuses tells the others, and they throw peer_error;
-/// a call that all ranks refuse leaves the communicator usable. While under way: mismatch_error, peer_error,
-/// deadlock_error. A call that is written wrongly does not compile, and one sentence says why.
+/// Errors, in all: usage_error before anything is sent where the arguments can be seen to be wrong (a
+/// container too small for what it is to receive, counts beyond the buffer, negative, or not one for each
+/// rank, a root that does not exist). Where counts are exchanged, a rank that refuses tells the others, and
+/// they throw peer_error; a call that all ranks refuse leaves the communicator usable. While under way:
+/// mismatch_error, peer_error, deadlock_error. A call that is written wrongly does not compile, and one
+/// sentence says why.
 ///
-/// p is the number of ranks, n the number of elements in one block. Costs are those beyond the algorithm that is
-/// selected, which runs over n elements without a copy of them; containers that the library makes cost their allocation.
+/// p is the number of ranks, n the number of elements in one block. Costs are those beyond the algorithm that
+/// is selected, which runs over n elements without a copy of them; containers that the library makes cost
+/// their allocation.
 class communicator {
  public:
   /// From the library: run() makes the first one.
@@ -67,21 +70,24 @@ class communicator {
   }
   template <class... Args>
   auto ibarrier(Args&&... args) const {
-    return detail::invoke<detail::form{collective::barrier, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::barrier, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto barrier_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::barrier, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::barrier, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
   /// The root's elements, on all ranks: bcast(send_recv_buf(x), [root], [send_recv_count(_out)]).
   ///
-  /// The root passes its elements. The others pass a container for them, or name the type: `bcast<T>(root(q))`. Unless
-  /// send_recv_count is given (on all ranks), or the buffer is a single value (on all ranks), one more bcast of a single
-  /// integer tells the others how many elements come. A container of theirs that is too small and may not be resized is
-  /// refused. bcast_single sends exactly one element, without that exchange, and returns a T where no lvalue is given.
+  /// The root passes its elements. The others pass a container for them, or name the type:
+  /// `bcast<T>(root(q))`. Unless send_recv_count is given (on all ranks), or the buffer is a single value (on
+  /// all ranks), one more bcast of a single integer tells the others how many elements come. A container of
+  /// theirs that is too small and may not be resized is refused. bcast_single sends exactly one element,
+  /// without that exchange, and returns a T where no lvalue is given.
   ///
-  ///     comm.bcast(send_recv_buf(x));                                            // x an int: changed on all but the root
+  ///     comm.bcast(send_recv_buf(x));  // x an int: changed on all ranks but the root
   ///     auto v = comm.is_root() ? comm.bcast(send_recv_buf(std::move(mine))) : comm.bcast<double>();
   template <class T = void, class... Args>
   auto bcast(Args&&... args) const {
@@ -89,31 +95,37 @@ class communicator {
   }
   template <class T = void, class... Args>
   auto ibcast(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto bcast_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto bcast_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto ibcast_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto bcast_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent, true}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent, true}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' elements combined, at the root: reduce(send_buf(v), op(f), [root], [recv_buf], [send_recv_count(_out)]).
+  /// All ranks' elements combined, at the root: reduce(send_buf(v), op(f), [root], [recv_buf],
+  /// [send_recv_count(_out)]).
   ///
-  /// Element i of the result is element i of rank 0 op that of rank 1 op ... op that of rank p-1. All ranks pass n elements;
-  /// the root receives n, the others an empty container, and an lvalue recv_buf of theirs is not touched.
-  /// send_recv_count (or send_count) reduces a prefix. In place: send_recv_buf(v). reduce_single combines one value, and
-  /// returns std::optional<T>, empty off the root.
+  /// Element i of the result is element i of rank 0 op that of rank 1 op ... op that of rank p-1. All ranks
+  /// pass n elements; the root receives n, the others an empty container, and an lvalue recv_buf of theirs is
+  /// not touched. send_recv_count (or send_count) reduces a prefix. In place: send_recv_buf(v). reduce_single
+  /// combines one value, and returns std::optional<T>, empty off the root.
   ///
   ///     auto total = comm.reduce(send_buf(v), op(std::plus<>{}), root(2));
   template <class... Args>
@@ -122,28 +134,34 @@ class communicator {
   }
   template <class... Args>
   auto ireduce(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto reduce_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto reduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::blocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce, detail::mode::blocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto ireduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto reduce_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
   /// The same on all ranks: allreduce(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)]).
   ///
-  /// n elements in, n out, on each rank. In place: send_recv_buf(v). allreduce_single combines one value into one value.
+  /// n elements in, n out, on each rank. In place: send_recv_buf(v). allreduce_single combines one value into
+  /// one value.
   ///
   ///     std::vector<int> sums = comm.allreduce(send_buf(v), op(std::plus<>{}));
   ///     int most = comm.allreduce_single(send_buf(x), op(ops::max<>{}));
@@ -153,31 +171,36 @@ class communicator {
   }
   template <class... Args>
   auto iallreduce(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto allreduce_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto allreduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::blocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::blocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto iallreduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto allreduce_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' blocks in the order of ranks, at the root: gather(send_buf(v), [root], [recv_buf], [send_count(_out)],
-  /// [recv_count(_out)]).
+  /// All ranks' blocks in the order of ranks, at the root: gather(send_buf(v), [root], [recv_buf],
+  /// [send_count(_out)], [recv_count(_out)]).
   ///
-  /// n elements from each rank, the same n everywhere: the whole buffer, or send_count. The root receives n * p, the others
-  /// an empty container. In place: send_recv_buf(v), where the root's v holds n * p elements with its own block in its place,
-  /// the others' n.
+  /// n elements from each rank, the same n everywhere: the whole buffer, or send_count. The root receives n *
+  /// p, the others an empty container. In place: send_recv_buf(v), where the root's v holds n * p elements
+  /// with its own block in its place, the others' n.
   ///
   ///     auto all = comm.gather(send_buf(v), root(2));
   template <class... Args>
@@ -186,19 +209,22 @@ class communicator {
   }
   template <class... Args>
   auto igather(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gather, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::gather, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto gather_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gather, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::gather, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
   /// The same with blocks of different lengths: gatherv(send_buf(v), [root], [recv_buf], [send_count(_out)],
   /// [recv_counts(_out)], [recv_displs(_out)]).
   ///
-  /// recv_counts, of length p at the root (elsewhere it may be empty), is given on all ranks or on none; without it one
-  /// gather of a single integer finds it. recv_displs says where each block goes; what lies between is not touched. Off the
-  /// root all out parameters stay empty. In place it needs recv_counts.
+  /// recv_counts, of length p at the root (elsewhere it may be empty), is given on all ranks or on none;
+  /// without it one gather of a single integer finds it. recv_displs says where each block goes; what lies
+  /// between is not touched. Off the root all out parameters stay empty. In place it needs recv_counts.
+  /// Where one rank refuses its arguments, the root alone is told; the others may wait until that rank ends.
   ///
   ///     auto [all, counts] = comm.gatherv(send_buf(v), recv_counts_out());
   template <class... Args>
@@ -207,19 +233,22 @@ class communicator {
   }
   template <class... Args>
   auto igatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gatherv, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::gatherv, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto gatherv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gatherv, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::gatherv, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// The root's blocks, one to each rank: scatter(send_buf(v), [root], [recv_buf], [send_count(_out)], [recv_count(_out)]).
+  /// The root's blocks, one to each rank: scatter(send_buf(v), [root], [recv_buf], [send_count(_out)],
+  /// [recv_count(_out)]).
   ///
-  /// The root's buffer holds n * p elements, cut evenly, or send_count in each block; the others may leave it out:
-  /// `scatter<T>(root(q))`. Each rank receives n. recv_count is given on all ranks or on none; without it one bcast of a
-  /// single integer finds n. In place: send_recv_buf(v); the root's own block stays where it is. scatter_single
-  /// sends one element to each rank, without that exchange, and returns a T.
+  /// The root's buffer holds n * p elements, cut evenly, or send_count in each block; the others may leave it
+  /// out: `scatter<T>(root(q))`. Each rank receives n. recv_count is given on all ranks or on none; without
+  /// it one bcast of a single integer finds n. In place: send_recv_buf(v); the root's own block stays where
+  /// it is. scatter_single sends one element to each rank, without that exchange, and returns a T.
   ///
   ///     auto mine = comm.is_root() ? comm.scatter(send_buf(all)) : comm.scatter<int>();
   template <class T = void, class... Args>
@@ -228,30 +257,36 @@ class communicator {
   }
   template <class T = void, class... Args>
   auto iscatter(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto scatter_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto scatter_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto iscatter_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto scatter_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent, true}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent, true}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: scatterv(send_buf(v), send_counts(c), [send_displs(_out)], [root],
-  /// [recv_buf], [recv_count(_out)]).
+  /// The same with blocks of different lengths: scatterv(send_buf(v), send_counts(c), [send_displs(_out)],
+  /// [root], [recv_buf], [recv_count(_out)]).
   ///
-  /// send_buf, send_counts and send_displs are read at the root and may be left out elsewhere: `scatterv<T>(root(q))`.
-  /// recv_count is given on all ranks or on none; without it one scatter of a single integer finds it.
+  /// send_buf, send_counts and send_displs are read at the root and may be left out elsewhere:
+  /// `scatterv<T>(root(q))`. recv_count is given on all ranks or on none; without it one scatter of a single
+  /// integer finds it.
   ///
   ///     auto mine = comm.scatterv(send_buf(all), send_counts(counts), root(1));
   template <class T = void, class... Args>
@@ -260,18 +295,20 @@ class communicator {
   }
   template <class T = void, class... Args>
   auto iscatterv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatterv, detail::mode::nonblocking}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scatterv, detail::mode::nonblocking}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class T = void, class... Args>
   auto scatterv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatterv, detail::mode::persistent}, T>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scatterv, detail::mode::persistent}, T>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' blocks in the order of ranks, on all ranks: allgather(send_buf(v), [recv_buf], [send_count(_out)],
-  /// [recv_count(_out)]).
+  /// All ranks' blocks in the order of ranks, on all ranks: allgather(send_buf(v), [recv_buf],
+  /// [send_count(_out)], [recv_count(_out)]).
   ///
-  /// n elements from each rank, the same n everywhere; n * p are received. In place: send_recv_buf(v) of n * p elements
-  /// with this rank's block in its place.
+  /// n elements from each rank, the same n everywhere; n * p are received. In place: send_recv_buf(v) of n *
+  /// p elements with this rank's block in its place.
   ///
   ///     std::vector<int> ranks = comm.allgather(send_buf(comm.rank()));
   template <class... Args>
@@ -280,18 +317,20 @@ class communicator {
   }
   template <class... Args>
   auto iallgather(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgather, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allgather, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto allgather_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgather, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allgather, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
   /// The same with blocks of different lengths: allgatherv(send_buf(v), [recv_buf], [send_count(_out)],
   /// [recv_counts(_out)], [recv_displs(_out)]).
   ///
-  /// recv_counts is given on all ranks or on none; without it one allgather of a single integer finds it. In place it
-  /// needs recv_counts.
+  /// recv_counts is given on all ranks or on none; without it one allgather of a single integer finds it. In
+  /// place it needs recv_counts.
   ///
   ///     auto all = comm.allgatherv(send_buf(v));
   ///     auto [elements, counts] = comm.allgatherv(send_buf(v), recv_counts_out());
@@ -301,17 +340,20 @@ class communicator {
   }
   template <class... Args>
   auto iallgatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgatherv, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allgatherv, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto allgatherv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgatherv, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::allgatherv, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// Block i of each rank goes to rank i: alltoall(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)]).
+  /// Block i of each rank goes to rank i: alltoall(send_buf(v), [recv_buf], [send_count(_out)],
+  /// [recv_count(_out)]).
   ///
-  /// v holds n * p elements, cut evenly (usage_error where p does not divide them), or send_count in each block; n * p are
-  /// received. In place: send_recv_buf(v).
+  /// v holds n * p elements, cut evenly (usage_error where p does not divide them), or send_count in each
+  /// block; n * p are received. In place: send_recv_buf(v).
   ///
   ///     auto transposed = comm.alltoall(send_buf(row));
   template <class... Args>
@@ -320,18 +362,20 @@ class communicator {
   }
   template <class... Args>
   auto ialltoall(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoall, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::alltoall, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto alltoall_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoall, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::alltoall, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: alltoallv(send_buf(v), send_counts(c), [send_displs(_out)], [recv_buf],
-  /// [recv_counts(_out)], [recv_displs(_out)]).
+  /// The same with blocks of different lengths: alltoallv(send_buf(v), send_counts(c), [send_displs(_out)],
+  /// [recv_buf], [recv_counts(_out)], [recv_displs(_out)]).
   ///
-  /// recv_counts is given on all ranks or on none; without it one alltoall of a single integer finds it. In place:
-  /// send_recv_buf(v), recv_counts(c), where each pair of ranks exchanges as much in both directions.
+  /// recv_counts is given on all ranks or on none; without it one alltoall of a single integer finds it. In
+  /// place: send_recv_buf(v), recv_counts(c), where each pair of ranks exchanges as much in both directions.
   ///
   ///     auto [received, counts] = comm.alltoallv(send_buf(v), send_counts(c), recv_counts_out());
   template <class... Args>
@@ -340,11 +384,13 @@ class communicator {
   }
   template <class... Args>
   auto ialltoallv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallv, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::alltoallv, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto alltoallv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallv, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::alltoallv, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
   /// All ranks' elements combined, and cut into blocks of given lengths: reduce_scatter(send_buf(v), op(f),
@@ -353,34 +399,41 @@ class communicator {
   /// The same c on all ranks, of length p; v holds sum(c) elements and rank i receives block i, of c[i].
   template <class... Args>
   auto reduce_scatter(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce_scatter}, void>(*this,
+                                                                          static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto ireduce_scatter(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto reduce_scatter_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of one length: reduce_scatter_block(send_buf(v), op(f), [recv_buf], [recv_count(_out)]).
+  /// The same with blocks of one length: reduce_scatter_block(send_buf(v), op(f), [recv_buf],
+  /// [recv_count(_out)]).
   ///
-  /// v holds n * p elements, cut evenly, or recv_count in each block; rank i receives block i of the combination, n elements.
-  /// In place: send_recv_buf(v); the result stands in its first n elements.
+  /// v holds n * p elements, cut evenly, or recv_count in each block; rank i receives block i of the
+  /// combination, n elements. In place: send_recv_buf(v); the result stands in its first n elements.
   ///
   ///     auto part = comm.reduce_scatter_block(send_buf(v), op(std::plus<>{}));
   template <class... Args>
   auto reduce_scatter_block(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter_block}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce_scatter_block}, void>(*this,
+                                                                                static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto ireduce_scatter_block(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto reduce_scatter_block_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
   /// Combines the elements of ranks 0 .. rank: scan(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)]).
@@ -394,31 +447,36 @@ class communicator {
   }
   template <class... Args>
   auto iscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto scan_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scan, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto scan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::blocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scan, detail::mode::blocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto iscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto scan_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::persistent, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::scan, detail::mode::persistent, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
   /// Combines the elements of ranks 0 .. rank-1: exscan(send_buf(v), op(f), [values_on_rank_0], [recv_buf],
   /// [send_recv_count(_out)]).
   ///
-  /// On rank 0 the result is values_on_rank_0 (one for all elements, or one each), which takes no part in other ranks'
-  /// results; without it the identity of a standard functor. Of any other operator rank 0's elements are
-  /// value-initialized, or those of the buffer that it passed. exscan_single combines one value.
+  /// On rank 0 the result is values_on_rank_0 (one for all elements, or one each), which takes no part in
+  /// other ranks' results; without it the identity of a standard functor. Of any other operator rank 0's
+  /// elements are value-initialized, or those of the buffer that it passed. exscan_single combines one value.
   ///
   ///     int before = comm.exscan_single(send_buf(static_cast<int>(v.size())), op(std::plus<>{}));
   template <class... Args>
@@ -427,23 +485,28 @@ class communicator {
   }
   template <class... Args>
   auto iexscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto exscan_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto exscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::blocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::exscan, detail::mode::blocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto iexscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
   template <class... Args>
   auto exscan_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent, true}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent, true}, void>(
+        *this, static_cast<Args&&>(args)...);
   }
 
  private:

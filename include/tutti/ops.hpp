@@ -23,6 +23,7 @@ inline constexpr commutative_t commutative{};
 /// Operands are combined in the order of ranks, always.
 inline constexpr non_commutative_t non_commutative{};
 
+// clang-format off
 template <class T = void> using plus = std::plus<T>;
 template <class T = void> using multiplies = std::multiplies<T>;
 template <class T = void> using bit_and = std::bit_and<T>;
@@ -30,6 +31,7 @@ template <class T = void> using bit_or = std::bit_or<T>;
 template <class T = void> using bit_xor = std::bit_xor<T>;
 template <class T = void> using logical_and = std::logical_and<T>;
 template <class T = void> using logical_or = std::logical_or<T>;
+// clang-format on
 
 /// The larger of two elements by `<`; of equal ones the left.
 template <class T = void>
@@ -39,7 +41,9 @@ struct max {
 template <>
 struct max<void> {
   template <class T>
-  constexpr T operator()(const T& left, const T& right) const { return left < right ? right : left; }
+  constexpr T operator()(const T& left, const T& right) const {
+    return left < right ? right : left;
+  }
 };
 /// The smaller of two elements by `<`; of equal ones the left.
 template <class T = void>
@@ -49,7 +53,9 @@ struct min {
 template <>
 struct min<void> {
   template <class T>
-  constexpr T operator()(const T& left, const T& right) const { return right < left ? right : left; }
+  constexpr T operator()(const T& left, const T& right) const {
+    return right < left ? right : left;
+  }
 };
 template <class T = void>
 struct logical_xor {
@@ -58,7 +64,9 @@ struct logical_xor {
 template <>
 struct logical_xor<void> {
   template <class T>
-  constexpr bool operator()(const T& left, const T& right) const { return !left != !right; }
+  constexpr bool operator()(const T& left, const T& right) const {
+    return !left != !right;
+  }
 };
 
 }  // namespace ops
@@ -73,6 +81,7 @@ struct callable {
   Function function;
 };
 
+// clang-format off
 template <class Function>
 struct known { static constexpr builtin_op which = builtin_op::user; using operand = void; };
 template <builtin_op Which, class T>
@@ -87,6 +96,7 @@ template <class T> struct known<std::logical_or<T>> : known_as<builtin_op::logic
 template <class T> struct known<ops::max<T>> : known_as<builtin_op::max, T> {};
 template <class T> struct known<ops::min<T>> : known_as<builtin_op::min, T> {};
 template <class T> struct known<ops::logical_xor<T>> : known_as<builtin_op::logical_xor, T> {};
+// clang-format on
 
 /// The operator that the library knows, if Function on elements of type T is one.
 template <class T, class Function>
@@ -121,42 +131,54 @@ constexpr T identity() noexcept {
   using limits = std::numeric_limits<T>;
   switch (builtin_for<T, Function>()) {
     case builtin_op::product:
-    case builtin_op::logical_and: return static_cast<T>(1);
-    case builtin_op::min: return limits::has_infinity ? limits::infinity() : limits::max();
-    case builtin_op::max: return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
+    case builtin_op::logical_and:
+      return static_cast<T>(1);
+    case builtin_op::min:
+      return limits::has_infinity ? limits::infinity() : limits::max();
+    case builtin_op::max:
+      return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
     case builtin_op::bit_and:
-      if constexpr (std::is_same_v<T, bool>) return true;
-      else if constexpr (std::is_integral_v<T>) return static_cast<T>(~T{});
-      else return T{};
-    default: return T{};
+      if constexpr (std::is_same_v<T, bool>)
+        return true;
+      else if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(~T{});
+      else
+        return T{};
+    default:
+      return T{};
   }
 }
 
 }  // namespace detail
 
-/// What combines two elements: any callable `T(const T&, const T&)`, associative. It may carry state, which is kept for
-/// this call only; an lvalue is copied, a move-only one is moved in (`op(std::move(f))`).
+/// What combines two elements: any callable `T(const T&, const T&)`, associative. It may carry state, which
+/// is kept for this call only; an lvalue is copied, a move-only one is moved in (`op(std::move(f))`).
 ///
-/// The standard functors (`std::plus<>`, `std::plus<int>` ...) and those of `ops` are known by name where the elements
-/// are arithmetic. Any other callable counts as non-commutative, which is safe and admits fewer algorithms: say
-/// `op(f, ops::commutative)` where it is not so. Operands are combined in the order of ranks then.
+/// The standard functors (`std::plus<>`, `std::plus<int>` ...) and those of `ops` are known by name where the
+/// elements are arithmetic. Any other callable counts as non-commutative, which is safe and admits fewer
+/// algorithms: say `op(f, ops::commutative)` where it is not so. Operands are combined in the order of ranks
+/// then.
 ///
 ///     auto longest = comm.allreduce_single(send_buf(length), op(ops::max<>{}));
-///     auto all = comm.allreduce(send_buf(v), op([k](int a, int b) { return (a + b) % k; }, ops::commutative));
+///     auto modulo = [k](int a, int b) { return (a + b) % k; };
+///     auto all = comm.allreduce(send_buf(v), op(modulo, ops::commutative));
 template <class Function>
 constexpr auto op(Function&& function) {
   using held = detail::callable<std::decay_t<Function>, ops::undeclared_t>;
-  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{{static_cast<Function&&>(function)}};
+  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{
+      {static_cast<Function&&>(function)}};
 }
 template <class Function>
 constexpr auto op(Function&& function, ops::commutative_t) {
   using held = detail::callable<std::decay_t<Function>, ops::commutative_t>;
-  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{{static_cast<Function&&>(function)}};
+  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{
+      {static_cast<Function&&>(function)}};
 }
 template <class Function>
 constexpr auto op(Function&& function, ops::non_commutative_t) {
   using held = detail::callable<std::decay_t<Function>, ops::non_commutative_t>;
-  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{{static_cast<Function&&>(function)}};
+  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{
+      {static_cast<Function&&>(function)}};
 }
 
 }  // namespace tutti

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Named parameters. An argument of a collective is written `name(data)`, in any order, and may be left out where the
-// library can infer it:
+// Named parameters. An argument of a collective is written `name(data)`, in any order, and may be left out
+// where the library can infer it:
 //
 //     auto [all, counts] = comm.allgatherv(send_buf(v), recv_counts_out());
 //
-// In: `name(data)`. The call reads it. An lvalue is referred to, an rvalue is kept until the call is complete.
+// In: `name(data)`. The call reads it. An lvalue is referred to, an rvalue is kept until the call is
+// complete.
 //
-// Out: `name_out(...)` (and `recv_buf(...)`). The call makes it. `name_out()` lets the library allocate, `name_out<C>()`
-// a container of type C; both, and `name_out(std::move(c))`, own their data and are returned. `name_out(c)` of an
-// lvalue writes into c, which is not part of the result.
+// Out: `name_out(...)` (and `recv_buf(...)`). The call makes it. `name_out()` lets the library allocate,
+// `name_out<C>()` a container of type C; both, and `name_out(std::move(c))`, own their data and are returned.
+// `name_out(c)` of an lvalue writes into c, which is not part of the result.
 //
 // Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>`. A container that the caller passes is
 // no_resize by default, moved or not: it must be large enough, else the call throws usage_error.
 //
-// Counts and displacements are in elements, one for each rank in the order of ranks, in contiguous containers of
-// int or of std::size_t. Out: std::vector<int>, and usage_error where a number does not fit;
+// Counts and displacements are in elements, one for each rank in the order of ranks, in contiguous containers
+// of int or of std::size_t. Out: std::vector<int>, and usage_error where a number does not fit;
 // `recv_counts_out<std::vector<std::size_t>>()` gives 64 bits.
 //
-// The factories are generated from the table in face/table.hpp, which says what each one means. They take no time
-// but the move of what they own.
+// The factories are generated from the table in face/table.hpp, which says what each one means. They take no
+// time but the move of what they own.
 #pragma once
 
 #include <concepts>
@@ -65,33 +66,37 @@ constexpr auto make_count(std::integral auto n) {
 
 // clang-format off
 #define TUTTI_FACTORY_special(NAME)
-#define TUTTI_FACTORY_in_buffer(NAME)                                                                             \
-  template <class C> constexpr auto NAME(C&& c) { return detail::make_in<parameter::NAME>(static_cast<C&&>(c)); } \
-  template <class T> auto NAME(std::initializer_list<T> list) { return detail::make_list<parameter::NAME>(list); }
-#define TUTTI_OUT_FACTORY(NAME, FUNCTION, FLOW, NEW)                                            \
-  template <resize_policy Policy = no_resize, class C> constexpr auto FUNCTION(C&& c) {         \
-    if constexpr (detail::is_allocate<std::remove_cvref_t<C>>)                                  \
-      return detail::make_out<parameter::NAME, detail::flow::FLOW, Policy>(c);                  \
-    else                                                                                        \
-      return detail::make_out<parameter::NAME, Policy, detail::flow::FLOW>(static_cast<C&&>(c));\
-  }                                                                                             \
-  template <class C = NEW> constexpr auto FUNCTION() {                                          \
-    return detail::make_new<parameter::NAME, detail::flow::FLOW, C>();                          \
+#define TUTTI_FACTORY_in_buffer(NAME)                             \
+  template <class C> constexpr auto NAME(C&& c) {                 \
+    return detail::make_in<parameter::NAME>(static_cast<C&&>(c)); \
+  }                                                               \
+  template <class T> auto NAME(std::initializer_list<T> list) {   \
+    return detail::make_list<parameter::NAME>(list);              \
   }
-#define TUTTI_FACTORY_out_buffer(NAME)                       \
-  TUTTI_OUT_FACTORY(NAME, NAME, out, detail::automatic)      \
+#define TUTTI_OUT_FACTORY(NAME, FUNCTION, FLOW, NEW)                                             \
+  template <resize_policy Policy = no_resize, class C> constexpr auto FUNCTION(C&& c) {          \
+    if constexpr (detail::is_allocate<std::remove_cvref_t<C>>)                                   \
+      return detail::make_out<parameter::NAME, detail::flow::FLOW, Policy>(c);                   \
+    else                                                                                         \
+      return detail::make_out<parameter::NAME, Policy, detail::flow::FLOW>(static_cast<C&&>(c)); \
+  }                                                                                              \
+  template <class C = NEW> constexpr auto FUNCTION() {                                           \
+    return detail::make_new<parameter::NAME, detail::flow::FLOW, C>();                           \
+  }
+#define TUTTI_FACTORY_out_buffer(NAME)                  \
+  TUTTI_OUT_FACTORY(NAME, NAME, out, detail::automatic) \
   TUTTI_OUT_FACTORY(NAME, NAME##_out, out, detail::automatic)
 #define TUTTI_FACTORY_in_out_buffer(NAME) TUTTI_OUT_FACTORY(NAME, NAME, in_out, detail::automatic)
 #define TUTTI_FACTORY_counts(NAME) \
   TUTTI_FACTORY_in_buffer(NAME)    \
   TUTTI_OUT_FACTORY(NAME, NAME##_out, out, std::vector<int>)
-#define TUTTI_FACTORY_count(NAME)                                                                        \
-  constexpr auto NAME(std::integral auto n) { return detail::make_count<parameter::NAME>(n); }           \
-  template <std::integral C> constexpr auto NAME##_out(C& n) {                                           \
-    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(n);                           \
-  }                                                                                                      \
-  template <std::integral C = int> constexpr auto NAME##_out() {                                         \
-    return detail::make_new<parameter::NAME, detail::flow::out, C>();                                    \
+#define TUTTI_FACTORY_count(NAME)                                                              \
+  constexpr auto NAME(std::integral auto n) { return detail::make_count<parameter::NAME>(n); } \
+  template <std::integral C> constexpr auto NAME##_out(C& n) {                                 \
+    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(n);                 \
+  }                                                                                            \
+  template <std::integral C = int> constexpr auto NAME##_out() {                               \
+    return detail::make_new<parameter::NAME, detail::flow::out, C>();                          \
   }
 #define TUTTI_ROW(NAME, KIND, TEXT) TUTTI_FACTORY_##KIND(NAME)
 TUTTI_PARAMETERS(TUTTI_ROW)
@@ -110,9 +115,9 @@ constexpr auto root(int rank) {
   return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank};
 }
 
-/// Forces an algorithm for this call, as "ring" or "allreduce/ring"; usage_error where there is none of that name, or
-/// it cannot do this call. The text is read before the call, the i... or the ..._init form returns. All ranks name the
-/// same one.
+/// Forces an algorithm for this call, as "ring" or "allreduce/ring"; usage_error where there is none of that
+/// name, or it cannot do this call. The text is read before the call, the i... or the ..._init form returns.
+/// All ranks name the same one.
 constexpr auto algorithm(const char* name) {
   return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that are under way while the program goes on, and calls that are prepared once and started many times.
+// Calls that are under way while the program goes on, and calls that are prepared once and started many
+// times.
 #pragma once
 
 #include <memory>
@@ -27,8 +28,9 @@ class held_call {
 
 }  // namespace detail
 
-/// What every i... form returns: a collective under way. It owns the operator and every buffer that was moved into the
-/// call or is made by it; buffers passed as lvalues must outlive it, and must be left alone until it is complete.
+/// What every i... form returns: a collective under way. It owns the operator and every buffer that was moved
+/// into the call or is made by it; buffers passed as lvalues must outlive it, and must be left alone until it
+/// is complete.
 ///
 ///     auto sum = comm.iallreduce(send_buf(v), op(std::plus<>{}));
 ///     work();
@@ -38,7 +40,8 @@ class held_call {
 template <class Result>
 class [[nodiscard]] nonblocking_result {
  public:
-  nonblocking_result(std::unique_ptr<detail::held_call<Result>> held, std::unique_ptr<detail::pending> under_way)
+  nonblocking_result(std::unique_ptr<detail::held_call<Result>> held,
+                     std::unique_ptr<detail::pending> under_way)
       : held_(std::move(held)), under_way_(std::move(under_way)) {}
   nonblocking_result(nonblocking_result&&) noexcept = default;
   nonblocking_result& operator=(nonblocking_result&& other) noexcept {
@@ -49,16 +52,17 @@ class [[nodiscard]] nonblocking_result {
   }
   ~nonblocking_result() { under_way_.reset(); }
 
-  /// Waits, and returns what the blocking call would. Once: throws usage_error when the result was taken already.
-  /// Throws what the blocking call would throw while under way.
+  /// Waits, and returns what the blocking call would. Once: throws usage_error when the result was taken
+  /// already. Throws what the blocking call would throw while under way.
   Result wait() {
     if (held_ == nullptr) detail::refuse_empty_request("wait");
     under_way_->wait();
     return take();
   }
 
-  /// Makes progress and does not wait. Results in std::optional of what wait() returns, or in bool where that is void:
-  /// with a value (true) once, when the call is complete. Throws usage_error when the result was taken already.
+  /// Makes progress and does not wait. Results in std::optional of what wait() returns, or in bool where that
+  /// is void: with a value (true) once, when the call is complete. Throws usage_error when the result was
+  /// taken already.
   auto test() {
     if (held_ == nullptr) detail::refuse_empty_request("test");
     if constexpr (std::is_void_v<Result>) {
@@ -85,9 +89,9 @@ class [[nodiscard]] nonblocking_result {
   std::unique_ptr<detail::pending> under_way_;  // destroyed first
 };
 
-/// What every ..._init form returns: a collective that is prepared. Each start() runs it on the same buffers, whose
-/// contents are read then; counts, root, operator and algorithm are fixed. All ranks start their plans in the same
-/// order.
+/// What every ..._init form returns: a collective that is prepared. Each start() runs it on the same buffers,
+/// whose contents are read then; counts, root, operator and algorithm are fixed. All ranks start their plans
+/// in the same order.
 ///
 ///     auto step = comm.allreduce_init(send_buf(v), op(std::plus<>{}));
 ///     for (int i = 0; i < 100; ++i) {
@@ -96,7 +100,8 @@ class [[nodiscard]] nonblocking_result {
 ///       use(step.wait());
 ///     }
 ///
-/// What the blocking call would return by value, wait() returns by reference into the plan (single values, by value).
+/// What the blocking call would return by value, wait() returns by reference into the plan (single values, by
+/// value).
 template <class Result>
 class [[nodiscard]] plan {
  public:

@@ -30,9 +30,13 @@ template <std::size_t... I, class... Parts>
 struct slots<std::index_sequence<I...>, Parts...> : slot<I, Parts>... {};
 
 template <std::size_t I, class Part>
-constexpr auto& value_at(slot<I, Part>& s) noexcept { return s.value; }
+constexpr auto& value_at(slot<I, Part>& s) noexcept {
+  return s.value;
+}
 template <std::size_t I, class Part>
-constexpr const auto& value_at(const slot<I, Part>& s) noexcept { return s.value; }
+constexpr const auto& value_at(const slot<I, Part>& s) noexcept {
+  return s.value;
+}
 template <std::size_t I, class Part>
 Part part_at(const slot<I, Part>&);
 
@@ -45,17 +49,17 @@ constexpr std::size_t index_of(parameter name) {
 
 }  // namespace detail
 
-/// The owning out parameters of a call, by name or by structured binding. The receive buffer comes first where it was
-/// not asked for by name, the others in the order in which they were written.
+/// The owning out parameters of a call, by name or by structured binding. The receive buffer comes first
+/// where it was not asked for by name, the others in the order in which they were written.
 ///
 ///     auto [all, counts] = comm.allgatherv(send_buf(v), recv_counts_out());
 ///
 ///     auto result = comm.allgatherv(send_buf(v), recv_counts_out());
 ///     std::vector<int> counts = result.extract_recv_counts();
 ///
-/// Each `extract_NAME()` moves that part out, once, in any order; what was not asked for cannot be extracted and does
-/// not compile. extract_recv_buf() is also extract_recv_buffer(), and gives the buffer of send_recv_buf where that
-/// was given.
+/// Each `extract_NAME()` moves that part out, once, in any order; what was not asked for cannot be extracted
+/// and does not compile. extract_recv_buf() is also extract_recv_buffer(), and gives the buffer of
+/// send_recv_buf where that was given.
 template <class... Parts>
 class [[nodiscard]] result {
   template <parameter Name>
@@ -67,35 +71,45 @@ class [[nodiscard]] result {
   explicit constexpr result(std::in_place_t, T&&... values) : slots_{{static_cast<T&&>(values)}...} {}
 
   template <std::size_t I>
-  constexpr auto& get() & noexcept { return detail::value_at<I>(slots_); }
+  constexpr auto& get() & noexcept {
+    return detail::value_at<I>(slots_);
+  }
   template <std::size_t I>
-  constexpr const auto& get() const& noexcept { return detail::value_at<I>(slots_); }
+  constexpr const auto& get() const& noexcept {
+    return detail::value_at<I>(slots_);
+  }
   template <std::size_t I>
-  constexpr auto&& get() && noexcept { return std::move(detail::value_at<I>(slots_)); }
+  constexpr auto&& get() && noexcept {
+    return std::move(detail::value_at<I>(slots_));
+  }
 
   constexpr auto extract_recv_buffer() { return extract_recv_buf(); }
 // clang-format off
-#define TUTTI_ROW(NAME, KIND, TEXT)                                                                               \
-  constexpr auto extract_##NAME() {                                                                               \
-    constexpr std::size_t own = where<parameter::NAME>;                                                           \
-    constexpr std::size_t at = own == end && parameter::NAME == parameter::recv_buf                               \
-                                   ? where<parameter::send_recv_buf> : own;                                       \
-    if constexpr (at == end) {                                                                                    \
-      detail::complaint<at == end ? detail::problem::not_asked : detail::problem::none, parameter::NAME>{};       \
-      return detail::mistaken{};                                                                                  \
-    } else {                                                                                                      \
-      return taken(std::move(*this).template get<at>());                                                          \
-    }                                                                                                             \
+#define TUTTI_ROW(NAME, KIND, TEXT)                                                                         \
+  constexpr auto extract_##NAME() {                                                                         \
+    constexpr std::size_t own = where<parameter::NAME>;                                                     \
+    constexpr std::size_t at = own == end && parameter::NAME == parameter::recv_buf                         \
+                                   ? where<parameter::send_recv_buf> : own;                                 \
+    if constexpr (at == end) {                                                                              \
+      detail::complaint<at == end ? detail::problem::not_asked : detail::problem::none, parameter::NAME>{}; \
+      return detail::mistaken{};                                                                            \
+    } else {                                                                                                \
+      return taken(std::move(*this).template get<at>());                                                    \
+    }                                                                                                       \
   }
   TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
-// clang-format on
+  // clang-format on
 
  private:
   template <class T>
-  static constexpr std::remove_const_t<T> taken(T&& value) { return static_cast<T&&>(value); }
+  static constexpr std::remove_const_t<T> taken(T&& value) {
+    return static_cast<T&&>(value);
+  }
   template <class T>
-  static constexpr const T& taken(const T& value) { return value; }
+  static constexpr const T& taken(const T& value) {
+    return value;
+  }
 
   detail::slots<std::index_sequence_for<Parts...>, Parts...> slots_;
 };

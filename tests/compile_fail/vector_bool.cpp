@@ -1,4 +1,4 @@
-// expect: send_buf: std::vector<bool> has no bools
+// expect: send_buf: std::vector<bool> packs bits
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tutti.hpp>
 #include <vector>

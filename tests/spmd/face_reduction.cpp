@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions and scans in every parameter form; operators with state, order of operands, identities; nonblocking and
-// persistent use of them.
-#include <tutti/tutti.hpp>
-
+// Reductions and scans in every parameter form; operators with state, order of operands, identities;
+// nonblocking and persistent use of them.
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
+
+#include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
 
@@ -89,7 +89,8 @@ void singles(const communicator& comm) {
   check.equal(at_root.value_or(p), p);
   check.equal(comm.scan_single(send_buf(1), op(std::plus<>{})), me + 1);
   check.equal(comm.exscan_single(send_buf(1), op(std::plus<>{})), me);
-  check.equal(comm.exscan_single(send_buf(7), op(std::plus<>{}), values_on_rank_0(-5)), me == 0 ? -5 : 7 * me);
+  check.equal(comm.exscan_single(send_buf(7), op(std::plus<>{}), values_on_rank_0(-5)),
+              me == 0 ? -5 : 7 * me);
   const int one = comm.iallreduce_single(send_buf(me), op(ops::max<>{})).wait();
   check.equal(one, p - 1);
 }
@@ -117,7 +118,8 @@ void scans(const communicator& comm, int n) {
     // The identity of each standard functor.
     check.equal(comm.exscan_single(send_buf(3), op(std::multiplies<>{})), 1);
     check.equal(comm.exscan_single(send_buf(3), op(ops::min<>{})), std::numeric_limits<int>::max());
-    check.equal(comm.exscan_single(send_buf(3.0), op(ops::max<>{})), -std::numeric_limits<double>::infinity());
+    check.equal(comm.exscan_single(send_buf(3.0), op(ops::max<>{})),
+                -std::numeric_limits<double>::infinity());
     check.equal(comm.exscan_single(send_buf(3), op(std::bit_and<>{})), -1);
     check.equal(comm.exscan_single(send_buf(false), op(std::logical_and<>{})), true);
   } else {
@@ -135,9 +137,11 @@ void reduce_scatters(const communicator& comm, int n) {
   const std::vector<int> mine = block(me, n * p), all = sum(0, p, n * p);
   const std::vector<int> expected(all.begin() + me * n, all.begin() + (me + 1) * n);
   check.equal(comm.reduce_scatter_block(send_buf(mine), op(std::plus<>{})), expected);
-  check.equal(comm.reduce_scatter_block(send_buf(block(me, n * p + 1)), op(std::plus<>{}), recv_count(n)), expected);
+  check.equal(comm.reduce_scatter_block(send_buf(block(me, n * p + 1)), op(std::plus<>{}), recv_count(n)),
+              expected);
   auto v = mine;
-  check.equal(comm.reduce_scatter_block(send_recv_buf<resize_to_fit>(std::move(v)), op(std::plus<>{})), expected);
+  check.equal(comm.reduce_scatter_block(send_recv_buf<resize_to_fit>(std::move(v)), op(std::plus<>{})),
+              expected);
   check.equal(comm.ireduce_scatter_block(send_buf(mine), op(std::plus<>{})).wait(), expected);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every collective with blocks of one length, in every parameter form, against an oracle on every rank.
-#include <tutti/tutti.hpp>
-
 #include <array>
 #include <span>
 #include <utility>
+
+#include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
 
@@ -56,7 +56,8 @@ void bcast(const communicator& comm, int q, int n) {
     check.that(w.data() == storage);
   }
   {
-    const auto v = sends ? comm.bcast(send_recv_buf(std::vector<int>(expected)), root(q)) : comm.bcast<int>(root(q));
+    const auto v =
+        sends ? comm.bcast(send_recv_buf(std::vector<int>(expected)), root(q)) : comm.bcast<int>(root(q));
     check.equal(v, expected);
   }
   if (sends) {
@@ -98,7 +99,8 @@ void gathers(const communicator& comm, int q, int n) {
   check.equal(comm.allgather(send_buf(std::span(mine))), all);
   check.equal(comm.allgather(send_buf(block(me, n + 2)), send_count(n)), all);
   {
-    auto [received, sent, each] = comm.allgather(send_buf(mine), send_count_out(), recv_count_out<std::size_t>());
+    auto [received, sent, each] =
+        comm.allgather(send_buf(mine), send_count_out(), recv_count_out<std::size_t>());
     check.equal(received, all);
     check.equal(sent, n);
     check.equal(each, static_cast<std::size_t>(n));
@@ -169,8 +171,9 @@ void scatters(const communicator& comm, int q, int n) {
   const bool sends = me == q;
   check.equal(comm.scatter(send_buf(sends ? all : none), root(q)), mine);
   check.equal(sends ? comm.scatter(send_buf(all), root(q)) : comm.scatter<int>(root(q)), mine);
-  check.equal(sends ? comm.scatter(send_buf(all), root(q), recv_count(n)) : comm.scatter<int>(root(q), recv_count(n)),
-              mine);
+  check.equal(
+      sends ? comm.scatter(send_buf(all), root(q), recv_count(n)) : comm.scatter<int>(root(q), recv_count(n)),
+      mine);
   {
     auto longer = all;
     longer.push_back(0);
@@ -189,14 +192,16 @@ void scatters(const communicator& comm, int q, int n) {
     std::vector<int> v = sends ? all : std::vector<int>(n, -1);
     comm.scatter(send_recv_buf(v), root(q));
     check.equal(v, sends ? all : mine);
-    auto w = comm.scatter(send_recv_buf<resize_to_fit>(sends ? std::vector<int>(all) : std::vector<int>()), root(q));
+    auto w = comm.scatter(send_recv_buf<resize_to_fit>(sends ? std::vector<int>(all) : std::vector<int>()),
+                          root(q));
     check.equal(w, sends ? all : mine);
   }
   {
     std::vector<int> singles;
     for (int r = 0; r < p; ++r) singles.push_back(10 * r);
     check.equal(comm.scatter_single(send_buf(singles), root(q)), 10 * me);
-    check.equal(sends ? comm.scatter_single(send_buf(singles), root(q)) : comm.scatter_single<int>(root(q)), 10 * me);
+    check.equal(sends ? comm.scatter_single(send_buf(singles), root(q)) : comm.scatter_single<int>(root(q)),
+                10 * me);
     check.equal(comm.iscatter(send_buf(all), root(q)).wait(), mine);
   }
 }
@@ -238,7 +243,10 @@ void types(const communicator& comm) {
   const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   enum class color : short { red, green };
-  struct point { double x; char tag; };
+  struct point {
+    double x;
+    char tag;
+  };
   check.that(comm.allgather(send_buf(color::green)).back() == color::green);
   check.that(comm.allgather(send_buf(point{double(me), 'c'}))[static_cast<std::size_t>(p - 1)].x == p - 1);
   check.that(comm.allgather(send_buf(std::pair(me, 2.5))).back() == std::pair(p - 1, 2.5));
@@ -259,27 +267,37 @@ void refusals(const communicator& comm) {
   const std::vector<int> v(static_cast<std::size_t>(p), 1);
   std::vector<int> small;
   using error = usage_error;
-  check.throws<error>([&] { comm.allgather(send_buf(v), recv_buf(small)); }, {"allgather on rank", "recv_buf", "0"});
+  check.throws<error>([&] { comm.allgather(send_buf(v), recv_buf(small)); },
+                      {"allgather on rank", "recv_buf", "0"});
   check.throws<error>([&] { comm.allgather(send_buf(v), send_count(p + 1)); }, {"allgather", "send_count"});
-  check.throws<error>([&] { comm.allgather(send_buf(v), send_count(-1)); }, {"allgather", "send_count", "negative"});
+  check.throws<error>([&] { comm.allgather(send_buf(v), send_count(-1)); },
+                      {"allgather", "send_count", "negative"});
   check.throws<error>([&] { comm.bcast(send_recv_buf(small), root(p)); }, {"bcast", "root"});
   check.throws<error>([&] { comm.gather(send_buf(v), root(-1)); }, {"gather", "root"});
   check.throws<error>([&] { comm.reduce(send_buf(v), op(std::plus<>{}), root(p)); }, {"reduce", "root"});
-  check.throws<error>([&] { comm.allreduce(send_buf(v), op(std::plus<>{}), recv_buf(small)); }, {"allreduce", "recv_buf"});
+  check.throws<error>([&] { comm.allreduce(send_buf(v), op(std::plus<>{}), recv_buf(small)); },
+                      {"allreduce", "recv_buf"});
   check.throws<error>([&] { comm.allreduce_single(send_buf(std::vector<int>(2)), op(std::plus<>{})); },
                       {"allreduce_single", "send_buf"});
-  check.throws<error>([&] { auto r = comm.iallgather(send_buf(v), recv_buf(small)); }, {"iallgather", "recv_buf"});
+  check.throws<error>([&] { auto r = comm.iallgather(send_buf(v), recv_buf(small)); },
+                      {"iallgather", "recv_buf"});
   if (p > 1) {
     const std::vector<int> uneven(static_cast<std::size_t>(p + 1));
     check.throws<error>([&] { comm.alltoall(send_buf(uneven)); }, {"alltoall", "send_buf", "blocks"});
     check.throws<error>([&] { comm.alltoall(send_recv_buf(small = uneven)); }, {"alltoall", "send_recv_buf"});
     // Only the root sees this fault: the others learn of it in the exchange of the count.
-    if (comm.is_root()) check.throws<error>([&] { comm.scatter(send_buf(uneven)); }, {"scatter", "send_buf"});
-    else check.throws<peer_error>([&] { comm.scatter<int>(); }, {"scatter", "rank 0"});
-    if (comm.is_root()) check.throws<error>([&] { comm.scatter<int>(); }, {"scatter", "send_buf", "missing"});
-    else check.throws<peer_error>([&] { comm.scatter<int>(); }, {"scatter", "rank 0"});
-    if (comm.is_root()) check.throws<error>([&] { comm.bcast<int>(); }, {"bcast", "send_recv_buf", "missing"});
-    else check.throws<peer_error>([&] { comm.bcast<int>(); }, {"bcast", "rank 0"});
+    if (comm.is_root())
+      check.throws<error>([&] { comm.scatter(send_buf(uneven)); }, {"scatter", "send_buf"});
+    else
+      check.throws<peer_error>([&] { comm.scatter<int>(); }, {"scatter", "rank 0"});
+    if (comm.is_root())
+      check.throws<error>([&] { comm.scatter<int>(); }, {"scatter", "send_buf", "missing"});
+    else
+      check.throws<peer_error>([&] { comm.scatter<int>(); }, {"scatter", "rank 0"});
+    if (comm.is_root())
+      check.throws<error>([&] { comm.bcast<int>(); }, {"bcast", "send_recv_buf", "missing"});
+    else
+      check.throws<peer_error>([&] { comm.bcast<int>(); }, {"bcast", "rank 0"});
   }
   check.equal(comm.allgather(send_buf(1)), std::vector<int>(static_cast<std::size_t>(p), 1));  // still usable
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every collective with blocks of different lengths: counts given, asked for and inferred, of int and of std::size_t,
-// displacements in any order with gaps, in place, nonblocking, and what must be refused.
+// Every collective with blocks of different lengths: counts given, asked for and inferred, of int and of
+// std::size_t, displacements in any order with gaps, in place, nonblocking, and what must be refused.
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
@@ -53,13 +53,15 @@ void allgatherv(const communicator& comm) {
     static_assert(std::is_same_v<decltype(counts), ints>);
   }
   {
-    auto [displs, all, counts] = comm.allgatherv(recv_displs_out(), recv_buf(), send_buf(mine), recv_counts_out<sizes>());
+    auto [displs, all, counts] =
+        comm.allgatherv(recv_displs_out(), recv_buf(), send_buf(mine), recv_counts_out<sizes>());
     check.equal(displs, e.displs);
     check.equal(all, e.all);
     check.equal(counts, wide);
   }
   {
-    auto result = comm.allgatherv(send_buf(mine), recv_displs_out<sizes>(), recv_counts_out(), send_count_out());
+    auto result =
+        comm.allgatherv(send_buf(mine), recv_displs_out<sizes>(), recv_counts_out(), send_count_out());
     check.equal(result.extract_send_count(), length(me));
     check.equal(result.extract_recv_counts(), e.counts);
     check.equal(result.extract_recv_displs(), sizes(e.displs.begin(), e.displs.end()));
@@ -90,7 +92,8 @@ void allgatherv(const communicator& comm) {
     comm.allgatherv(send_buf(mine), recv_buf(all), recv_displs(displs));
     check.equal(all, expected);
     all.assign(at(end), -9);
-    comm.allgatherv(send_buf(mine), recv_buf(all), recv_displs(sizes(displs.begin(), displs.end())), recv_counts(wide));
+    comm.allgatherv(send_buf(mine), recv_buf(all), recv_displs(sizes(displs.begin(), displs.end())),
+                    recv_counts(wide));
     check.equal(all, expected);
     check.equal(comm.allgatherv(send_buf(mine), recv_displs(displs)).size(), at(furthest));
   }
@@ -117,7 +120,8 @@ void gatherv(const communicator& comm, int q) {
   const ints mine = block(me), none;
   const bool receives = me == q;
   check.equal(comm.gatherv(send_buf(mine), root(q)), receives ? e.all : none);
-  check.equal(comm.gatherv(send_buf(mine), root(q), recv_counts(receives ? e.counts : none)), receives ? e.all : none);
+  check.equal(comm.gatherv(send_buf(mine), root(q), recv_counts(receives ? e.counts : none)),
+              receives ? e.all : none);
   {
     auto [all, counts, displs] = comm.gatherv(send_buf(mine), root(q), recv_counts_out(), recv_displs_out());
     check.equal(all, receives ? e.all : none);
@@ -149,9 +153,12 @@ void scatterv(const communicator& comm, int q) {
   const ints mine = block(me), none;
   const bool sends = me == q;
   check.equal(comm.scatterv(send_buf(e.all), send_counts(e.counts), root(q)), mine);
-  check.equal(comm.scatterv(send_buf(sends ? e.all : none), send_counts(sends ? e.counts : none), root(q)), mine);
-  check.equal(sends ? comm.scatterv(send_buf(e.all), send_counts(sizes(e.counts.begin(), e.counts.end())), root(q))
-                    : comm.scatterv<int>(root(q)), mine);
+  check.equal(comm.scatterv(send_buf(sends ? e.all : none), send_counts(sends ? e.counts : none), root(q)),
+              mine);
+  check.equal(
+      sends ? comm.scatterv(send_buf(e.all), send_counts(sizes(e.counts.begin(), e.counts.end())), root(q))
+            : comm.scatterv<int>(root(q)),
+      mine);
   check.equal(comm.scatterv(send_buf(e.all), send_counts(e.counts), root(q), recv_count(length(me))), mine);
   {
     // Reversed, with gaps.
@@ -186,10 +193,11 @@ void alltoallv(const communicator& comm) {
   check.equal(comm.alltoallv(send_buf(mine), send_counts(to)), expected);
   check.equal(comm.alltoallv(send_buf(mine), send_counts(to), recv_counts(from)), expected);
   check.equal(comm.alltoallv(send_buf(mine), send_counts(sizes(to.begin(), to.end())), recv_counts(from),
-                             send_displs(to_at), recv_displs(from_at)), expected);
+                             send_displs(to_at), recv_displs(from_at)),
+              expected);
   {
-    auto [all, sd, rc, rd] =
-        comm.alltoallv(send_buf(mine), send_displs_out(), send_counts(to), recv_counts_out(), recv_displs_out());
+    auto [all, sd, rc, rd] = comm.alltoallv(send_buf(mine), send_displs_out(), send_counts(to),
+                                            recv_counts_out(), recv_displs_out());
     check.equal(all, expected);
     check.equal(sd, to_at);
     check.equal(rc, from);
@@ -205,13 +213,15 @@ void alltoallv(const communicator& comm) {
       for (int i = 0; i < from[at(r)]; ++i) wanted.push_back(value(r * p + me, i));
     }
     ints got(wanted.size(), -9);
-    comm.alltoallv(send_buf(gapped), send_counts(to), send_displs(gapped_at), recv_buf(got), recv_displs(wanted_at));
+    comm.alltoallv(send_buf(gapped), send_counts(to), send_displs(gapped_at), recv_buf(got),
+                   recv_displs(wanted_at));
     check.equal(got, wanted);
   }
   {
     std::vector<int> received;
     ints counts(at(p));
-    comm.alltoallv(send_buf(mine), send_counts(to), recv_counts_out(counts), recv_buf_out<resize_to_fit>(received));
+    comm.alltoallv(send_buf(mine), send_counts(to), recv_counts_out(counts),
+                   recv_buf_out<resize_to_fit>(received));
     check.equal(received, expected);
     check.equal(counts, from);
     auto [all, rc] = comm.ialltoallv(send_buf(mine), send_counts(to), recv_counts_out()).wait();
@@ -223,7 +233,8 @@ void alltoallv(const communicator& comm) {
     ints counts, v, swapped;
     for (int r = 0; r < p; ++r) {
       counts.push_back((r + me) % 3);
-      for (int i = 0; i < counts.back(); ++i) v.push_back(value(me * p + r, i)), swapped.push_back(value(r * p + me, i));
+      for (int i = 0; i < counts.back(); ++i)
+        v.push_back(value(me * p + r, i)), swapped.push_back(value(r * p + me, i));
     }
     comm.alltoallv(send_recv_buf(v), recv_counts(counts));
     check.equal(v, swapped);
@@ -237,23 +248,32 @@ void refusals(const communicator& comm) {
   ints negative = ones, tiny;
   negative.back() = -1;
   using error = usage_error;
-  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(longer)); }, {"alltoallv", "send_counts", "ranks"});
-  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(negative)); }, {"send_counts", "negative"});
+  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(longer)); },
+                      {"alltoallv", "send_counts", "ranks"});
+  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(negative)); },
+                      {"send_counts", "negative"});
   check.throws<error>([&] { comm.alltoallv(send_buf(tiny), send_counts(ones)); }, {"send_counts", "0"});
-  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(ones), recv_buf(tiny)); }, {"recv_buf", "0"});
-  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(ones), recv_counts_out(tiny)); }, {"recv_counts"});
-  check.throws<error>([&] { comm.allgatherv(send_buf(1), recv_counts(longer)); }, {"allgatherv", "recv_counts"});
-  check.throws<error>([&] { comm.allgatherv(send_buf(1), recv_displs(longer)); }, {"allgatherv", "recv_displs"});
+  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(ones), recv_buf(tiny)); },
+                      {"recv_buf", "0"});
+  check.throws<error>([&] { comm.alltoallv(send_buf(v), send_counts(ones), recv_counts_out(tiny)); },
+                      {"recv_counts"});
+  check.throws<error>([&] { comm.allgatherv(send_buf(1), recv_counts(longer)); },
+                      {"allgatherv", "recv_counts"});
+  check.throws<error>([&] { comm.allgatherv(send_buf(1), recv_displs(longer)); },
+                      {"allgatherv", "recv_displs"});
   check.throws<error>([&] { comm.allgatherv(send_buf(1), send_count(2)); }, {"allgatherv", "send_count"});
   if (p > 1) {
     // One rank errs: all learn of it, and the communicator stays usable.
     if (comm.rank() == 1) {
-      check.throws<error>([&] { comm.allgatherv(send_buf(1), send_count(2)); }, {"allgatherv on rank 1", "send_count"});
+      check.throws<error>([&] { comm.allgatherv(send_buf(1), send_count(2)); },
+                          {"allgatherv on rank 1", "send_count"});
       check.throws<error>([&] { comm.alltoallv(send_buf(tiny), send_counts(ones)); }, {"send_counts"});
-      check.throws<error>([&] { comm.scatterv(send_buf(tiny), send_counts(ones), root(1)); }, {"send_counts"});
+      check.throws<error>([&] { comm.scatterv(send_buf(tiny), send_counts(ones), root(1)); },
+                          {"send_counts"});
     } else {
       check.throws<peer_error>([&] { comm.allgatherv(send_buf(1)); }, {"allgatherv", "rank 1"});
-      check.throws<peer_error>([&] { comm.alltoallv(send_buf(v), send_counts(ones)); }, {"alltoallv", "rank 1"});
+      check.throws<peer_error>([&] { comm.alltoallv(send_buf(v), send_counts(ones)); },
+                               {"alltoallv", "rank 1"});
       check.throws<peer_error>([&] { comm.scatterv<int>(root(1)); }, {"scatterv", "rank 1"});
     }
   }

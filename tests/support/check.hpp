@@ -19,7 +19,10 @@ void print(std::ostream& out, const T& value) {
     out << (value ? "true" : "false");
   } else if constexpr (requires { out << value; }) {
     out << value;
-  } else if constexpr (requires { value.begin(); value.end(); }) {
+  } else if constexpr (requires {
+                         value.begin();
+                         value.end();
+                       }) {
     out << '{';
     std::size_t shown = 0;
     for (const auto& item : value) {
@@ -50,9 +53,15 @@ class on_rank {
   }
 
   template <class A, class B>
-  void equal(const A& got, const B& expected, const std::source_location& at = std::source_location::current()) const {
+  void equal(const A& got, const B& expected,
+             const std::source_location& at = std::source_location::current()) const {
     bool same;
-    if constexpr (requires { got.size(); expected.size(); got[0]; expected[0]; }) {
+    if constexpr (requires {
+                    got.size();
+                    expected.size();
+                    got[0];
+                    expected[0];
+                  }) {
       same = got.size() == expected.size();
       for (std::size_t i = 0; same && i < got.size(); ++i) same = got[i] == expected[i];
     } else {

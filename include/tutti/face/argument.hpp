@@ -35,8 +35,8 @@ inline constexpr allocate<C> alloc_new{};
 template <class T>
 inline constexpr allocate<std::vector<T>> alloc_container_of{};
 
-/// A contiguous container that owns its elements and, other than std::vector, can hold bools: what a call returns by
-/// default where the elements are bool, and what `send_buf({a, b})` is kept in.
+/// A contiguous container that owns its elements and, other than std::vector, can hold bools: what a call
+/// returns by default where the elements are bool, and what `send_buf({a, b})` is kept in.
 template <class T>
 class dynamic_array {
  public:
@@ -94,7 +94,8 @@ namespace detail {
 /// In: the call reads it. Out: the call makes it. in_out: both.
 enum class flow : std::uint8_t { in, out, in_out };
 
-/// A named argument. Data is `C&` where the caller's lvalue is used (non-owning), `C` where the argument owns it.
+/// A named argument. Data is `C&` where the caller's lvalue is used (non-owning), `C` where the argument owns
+/// it.
 template <parameter Name, flow Flow, resize_policy Policy, class Data>
 struct argument {
   static constexpr parameter name = Name;
@@ -118,7 +119,8 @@ inline constexpr flow direction_of = flow::in;
 template <parameter N, flow F, resize_policy P, class D>
 inline constexpr flow direction_of<argument<N, F, P, D>> = F;
 
-// --- containers ---------------------------------------------------------------------------------------------
+// --- containers
+// ---------------------------------------------------------------------------------------------
 enum class nature : std::uint8_t {
   single,      // one value: one element
   contiguous,  // data() and size(), or a C array
@@ -128,10 +130,21 @@ enum class nature : std::uint8_t {
 template <class C>
 consteval nature nature_of() {
   using bare = std::remove_reference_t<C>;
-  if constexpr (std::is_bounded_array_v<bare>) return nature::contiguous;
-  else if constexpr (requires(bare& c) { *c.data(), c.size(); typename bare::value_type; }) return nature::contiguous;
-  else if constexpr (requires(bare& c) { c.size(); c.begin(); typename bare::value_type; }) return nature::scattered;
-  else return nature::single;
+  if constexpr (std::is_bounded_array_v<bare>)
+    return nature::contiguous;
+  else if constexpr (requires(bare & c) {
+                       *c.data(), c.size();
+                       typename bare::value_type;
+                     })
+    return nature::contiguous;
+  else if constexpr (requires(bare & c) {
+                       c.size();
+                       c.begin();
+                       typename bare::value_type;
+                     })
+    return nature::scattered;
+  else
+    return nature::single;
 }
 
 template <class C>
@@ -141,31 +154,39 @@ inline constexpr bool is_packed_bool<std::vector<bool, A>> = true;
 
 template <class C>
 constexpr auto* data_of(C& c) noexcept {
-  if constexpr (std::is_bounded_array_v<C>) return static_cast<std::remove_extent_t<C>*>(c);
-  else if constexpr (nature_of<C>() == nature::contiguous) return c.data();
-  else return std::addressof(c);
+  if constexpr (std::is_bounded_array_v<C>)
+    return static_cast<std::remove_extent_t<C>*>(c);
+  else if constexpr (nature_of<C>() == nature::contiguous)
+    return c.data();
+  else
+    return std::addressof(c);
 }
 template <class C>
 constexpr std::size_t size_of(const C& c) noexcept {
-  if constexpr (std::is_bounded_array_v<C>) return std::extent_v<C>;
-  else if constexpr (nature_of<C>() == nature::contiguous) return static_cast<std::size_t>(c.size());
-  else return 1;
+  if constexpr (std::is_bounded_array_v<C>)
+    return std::extent_v<C>;
+  else if constexpr (nature_of<C>() == nature::contiguous)
+    return static_cast<std::size_t>(c.size());
+  else
+    return 1;
 }
 
 /// The type of a container's elements, or of a single value.
 template <class C>
-using element_type = std::remove_cv_t<std::remove_pointer_t<decltype(data_of(std::declval<std::remove_reference_t<C>&>()))>>;
+using element_type =
+    std::remove_cv_t<std::remove_pointer_t<decltype(data_of(std::declval<std::remove_reference_t<C>&>()))>>;
 
 template <class C>
 inline constexpr bool is_writable =
     !std::is_const_v<std::remove_pointer_t<decltype(data_of(std::declval<std::remove_reference_t<C>&>()))>>;
 
-/// Types whose bytes may travel. std::pair and std::tuple are copied byte by byte too, though their assignment is not
-/// trivial.
+/// Types whose bytes may travel. std::pair and std::tuple are copied byte by byte too, though their
+/// assignment is not trivial.
 template <class T>
 inline constexpr bool travels =
-    !std::is_reference_v<T> && (std::is_trivially_copyable_v<T> ||
-                                (std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>));
+    !std::is_reference_v<T> &&
+    (std::is_trivially_copyable_v<T> ||
+     (std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>));
 
 template <class T>
 using default_container = std::conditional_t<std::is_same_v<T, bool>, dynamic_array<bool>, std::vector<T>>;
@@ -186,7 +207,8 @@ counts_view counts_of(const C& c) noexcept {
   return {data_of(c), size_of(c)};
 }
 
-// --- the arguments of one call, found by name -----------------------------------------------------------------
+// --- the arguments of one call, found by name
+// -----------------------------------------------------------------
 template <parameter Name, class Argument>
 struct holder {
   Argument argument;  // a reference in blocking calls

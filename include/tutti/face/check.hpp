@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each call takes, and the one sentence that the compiler says where a call is written wrongly. Everything is
-// decided before a call's body is instantiated, so that nothing follows the sentence.
+// What each call takes, and the one sentence that the compiler says where a call is written wrongly.
+// Everything is decided before a call's body is instantiated, so that nothing follows the sentence.
 #pragma once
 
 #include "tutti/core/collective.hpp"
@@ -22,9 +22,9 @@ struct form {
 
 /// What a call takes.
 struct rules {
-  parameter_set in;        // as name(...)
-  parameter_set out;       // as name_out(...)
-  parameter_set required;  // besides the buffer
+  parameter_set in;                       // as name(...)
+  parameter_set out;                      // as name_out(...)
+  parameter_set required;                 // besides the buffer
   parameter buffer = parameter::unnamed;  // the call reads one: this, or send_recv_buf where it is taken
   bool type_suffices = false;             // ... but not on all ranks: `scatter<T>(root(q))`
 };
@@ -36,8 +36,10 @@ constexpr bool is_reduction(collective what) {
     case collective::reduce_scatter:
     case collective::reduce_scatter_block:
     case collective::scan:
-    case collective::exscan: return true;
-    default: return false;
+    case collective::exscan:
+      return true;
+    default:
+      return false;
   }
 }
 constexpr bool is_vector_form(collective what) {
@@ -51,8 +53,10 @@ constexpr bool is_rooted(collective what) {
     case collective::gather:
     case collective::gatherv:
     case collective::scatter:
-    case collective::scatterv: return true;
-    default: return false;
+    case collective::scatterv:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -142,13 +146,17 @@ struct own_problem<T, argument<N, F, P, D>> {
     constexpr parameter_kind kind = kind_of(N);
     if constexpr (N == parameter::op) {
       using function = typename bare::function_type;
-      if constexpr (std::is_void_v<T>) return problem::none;
-      else if constexpr (!std::is_invocable_r_v<T, function&, const T&, const T&>) return problem::not_callable;
-      else return problem::none;
+      if constexpr (std::is_void_v<T>)
+        return problem::none;
+      else if constexpr (!std::is_invocable_r_v<T, function&, const T&, const T&>)
+        return problem::not_callable;
+      else
+        return problem::none;
     } else if constexpr (kind == parameter_kind::special || std::is_same_v<bare, automatic>) {
       return problem::none;
     } else if constexpr (kind == parameter_kind::count) {
-      return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none : problem::constant;
+      return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none
+                                                                           : problem::constant;
     } else if constexpr (is_packed_bool<bare>) {
       return problem::packed_bool;
     } else if constexpr (nature_of<D>() == nature::scattered) {
@@ -158,7 +166,8 @@ struct own_problem<T, argument<N, F, P, D>> {
     } else {
       using element = element_type<D>;
       if constexpr (kind == parameter_kind::counts) {
-        if (!std::is_same_v<element, int> && !std::is_same_v<element, std::size_t>) return problem::not_counts;
+        if (!std::is_same_v<element, int> && !std::is_same_v<element, std::size_t>)
+          return problem::not_counts;
       } else {
         if (!travels<element>) return problem::not_bytes;
         const bool converts = N == parameter::values_on_rank_0 && std::is_convertible_v<element, T>;
@@ -166,7 +175,7 @@ struct own_problem<T, argument<N, F, P, D>> {
       }
       if constexpr (F != flow::in) {
         if (!is_writable<D>) return problem::constant;
-        constexpr bool resizes = requires(bare& c) { c.resize(std::size_t{1}); };
+        constexpr bool resizes = requires(bare & c) { c.resize(std::size_t{1}); };
         if (P != resize_policy::no_resize && !resizes) return problem::no_resize;
       }
       return problem::none;
@@ -194,7 +203,8 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
     if (r.required.has(static_cast<parameter>(i)) && !given.has(static_cast<parameter>(i)))
       return {problem::missing, static_cast<parameter>(i)};
   // Who sends blocks of different lengths must say how long they are; who receives them in place, too.
-  if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) && !given.has(parameter::send_counts))
+  if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) &&
+      !given.has(parameter::send_counts))
     return {problem::missing, parameter::send_counts};
   if (r.in.has(parameter::recv_counts) && in_place && !given.has(parameter::recv_counts))
     return {problem::missing, parameter::recv_counts};
@@ -203,7 +213,8 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   return {};
 }
 
-// --- the element type of a call: the first that is told by T, send_buf, send_recv_buf, recv_buf -------------------
+// --- the element type of a call: the first that is told by T, send_buf, send_recv_buf, recv_buf
+// -------------------
 template <parameter Name, class A>
 struct told {
   using type = void;
@@ -212,9 +223,11 @@ template <parameter N, flow F, resize_policy P, class D>
 struct told<N, argument<N, F, P, D>> {
   static constexpr auto find() {
     using bare = std::remove_cvref_t<D>;
-    if constexpr (std::is_same_v<bare, automatic> || is_packed_bool<bare> || nature_of<D>() == nature::scattered)
+    if constexpr (std::is_same_v<bare, automatic> || is_packed_bool<bare> ||
+                  nature_of<D>() == nature::scattered)
       return std::type_identity<void>{};
-    else return std::type_identity<element_type<D>>{};
+    else
+      return std::type_identity<element_type<D>>{};
   }
   using type = typename decltype(find())::type;
 };
@@ -237,7 +250,8 @@ consteval verdict judged() {
   if constexpr (sizeof...(Args) == 0) {
     return judge(rules_of(F), !std::is_void_v<T>, nullptr, 0);
   } else {
-    constexpr seen_argument seen[] = {{parameter_of<Args>, direction_of<Args>, own_problem<element, Args>::value}...};
+    constexpr seen_argument seen[] = {
+        {parameter_of<Args>, direction_of<Args>, own_problem<element, Args>::value}...};
     return judge(rules_of(F), !std::is_void_v<element>, seen, sizeof...(Args));
   }
 }

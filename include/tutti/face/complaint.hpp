@@ -12,8 +12,22 @@ namespace tutti::detail {
 
 /// What is wrong with a call.
 enum class problem : std::uint8_t {
-  none, unnamed, missing, unexpected, not_out, twice, in_place, constant, packed_bool, scattered, not_bytes, no_resize,
-  other_type, not_counts, not_callable, not_asked
+  none,
+  unnamed,
+  missing,
+  unexpected,
+  not_out,
+  twice,
+  in_place,
+  constant,
+  packed_bool,
+  scattered,
+  not_bytes,
+  no_resize,
+  other_type,
+  not_counts,
+  not_callable,
+  not_asked
 };
 
 /// The sentence, generated for every parameter, as a static_assert takes a literal only.
@@ -26,22 +40,22 @@ struct complaint {
   static_assert(not_a<P, problem::unnamed>, "unnamed argument, not a parameter: did you mean send_buf(x)?");
 };
 // clang-format off
-#define TUTTI_ROW(NAME, KIND, TEXT)                                                                                 \
-  template <problem P> struct complaint<P, parameter::NAME> {                                                       \
-    static_assert(not_a<P, problem::missing>, #NAME ": missing, this call needs it");                               \
-    static_assert(not_a<P, problem::unexpected>, #NAME ": this call does not take it");                             \
-    static_assert(not_a<P, problem::not_out>, #NAME ": this call takes it in only, not " #NAME "_out");             \
-    static_assert(not_a<P, problem::twice>, #NAME ": given twice, or both in and out");                             \
-    static_assert(not_a<P, problem::in_place>, #NAME ": send_recv_buf stands for send_buf and recv_buf");           \
-    static_assert(not_a<P, problem::constant>, #NAME ": const, but the call writes to it");                         \
-    static_assert(not_a<P, problem::packed_bool>, #NAME ": std::vector<bool> has no bools to send: it packs bits"); \
-    static_assert(not_a<P, problem::scattered>, #NAME ": not a contiguous container (data() and size())");          \
-    static_assert(not_a<P, problem::not_bytes>, #NAME ": elements are not trivially copyable, serialize them");     \
-    static_assert(not_a<P, problem::no_resize>, #NAME ": this container cannot be resized, use no_resize");         \
-    static_assert(not_a<P, problem::other_type>, #NAME ": its elements are not of the type that is sent");          \
-    static_assert(not_a<P, problem::not_counts>, #NAME ": takes a container of int or of std::size_t");             \
-    static_assert(not_a<P, problem::not_callable>, #NAME ": cannot be called with two elements to give one");       \
-    static_assert(not_a<P, problem::not_asked>, #NAME ": was not asked for, so it cannot be extracted");            \
+#define TUTTI_ROW(NAME, KIND, TEXT)                                                                           \
+  template <problem P> struct complaint<P, parameter::NAME> {                                                 \
+    static_assert(not_a<P, problem::missing>, #NAME ": missing, this call needs it");                         \
+    static_assert(not_a<P, problem::unexpected>, #NAME ": this call does not take it");                       \
+    static_assert(not_a<P, problem::not_out>, #NAME ": this call takes it in only, not " #NAME "_out");       \
+    static_assert(not_a<P, problem::twice>, #NAME ": given twice, or both in and out");                       \
+    static_assert(not_a<P, problem::in_place>, #NAME ": send_recv_buf stands for send_buf and recv_buf");     \
+    static_assert(not_a<P, problem::constant>, #NAME ": const, but the call writes to it");                   \
+    static_assert(not_a<P, problem::packed_bool>, #NAME ": std::vector<bool> packs bits, it has no bools");   \
+    static_assert(not_a<P, problem::scattered>, #NAME ": not a contiguous container (data() and size())");    \
+    static_assert(not_a<P, problem::not_bytes>, #NAME ": elements are not trivially copyable");               \
+    static_assert(not_a<P, problem::no_resize>, #NAME ": this container cannot be resized, use no_resize");   \
+    static_assert(not_a<P, problem::other_type>, #NAME ": its elements are not of the type that is sent");    \
+    static_assert(not_a<P, problem::not_counts>, #NAME ": takes a container of int or of std::size_t");       \
+    static_assert(not_a<P, problem::not_callable>, #NAME ": cannot be called with two elements to give one"); \
+    static_assert(not_a<P, problem::not_asked>, #NAME ": was not asked for, so it cannot be extracted");      \
   };
 TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW

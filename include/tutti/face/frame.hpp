@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call from its arguments to its result: fills tutti::call, infers what was left out, makes room, and builds
-// what is returned. The same for blocking calls (arguments are referred to, the frame stands on the stack) and for
-// the others (arguments are moved in, the frame lives in the request).
+// One call from its arguments to its result: fills tutti::call, infers what was left out, makes room, and
+// builds what is returned. The same for blocking calls (arguments are referred to, the frame stands on the
+// stack) and for the others (arguments are moved in, the frame lives in the request).
 #pragma once
 
 #include <optional>
@@ -49,27 +49,35 @@ class frame {
   static constexpr bool has = ((parameter_of<std::remove_reference_t<Args>> == N) || ...);
   template <parameter N>
   static constexpr bool has_out = ((parameter_of<std::remove_reference_t<Args>> == N &&
-                                    direction_of<std::remove_reference_t<Args>> == flow::out) || ...);
+                                    direction_of<std::remove_reference_t<Args>> == flow::out) ||
+                                   ...);
   template <parameter N>
   static constexpr bool has_in = has<N> && !has_out<N>;
   template <parameter N>
-  auto& argument_of() noexcept { return get<N>(args_); }
+  auto& argument_of() noexcept {
+    return get<N>(args_);
+  }
   template <parameter N>
-  auto& data() noexcept { return get<N>(args_).data; }
+  auto& data() noexcept {
+    return get<N>(args_).data;
+  }
   template <parameter N>
   static constexpr bool is_automatic() {
     return ((std::is_same_v<std::remove_cvref_t<decltype(std::declval<Args&>().data)>, automatic> &&
-             parameter_of<std::remove_reference_t<Args>> == N) || ...);
+             parameter_of<std::remove_reference_t<Args>> == N) ||
+            ...);
   }
   template <parameter N>
   static constexpr resize_policy policy_of() {
     resize_policy found = resize_policy::no_resize;
-    ((parameter_of<std::remove_reference_t<Args>> == N ? void(found = std::remove_reference_t<Args>::policy) : void()), ...);
+    ((parameter_of<std::remove_reference_t<Args>> == N ? void(found = std::remove_reference_t<Args>::policy)
+                                                       : void()),
+     ...);
     return found;
   }
   template <parameter N>
-  static constexpr bool owns = ((parameter_of<std::remove_reference_t<Args>> == N && std::remove_reference_t<Args>::owning) ||
-                                ...);
+  static constexpr bool owns =
+      ((parameter_of<std::remove_reference_t<Args>> == N && std::remove_reference_t<Args>::owning) || ...);
 
   // --- the buffers ---
   static constexpr bool is_bcast = F.what == collective::bcast;
@@ -85,30 +93,42 @@ class frame {
                                   std::conditional_t<F.single, T, default_container<T>>>;
 
   auto& out() noexcept {
-    if constexpr (explicit_out) return data<out_name>();
-    else return made_;
+    if constexpr (explicit_out)
+      return data<out_name>();
+    else
+      return made_;
   }
   static auto type_of_out() {
     if constexpr (explicit_out)
-      return std::type_identity<std::remove_reference_t<decltype(get<out_name>(std::declval<bag<Args...>&>()).data)>>{};
-    else return std::type_identity<made>{};
+      return std::type_identity<
+          std::remove_reference_t<decltype(get<out_name>(std::declval<bag<Args...>&>()).data)>>{};
+    else
+      return std::type_identity<made>{};
   }
   using out_type = typename decltype(type_of_out())::type;
   static constexpr resize_policy out_policy() {
-    if constexpr (nature_of<out_type>() != nature::contiguous) return resize_policy::no_resize;
-    else return explicit_out ? policy_of<out_name>() : resize_policy::resize_to_fit;
+    if constexpr (nature_of<out_type>() != nature::contiguous)
+      return resize_policy::no_resize;
+    else
+      return explicit_out ? policy_of<out_name>() : resize_policy::resize_to_fit;
   }
 
   static constexpr bool reads = both_ways || has<send_buf>;
   std::size_t in_size() noexcept {
-    if constexpr (both_ways) return size_of(out());
-    else if constexpr (has<send_buf>) return size_of(data<send_buf>());
-    else return 0;
+    if constexpr (both_ways)
+      return size_of(out());
+    else if constexpr (has<send_buf>)
+      return size_of(data<send_buf>());
+    else
+      return 0;
   }
   const void* in_data() noexcept {
-    if constexpr (both_ways) return data_of(out());
-    else if constexpr (has<send_buf>) return data_of(data<send_buf>());
-    else return nullptr;
+    if constexpr (both_ways)
+      return data_of(out());
+    else if constexpr (has<send_buf>)
+      return data_of(data<send_buf>());
+    else
+      return nullptr;
   }
 
   void make_room(const call_site& s, std::size_t n) {
@@ -124,11 +144,15 @@ class frame {
 
   // --- counts ---
   template <parameter N>
-  std::size_t count_given(const call_site& s) { return checked_count(s, N, data<N>()); }
+  std::size_t count_given(const call_site& s) {
+    return checked_count(s, N, data<N>());
+  }
   // What this rank says of the length of what it sends: false where it leaves it to the buffer.
   bool length_given(const call_site& s, std::size_t& n) {
-    if constexpr (has_in<send_recv_count>) n = count_given<send_recv_count>(s);
-    else if constexpr (has_in<send_count>) n = count_given<send_count>(s);
+    if constexpr (has_in<send_recv_count>)
+      n = count_given<send_recv_count>(s);
+    else if constexpr (has_in<send_count>)
+      n = count_given<send_count>(s);
     return has_in<send_recv_count> || has_in<send_count>;
   }
   static constexpr parameter length_name = has_in<send_recv_count> ? send_recv_count : send_count;
@@ -157,8 +181,10 @@ class frame {
   }
   template <parameter N>
   counts_view view_of() noexcept {
-    if constexpr (has_in<N>) return counts_of(data<N>());
-    else return {};
+    if constexpr (has_in<N>)
+      return counts_of(data<N>());
+    else
+      return {};
   }
 
   void require_single(const call_site& s, std::size_t n, std::size_t wanted) {
@@ -175,20 +201,28 @@ class frame {
     std::size_t n = 1;
     const auto at_the_root = [&] {
       require_buffer(s);
-      if (fixed) n = 1;
-      else if (!length_given(s, n)) n = in_size();
-      if constexpr (F.single) require_single(s, in_size(), 1);
-      else check_within(s, length_name, n, in_size());
+      if (fixed)
+        n = 1;
+      else if (!length_given(s, n))
+        n = in_size();
+      if constexpr (F.single)
+        require_single(s, in_size(), 1);
+      else
+        check_within(s, length_name, n, in_size());
     };
     if constexpr (has_in<send_recv_count> || fixed) {
-      if (at_root) at_the_root();
-      else length_given(s, n);
+      if (at_root)
+        at_the_root();
+      else
+        length_given(s, n);
     } else {
       if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
       n = count_by_bcast(s, call_.root, n);
     }
-    if (at_root && both_ways) call_.output = const_cast<void*>(in_data());
-    else make_room(s, n);
+    if (at_root && both_ways)
+      call_.output = const_cast<void*>(in_data());
+    else
+      make_room(s, n);
     call_.input = call_.output;
     call_.count = n;
     put_count<send_recv_count>(s, n);
@@ -216,8 +250,10 @@ class frame {
       use_in_place(s, in_size());
     } else {
       call_.input = in_data();
-      if (F.what != collective::reduce || s.rank == call_.root) make_room(s, n);
-      else leave_empty();
+      if (F.what != collective::reduce || s.rank == call_.root)
+        make_room(s, n);
+      else
+        leave_empty();
     }
     put_count<send_recv_count>(s, n);
     put_count<recv_count>(s, n);
@@ -243,16 +279,20 @@ class frame {
     const auto p = static_cast<std::size_t>(s.size);
     const bool many = F.what == collective::alltoall || (in_place && receives);
     std::size_t n = 0;
-    if (!length_given(s, n)) n = many ? divided(s, in_name, in_size()) : in_size();
-    else if (!in_place) check_within(s, length_name, many ? n * p : n, in_size());
+    if (!length_given(s, n))
+      n = many ? divided(s, in_name, in_size()) : in_size();
+    else if (!in_place)
+      check_within(s, length_name, many ? n * p : n, in_size());
     check_received(s, n, receives);
     call_.count = n;
     if constexpr (in_place) {
       use_in_place(s, many ? n * p : n);
     } else {
       call_.input = in_data();
-      if (receives) make_room(s, n * p);
-      else leave_empty();
+      if (receives)
+        make_room(s, n * p);
+      else
+        leave_empty();
     }
     put_lengths(s, n);
   }
@@ -264,14 +304,19 @@ class frame {
     const auto at_the_root = [&] {
       require_buffer(s);
       require_single(s, in_size(), p);
-      if (!length_given(s, n)) n = divided(s, in_name, in_size());
-      else check_within(s, length_name, n * p, in_size());
+      if (!length_given(s, n))
+        n = divided(s, in_name, in_size());
+      else
+        check_within(s, length_name, n * p, in_size());
       check_received(s, n, true);
     };
     if constexpr (has_in<recv_count> || has_in<send_recv_count> || F.single) {
-      if (at_root) at_the_root();
-      else if constexpr (has_in<recv_count>) n = count_given<recv_count>(s);
-      else length_given(s, n);
+      if (at_root)
+        at_the_root();
+      else if constexpr (has_in<recv_count>)
+        n = count_given<recv_count>(s);
+      else
+        length_given(s, n);
     } else {
       if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
       n = count_by_bcast(s, call_.root, n);
@@ -286,17 +331,23 @@ class frame {
     const auto me = static_cast<std::size_t>(s.rank);
     counts_view counts = view_of<recv_counts>();
     const auto send_length = [&] {
-      if (!length_given(s, length_)) length_ = in_size();
-      else check_within(s, length_name, length_, in_size());
+      if (!length_given(s, length_))
+        length_ = in_size();
+      else
+        check_within(s, length_name, length_, in_size());
     };
     if constexpr (has_in<recv_counts>) {
-      if constexpr (in_place) length_ = receives && me < counts.size() ? counts[me] : in_size();
-      else send_length();
+      if constexpr (in_place)
+        length_ = receives && me < counts.size() ? counts[me] : in_size();
+      else
+        send_length();
     } else {
       std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.size)) : nullptr;
       const auto exchange = [&](std::size_t n) {
-        if constexpr (F.what == collective::allgatherv) counts_by_allgather(s, n, all);
-        else counts_by_gather(s, call_.root, n, all);
+        if constexpr (F.what == collective::allgatherv)
+          counts_by_allgather(s, n, all);
+        else
+          counts_by_gather(s, call_.root, n, all);
       };
       agree(send_length, [&] { exchange(refused_count); });
       exchange(length_);
@@ -305,9 +356,12 @@ class frame {
     call_.input = in_data();
     call_.count = length_;
     call_.in_counts = {&length_, 1};
-    if (receives) receive_blocks(s, counts);
-    else if constexpr (in_place) call_.in_place = true, call_.output = const_cast<void*>(call_.input);
-    else leave_empty();
+    if (receives)
+      receive_blocks(s, counts);
+    else if constexpr (in_place)
+      call_.in_place = true, call_.output = const_cast<void*>(call_.input);
+    else
+      leave_empty();
     put_count<send_count>(s, length_);
   }
 
@@ -315,7 +369,8 @@ class frame {
     const bool at_root = s.rank == call_.root;
     const auto at_the_root = [&] {
       require_buffer(s);
-      if (!has_in<send_counts>) refuse_call(s, send_counts, "is missing at the root", "the root must say who gets what");
+      if (!has_in<send_counts>)
+        refuse_call(s, send_counts, "is missing at the root", "the root must say who gets what");
       send_blocks(s);
     };
     if constexpr (has_in<recv_count>) {
@@ -367,8 +422,10 @@ class frame {
   void check_received(const call_site& s, std::size_t n, bool receives) {
     if constexpr (has_in<recv_count>) {
       if (receives && count_given<recv_count>(s) != n)
-        refuse_call(s, recv_count, "is " + std::to_string(data<recv_count>()) + ", but blocks of " + std::to_string(n) +
-                                       " elements are sent", "leave it out, or give the length that is sent");
+        refuse_call(s, recv_count,
+                    "is " + std::to_string(data<recv_count>()) + ", but blocks of " + std::to_string(n) +
+                        " elements are sent",
+                    "leave it out, or give the length that is sent");
     } else {
       (void)s, (void)n, (void)receives;
     }
@@ -380,7 +437,8 @@ class frame {
   }
   // Off the root nothing is received: what the result owns is empty, what the caller owns is not touched.
   void leave_empty() {
-    if constexpr (explicit_out && owns<out_name> && out_policy() == resize_policy::resize_to_fit) out().resize(0);
+    if constexpr (explicit_out && owns<out_name> && out_policy() == resize_policy::resize_to_fit)
+      out().resize(0);
   }
   void receive_scattered(const call_site& s, std::size_t n) {
     if (s.rank != call_.root) {
@@ -389,21 +447,27 @@ class frame {
       return;
     }
     call_.input = in_data();
-    if constexpr (in_place) call_.in_place = true, call_.output = const_cast<void*>(call_.input);
-    else make_room(s, n);
+    if constexpr (in_place)
+      call_.in_place = true, call_.output = const_cast<void*>(call_.input);
+    else
+      make_room(s, n);
   }
   void send_blocks(const call_site& s) {
     call_.in_counts = view_of<send_counts>();
     call_.in_displs = view_of<send_displs>();
-    const std::size_t end = extent_of(s, send_counts, call_.in_counts, send_displs, call_.in_displs, has_in<send_displs>);
+    const std::size_t end =
+        extent_of(s, send_counts, call_.in_counts, send_displs, call_.in_displs, has_in<send_displs>);
     check_within(s, send_counts, end, in_size());
   }
   void receive_blocks(const call_site& s, const counts_view& counts) {
     call_.out_counts = counts;
     call_.out_displs = view_of<recv_displs>();
-    const std::size_t end = extent_of(s, recv_counts, counts, recv_displs, call_.out_displs, has_in<recv_displs>);
-    if constexpr (in_place) use_in_place(s, end);
-    else make_room(s, end);
+    const std::size_t end =
+        extent_of(s, recv_counts, counts, recv_displs, call_.out_displs, has_in<recv_displs>);
+    if constexpr (in_place)
+      use_in_place(s, end);
+    else
+      make_room(s, end);
     put_counts_and_displs<recv_counts, recv_displs>(s, counts);
   }
 
@@ -411,18 +475,23 @@ class frame {
   static constexpr bool by_reference = F.how == mode::persistent;
   template <class C>
   using returned = std::conditional_t<by_reference && nature_of<C>() == nature::contiguous, const C&, C>;
-  using made_part = std::conditional_t<F.single && F.what == collective::reduce, std::optional<made>, returned<made>>;
+  using made_part =
+      std::conditional_t<F.single && F.what == collective::reduce, std::optional<made>, returned<made>>;
 
   template <class Argument>
   static constexpr auto part_of_argument() {
-    if constexpr (!Argument::owning || Argument::direction == flow::in) return part_list<>{};
+    if constexpr (!Argument::owning || Argument::direction == flow::in)
+      return part_list<>{};
     else if constexpr (std::is_same_v<typename Argument::data_type, automatic>)
       return part_list<part<Argument::name, made_part>>{};
-    else return part_list<part<Argument::name, returned<typename Argument::data_type>>>{};
+    else
+      return part_list<part<Argument::name, returned<typename Argument::data_type>>>{};
   }
   static constexpr auto first_part() {
-    if constexpr (new_first) return part_list<part<out_name, made_part>>{};
-    else return part_list<>{};
+    if constexpr (new_first)
+      return part_list<part<out_name, made_part>>{};
+    else
+      return part_list<>{};
   }
   using parts = decltype((first_part() + ... + part_of_argument<std::remove_reference_t<Args>>()));
 
@@ -435,9 +504,12 @@ class frame {
   typename Part::type take() {
     constexpr bool buffer = Part::name == recv_buf || Part::name == send_recv_buf;
     auto& source = [this]() -> auto& {
-      if constexpr (buffer) return this->out();
-      else return this->template data<Part::name>();
-    }();
+      if constexpr (buffer)
+        return this->out();
+      else
+        return this->template data<Part::name>();
+    }
+    ();
     if constexpr (buffer && F.single && F.what == collective::reduce && !explicit_out) {
       if (rank_ != call_.root) return std::nullopt;
       return source;
@@ -450,10 +522,12 @@ class frame {
   template <class... Parts>
   auto taken(part_list<Parts...>) -> typename result_of_parts<by_reference, Parts...>::type {
     using type = typename result_of_parts<by_reference, Parts...>::type;
-    if constexpr (std::is_void_v<type>) return;
+    if constexpr (std::is_void_v<type>)
+      return;
     else if constexpr ((std::is_same_v<typename Parts::type, type> && ...) && sizeof...(Parts) == 1)
       return (take<Parts>(), ...);
-    else return type(std::in_place, take<Parts>()...);
+    else
+      return type(std::in_place, take<Parts>()...);
   }
 
  public:
@@ -477,14 +551,22 @@ class frame {
           refuse_call(s, root, "there is no rank " + std::to_string(call_.root), "ranks are 0 to size - 1");
       }
       if constexpr (has<op>) call_.op = operation_for<T>(data<op>());
-      if constexpr (is_bcast) bcast(s);
-      else if constexpr (F.what == collective::reduce_scatter) reduce_scatter(s);
-      else if constexpr (is_reduction(F.what)) reduction(s);
-      else if constexpr (F.what == collective::scatter) scatter(s);
-      else if constexpr (F.what == collective::scatterv) scatterv(s);
-      else if constexpr (F.what == collective::alltoallv) alltoallv(s);
-      else if constexpr (is_vector_form(F.what)) gatherv(s);
-      else regular(s);
+      if constexpr (is_bcast)
+        bcast(s);
+      else if constexpr (F.what == collective::reduce_scatter)
+        reduce_scatter(s);
+      else if constexpr (is_reduction(F.what))
+        reduction(s);
+      else if constexpr (F.what == collective::scatter)
+        scatter(s);
+      else if constexpr (F.what == collective::scatterv)
+        scatterv(s);
+      else if constexpr (F.what == collective::alltoallv)
+        alltoallv(s);
+      else if constexpr (is_vector_form(F.what))
+        gatherv(s);
+      else
+        regular(s);
     }
     return call_;
   }
@@ -505,7 +587,8 @@ class frame {
         }
       }
     }
-    if constexpr (in_place && (F.what == collective::reduce_scatter_block || F.what == collective::reduce_scatter) &&
+    if constexpr (in_place &&
+                  (F.what == collective::reduce_scatter_block || F.what == collective::reduce_scatter) &&
                   out_policy() == resize_policy::resize_to_fit && !by_reference)
       out().resize(call_.count);
     return taken(parts{});

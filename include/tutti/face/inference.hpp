@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a call that needs no types, in the library: checks of counts, and the exchanges that find the counts
-// which a caller left out. An exchange is one more collective on the same communicator, of one std::size_t a rank.
-// A rank that sees a fault of its own takes part with a mark in place of its count, so that all ranks throw and the
-// communicator stays usable.
+// The part of a call that needs no types, in the library: checks of counts, and the exchanges that find the
+// counts which a caller left out. An exchange is one more collective on the same communicator, of one
+// std::size_t a rank. A rank that sees a fault of its own takes part with a mark in place of its count, so
+// that all ranks throw and the communicator stays usable.
 #pragma once
 
 #include <cstddef>
@@ -35,10 +35,10 @@ void check_within(const call_site&, parameter, std::size_t wanted, std::size_t h
 /// A buffer of p blocks that p does not divide is refused. Returns the length of a block.
 std::size_t divided(const call_site&, parameter, std::size_t elements);
 
-/// The end of the furthest block, in elements. Throws where there are not p counts (or displacements), or one is
-/// negative. Displacements not given: densely packed.
-std::size_t extent_of(const call_site&, parameter counts_name, const counts_view& counts, parameter displs_name,
-                      const counts_view& displs, bool displs_given);
+/// The end of the furthest block, in elements. Throws where there are not p counts (or displacements), or one
+/// is negative. Displacements not given: densely packed.
+std::size_t extent_of(const call_site&, parameter counts_name, const counts_view& counts,
+                      parameter displs_name, const counts_view& displs, bool displs_given);
 
 /// One number a rank, kept without allocation for few ranks.
 class count_array {
@@ -76,8 +76,8 @@ void counts_by_allgather(const call_site&, std::size_t mine, std::size_t* all);
 /// What each rank has for this one; `send_counts` null: this rank refuses.
 void counts_by_alltoall(const call_site&, const counts_view* send_counts, std::size_t* recv_counts);
 
-/// Writes counts, or the displacements of densely packed blocks, as the caller wants them. Throws where a number does
-/// not fit an int.
+/// Writes counts, or the displacements of densely packed blocks, as the caller wants them. Throws where a
+/// number does not fit an int.
 void put_counts(const call_site&, parameter, const counts_view& from, int* to);
 void put_counts(const call_site&, parameter, const counts_view& from, std::size_t* to);
 void put_displs(const call_site&, parameter, const counts_view& counts, int* to);

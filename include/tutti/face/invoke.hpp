@@ -26,9 +26,12 @@ class held_frame final : public held_call<typename Frame::result_type> {
   Frame frame;
 };
 
-// Owning arguments of const objects are never written: those would be out parameters, which the caller makes anew.
+// Owning arguments of const objects are never written: those would be out parameters, which the caller makes
+// anew.
 template <class A>
-std::remove_cvref_t<A>& without_const(A& argument) noexcept { return const_cast<std::remove_cvref_t<A>&>(argument); }
+std::remove_cvref_t<A>& without_const(A& argument) noexcept {
+  return const_cast<std::remove_cvref_t<A>&>(argument);
+}
 
 template <form F, class T, class Communicator, class... Args>
 auto invoke(const Communicator& comm, Args&&... args) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one table of named parameters. Names, factories (parameters.hpp), extract_...() (result.hpp), the compiler's
-// messages (check.hpp) and the reference page are all generated from its rows: a new parameter is one row here,
-// and a mention in the calls that take it.
+// The one table of named parameters. Names, factories (parameters.hpp), extract_...() (result.hpp), the
+// compiler's messages (check.hpp) and the reference page are all generated from its rows: a new parameter is
+// one row here, and a mention in the calls that take it.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,23 @@
 //   counts         one number a rank: name(container), name({list}), and out as name_out
 //   count          one number: name(integer), and out as name_out(), name_out(integer)
 //   special        its factory is written by hand
-#define TUTTI_PARAMETERS(X)                                                                                    \
-  X(send_buf, in_buffer, "the elements to send: a contiguous container, a single value, or a list")            \
-  X(recv_buf, out_buffer, "where received elements go; left out: a new container, first in the result")        \
-  X(send_recv_buf, in_out_buffer, "sent from and received into; the in-place form of a collective")            \
-  X(send_count, count, "elements to send (to each rank, where all get as many); left out: the whole buffer")   \
-  X(recv_count, count, "elements to receive (from each rank, where all send as many); left out: inferred")     \
-  X(send_recv_count, count, "elements of send_recv_buf, or of a reduction; left out: the whole buffer")        \
-  X(send_counts, counts, "elements to send to each rank")                                                      \
-  X(recv_counts, counts, "elements to receive from each rank; left out: inferred by communication")            \
-  X(send_displs, counts, "where each rank's block begins in send_buf; left out: densely packed")               \
-  X(recv_displs, counts, "where each rank's block goes in recv_buf; left out: densely packed")                 \
-  X(op, special, "what combines two elements")                                                                 \
-  X(root, special, "the rank that a rooted collective starts or ends at; left out: 0")                         \
-  X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one value for all elements, or one each")    \
+// clang-format off
+#define TUTTI_PARAMETERS(X)                                                                             \
+  X(send_buf, in_buffer, "the elements to send: a contiguous container, a single value, or a list")     \
+  X(recv_buf, out_buffer, "where received elements go; left out: a new container")                      \
+  X(send_recv_buf, in_out_buffer, "sent from and received into; the in-place form of a collective")     \
+  X(send_count, count, "elements to send (to each, where all get as many); left out: the whole buffer") \
+  X(recv_count, count, "elements to receive (from each, where all send as many); left out: inferred")   \
+  X(send_recv_count, count, "elements of send_recv_buf, or of a reduction; left out: the whole buffer") \
+  X(send_counts, counts, "elements to send to each rank")                                               \
+  X(recv_counts, counts, "elements to receive from each rank; left out: inferred by communication")     \
+  X(send_displs, counts, "where each rank's block begins in send_buf; left out: densely packed")        \
+  X(recv_displs, counts, "where each rank's block goes in recv_buf; left out: densely packed")          \
+  X(op, special, "what combines two elements")                                                          \
+  X(root, special, "the rank that a rooted collective starts or ends at; left out: 0")                  \
+  X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one for all elements, or one each")   \
   X(algorithm, special, "forces one algorithm, as \"ring\"; left out: selected")
+// clang-format on
 
 namespace tutti {
 
