@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The demo: real work on real input, the same program on every engine. It searches and connects the dependency graph of
-// Debian's packages and sorts every word of the documentation, as this machine has them, and checks each result
-// against a sequential program's. The work is in graph/ and sort/; what runs it and tells of it is in demo/.
+// The demo: real work on real input, the same program on every engine. It searches and connects the
+// dependency graph of Debian's packages and sorts every word of the documentation, as this machine has them,
+// and checks each result against a sequential program's. The work is in graph/ and sort/; what runs it and
+// tells of it is in demo/.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -37,14 +38,18 @@ int all_engines(const demo::request& wish, const std::string& engines, bool json
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Real work on real input, on every engine of this machine, checked against a sequential program.");
+  CLI::App app(
+      "Real work on real input, on every engine of this machine, checked against a sequential program.");
   demo::request wish;
   std::string engines;
   bool json = false, report = false;
   app.add_option("--edges", wish.edges, "search this edge list, not the packages")->type_name("FILE");
-  app.add_option("--from", wish.from, "begin the search there, not where most edges are")->type_name("VERTEX");
-  app.add_option("--text", wish.texts, "sort the words of these, not of the documentation")->type_name("FILE|FOLDER");
-  app.add_option("--engines", engines, "threads, fibers, openmpi, mpich; each perhaps with :RANKS")->type_name("LIST");
+  app.add_option("--from", wish.from, "begin the search there, not where most edges are")
+      ->type_name("VERTEX");
+  app.add_option("--text", wish.texts, "sort the words of these, not of the documentation")
+      ->type_name("FILE|FOLDER");
+  app.add_option("--engines", engines, "threads, fibers, openmpi, mpich; each perhaps with :RANKS")
+      ->type_name("LIST");
   app.add_flag("--json", json, "for scripts");
   app.add_flag("--report", report)->group("");  // from the demo to itself
   app.footer(examples);

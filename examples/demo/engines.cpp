@@ -51,8 +51,9 @@ std::string launcher_of(const std::string& mpi) {
 std::string obstacle(const std::string& name) {
   if (!is_mpi(name)) return {};
   if (launcher_of(name).empty()) return "not installed";
-  std::istringstream folders(std::string(std::getenv("TUTTI_MODULE_PATH") ? std::getenv("TUTTI_MODULE_PATH") : "") + ":" +
-                             (self().parent_path() / "../lib/tutti").string());
+  std::istringstream folders(
+      std::string(std::getenv("TUTTI_MODULE_PATH") ? std::getenv("TUTTI_MODULE_PATH") : "") + ":" +
+      (self().parent_path() / "../lib/tutti").string());
   for (std::string folder; std::getline(folders, folder, ':');)
     if (fs::exists(fs::path(folder) / ("libtutti-mpi-" + name + ".so"))) return {};
   return "tutti was built without a module for it: install its lib" + name + "-dev and build again";
@@ -62,7 +63,8 @@ std::string obstacle(const std::string& name) {
 constexpr std::string_view mark = "demo-outcome";
 
 void send(const outcome& o) {
-  fmt::print("{}\t{}\t{:.9f}\t{}\t{}\t{}\t{}\n", mark, o.name, o.seconds, o.bytes, o.hash, o.right, o.algorithms);
+  fmt::print("{}\t{}\t{:.9f}\t{}\t{}\t{}\t{}\n", mark, o.name, o.seconds, o.bytes, o.hash, o.right,
+             o.algorithms);
 }
 
 bool receive(const std::string& line, outcome& o) {
@@ -70,7 +72,11 @@ bool receive(const std::string& line, outcome& o) {
   std::vector<std::string> field;
   for (std::string text; std::getline(in, text, '\t');) field.push_back(text);
   if (field.size() < 6 || field[0] != mark) return false;
-  o = {field[1], std::stod(field[2]), std::stoull(field[3]), std::stoull(field[4]), field[5] == "true",
+  o = {field[1],
+       std::stod(field[2]),
+       std::stoull(field[3]),
+       std::stoull(field[4]),
+       field[5] == "true",
        field.size() > 6 ? field[6] : ""};
   return true;
 }
@@ -97,13 +103,17 @@ void run_job(run& result, const request& wish) {
   if (!wish.texts.empty()) command.push_back("--text");
   for (const std::string& text : wish.texts) command.push_back(fs::absolute(text));
 
-  child job(command);
+  child job(command, std::chrono::minutes(10));
   outcome one;
   for (std::string line; job.line(line);)
-    if (receive(line, one)) result.outcomes.push_back(one);
-    else fmt::print(stderr, "{}\n", line);
-  if (const int code = job.finish(); code != 0) result.problem = fmt::format("{} ended with {}", command[0], code);
-  else if (result.outcomes.empty()) result.problem = fmt::format("{}: no outcome came", command[0]);
+    if (receive(line, one))
+      result.outcomes.push_back(one);
+    else
+      fmt::print(stderr, "{}\n", line);
+  if (const int code = job.finish(); code != 0)
+    result.problem = fmt::format("{} ended with exit code {}", command[0], code);
+  else if (result.outcomes.empty())
+    result.problem = fmt::format("{}: no outcome came", command[0]);
 }
 
 }  // namespace
@@ -117,13 +127,18 @@ plan make_plan(const std::string& list) {
   for (std::string word; std::getline(words, word, ',');) {
     engine wanted{word.substr(0, word.find(':')), 0};
     const auto refuse = [&](const std::string& why) {
-      throw tutti::usage_error("demo", -1, "--engines", "\"" + word + "\": " + why,
-                               "name engines such as threads, fibers:256, openmpi or mpich:2");
+      throw input_error(
+          "--engines",
+          fmt::format("\"{}\": {}; name such as threads, fibers:256, openmpi, mpich:2", word, why));
     };
-    if (wanted.name == "threads") wanted.ranks = cores;
-    else if (wanted.name == "fibers") wanted.ranks = 64;
-    else if (is_mpi(wanted.name)) wanted.ranks = 4;
-    else refuse("there is no such engine");
+    if (wanted.name == "threads")
+      wanted.ranks = cores;
+    else if (wanted.name == "fibers")
+      wanted.ranks = 64;
+    else if (is_mpi(wanted.name))
+      wanted.ranks = 4;
+    else
+      refuse("there is no such engine");
     if (const auto colon = word.find(':'); colon != std::string::npos) {
       const char* end = word.data() + word.size();
       const auto [stop, fault] = std::from_chars(word.data() + colon + 1, end, wanted.ranks);
@@ -143,10 +158,13 @@ plan make_plan(const std::string& list) {
 
 run run_on(const engine& where, const material& given, const request& wish) {
   run result{where, {}, {}};
-  const progress showing(fmt::format("{}, {} ranks", where.name, where.ranks));
+  const progress showing(
+      fmt::format("working on {} with {} rank{}", where.name, where.ranks, where.ranks == 1 ? "" : "s"));
   try {
-    if (is_mpi(where.name)) run_job(result, wish);
-    else run_embedded(result, given);
+    if (is_mpi(where.name))
+      run_job(result, wish);
+    else
+      run_embedded(result, given);
   } catch (const std::exception& e) {
     result.problem = e.what();
   }
@@ -170,7 +188,7 @@ int be_a_rank(const request& wish, bool report, void (*show)(const run&, const m
       if (first) {
         try {
           given = read(wish);
-        } catch (const input_error& e) {
+        } catch (const std::exception& e) {
           fmt::print(stderr, "demo: {}\n", e.what());
           code = 2;
         }
@@ -180,8 +198,10 @@ int be_a_rank(const request& wish, bool report, void (*show)(const run&, const m
       const run done{{"mpi", world.size()}, work(world, first ? &given : nullptr), {}};
       for (const outcome& o : done.outcomes) code |= o.right ? 0 : 1;
       if (!first) return;
-      if (report) for (const outcome& o : done.outcomes) send(o);
-      else show(done, given);
+      if (report)
+        for (const outcome& o : done.outcomes) send(o);
+      else
+        show(done, given);
     });
   } catch (const std::exception& e) {
     fmt::print(stderr, "demo: {}\n", e.what());

@@ -27,10 +27,10 @@ std::string time(double seconds) {
 
 std::string size(std::uint64_t bytes) {
   const double b = static_cast<double>(bytes);
-  return bytes < 1024            ? fmt::format("{} B", bytes)
-         : bytes < (1u << 20)    ? fmt::format("{:.1f} KiB", b / 1024)
-         : bytes < (1ull << 30)  ? fmt::format("{:.1f} MiB", b / (1 << 20))
-                                 : fmt::format("{:.1f} GiB", b / (1 << 30));
+  return bytes < 1024           ? fmt::format("{} B", bytes)
+         : bytes < (1u << 20)   ? fmt::format("{:.1f} KiB", b / 1024)
+         : bytes < (1ull << 30) ? fmt::format("{:.1f} MiB", b / (1 << 20))
+                                : fmt::format("{:.1f} GiB", b / (1 << 30));
 }
 
 /// 1234567 as 1 234 567.
@@ -55,7 +55,8 @@ struct facts {
     }
     std::vector<std::size_t> sizes(given.components.size());
     for (graph::vertex c : given.components) ++sizes[c];
-    components = static_cast<std::size_t>(std::count_if(sizes.begin(), sizes.end(), [](std::size_t n) { return n > 0; }));
+    components = static_cast<std::size_t>(
+        std::count_if(sizes.begin(), sizes.end(), [](std::size_t n) { return n > 0; }));
     if (!sizes.empty()) largest = *std::max_element(sizes.begin(), sizes.end());
     const auto words = given.sorted.views();
     for (std::size_t i = 0, next; i < words.size(); i = next) {
@@ -66,13 +67,16 @@ struct facts {
   }
 };
 
-/// Bytes that JSON cannot hold as they are: control characters by number, and what is not UTF-8 as Latin-1.
+/// Text for JSON; bytes that are not printable ASCII by number, so that nothing read can make it invalid.
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (unsigned char c : text) {
-    if (c == '"' || c == '\\') (out += '\\') += static_cast<char>(c);
-    else if (c < 32 || c >= 127) out += fmt::format("\\u{:04x}", c);
-    else out += static_cast<char>(c);
+    if (c == '"' || c == '\\')
+      (out += '\\') += static_cast<char>(c);
+    else if (c < 32 || c >= 127)
+      out += fmt::format("\\u{:04x}", c);
+    else
+      out += static_cast<char>(c);
   }
   return out + '"';
 }
@@ -98,20 +102,23 @@ void print_tables(const material& given, const plan& planned, const std::vector<
                  given.graph.names[given.source], grouped(found.reached), grouped(given.graph.names.size()),
                  found.levels.size() - 1);
     } else if (step == "components") {
-      fmt::print("Connected components: {}, the largest of {} vertices\n", grouped(found.components), grouped(found.largest));
+      fmt::print("Connected components: {}, the largest of {} vertices\n", grouped(found.components),
+                 grouped(found.largest));
     } else {
-      fmt::print("Sample sort of {} words: {} different ones, \"{}\" {} times\n", grouped(given.sorted.size()),
-                 grouped(found.distinct_words), found.most, grouped(found.most_count));
+      fmt::print("Sample sort of {} words: {} different ones, \"{}\" {} times\n",
+                 grouped(given.sorted.size()), grouped(found.distinct_words), found.most,
+                 grouped(found.most_count));
     }
   };
   fmt::print("Graph: {}: {} vertices, {} edges\n", given.graph.origin, grouped(given.graph.names.size()),
              grouped(given.graph.edges.size()));
-  fmt::print("Texts: {}: {} files, {} words\n", given.texts.origin, grouped(given.texts.files), grouped(given.texts.words.size()));
+  fmt::print("Texts: {}: {} files, {} words\n", given.texts.origin, grouped(given.texts.files),
+             grouped(given.texts.words.size()));
   for (const char* step : steps) {
     fmt::print("\n");
     title(step);
-    fmt::print("  {:<8} {:>5} {:>9} {:>7} {:>10}  {:<6}  {}\n", "engine", "ranks", "time", "speed", "moved", "result",
-               "algorithms");
+    fmt::print("  {:<8} {:>5} {:>9} {:>7} {:>10}  {:<6}  {}\n", "engine", "ranks", "time", "speed", "moved",
+               "result", "algorithms");
     for (const run& on : runs) {
       fmt::print("  {:<8} {:>5} ", on.on.name, on.on.ranks);
       const outcome *one = find(on, step), *base = find(runs.front(), step);
@@ -120,41 +127,54 @@ void print_tables(const material& given, const plan& planned, const std::vector<
         continue;
       }
       const bool equal = one->right && base && one->hash == base->hash;
-      const std::string speed = runs.front().on.ranks == 1 && base ? fmt::format("{:.2f}x", base->seconds / one->seconds) : "-";
-      fmt::print("{:>9} {:>7} {:>10}  {:<6}  {}\n", time(one->seconds), speed, size(one->bytes), equal ? "equal" : "WRONG",
-                 one->algorithms);
+      const std::string speed =
+          runs.front().on.ranks == 1 && base ? fmt::format("{:.2f}x", base->seconds / one->seconds) : "-";
+      fmt::print("{:>9} {:>7} {:>10}  {:<6}  {}\n", time(one->seconds), speed, size(one->bytes),
+                 equal ? "equal" : "WRONG", one->algorithms);
     }
   }
   fmt::print("\n");
   for (const auto& [name, why] : planned.absent) fmt::print("Left out: {}: {}.\n", name, why);
-  fmt::print("speed: against one rank. moved: bytes that left a rank for another. result: equal to a sequential program's.\n");
-  fmt::print("{}\n", all_equal(runs) ? "Results equal on every engine." : "RESULTS DIFFER, or an engine failed.");
+  fmt::print(
+      "speed: against one rank. moved: bytes that left a rank for another. result: equal to a sequential "
+      "program's.\n");
+  fmt::print("{}\n",
+             all_equal(runs) ? "Results equal on every engine." : "RESULTS DIFFER, or an engine failed.");
 }
 
 void print_json(const material& given, const plan& planned, const std::vector<run>& runs) {
   const facts found(given);
   fmt::print("{{\n  \"equal\": {},\n", all_equal(runs));
-  fmt::print("  \"graph\": {{\"origin\": {}, \"vertices\": {}, \"edges\": {}, \"source\": {}, \"levels\": [{}], "
-             "\"components\": {}, \"largest_component\": {}}},\n",
-             json_string(given.graph.origin), given.graph.names.size(), given.graph.edges.size(),
-             json_string(given.graph.names[given.source]), fmt::join(found.levels, ", "), found.components, found.largest);
-  fmt::print("  \"texts\": {{\"origin\": {}, \"files\": {}, \"words\": {}, \"distinct_words\": {}, \"most_frequent\": {}, "
-             "\"most_frequent_count\": {}}},\n",
-             json_string(given.texts.origin), given.texts.files, given.texts.words.size(), found.distinct_words, json_string(found.most),
-             found.most_count);
+  fmt::print(
+      "  \"graph\": {{\"origin\": {}, \"vertices\": {}, \"edges\": {}, \"source\": {}, \"levels\": [{}], "
+      "\"components\": {}, \"largest_component\": {}}},\n",
+      json_string(given.graph.origin), given.graph.names.size(), given.graph.edges.size(),
+      json_string(given.graph.names[given.source]), fmt::join(found.levels, ", "), found.components,
+      found.largest);
+  fmt::print(
+      "  \"texts\": {{\"origin\": {}, \"files\": {}, \"words\": {}, \"distinct_words\": {}, "
+      "\"most_frequent\": {}, "
+      "\"most_frequent_count\": {}}},\n",
+      json_string(given.texts.origin), given.texts.files, given.texts.words.size(), found.distinct_words,
+      json_string(found.most), found.most_count);
   fmt::print("  \"absent\": {{");
   const char* comma = "";
-  for (const auto& [name, why] : planned.absent) fmt::print("{}{}: {}", std::exchange(comma, ", "), json_string(name), json_string(why));
+  for (const auto& [name, why] : planned.absent)
+    fmt::print("{}{}: {}", std::exchange(comma, ", "), json_string(name), json_string(why));
   fmt::print("}},\n  \"runs\": [");
   comma = "";
   for (const run& on : runs) {
-    fmt::print("{}\n    {{\"engine\": {}, \"ranks\": {}, \"problem\": {}, \"steps\": [", std::exchange(comma, ","),
-               json_string(on.on.name), on.on.ranks, on.problem.empty() ? "null" : json_string(on.problem));
+    fmt::print("{}\n    {{\"engine\": {}, \"ranks\": {}, \"problem\": {}, \"steps\": [",
+               std::exchange(comma, ","), json_string(on.on.name), on.on.ranks,
+               on.problem.empty() ? "null" : json_string(on.problem));
     const char* between = "";
     for (const outcome& o : on.outcomes) {
-      fmt::print("{}\n      {{\"step\": {}, \"seconds\": {:.9f}, \"bytes_moved\": {}, \"hash\": \"{:016x}\", \"right\": {}, "
-                 "\"algorithms\": {}}}", std::exchange(between, ","), json_string(o.name), o.seconds, o.bytes, o.hash, o.right,
-                 json_string(o.algorithms));
+      fmt::print(
+          "{}\n      {{\"step\": {}, \"seconds\": {:.9f}, \"bytes_moved\": {}, \"hash\": \"{:016x}\", "
+          "\"right\": {}, "
+          "\"algorithms\": {}}}",
+          std::exchange(between, ","), json_string(o.name), o.seconds, o.bytes, o.hash, o.right,
+          json_string(o.algorithms));
     }
     fmt::print("]}}");
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the demo does on an engine: the same three pieces of work, each timed, metered, and checked against the oracle.
+// What the demo does on an engine: the same three pieces of work, each timed, metered, and checked against
+// the oracle.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +36,11 @@ struct material {
 material read(const request&);
 
 struct outcome {
-  std::string name;        ///< "search", "components" or "sort"
-  double seconds = 0;      ///< from one barrier to the next
-  std::uint64_t bytes = 0;   ///< that left a rank for another, over all ranks
-  std::uint64_t hash = 0;    ///< of the whole result, the same for any number of ranks
-  bool right = false;      ///< equal to the oracle's, on every rank
+  std::string name;             ///< "search", "components" or "sort"
+  double seconds = 0;           ///< from one barrier to the next
+  std::uint64_t bytes = 0;      ///< that left a rank for another, over all ranks
+  std::uint64_t hash = 0;       ///< of the whole result, the same for any number of ranks
+  bool right = false;           ///< equal to the oracle's, on every rank
   std::string algorithms = {};  ///< that the collectives used
 };
 

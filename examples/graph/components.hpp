@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connected components by spreading the least label. Each rank first finds the components of what it holds itself, which
-// from then on share one label: at first the least of their vertices. In each round the labels that fell are sent
-// along the edges that cross to other ranks. It ends with the round in which none fell.
+// Connected components by spreading the least label. Each rank first finds the components of what it holds
+// itself, which from then on share one label: at first the least of their vertices. In each round the labels
+// that fell are sent along the edges that cross to other ranks. It ends with the round in which none fell.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace graph {
 
 /// For each of my vertices the least vertex that it is connected with.
-inline std::vector<vertex> components(tutti::communicator& world, const distributed_graph& graph, meter& meter) {
+inline std::vector<vertex> components(tutti::communicator& world, const distributed_graph& graph,
+                                      meter& meter) {
   struct crossing {
     vertex home, neighbour;
   };

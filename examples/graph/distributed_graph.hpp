@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph of which each rank holds a block of the vertices, with all edges that touch them, in both directions.
+// A graph of which each rank holds a block of the vertices, with all edges that touch them, in both
+// directions.
 #pragma once
 
 #include <numeric>
@@ -30,8 +31,8 @@ class distributed_graph {
     const std::size_t edges = whole ? whole->edges.size() : 0, p = world.size();
     std::vector<std::size_t> shares(p);
     for (std::size_t r = 0; r < p; ++r) shares[r] = edges * (r + 1) / p - edges * r / p;
-    const std::vector<edge> share = whole ? world.scatterv(send_buf(whole->edges), send_counts(shares))
-                                          : world.scatterv<edge>(root(0));
+    const std::vector<edge> share =
+        whole ? world.scatterv(send_buf(whole->edges), send_counts(shares)) : world.scatterv<edge>(root(0));
     meter.sent(collective::scatterv, whole ? (edges - shares[0]) * sizeof(edge) : 0);
     outbox<edge> out;
     for (const edge& e : share) {
@@ -69,14 +70,17 @@ class distributed_graph {
   }
 
  private:
-  vertex first(std::uint64_t rank) const { return static_cast<vertex>(std::min<std::uint64_t>(rank * block_, vertices_)); }
+  vertex first(std::uint64_t rank) const {
+    return static_cast<vertex>(std::min<std::uint64_t>(rank * block_, vertices_));
+  }
 
   vertex vertices_ = 0, block_ = 0, first_ = 0, last_ = 0;
   std::vector<std::size_t> begin_;  ///< of each vertex's neighbours, and the end of the last
   std::vector<vertex> neighbours_;
 };
 
-/// How many of the vertices have another value than rank 0 expects, known to every rank: each compares its own.
+/// How many of the vertices have another value than rank 0 expects, known to every rank: each compares its
+/// own.
 inline std::uint64_t differences(tutti::communicator& world, const distributed_graph& graph,
                                  const std::vector<std::uint32_t>& mine,
                                  const std::vector<std::uint32_t>* expected) {

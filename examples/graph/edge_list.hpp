@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph as it is read, whole: the names of its vertices and its edges, by number. An edge list is a text of two
-// vertices a line, numbers or names, and '#' begins a comment.
+// A graph as it is read, whole: the names of its vertices and its edges, by number. An edge list is a text of
+// two vertices a line, numbers or names, and '#' begins a comment.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ struct edge {
 };
 
 struct edge_list {
-  std::string origin;               ///< where it was read, for people
-  std::vector<std::string> names;   ///< of the vertices
-  std::vector<edge> edges;          ///< sorted, each once
+  std::string origin;              ///< where it was read, for people
+  std::vector<std::string> names;  ///< of the vertices
+  std::vector<edge> edges;         ///< sorted, each once
 
   void tidy() {
     std::sort(edges.begin(), edges.end());
@@ -68,7 +68,7 @@ inline edge_list read_edges(const std::string& file) {
   numbering number;
   std::string text;
   std::size_t line = 0;
-  for (; std::getline(in, text); ) {
+  for (; std::getline(in, text);) {
     ++line;
     if (text.find('\0') != std::string::npos) throw input_error(file, line, "a NUL byte: this is not text");
     std::string_view rest = std::string_view(text).substr(0, text.find('#'));
@@ -81,8 +81,10 @@ inline edge_list read_edges(const std::string& file) {
     }
     if (words.empty()) continue;
     if (words.size() != 2) {
-      throw input_error(file, line, "an edge is two vertices, here " + (words.size() == 1 ? "is one" : "are "
-          + std::to_string(words.size())) + ": \"" + text.substr(0, 60) + "\"");
+      throw input_error(file, line,
+                        "an edge is two vertices, here " +
+                            (words.size() == 1 ? "is one" : "are " + std::to_string(words.size())) + ": \"" +
+                            text.substr(0, 60) + "\"");
     }
     const vertex from = number[words[0]];
     graph.edges.push_back({from, number[words[1]]});

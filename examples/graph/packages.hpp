@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependency graph of Debian's packages, read from the machine itself: a vertex is a package, and an edge leads to
-// each package that it depends on, recommends or suggests, by whichever alternative. A virtual package stands for
-// all that provide it.
+// The dependency graph of Debian's packages, read from the machine itself: a vertex is a package, and an edge
+// leads to each package that it depends on, recommends or suggests, by whichever alternative. A virtual
+// package stands for all that provide it.
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@
 
 namespace graph {
 
-/// Takes package lists line by line ("Package: a", "Depends: b (>= 1), c | d", an empty line after each package).
+/// Takes package lists line by line ("Package: a", "Depends: b (>= 1), c | d", an empty line after each
+/// package).
 class package_reader {
  public:
   void line(const std::string& file, std::size_t number, std::string_view text) {
@@ -31,13 +32,14 @@ class package_reader {
     if (text[0] == ' ' || text[0] == '\t') return value(text);
     const auto colon = text.find(':');
     if (colon == std::string_view::npos || colon == 0)
-      throw input_error(file, number, "\"Field: value\" expected: \"" + std::string(text.substr(0, 60)) + "\"");
+      throw input_error(file, number,
+                        "\"Field: value\" expected: \"" + std::string(text.substr(0, 60)) + "\"");
     const std::string_view name = text.substr(0, colon);
-    field_ = name == "Package"                                                    ? field::package
-             : name == "Provides"                                                 ? field::provides
-             : name == "Depends" || name == "Pre-Depends" || name == "Recommends" ||
-                     name == "Suggests"                                           ? field::needs
-                                                                                  : field::other;
+    field_ = name == "Package"    ? field::package
+             : name == "Provides" ? field::provides
+             : name == "Depends" || name == "Pre-Depends" || name == "Recommends" || name == "Suggests"
+                 ? field::needs
+                 : field::other;
     if (field_ != field::package && field_ != field::other && package_ == none)
       throw input_error(file, number, "\"" + std::string(name) + "\" stands before its \"Package\"");
     value(text.substr(colon + 1));
@@ -56,8 +58,10 @@ class package_reader {
       graph.names.push_back(std::move(names[i]));
     }
     for (const auto& [from, to] : needs_) {
-      if (real_[to]) graph.edges.push_back({place[from], place[to]});
-      else for (vertex provider : providers_[to]) graph.edges.push_back({place[from], place[provider]});
+      if (real_[to])
+        graph.edges.push_back({place[from], place[to]});
+      else
+        for (vertex provider : providers_[to]) graph.edges.push_back({place[from], place[provider]});
     }
     std::erase_if(graph.edges, [](const edge& e) { return e.from == e.to; });
     graph.tidy();
@@ -86,10 +90,17 @@ class package_reader {
       providers_.resize(name + 1);
     }
     switch (field_) {
-      case field::package: real_[package_ = name] = true; break;
-      case field::provides: providers_[name].push_back(package_); break;
-      case field::needs: needs_.emplace_back(package_, name); break;
-      case field::other: break;
+      case field::package:
+        real_[package_ = name] = true;
+        break;
+      case field::provides:
+        providers_[name].push_back(package_);
+        break;
+      case field::needs:
+        needs_.emplace_back(package_, name);
+        break;
+      case field::other:
+        break;
     }
   }
 
@@ -130,7 +141,8 @@ inline edge_list read_packages() {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/var/lib/apt/lists", ignored)) {
     const std::string name = entry.path().filename();
-    if (name.ends_with("_Packages") || name.find("_Packages.") != std::string::npos) lists.push_back(entry.path());
+    if (name.ends_with("_Packages") || name.find("_Packages.") != std::string::npos)
+      lists.push_back(entry.path());
   }
   std::sort(lists.begin(), lists.end());
   edge_list graph = read_packages(lists, "the packages that apt knows here");
@@ -140,7 +152,8 @@ inline edge_list read_packages() {
     if (fs::exists(file, ignored)) lists.push_back(file);
   graph = read_packages(lists, "the packages that dpkg knows here");
   if (graph.edges.empty())
-    throw input_error("/var/lib/apt/lists", "no package lists: run \"apt-get update\", or name an edge list (--edges FILE)");
+    throw input_error("/var/lib/apt/lists",
+                      "no package lists: run \"apt-get update\", or name an edge list (--edges FILE)");
   return graph;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breadth-first search, level by level: each rank looks at the neighbours of its part of the frontier and sends each to
-// its owner, who knows whether it is new. It ends when no rank has found anything new.
+// Breadth-first search, level by level: each rank looks at the neighbours of its part of the frontier and
+// sends each to its owner, who knows whether it is new. It ends when no rank has found anything new.
 #pragma once
 
 #include <vector>

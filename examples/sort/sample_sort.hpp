@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sample sort of strings. Each rank sorts its own and shows the others a sample; the samples, sorted, give p - 1
-// splitters; every word goes to the rank between whose splitters it lies, which merges what comes. Equal words are
-// told apart by where they came from (rank, then place), so that a word which fills half of all texts is shared out too.
+// Sample sort of strings. Each rank sorts its own and shows the others a sample; the samples, sorted, give p
+// - 1 splitters; every word goes to the rank between whose splitters it lies, which merges what comes. Equal
+// words are told apart by where they came from (rank, then place), so that a word which fills half of all
+// texts is shared out too.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct place {
   friend auto operator<=>(const place&, const place&) = default;
 };
 
-/// A word with its first eight bytes as a number, which settles most comparisons without looking at the characters.
+/// A word with its first eight bytes as a number, which settles most comparisons without looking at the
+/// characters.
 struct keyed_word {
   std::uint64_t key = 0;
   std::string_view text;
@@ -38,11 +40,15 @@ struct keyed_word {
   }
 };
 
-inline std::vector<keyed_word> keyed(const string_array& words) {
-  std::vector<keyed_word> all;
+/// All words of an array, which must stay; `all` is used again for its memory.
+inline void key(const string_array& words, std::vector<keyed_word>& all) {
+  all.clear();
   all.reserve(words.size());
-  for (std::string_view word : words.views()) all.emplace_back(word);
-  return all;
+  const char* next = words.chars.data();
+  for (std::uint32_t length : words.lengths) {
+    all.emplace_back(std::string_view(next, length));
+    next += length;
+  }
 }
 
 /// Merges sorted runs that lie side by side; `bounds` are their begins and the end.
@@ -63,16 +69,18 @@ inline void merge_runs(std::vector<keyed_word>& words, std::vector<std::size_t> 
 inline string_array sample_sort(tutti::communicator& world, const string_array& mine, meter& meter) {
   using namespace tutti;
   const std::size_t p = world.size(), rank = world.rank(), others = p - 1;
-  const std::size_t samples = 32;  // of each rank: shares differ by a few percent
+  const std::size_t samples = std::clamp<std::size_t>(2048 / p, 8, 32);  // of each rank
 
-  std::vector<keyed_word> words = keyed(mine);
+  std::vector<keyed_word> words;
+  key(mine, words);
   std::sort(words.begin(), words.end());
 
-  // Samples, evenly spaced. Everybody gets all of them.
+  // Samples, evenly spaced, and at other places on every rank: where the ranks' words are alike, the samples
+  // of all lie evenly too. Everybody gets all of them.
   string_array sample;
   std::vector<place> places;
   for (std::size_t i = 0; i < samples && others > 0; ++i) {
-    const std::size_t index = words.size() * (2 * i + 1) / (2 * samples);
+    const std::size_t index = words.size() * (i * p + rank) / (samples * p);
     if (index >= words.size()) break;
     sample.push_back(words[index].text);
     places.push_back({rank, index});
@@ -94,9 +102,12 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   cut[0] = 0;
   for (std::size_t k = 1; k < p && !splitters.empty(); ++k) {
     const auto& [word, from] = splitters[k * splitters.size() / p];
-    if (from.rank == rank) cut[k] = from.index;
-    else if (from.rank > rank) cut[k] = std::upper_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
-    else cut[k] = std::lower_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
+    if (from.rank == rank)
+      cut[k] = from.index;
+    else if (from.rank > rank)
+      cut[k] = std::upper_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
+    else
+      cut[k] = std::lower_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
   }
 
   // Characters and lengths travel apart.
@@ -116,7 +127,7 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
                                         sorted.chars.size() - char_counts[rank]);
 
   // From each rank came a sorted run.
-  words = keyed(came);
+  key(came, words);
   std::vector<std::size_t> bounds{0};
   for (std::size_t count : counts) bounds.push_back(bounds.back() + count);
   merge_runs(words, std::move(bounds));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many short strings as two arrays, characters and lengths, so that they can be sent; and every word of a set of text
-// files in that form. A word is a longest run of letters, digits and bytes beyond ASCII.
+// Many short strings as two arrays, characters and lengths, so that they can be sent; and every word of a set
+// of text files in that form. A word is a longest run of letters, digits and bytes beyond ASCII.
 #pragma once
 
 #include <algorithm>
@@ -47,11 +47,19 @@ struct string_array {
 template <class Words, class Text = std::identity>
 string_array pack(const Words& words, Text text_of = {}) {
   string_array all;
-  std::size_t chars = 0;
-  for (const auto& word : words) chars += std::invoke(text_of, word).size();
-  all.chars.reserve(chars);
   all.lengths.reserve(words.size());
-  for (const auto& word : words) all.push_back(std::invoke(text_of, word));
+  std::size_t chars = 0;
+  for (const auto& word : words) {
+    const std::string_view text = std::invoke(text_of, word);
+    all.lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    chars += text.size();
+  }
+  all.chars.resize(chars);
+  char* end = all.chars.data();
+  for (const auto& word : words) {
+    const std::string_view text = std::invoke(text_of, word);
+    end = std::copy(text.begin(), text.end(), end);
+  }
   return all;
 }
 
@@ -123,18 +131,20 @@ inline word_list read_words(const std::vector<std::string>& named) {
   word_list list;
   for (const std::string& name : named) {
     std::error_code none;
-    if (!std::filesystem::is_directory(name, none)) read_text(name, list);
-    else for (const auto& file : files_below(name)) try_text(file, list);
+    if (!std::filesystem::is_directory(name, none))
+      read_text(name, list);
+    else
+      for (const auto& file : files_below(name)) try_text(file, list);
   }
   list.origin = named.size() == 1 ? named[0] : std::to_string(list.files) + " files";
   if (list.words.size() == 0) throw input_error(named.empty() ? "--text" : named[0], "no word in it");
   return list;
 }
 
-/// Every word of the licences and the documentation on this machine, up to about 16 MiB of them.
+/// Every word of the licences and the documentation on this machine, up to about 8 MiB of them.
 inline word_list read_words() {
   word_list list;
-  const std::size_t enough = std::size_t{16} << 20;
+  const std::size_t enough = std::size_t{8} << 20;
   list.origin = "the licences and documentation on this machine";
   for (const auto& file : files_below("/usr/share/common-licenses")) try_text(file, list);
   for (const auto& file : files_below("/usr/share/doc")) {

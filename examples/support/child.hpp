@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another program, run for its output: read line by line, with a deadline, and never left behind. No shell takes part,
-// so that a file may have any name.
+// Another program, run for its output: read line by line, with a deadline, and never left behind. No shell
+// takes part, so that a file may have any name.
 #pragma once
 
 #include <cerrno>
@@ -22,8 +22,8 @@ class child {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Starts command[0], found in PATH, with standard input empty and standard error ours (or none, if `quiet`).
-  /// Throws where it cannot be started.
+  /// Starts command[0], found in PATH, with standard input empty and standard error ours (or none, if
+  /// `quiet`). Throws where it cannot be started.
   explicit child(std::vector<std::string> command, std::chrono::seconds limit = std::chrono::minutes(2),
                  bool quiet = false)
       : name_(command.at(0)), deadline_(clock::now() + limit) {

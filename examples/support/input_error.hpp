@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader throws: input that is missing or malformed, said as compilers say it: "FILE:LINE: what is wrong".
+// What a reader throws: input that is missing or malformed, said as compilers say it: "FILE:LINE: what is
+// wrong".
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a piece of work sent, and which algorithms carried it; and the two calls that the work on graphs is made of:
-// something for every rank, and a sum.
+// What a piece of work sent, and which algorithms carried it; and the two calls that the work on graphs is
+// made of: something for every rank, and a sum.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ std::vector<T> exchange(tutti::communicator& world, const outbox<T>& outbox, met
   std::exclusive_scan(counts.begin(), counts.end(), next.begin(), std::size_t{0});
   std::vector<T> sorted(outbox.items.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) sorted[next[outbox.ranks[i]]++] = outbox.items[i];
-  std::vector<T> came = world.alltoallv(send_buf(sorted), send_counts(counts));  // how much comes is found by itself
+  std::vector<T> came =
+      world.alltoallv(send_buf(sorted), send_counts(counts));  // how much comes is found by itself
   meter.sent(collective::alltoall, (counts.size() - 1) * sizeof(std::size_t));
   meter.sent(collective::alltoallv, (sorted.size() - counts[world.rank()]) * sizeof(T));
   return came;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The demo's graph programs against their oracles, on graphs that are small and awkward: no edge, one vertex, a path
-// across all ranks, a star, more ranks than vertices, random ones.
+// The demo's graph programs against their oracles, on graphs that are small and awkward: no edge, one vertex,
+// a path across all ranks, a star, more ranks than vertices, random ones.
 #include <cstdio>
 #include <random>
 #include <stdexcept>
@@ -27,7 +27,8 @@ std::vector<graph::edge_list> graphs() {
   for (std::size_t edges : {30, 100, 400, 3000}) {
     std::vector<graph::edge> some;
     for (std::size_t i = 0; i < edges; ++i)
-      some.push_back({static_cast<graph::vertex>(random() % 211), static_cast<graph::vertex>(random() % 211)});
+      some.push_back(
+          {static_cast<graph::vertex>(random() % 211), static_cast<graph::vertex>(random() % 211)});
     all.push_back(make(211, some));
   }
   return all;
@@ -55,7 +56,8 @@ int main(int argc, char** argv) {
       auto found = graph::components(world, mine, meter);
       expect(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "components", number);
       if (!found.empty()) found.back() ^= 1;
-      expect(graph::differences(world, mine, found, reader ? &right : nullptr) > 0, "wrong components do not", number);
+      expect(graph::differences(world, mine, found, reader ? &right : nullptr) > 0, "wrong components do not",
+             number);
       ++number;
     }
   });

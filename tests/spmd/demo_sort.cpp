@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The demo's sample sort against std::sort, on words that are few, all equal, skewed, sorted already or backwards; and
-// that no rank gets much more than its share, even where one word fills everything.
+// The demo's sample sort against std::sort, on words that are few, all equal, skewed, sorted already or
+// backwards; and that no rank gets much more than its share, even where one word fills everything.
 #include <cstdio>
 #include <random>
 #include <stdexcept>
@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
       if (share >= 50) expect(sorted.size() <= share * 3 / 2, "one rank has too much", number);
       if (world.rank() == 0 && sorted.size() > 0) sorted.chars.push_back('x'), ++sorted.lengths.back();
       if (whole.size() > static_cast<std::size_t>(world.size()))
-        expect(sort::differences(world, sorted, reader ? &right : nullptr) > 0, "a fault is not seen", number);
+        expect(sort::differences(world, sorted, reader ? &right : nullptr) > 0, "a fault is not seen",
+               number);
       ++number;
     }
   });

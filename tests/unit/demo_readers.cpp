@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the demo reads: edge lists, package lists, words; and what it says when they are malformed.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <functional>
+
+#include <gtest/gtest.h>
 
 #include "../../examples/graph/oracle.hpp"
 #include "../../examples/graph/packages.hpp"
@@ -46,7 +46,8 @@ TEST(edge_lists, numbers_names_and_comments) {
 }
 
 TEST(edge_lists, refusals_name_file_and_line) {
-  const scratch_file one("a b\nc\n"), three("a b\n# x\nc d e\n"), empty("# nothing\n"), binary({"a b\n\0\n", 6});
+  const scratch_file one("a b\nc\n"), three("a b\n# x\nc d e\n"), empty("# nothing\n"),
+      binary({"a b\n\0\n", 6});
   const auto said = [](const std::string& path) { return refusal([&] { graph::read_edges(path); }); };
   EXPECT_EQ(said(one.path), one.path + ":2: an edge is two vertices, here is one: \"c\"");
   EXPECT_EQ(said(three.path), three.path + ":3: an edge is two vertices, here are 3: \"c d e\"");
@@ -58,9 +59,11 @@ TEST(edge_lists, refusals_name_file_and_line) {
 
 TEST(packages, fields_alternatives_versions_and_virtual_ones) {
   const scratch_file file(
-      "Package: app\nVersion: 1:2\nPre-Depends: libc (>= 2.36)\nDepends: shell | mta, python:any [amd64],\n missing\n"
+      "Package: app\nVersion: 1:2\nPre-Depends: libc (>= 2.36)\nDepends: shell | mta, python:any [amd64],\n "
+      "missing\n"
       "Description: x\n Depends: not this\n\n"
-      "Package: libc\nProvides: libc-dev (= 2), shell\n\nPackage: python\nRecommends: libc\nConflicts: app\n\n"
+      "Package: libc\nProvides: libc-dev (= 2), shell\n\nPackage: python\nRecommends: libc\nConflicts: "
+      "app\n\n"
       "Package: postfix\nProvides: mta\nSuggests: app, postfix\n\nPackage: exim\nProvides: mta");
   const auto graph = graph::read_packages({file.path}, "test");
   EXPECT_EQ(graph.names, (names{"app", "libc", "python", "postfix", "exim"}));
@@ -69,7 +72,9 @@ TEST(packages, fields_alternatives_versions_and_virtual_ones) {
 
 TEST(packages, refusals_name_file_and_line) {
   const scratch_file text("Package: a\nnonsense\n"), headless("Package: a\n\nDepends: b\n"), broken("no lz4");
-  const auto said = [](const std::string& path) { return refusal([&] { graph::read_packages({path}, ""); }); };
+  const auto said = [](const std::string& path) {
+    return refusal([&] { graph::read_packages({path}, ""); });
+  };
   EXPECT_EQ(said(text.path), text.path + ":2: \"Field: value\" expected: \"nonsense\"");
   EXPECT_EQ(said(headless.path), headless.path + ":3: \"Depends\" stands before its \"Package\"");
   EXPECT_EQ(said("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
@@ -88,7 +93,8 @@ TEST(words, are_runs_of_letters_digits_and_bytes_beyond_ascii) {
   sort::string_array words;
   sort::split_words("It's caf\xc3\xa9 no. 7!\n--", words);
   EXPECT_EQ(words.views(), (std::vector<std::string_view>{"It", "s", "caf\xc3\xa9", "no", "7"}));
-  EXPECT_EQ(sort::oracle_sorted(words).views(), (std::vector<std::string_view>{"7", "It", "caf\xc3\xa9", "no", "s"}));
+  EXPECT_EQ(sort::oracle_sorted(words).views(),
+            (std::vector<std::string_view>{"7", "It", "caf\xc3\xa9", "no", "s"}));
   EXPECT_EQ(sort::pack(words.views()), words);
 }
 
