@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every collective x size x number of ranks x engine of tutti, side by side with the native collectives of
+// Open MPI and of MPICH. Each engine is a program of its own, which this one starts: an MPI can be linked
+// only once, and a program that fails takes no other with it. The programs take turns and come round several
+// times, so that what else happens on the machine meets all of them.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "compare/process.hpp"
+#include "compare/report.hpp"
+#include "protocol.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct settings {
+  bench::options measure;
+  std::vector<int> ranks{2, 4, 8};
+  std::vector<std::string> engines;
+  int repeat = 3;
+  double timeout_s = 120;
+  double minutes = 5;
+  std::string json;
+  bool quick = false;
+};
+
+constexpr const char* examples = R"(
+Engines: threads, fibers (tutti in one process), tutti_openmpi, tutti_mpich (tutti over an MPI),
+native_openmpi, native_mpich (the MPI's own collectives). tutti's default engine is threads up to the number
+of cores, fibers beyond.
+
+Examples:
+  compare --quick                                    a first look, in less than a minute
+  compare --ranks 2 --collectives allreduce,bcast    two collectives at p = 2
+  compare --engines fibers,native_openmpi --ranks 8 --sizes 8,32KiB --repeat 5
+  compare --json compare.json                        everything, for other programs to read
+Other variables, such as TUTTI_ALLREDUCE_ALGORITHM, reach the programs unchanged.)";
+
+std::string join(const std::vector<std::string>& words) {
+  std::string result;
+  for (const auto& word : words) result += (result.empty() ? "" : ",") + word;
+  return result;
+}
+
+settings parse(int argc, char** argv) {
+  settings s;
+  std::vector<std::string> names;
+  for (const auto& e : bench::engines()) names.push_back(e.name);
+  s.engines = names;
+  CLI::App app("Compares the collectives of tutti with the native ones of Open MPI and MPICH.");
+  app.footer(examples);
+  bench::add_options(app, s.measure);
+  app.add_option("--ranks", s.ranks, "Numbers of ranks: 2,4,8 unless said otherwise")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->option_text("P,...");
+  app.add_option("--engines", s.engines, "Which engines to measure: all unless said otherwise")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names))
+      ->option_text("NAME,...");
+  app.add_option("--repeat", s.repeat, "How often each program runs; the best counts")
+      ->check(CLI::Range(1, 1000))
+      ->option_text(bench::with_default("TIMES", s.repeat));
+  app.add_option("--timeout", s.timeout_s, "Time after which a program is ended")
+      ->check(CLI::Range(1.0, 1e6))
+      ->option_text(bench::with_default("SECONDS", s.timeout_s));
+  app.add_option("--minutes", s.minutes,
+                 "Time after which no further round begins; the first is always finished")
+      ->check(CLI::Range(0.0, 1e6))
+      ->option_text(bench::with_default("MINUTES", s.minutes));
+  app.add_option("--json", s.json, "Write all figures to this file")->option_text("FILE");
+  app.add_flag(
+      "--quick", s.quick,
+      "Unless said otherwise: each program once, 8 B, 32 KiB and 1 MiB, half the time for each, and no "
+      "MPICH with more ranks than cores");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  if (s.quick) {
+    if (app.count("--sizes") == 0) s.measure.sizes = {8, 32768, 1048576};
+    if (app.count("--repeat") == 0) s.repeat = 1;
+    if (app.count("--budget-ms") == 0) s.measure.budget_ms /= 2;
+  }
+  return s;
+}
+
+// Messages and progress go to stderr, so that the tables can be redirected.
+class progress {
+ public:
+  void step(const std::string& what) {
+    using namespace std::chrono;
+    const auto elapsed = duration_cast<std::chrono::seconds>(bench::clock::now() - start_).count();
+    const auto text = fmt::format("[{}:{:02}] {}", elapsed / 60, elapsed % 60, what);
+    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
+    std::fflush(stderr);
+    pending_ = terminal_;
+  }
+  void say(const std::string& what) {
+    clear();
+    fmt::print(stderr, "{}\n", what);
+  }
+  void say_once(const std::string& what) {
+    if (said_.insert(what).second) say(what);
+  }
+  void clear() {
+    if (pending_) fmt::print(stderr, "\r\033[K");
+    pending_ = false;
+  }
+
+ private:
+  bench::clock::time_point start_ = bench::clock::now();
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  bool pending_ = false;
+  std::set<std::string> said_;
+};
+
+class driver {
+ public:
+  driver(const settings& s, progress& p)
+      : settings_(s),
+        progress_(p),
+        folder_(fs::read_symlink("/proc/self/exe").parent_path()),
+        cores_(static_cast<int>(bench::usable_cores().size())),
+        results_(cores_) {}
+
+  // What is there to be measured? What is not is said.
+  void find_engines() {
+    for (const auto& e : bench::engines()) {
+      if (std::find(settings_.engines.begin(), settings_.engines.end(), e.name) == settings_.engines.end())
+        continue;
+      if (access((folder_ / e.program).c_str(), X_OK) != 0) {
+        progress_.say(
+            fmt::format("{} is left out: the program {} is not beside this one", e.title, e.program));
+      } else if (!e.launcher.empty() && !bench::in_path(e.launcher)) {
+        progress_.say(fmt::format("{} is left out: {} was not found", e.title, e.launcher));
+      } else {
+        present_.push_back(e);
+      }
+    }
+  }
+
+  void measure_all() {
+    if (double load = 0; getloadavg(&load, 1) == 1 && load > 0.5 * cores_) {
+      progress_.say(
+          fmt::format("the machine is or was busy (load {:.1f}): the figures suffer, above all those with "
+                      "more ranks than cores",
+                      load));
+    }
+    for (int repeat = 0; repeat < settings_.repeat && !present_.empty(); ++repeat) {
+      results_.add(bench::copy_speed());
+      for (const int ranks : settings_.ranks) {
+        if (repeat > 0 && time_is_up()) continue;
+        auto order = present_;
+        if (repeat % 2 == 1) std::reverse(order.begin(), order.end());  // nobody always comes first
+        for (const auto& e : order) {
+          // Minutes of waiting for the scheduler would say no more than the first one.
+          if (waits_in_slices(e, ranks, cores_) && (repeat > 0 || settings_.quick)) continue;
+          measure(e, ranks, repeat, fmt::format("round {} of {}", repeat + 1, settings_.repeat));
+        }
+      }
+    }
+    // Where the cores moved meanwhile, some engines have no run that may be compared with the others'
+    // (round_trip()).
+    for (int extra = 0; extra < 3; ++extra) {
+      for (const int ranks : settings_.ranks) {
+        for (const auto& name : results_.missing(ranks)) {
+          if (time_is_up()) continue;
+          measure(bench::engine_of(name), ranks, settings_.repeat + extra,
+                  "once more, as the cores have moved");
+        }
+      }
+    }
+    progress_.clear();
+  }
+
+  [[nodiscard]] const bench::results& results() const { return results_; }
+
+ private:
+  [[nodiscard]] std::pair<std::vector<std::string>, bench::environment> command(const bench::engine& e,
+                                                                                int ranks) const {
+    std::vector<std::string> words;
+    bench::environment variables{{"TUTTI_ENGINE", std::nullopt}, {"TUTTI_RANKS", std::nullopt}};
+    if (e.launcher.empty()) {
+      variables = {{"TUTTI_ENGINE", e.name}, {"TUTTI_RANKS", std::to_string(ranks)}};
+    } else {
+      words = {e.launcher, "-n", std::to_string(ranks)};
+    }
+    if (e.launcher == "mpirun.openmpi") {
+      words.insert(words.end(), {"--oversubscribe", "--allow-run-as-root"});
+      variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+      variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    std::vector<std::string> sizes;
+    for (const auto bytes : settings_.measure.sizes) sizes.push_back(std::to_string(bytes));
+    // A slice of the scheduler is no more exact for being waited for often.
+    const double budget = settings_.measure.budget_ms / (waits_in_slices(e, ranks, cores_) ? 10 : 1);
+    words.insert(words.end(), {(folder_ / e.program).string(), "--sizes", join(sizes), "--collectives",
+                               join(settings_.measure.collectives), "--budget-ms",
+                               fmt::format("{}", std::max(0.1, budget))});
+    return {words, variables};
+  }
+
+  // Between the rounds only: within one, some engines would have fewer runs to choose the best from than
+  // others.
+  bool time_is_up() {
+    if (bench::seconds(bench::clock::now() - start_).count() < settings_.minutes * 60) return false;
+    progress_.say_once(
+        fmt::format("{} minutes are over: the rounds that are left are left out", settings_.minutes));
+    return true;
+  }
+
+  void measure(const bench::engine& e, int ranks, int repeat, const std::string& when) {
+    progress_.step(fmt::format("p = {}, {} ({})", ranks, e.title, when));
+    bench::attempt r{ranks, e.name, repeat, bench::round_trip(), 0, {}};
+    const auto [words, variables] = command(e, ranks);
+    const auto child = bench::run_child(words, variables, bench::seconds(settings_.timeout_s));
+    r.trip_after = bench::round_trip();
+    read(child.out, e, r);
+    const auto whose = fmt::format("p = {}, {}", ranks, e.title);
+    if (child.late) {
+      progress_.say(fmt::format("{}: ended after {} s; {} figures until then", whose, settings_.timeout_s,
+                                r.figures.size()));
+    } else if (child.status != 0 || r.figures.empty()) {
+      progress_.say(
+          fmt::format("{}: ended with status {} and {} figures", whose, child.status, r.figures.size()));
+      progress_.say(tail(child.err));
+    }
+    results_.add(std::move(r));
+  }
+
+  void read(const std::string& out, const bench::engine& e, bench::attempt& r) {
+    const auto whose = fmt::format("p = {}, {}", r.ranks, e.title);
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty() || line.front() != '{') continue;
+      try {
+        const auto record = nlohmann::json::parse(line);
+        const auto collective = record.at("collective").get<std::string>();
+        const auto bytes = record.at("bytes").get<std::size_t>();
+        // p programs of one rank each are what a launcher of another MPI makes of it.
+        if (const int ranks = record.at("ranks").get<int>(); ranks != r.ranks) {
+          progress_.say_once(fmt::format("{}: ran with {} ranks; its figures are dropped", whose, ranks));
+        } else if (record.contains("error")) {
+          progress_.say(fmt::format("{}: {} of {} bytes: {}", whose, collective, bytes,
+                                    record["error"].get<std::string>()));
+        } else {
+          r.figures[{collective, bytes}] = {record.at("us").get<double>(), record.value("noise", 0.0),
+                                            record.value("algorithm", std::string())};
+        }
+      } catch (const nlohmann::json::exception&) {
+        progress_.say(fmt::format("{}: a line that is no result: {}", whose, line));
+      }
+    }
+  }
+
+  // The last lines of what a program said before it failed.
+  static std::string tail(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream all(text);
+    for (std::string line; std::getline(all, line);) {
+      if (line.find_first_not_of(" -=\t") != std::string::npos) lines.push_back("    " + line);
+    }
+    std::string result;
+    for (std::size_t i = lines.size() > 5 ? lines.size() - 5 : 0; i < lines.size(); ++i) {
+      result += (result.empty() ? "" : "\n") + lines[i];
+    }
+    return result.empty() ? "    (it said nothing)" : result;
+  }
+
+  const settings& settings_;
+  progress& progress_;
+  fs::path folder_;
+  int cores_;
+  std::vector<bench::engine> present_;
+  bench::results results_;
+  bench::clock::time_point start_ = bench::clock::now();
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const settings s = parse(argc, argv);
+  std::ofstream file;
+  if (!s.json.empty()) {  // opened first: minutes of measuring shall not end in an error
+    file.open(s.json);
+    if (!file) {
+      fmt::print(stderr, "compare: {} cannot be written\n", s.json);
+      return 2;
+    }
+  }
+  try {
+    progress p;
+    driver d(s, p);
+    d.find_engines();
+    d.measure_all();
+    if (d.results().empty()) {
+      fmt::print(stderr, "compare: nothing could be measured\n");
+      return 1;
+    }
+    d.results().print(s.measure, s.ranks);
+    if (file.is_open()) {
+      file << d.results().json().dump(2) << "\n";
+      if (!file.flush()) {
+        fmt::print(stderr, "compare: {} could not be written\n", s.json);
+        return 2;
+      }
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "compare: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/report.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/core.h>
+
+namespace bench {
+namespace {
+
+// Four digits at most: more would be noise.
+std::string number(double x) {
+  if (x < 10) return fmt::format("{:.2f}", x);
+  if (x < 100) return fmt::format("{:.1f}", x);
+  return fmt::format("{:.0f}", x);
+}
+
+std::string ratio(double theirs, double ours) { return theirs > 999 * ours ? ">999" : number(theirs / ours); }
+
+std::string size_name(std::size_t bytes) {
+  if (bytes >= 1u << 20 && bytes % (1u << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes >= 1u << 10 && bytes % (1u << 10) == 0) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} B", bytes);
+}
+
+// The model of the processor, where the system tells it.
+std::string processor() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string text; std::getline(info, text);) {
+    const auto colon = text.find(": ");
+    if (text.starts_with("model name") && colon != std::string::npos) return text.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+const std::vector<std::string> natives{"native_openmpi", "native_mpich"};
+
+}  // namespace
+
+const std::vector<engine>& engines() {
+  static const std::vector<engine> all{
+      {"threads", "tutti, threads", family::embedded, "tutti_side", ""},
+      {"fibers", "tutti, fibers", family::embedded, "tutti_side", ""},
+      {"tutti_openmpi", "tutti over Open MPI", family::over_mpi, "tutti_side", "mpirun.openmpi"},
+      {"tutti_mpich", "tutti over MPICH", family::over_mpi, "tutti_side", "mpirun.mpich"},
+      {"native_openmpi", "Open MPI", family::native, "native_openmpi", "mpirun.openmpi"},
+      {"native_mpich", "MPICH", family::native, "native_mpich", "mpirun.mpich"},
+  };
+  return all;
+}
+
+const engine& engine_of(const std::string& name) {
+  for (const auto& e : engines()) {
+    if (e.name == name) return e;
+  }
+  throw std::invalid_argument("there is no engine " + name);
+}
+
+std::string default_engine(int ranks, int cores) { return ranks <= cores ? "threads" : "fibers"; }
+
+bool waits_in_slices(const engine& e, int ranks, int cores) {
+  return e.launcher == "mpirun.mpich" && ranks > cores;
+}
+
+void results::add(const copy_speeds& speeds) {
+  if (speeds_.entries.empty()) speeds_ = speeds;
+  for (std::size_t i = 0; i < speeds_.entries.size() && i < speeds.entries.size(); ++i) {
+    auto& known = speeds_.entries[i].gb_per_s;
+    known = std::max(known, speeds.entries[i].gb_per_s);
+  }
+}
+
+bool results::empty() const {
+  return std::all_of(runs_.begin(), runs_.end(), [](const attempt& r) { return r.figures.empty(); });
+}
+
+//--- which runs may be compared ---------------------------------------------------------------------------
+
+double results::least_trip() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& r : runs_) least = std::min({least, r.trip_before, r.trip_after});
+  return least;
+}
+
+distance results::distance_of(const attempt& r) const {
+  const double limit = 2 * least_trip();
+  const bool near_before = r.trip_before <= limit;
+  const bool near_after = r.trip_after <= limit;
+  if (near_before != near_after) return distance::mixed;
+  return near_before ? distance::near : distance::far;
+}
+
+std::vector<std::string> results::engines_at(int ranks) const {
+  std::vector<std::string> found;
+  for (const auto& e : engines()) {
+    const auto has = [&](const attempt& r) {
+      return r.ranks == ranks && r.engine == e.name && !r.figures.empty();
+    };
+    if (std::any_of(runs_.begin(), runs_.end(), has)) found.push_back(e.name);
+  }
+  return found;
+}
+
+std::optional<distance> results::common(int ranks) const {
+  std::set<std::string> near;
+  std::set<std::string> far;
+  for (const auto& r : runs_) {
+    if (r.ranks != ranks || r.figures.empty() || waits_in_slices(engine_of(r.engine), ranks, cores_))
+      continue;
+    const auto where = distance_of(r);
+    if (where == distance::near) near.insert(r.engine);
+    if (where == distance::far) far.insert(r.engine);
+  }
+  if (near.empty() && far.empty()) return std::nullopt;
+  return near.size() >= far.size() ? distance::near : distance::far;
+}
+
+std::vector<std::string> results::missing(int ranks) const {
+  const auto wanted = common(ranks);
+  std::vector<std::string> result;
+  for (const auto& name : engines_at(ranks)) {
+    if (waits_in_slices(engine_of(name), ranks, cores_)) continue;  // the scheduler is what is measured there
+    const auto has = [&](const attempt& r) {
+      return r.ranks == ranks && r.engine == name && !r.figures.empty() && wanted &&
+             distance_of(r) == *wanted;
+    };
+    if (std::none_of(runs_.begin(), runs_.end(), has)) result.push_back(name);
+  }
+  return result;
+}
+
+bool results::counts(const attempt& r) const {
+  if (waits_in_slices(engine_of(r.engine), r.ranks, cores_)) return true;
+  const auto wanted = common(r.ranks);
+  return !wanted || distance_of(r) == *wanted;
+}
+
+std::optional<results::best> results::best_of(int ranks, const std::string& engine,
+                                              const case_key& which) const {
+  best result;
+  double worst = 0;
+  for (const auto& r : runs_) {
+    if (r.ranks != ranks || r.engine != engine || !counts(r)) continue;
+    const auto found = r.figures.find(which);
+    if (found == r.figures.end()) continue;
+    const auto& f = found->second;
+    if (result.runs++ == 0 || f.us < result.us) {
+      result.us = f.us;
+      result.algorithm = f.algorithm;
+      result.spread = f.noise;
+    }
+    worst = std::max(worst, f.us);
+  }
+  if (result.runs == 0) return std::nullopt;
+  if (result.runs > 1 && result.us > 0) result.spread = worst / result.us - 1;
+  return result;
+}
+
+//--- tables -----------------------------------------------------------------------------------------------
+
+// One engine of tutti beside the native ones, or, without it, these alone.
+std::string results::rows(int ranks, const options& o, const std::optional<std::string>& tutti) const {
+  std::string heads = fmt::format("{:<21}", "");
+  std::string units = fmt::format("{:<21}", "");
+  for (const std::size_t bytes : o.sizes) {
+    heads += tutti ? fmt::format("{:>22}", size_name(bytes)) : fmt::format("{:>19}", size_name(bytes));
+    units += tutti ? fmt::format("{:>9}{:>7}{:>6}", "us", "OMPI", "MPICH")
+                   : fmt::format("{:>11}{:>8}", "OMPI", "MPICH");
+  }
+  std::string text = heads + "\n" + units + "\n";
+  for (const auto& collective : o.collectives) {
+    text += fmt::format("{:<21}", collective);
+    for (const std::size_t bytes : o.sizes) {
+      const case_key key{collective, collective == "barrier" ? 0 : bytes};
+      const auto ours = tutti ? best_of(ranks, *tutti, key) : std::nullopt;
+      if (tutti) text += fmt::format("{:>9}", ours ? number(ours->us) : "-");
+      for (std::size_t i = 0; i < natives.size(); ++i) {
+        const auto theirs = best_of(ranks, natives[i], key);
+        std::string cell = "-";
+        if (!tutti && theirs) cell = number(theirs->us);
+        if (ours && theirs && ours->us > 0) cell = ratio(theirs->us, ours->us);
+        text += fmt::format("{:>{}}", cell, tutti ? (i == 0 ? 7 : 6) : (i == 0 ? 11 : 8));
+      }
+      if (collective == "barrier") break;  // it has no size
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void results::print(const options& o, const std::vector<int>& ranks) const {
+  for (const int p : ranks) {
+    const auto present = engines_at(p);
+    if (present.empty()) {
+      fmt::print("\np = {}: nothing was measured\n", p);
+      continue;
+    }
+    fmt::print("\n=== p = {} {:=<100}\n", p, "");
+    const auto where = common(p);
+    if (cores_ > 1) {
+      std::size_t counted = 0;
+      std::size_t all = 0;
+      double trip = std::numeric_limits<double>::infinity();
+      for (const auto& r : runs_) {
+        if (r.ranks != p || r.figures.empty()) continue;
+        ++all;
+        if (!counts(r)) continue;
+        ++counted;
+        if (!where || distance_of(r) == *where) trip = std::min({trip, r.trip_before, r.trip_after});
+      }
+      fmt::print("a cache line went from core to core and back in {:.0f} ns", trip);
+      if (counted < all) {
+        fmt::print("; {} of {} runs, in which that took another time or changed, do not count", all - counted,
+                   all);
+      }
+      fmt::print("\n");
+    }
+    for (const auto& name : missing(p)) {
+      fmt::print("{}: no run with the cores as far apart as for the others, so no figures; run it again\n",
+                 engine_of(name).title);
+    }
+
+    const std::string preferred = default_engine(p, cores_);
+    std::vector<std::string> order{preferred};
+    for (const auto& name : present) {
+      if (name != preferred && engine_of(name).kind != family::native) order.push_back(name);
+    }
+    for (const auto& name : order) {
+      if (std::find(present.begin(), present.end(), name) == present.end()) continue;
+      fmt::print("\n{}{}: microseconds, and how many times as long the native collective takes\n",
+                 engine_of(name).title, name == preferred ? " (the default engine)" : "");
+      fmt::print("{}", rows(p, o, name));
+    }
+    const auto is_native = [](const std::string& name) { return engine_of(name).kind == family::native; };
+    if (std::any_of(present.begin(), present.end(), is_native)) {
+      fmt::print("\nnative collectives: microseconds\n{}", rows(p, o, std::nullopt));
+    }
+    if (p > cores_ && std::any_of(present.begin(), present.end(), [&](const std::string& name) {
+          return waits_in_slices(engine_of(name), p, cores_);
+        })) {
+      fmt::print(
+          "\nMPICH keeps a core while it waits; with more ranks than cores its figures are slices of the "
+          "scheduler, and to beat\nthem proves nothing. It is measured once there.\n");
+    }
+  }
+  if (!speeds_.entries.empty()) {
+    fmt::print("\ncopy speed, which no collective that moves data can exceed:");
+    for (const auto& entry : speeds_.entries) {
+      fmt::print("{} {} on {} {:.1f} GB/s", &entry == speeds_.entries.data() ? "" : ",",
+                 size_name(entry.bytes), entry.cores == 1 ? "one core" : fmt::format("{} cores", entry.cores),
+                 entry.gb_per_s);
+    }
+    fmt::print("\n");
+  }
+}
+
+//--- JSON -------------------------------------------------------------------------------------------------
+
+// In the manner of Google Benchmark, so that tools which read that find names and times.
+nlohmann::ordered_json results::json() const {
+  using nlohmann::ordered_json;
+  const auto word = [](distance d) {
+    return d == distance::near ? "near" : d == distance::far ? "far" : "mixed";
+  };
+  ordered_json copies = ordered_json::array();
+  for (const auto& entry : speeds_.entries) {
+    copies.push_back({{"bytes", entry.bytes}, {"cores", entry.cores}, {"gb_per_s", entry.gb_per_s}});
+  }
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  ordered_json result{{"context",
+                       {{"date", date.data()},
+                        {"executable", "compare"},
+                        {"num_cpus", cores_},
+                        {"processor", processor()},
+                        {"copy_speed", copies}}},
+                      {"benchmarks", ordered_json::array()}};
+
+  std::set<int> ranks;
+  for (const auto& r : runs_) ranks.insert(r.ranks);
+  for (const int p : ranks) {
+    for (const auto& name : engines_at(p)) {
+      std::map<case_key, ordered_json> cases;
+      for (const auto& r : runs_) {
+        if (r.ranks != p || r.engine != name) continue;
+        for (const auto& [key, f] : r.figures) {
+          cases[key].push_back({{"us", f.us},
+                                {"noise", f.noise},
+                                {"repeat", r.repeat},
+                                {"distance", word(distance_of(r))},
+                                {"round_trip_ns", {r.trip_before, r.trip_after}}});
+        }
+      }
+      for (const auto& [key, all] : cases) {
+        ordered_json entry{{"name", fmt::format("{}/{}/p:{}/{}", key.collective, key.bytes, p, name)},
+                           {"run_type", "iteration"},
+                           {"time_unit", "us"},
+                           {"engine", name},
+                           {"default_engine", name == default_engine(p, cores_)},
+                           {"ranks", p},
+                           {"collective", key.collective},
+                           {"bytes", key.bytes}};
+        const auto b = best_of(p, name, key);
+        if (b) {
+          entry["real_time"] = b->us;
+          entry["spread"] = b->spread;
+          if (!b->algorithm.empty()) entry["algorithm"] = b->algorithm;
+          if (engine_of(name).kind != family::native && b->us > 0) {
+            for (const auto& native : natives) {
+              const auto theirs = best_of(p, native, key);
+              if (theirs) entry[native + "_ratio"] = theirs->us / b->us;
+            }
+          }
+        }
+        entry["runs"] = all;
+        result["benchmarks"].push_back(std::move(entry));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace bench

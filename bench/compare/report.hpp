@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `compare` has measured, and how it is shown: runs of programs go in, tables and JSON come out.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "protocol.hpp"
+
+namespace bench {
+
+enum class family { embedded, over_mpi, native };
+
+struct engine {
+  std::string name;   // as in --engines
+  std::string title;  // as in a heading
+  family kind = family::embedded;
+  std::string program;   // beside the driver
+  std::string launcher;  // of an MPI
+};
+
+// The engine that tutti takes by itself, and the native one that each is compared with.
+const std::vector<engine>& engines();
+const engine& engine_of(const std::string& name);
+std::string default_engine(int ranks, int cores);
+
+// More ranks than cores under MPICH, whose waiting ranks keep their cores until the scheduler takes them
+// away.
+bool waits_in_slices(const engine& e, int ranks, int cores);
+
+struct case_key {
+  std::string collective;
+  std::size_t bytes = 0;
+  auto operator<=>(const case_key&) const = default;
+};
+
+struct figure {
+  double us = 0;
+  double noise = 0;
+  std::string algorithm;
+};
+
+// One program, run once.
+struct attempt {
+  int ranks = 0;
+  std::string engine;
+  int repeat = 0;
+  double trip_before = 0;  // round_trip() at both ends
+  double trip_after = 0;
+  std::map<case_key, figure> figures;
+};
+
+// Were the cores near to each other or far apart, as compared with the best that was seen?
+enum class distance { near, far, mixed };
+
+class results {
+ public:
+  explicit results(int cores) : cores_(cores) {}
+
+  void add(attempt r) { runs_.push_back(std::move(r)); }
+  void add(const copy_speeds& speeds);
+  [[nodiscard]] bool empty() const;
+  [[nodiscard]] const std::vector<attempt>& runs() const { return runs_; }
+
+  // The distance at which most engines have a run with that number of ranks; only figures of one distance are
+  // compared. Nothing where there is none.
+  [[nodiscard]] std::optional<distance> common(int ranks) const;
+  // The engines that have been measured, but not at the common distance.
+  [[nodiscard]] std::vector<std::string> missing(int ranks) const;
+
+  void print(const options& o, const std::vector<int>& ranks) const;
+  [[nodiscard]] nlohmann::ordered_json json() const;
+
+ private:
+  struct best {
+    double us = 0;
+    double spread = 0;  // over the runs that count; of a single one, the noise within it
+    std::size_t runs = 0;
+    std::string algorithm;
+  };
+
+  [[nodiscard]] double least_trip() const;
+  [[nodiscard]] distance distance_of(const attempt& r) const;
+  [[nodiscard]] bool counts(const attempt& r) const;
+  [[nodiscard]] std::vector<std::string> engines_at(int ranks) const;
+  [[nodiscard]] std::optional<best> best_of(int ranks, const std::string& engine,
+                                            const case_key& which) const;
+  [[nodiscard]] std::string rows(int ranks, const options& o, const std::optional<std::string>& tutti) const;
+
+  int cores_;
+  std::vector<attempt> runs_;
+  copy_speeds speeds_;
+};
+
+}  // namespace bench
