@@ -52,14 +52,14 @@ function(tutti_generate_catalogue folder output)
     if(NOT file MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)\\.cpp$")
       message(FATAL_ERROR "src/algorithms/${file}: an algorithm is called <collective>/<name>.cpp, in [a-z0-9_]")
     endif()
-    string(APPEND declarations "extern const algorithm ${CMAKE_MATCH_1}_${CMAKE_MATCH_2};\n")
+    string(APPEND declarations "extern const pure_algorithm ${CMAKE_MATCH_1}_${CMAKE_MATCH_2};\n")
     string(APPEND entries "    &algorithms::${CMAKE_MATCH_1}_${CMAKE_MATCH_2},\n")
   endforeach()
   list(LENGTH files count)
   if(count EQUAL 0)
     set(body "  return {};\n")
   else()
-    set(body "  static const algorithm* const all[] = {\n${entries}  };\n  return all;\n")
+    set(body "  static const pure_algorithm* const all[] = {\n${entries}  };\n  return all;\n")
   endif()
   file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT "// SPDX-License-Identifier: Apache-2.0
 //
@@ -73,9 +73,9 @@ ${declarations}}  // namespace tutti::algorithms
 
 namespace tutti {
 
-std::span<const algorithm* const> catalogue() noexcept;
+std::span<const pure_algorithm* const> catalogue() noexcept;
 
-std::span<const algorithm* const> catalogue() noexcept {
+std::span<const pure_algorithm* const> catalogue() noexcept {
 ${body}}
 
 }  // namespace tutti

@@ -38,6 +38,12 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
                                           : one.peer.base;
     if (peer >= 0 && peer < size) step_links[i] = p.to(peer);
   }
+  for (const scratch_size& one : plan.scratch) {
+    needs_memory = needs_memory || one.blocks != 0 || one.bytes != 0;
+    sized_by_counts = sized_by_counts || (one.blocks != 0 && (one.how == table::in || one.how == table::out));
+  }
+  if (c.door().node() == nullptr)
+    for (const step& one : plan.steps) needs_memory = needs_memory || one.kind == step_kind::recv_reduce;
   for (const item& i : plan.items) {
     most_sends = std::max<std::size_t>(most_sends, i.sends);
     most_recvs = std::max<std::size_t>(most_recvs, i.recvs);
@@ -158,6 +164,9 @@ void schedule_run::allot() {
     at += sizes[i];
   }
   staging_ = at;
+  allotted_for_ = bound_;
+  allotted_unit_ = unit_;
+  allotted_element_ = call_->type.size;
 }
 
 // --- running ----------------------------------------------------------------------------------------------------
@@ -174,9 +183,7 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number)
   pc_ = 0;
   depth_ = 0;
   over_ = opened_ = native_begun_ = false;
-  const schedule& s = b.plan;
-  if (s.scratch[0].blocks != 0 || s.scratch[1].blocks != 0 || s.scratch[2].blocks != 0 || s.scratch[3].blocks != 0 ||
-      b.where.door().node() == nullptr)
+  if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size || b.sized_by_counts))
     allot();
 }
 

@@ -45,6 +45,8 @@ struct bound_schedule {
   schedule plan;
   std::vector<link> step_links;   // by step; empty where the peer is not constant
   std::size_t most_sends = 0, most_recvs = 0;
+  bool needs_memory = false;      // scratch, or a place for operands that the engine cannot show in place
+  bool sized_by_counts = false;   // scratch depends on a call's counts
   context& where;
   links& peers;
 };
@@ -128,6 +130,8 @@ class schedule_run {
   std::unique_ptr<std::byte[]> memory_;  // scratch and staging
   std::size_t memory_bytes_ = 0;
   std::byte* staging_ = nullptr;
+  std::size_t allotted_unit_ = 0, allotted_element_ = 0;  // what memory_ is divided for
+  const bound_schedule* allotted_for_ = nullptr;
   std::unique_ptr<sending[]> sendings_;
   std::unique_ptr<receiving[]> receivings_;
   std::size_t sendings_made_ = 0, receivings_made_ = 0;

@@ -2,9 +2,13 @@
 #include "face/core.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <chrono>
 #include <cstring>
+#include <exception>
 
 #include "compute/kernels.hpp"
+#include "core/environment.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -26,6 +30,22 @@ bool combines(collective what) noexcept {
 }
 
 }  // namespace
+
+std::array<std::string, collective_names.size()> read_forced_algorithms() {
+  std::array<std::string, collective_names.size()> forced;
+  for (std::size_t i = 0; i < collective_names.size(); ++i) {
+    std::string name(collective_names[i]);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const auto value = setting("TUTTI_" + name + "_ALGORITHM");
+    if (!value) continue;
+    const std::string_view tail = std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
+    if (tail != "native" && find_algorithm(static_cast<collective>(i), *value) == nullptr)
+      throw usage_error("run", -1, "TUTTI_" + name + "_ALGORITHM", "there is no algorithm \"" + *value + "\"",
+                        "see tutti list " + std::string(collective_names[i]));
+    forced[i] = *value;
+  }
+  return forced;
+}
 
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where)
     : shared_(std::move(shared)), where_(std::move(where)), links_(*where_) {}
@@ -188,11 +208,11 @@ choice core::decide(const call& c, const agreed_signature& s) const {
     const std::string_view tail = text.substr(text.find('/') == text.npos ? 0 : text.find('/') + 1);
     if (tail == "native") {
       if (native) return {};
-    } else if (const algorithm* a = find_algorithm(c.what, text)) {
+    } else if (const pure_algorithm* a = find_algorithm(c.what, text)) {
       if (permits(*a, s)) return {a};
     } else {
       std::string known;
-      for (const algorithm* one : catalogue())
+      for (const pure_algorithm* one : catalogue())
         if (one->what == c.what) known += " " + std::string(one->short_name());
       refuse(name_of(c.what).data(), "algorithm", "\"" + std::string(text) + "\" does not exist",
              ("known are native" + known).c_str());
@@ -357,14 +377,21 @@ class operation_under_way final : public pending {
       if (const auto kernel = compute::kernel(call_.op.which, call_.type.kind)) call_.op.combine = kernel;
     prepared_ = &where.find(call_);
   }
+  // While an exception passes by, peers may never come: then what is under way gets a second to end, not for ever.
   ~operation_under_way() override {
     try {
-      wait();
+      if (std::uncaught_exceptions() == 0) {
+        wait();
+      } else {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        while (!test() && std::chrono::steady_clock::now() < end) {
+        }
+      }
     } catch (...) {
       // The job is failing; whoever waits explicitly is told.
-      auto& active = where_.shared_->active;
-      active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
     }
+    auto& active = where_.shared_->active;
+    active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
   }
 
   void start() override {

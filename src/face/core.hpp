@@ -20,12 +20,16 @@ class operation_under_way;
 
 /// What all communicators of one rank share.
 struct rank_state {
+  std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
   endpoint* door = nullptr;
   bool check = false;
   std::uint64_t next_id = 2;  // of communicators; 1 is the job itself
-  std::vector<schedule_run*> active;   // nonblocking runs under way
+  std::vector<schedule_run*> active;  // nonblocking runs under way
   std::array<std::string, collective_names.size()> forced;  // TUTTI_<COLLECTIVE>_ALGORITHM
 };
+
+/// TUTTI_<COLLECTIVE>_ALGORITHM for every collective. Throws usage_error where one names what does not exist.
+std::array<std::string, collective_names.size()> read_forced_algorithms();
 
 class core {
  public:

@@ -4,10 +4,8 @@
 #include "tutti/run.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <exception>
-#include <mutex>
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
@@ -107,36 +105,14 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
   return kind == engine_kind::threads ? run_threads(how, program) : run_fibers(how, program);
 }
 
-// What the environment says that ranks need later, read once before they start.
-struct rank_settings {
-  bool check = false;
-  std::array<std::string, collective_names.size()> forced;
-};
-
-rank_settings read_rank_settings() {
-  rank_settings s;
-  s.check = switch_setting("TUTTI_CHECK", false);
-  for (std::size_t i = 0; i < collective_names.size(); ++i) {
-    std::string name(collective_names[i]);
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const auto value = setting("TUTTI_" + name + "_ALGORITHM");
-    if (!value) continue;
-    const std::string_view tail = std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
-    if (tail != "native" && find_algorithm(static_cast<collective>(i), *value) == nullptr)
-      throw usage_error("run", -1, "TUTTI_" + name + "_ALGORITHM", "there is no algorithm \"" + *value + "\"",
-                        "see tutti list " + std::string(collective_names[i]));
-    s.forced[i] = *value;
-  }
-  return s;
-}
-
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
-  const rank_settings settings = read_rank_settings();
+  const bool check = switch_setting("TUTTI_CHECK", false);
+  const auto forced = detail::read_forced_algorithms();
   return launch_ranks(options, [&](endpoint& door) {
     auto shared = std::make_shared<detail::rank_state>();
     shared->door = &door;
-    shared->check = settings.check;
-    shared->forced = settings.forced;
+    shared->check = check;
+    shared->forced = forced;
     communicator world(std::make_shared<detail::core>(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
     program(world);
   });

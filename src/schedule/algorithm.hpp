@@ -32,7 +32,7 @@ constexpr bool demands(restriction all, restriction one) {
   return (static_cast<std::uint32_t>(all) & static_cast<std::uint32_t>(one)) != 0;
 }
 
-struct algorithm {
+struct pure_algorithm {
   std::string_view name;  ///< "allreduce/ring"
   collective what;
   restriction needs = restriction::none;
@@ -43,6 +43,6 @@ struct algorithm {
 };
 
 /// All algorithms, by name. Generated (see cmake).
-std::span<const algorithm* const> catalogue() noexcept;
+std::span<const pure_algorithm* const> catalogue() noexcept;
 
 }  // namespace tutti

@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-bool permits(const algorithm& a, const agreed_signature& s) noexcept {
+bool permits(const pure_algorithm& a, const agreed_signature& s) noexcept {
   if (a.what != s.what) return false;
   if (demands(a.needs, restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(s.ranks))) return false;
   if (demands(a.needs, restriction::commutative) && !s.commutative) return false;
@@ -20,21 +20,21 @@ bool permits(const algorithm& a, const agreed_signature& s) noexcept {
   return true;
 }
 
-const algorithm* find_algorithm(collective what, std::string_view name) noexcept {
-  for (const algorithm* a : catalogue())
+const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept {
+  for (const pure_algorithm* a : catalogue())
     if (a->what == what && (a->name == name || a->short_name() == name)) return a;
   return nullptr;
 }
 
 namespace {
 
-const algorithm* permitted(const agreed_signature& s, std::string_view name) noexcept {
-  const algorithm* a = find_algorithm(s.what, name);
+const pure_algorithm* permitted(const agreed_signature& s, std::string_view name) noexcept {
+  const pure_algorithm* a = find_algorithm(s.what, name);
   return a != nullptr && permits(*a, s) ? a : nullptr;
 }
 
 // The fallback in code that each collective has, legal for every signature where one exists (trees come above it).
-const algorithm* best_pure(const agreed_signature& s) noexcept {
+const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
   switch (s.what) {
     case collective::allreduce:
       if (s.bytes() > 64 * 1024)
@@ -44,7 +44,7 @@ const algorithm* best_pure(const agreed_signature& s) noexcept {
       return permitted(s, s.bytes() * static_cast<std::size_t>(s.ranks) > 32 * 1024 ? "ring" : "bruck");
     default: break;
   }
-  for (const algorithm* a : catalogue())
+  for (const pure_algorithm* a : catalogue())
     if (permits(*a, s)) return a;
   return nullptr;
 }
@@ -59,7 +59,7 @@ bool schedule_beats_native(const agreed_signature& s, const engine_traits& engin
 
 choice choose(const agreed_signature& s, const engine_traits& engine, bool native_offered) {
   if (native_offered && !schedule_beats_native(s, engine)) return {};
-  if (const algorithm* a = best_pure(s)) return {a};
+  if (const pure_algorithm* a = best_pure(s)) return {a};
   if (native_offered) return {};
   throw usage_error(std::string(name_of(s.what)), -1, "", "no algorithm serves this call here",
                     "use an operator that is commutative, or buffers that are not in place");

@@ -12,7 +12,7 @@ namespace tutti {
 
 /// A pure algorithm, or (null) the engine's own collective.
 struct choice {
-  const algorithm* pure = nullptr;
+  const pure_algorithm* pure = nullptr;
   int radix = 2;
 
   friend bool operator==(const choice&, const choice&) = default;
@@ -25,10 +25,10 @@ struct engine_traits {
 };
 
 /// True where the call meets what the algorithm demands.
-bool permits(const algorithm& a, const agreed_signature& s) noexcept;
+bool permits(const pure_algorithm& a, const agreed_signature& s) noexcept;
 
 /// "ring" or "allreduce/ring"; null where there is none of this name for this collective.
-const algorithm* find_algorithm(collective what, std::string_view name) noexcept;
+const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept;
 
 /// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error (rank -1) where
 /// nothing serves the call.

@@ -277,7 +277,7 @@ bool has_root(collective w) {
 }
 
 // All calls that the restrictions of one name permit, in the same order on all ranks.
-void try_all(detail::core& core, std::string name, collective what, const algorithm* pure) {
+void try_all(detail::core& core, std::string name, collective what, const pure_algorithm* pure) {
   const int size = core.size();
   std::vector<int> roots{0};
   if (has_root(what)) {
@@ -306,7 +306,7 @@ void program(endpoint& door) {
   auto shared = std::make_shared<detail::rank_state>();
   shared->door = &door;
   detail::core core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr));
-  for (const algorithm* a : catalogue()) try_all(core, std::string(a->name), a->what, a);
+  for (const pure_algorithm* a : catalogue()) try_all(core, std::string(a->name), a->what, a);
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
     agreed_signature s;

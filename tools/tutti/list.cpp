@@ -17,7 +17,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json restrictions_of(const algorithm& a) {
+json restrictions_of(const pure_algorithm& a) {
   json names = json::array();
   for (const auto& [bit, name] : std::initializer_list<std::pair<restriction, const char*>>{
            {restriction::power_of_two, "power_of_two"}, {restriction::commutative, "commutative"},
@@ -49,7 +49,7 @@ void add_list(CLI::App& app, int& status) {
       return;
     }
     json all = json::array();
-    for (const algorithm* a : catalogue()) {
+    for (const pure_algorithm* a : catalogue()) {
       if (!wish->which.empty() && name_of(a->what) != wish->which) continue;
       all.push_back({{"name", a->name}, {"kind", "pure"}, {"restrictions", restrictions_of(*a)}, {"rounds", a->rounds},
                      {"bytes", a->bytes}, {"scratch", a->scratch}, {"source", a->source}, {"idea", a->idea}});

@@ -27,6 +27,8 @@ class counts_view {
   /// The sign is lost in operator[]; a check wants it.
   bool negative(std::size_t i) const noexcept { return !wide_ && static_cast<const int*>(data_)[i] < 0; }
   constexpr bool given() const noexcept { return data_ != nullptr; }
+  /// The caller's array where it is one of int, else null.
+  const int* ints() const noexcept { return wide_ ? nullptr : static_cast<const int*>(data_); }
   constexpr std::size_t size() const noexcept { return size_; }
 
  private:

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
+#include <string>
 
 #include "tutti/core/call.hpp"
 

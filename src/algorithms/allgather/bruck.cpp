@@ -26,8 +26,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm allgather_bruck;
-const algorithm allgather_bruck = {
+extern const pure_algorithm allgather_bruck;
+const pure_algorithm allgather_bruck = {
     .name = "allgather/bruck",
     .what = collective::allgather,
     .needs = restriction::none,

@@ -21,8 +21,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm allgather_ring;
-const algorithm allgather_ring = {
+extern const pure_algorithm allgather_ring;
+const pure_algorithm allgather_ring = {
     .name = "allgather/ring",
     .what = collective::allgather,
     .needs = restriction::none,

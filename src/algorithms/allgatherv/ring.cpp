@@ -21,8 +21,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm allgatherv_ring;
-const algorithm allgatherv_ring = {
+extern const pure_algorithm allgatherv_ring;
+const pure_algorithm allgatherv_ring = {
     .name = "allgatherv/ring",
     .what = collective::allgatherv,
     .needs = restriction::none,

@@ -55,8 +55,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm allreduce_recursive_doubling;
-const algorithm allreduce_recursive_doubling = {
+extern const pure_algorithm allreduce_recursive_doubling;
+const pure_algorithm allreduce_recursive_doubling = {
     .name = "allreduce/recursive_doubling",
     .what = collective::allreduce,
     .needs = restriction::none,

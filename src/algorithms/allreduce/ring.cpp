@@ -29,8 +29,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm allreduce_ring;
-const algorithm allreduce_ring = {
+extern const pure_algorithm allreduce_ring;
+const pure_algorithm allreduce_ring = {
     .name = "allreduce/ring",
     .what = collective::allreduce,
     .needs = restriction::commutative,

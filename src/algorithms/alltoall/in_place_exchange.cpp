@@ -23,8 +23,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm alltoall_in_place_exchange;
-const algorithm alltoall_in_place_exchange = {
+extern const pure_algorithm alltoall_in_place_exchange;
+const pure_algorithm alltoall_in_place_exchange = {
     .name = "alltoall/in_place_exchange",
     .what = collective::alltoall,
     .needs = restriction::none,

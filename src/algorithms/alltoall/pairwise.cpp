@@ -21,8 +21,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm alltoall_pairwise;
-const algorithm alltoall_pairwise = {
+extern const pure_algorithm alltoall_pairwise;
+const pure_algorithm alltoall_pairwise = {
     .name = "alltoall/pairwise",
     .what = collective::alltoall,
     .needs = restriction::not_in_place,

@@ -28,8 +28,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm alltoallv_in_place_pairwise;
-const algorithm alltoallv_in_place_pairwise = {
+extern const pure_algorithm alltoallv_in_place_pairwise;
+const pure_algorithm alltoallv_in_place_pairwise = {
     .name = "alltoallv/in_place_pairwise",
     .what = collective::alltoallv,
     .needs = restriction::in_place,

@@ -27,8 +27,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm alltoallv_scattered;
-const algorithm alltoallv_scattered = {
+extern const pure_algorithm alltoallv_scattered;
+const pure_algorithm alltoallv_scattered = {
     .name = "alltoallv/scattered",
     .what = collective::alltoallv,
     .needs = restriction::not_in_place,

@@ -19,8 +19,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm barrier_dissemination;
-const algorithm barrier_dissemination = {
+extern const pure_algorithm barrier_dissemination;
+const pure_algorithm barrier_dissemination = {
     .name = "barrier/dissemination",
     .what = collective::barrier,
     .needs = restriction::none,

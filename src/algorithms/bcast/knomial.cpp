@@ -21,8 +21,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm bcast_knomial;
-const algorithm bcast_knomial = {
+extern const pure_algorithm bcast_knomial;
+const pure_algorithm bcast_knomial = {
     .name = "bcast/knomial",
     .what = collective::bcast,
     .needs = restriction::none,

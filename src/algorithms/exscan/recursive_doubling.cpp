@@ -36,8 +36,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm exscan_recursive_doubling;
-const algorithm exscan_recursive_doubling = {
+extern const pure_algorithm exscan_recursive_doubling;
+const pure_algorithm exscan_recursive_doubling = {
     .name = "exscan/recursive_doubling",
     .what = collective::exscan,
     .needs = restriction::none,

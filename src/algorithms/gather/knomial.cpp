@@ -42,8 +42,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm gather_knomial;
-const algorithm gather_knomial = {
+extern const pure_algorithm gather_knomial;
+const pure_algorithm gather_knomial = {
     .name = "gather/knomial",
     .what = collective::gather,
     .needs = restriction::none,

@@ -26,8 +26,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm gatherv_linear;
-const algorithm gatherv_linear = {
+extern const pure_algorithm gatherv_linear;
+const pure_algorithm gatherv_linear = {
     .name = "gatherv/linear",
     .what = collective::gatherv,
     .needs = restriction::none,

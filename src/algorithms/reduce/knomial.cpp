@@ -40,8 +40,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm reduce_knomial;
-const algorithm reduce_knomial = {
+extern const pure_algorithm reduce_knomial;
+const pure_algorithm reduce_knomial = {
     .name = "reduce/knomial",
     .what = collective::reduce,
     .needs = restriction::none,

@@ -24,8 +24,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm reduce_scatter_block_pairwise;
-const algorithm reduce_scatter_block_pairwise = {
+extern const pure_algorithm reduce_scatter_block_pairwise;
+const pure_algorithm reduce_scatter_block_pairwise = {
     .name = "reduce_scatter_block/pairwise",
     .what = collective::reduce_scatter_block,
     .needs = restriction::commutative,

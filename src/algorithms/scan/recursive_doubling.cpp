@@ -34,8 +34,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm scan_recursive_doubling;
-const algorithm scan_recursive_doubling = {
+extern const pure_algorithm scan_recursive_doubling;
+const pure_algorithm scan_recursive_doubling = {
     .name = "scan/recursive_doubling",
     .what = collective::scan,
     .needs = restriction::none,

@@ -39,8 +39,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm scatter_knomial;
-const algorithm scatter_knomial = {
+extern const pure_algorithm scatter_knomial;
+const pure_algorithm scatter_knomial = {
     .name = "scatter/knomial",
     .what = collective::scatter,
     .needs = restriction::none,

@@ -24,8 +24,8 @@ void write(const shape& s, builder& b) {
 
 }  // namespace
 
-extern const algorithm scatterv_linear;
-const algorithm scatterv_linear = {
+extern const pure_algorithm scatterv_linear;
+const pure_algorithm scatterv_linear = {
     .name = "scatterv/linear",
     .what = collective::scatterv,
     .needs = restriction::none,

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a call costs before and around the bytes, in instructions (callgrind) and in time.
+//
+//   by_hand    an 8-byte allreduce of two ranks written straight over the fabric's channels
+//   schedule   the same by the schedule allreduce/recursive_doubling, from world.allreduce(...) down
+//   native     the same by the engine's own collective (what selection takes)
+//   mpi        world.allreduce(...) in front of MPI_Allreduce, one rank, and MPI_Allreduce alone
+//
+// Two ranks are two fibers of one worker, so that nobody spins and every run executes the same instructions. A case is
+// run by this program itself under valgrind with N and with 11 N calls; the difference, divided by 10 N calls and by
+// the ranks, is the price of one call on one rank, switches between the ranks included.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engines/endpoint.hpp"
+#include "fabric/channel.hpp"
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using clock_type = std::chrono::steady_clock;
+
+double seconds_since(clock_type::time_point start) {
+  return std::chrono::duration<double>(clock_type::now() - start).count();
+}
+
+// The hand-written exchange: what a programmer who knows the fabric would write for this one case.
+double by_hand(long calls) {
+  double elapsed = 0;
+  tutti::launch how;
+  how.ranks = 2;
+  how.workers = 1;
+  const tutti::outcome end = tutti::run_fibers(how, [&](tutti::endpoint& door) {
+    const int me = door.rank(), other = 1 - me;
+    tutti::fabric::channel& out = door.node()->between(me, other);
+    tutti::fabric::channel& in = door.node()->between(other, me);
+    const tutti::fabric::wait_site site{"by_hand", "", "a message from", other, 0, 0};
+    double mine = me, sum = 0;
+    const auto start = clock_type::now();
+    for (long i = 0; i < calls; ++i) {
+      const auto tag = static_cast<std::uint64_t>(i);
+      while (!out.has_room()) door.wait(out.room_word(), out.room_value(), true, site);
+      out.post(tag, &mine, sizeof mine, nullptr);
+      tutti::fabric::arrival a;
+      while (!in.look(tag, a)) door.wait(in.arrival_word(), in.arrival_value(), true, site);
+      double theirs;
+      std::memcpy(&theirs, a.data, sizeof theirs);
+      sum = me == 0 ? mine + theirs : theirs + mine;
+      in.take(a);
+      asm volatile("" : : "g"(&sum) : "memory");
+    }
+    if (me == 0) elapsed = seconds_since(start);
+    if (sum != 1) std::abort();
+  });
+  if (end.failed_rank >= 0) throw std::runtime_error(end.text);
+  return elapsed;
+}
+
+double by_library(long calls, const char* engine, int ranks, const char* algorithm_name) {
+  double elapsed = 0;
+  if (algorithm_name != nullptr) setenv("TUTTI_ALLREDUCE_ALGORITHM", algorithm_name, 1);
+  tutti::run_options o;
+  o.engine = engine;
+  o.ranks = ranks;
+  o.workers = 1;
+  tutti::run(o, [&](tutti::communicator& world) {
+    double mine = world.rank(), sum = 0;
+    const std::span<double> in(&mine, 1), out(&sum, 1);
+    const auto once = [&] {
+      world.allreduce(tutti::send_buf(in), tutti::recv_buf(out), tutti::op(std::plus<>{}));
+      asm volatile("" : : "g"(&sum) : "memory");
+    };
+    const auto start = clock_type::now();
+    for (long i = 0; i < calls; ++i) once();
+    if (world.rank() == 0) elapsed = seconds_since(start);
+    if (sum != world.size() * (world.size() - 1) / 2.0) std::abort();
+  });
+  return elapsed;
+}
+
+double run_case(const std::string& what, long calls) {
+  if (what == "by_hand") return by_hand(calls);
+  if (what == "schedule") return by_library(calls, "fibers", 2, "recursive_doubling");
+  if (what == "native") return by_library(calls, "fibers", 2, nullptr);
+  return by_library(calls, "mpi", 1, nullptr);
+}
+
+// Instructions of a whole program run, read from valgrind's last line.
+long instructions(const std::string& command) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
+      popen(("valgrind --tool=callgrind --callgrind-out-file=/dev/null " + command + " 2>&1").c_str(), "r"), pclose);
+  std::array<char, 4096> line;
+  long count = -1;
+  while (pipe && std::fgets(line.data(), line.size(), pipe.get()) != nullptr) {
+    const std::string text = line.data();
+    if (const auto at = text.find("Collected :"); at != text.npos) count = std::atol(text.c_str() + at + 11);
+  }
+  return count;
+}
+
+long per_call(const std::string& program, const std::string& arguments, int ranks) {
+  constexpr long n = 1000;
+  const long few = instructions(program + arguments + std::to_string(n));
+  const long many = instructions(program + arguments + std::to_string(11 * n));
+  return few < 0 || many < 0 ? -1 : (many - few + 5 * n * ranks) / (10 * n * ranks);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Instructions and time of the warm 8-byte allreduce"};
+  std::string what;
+  long calls = 0;
+  bool as_json = false;
+  app.add_option("--case", what, "Run one case and print its time a call")->check(CLI::IsMember({"by_hand", "schedule", "native", "mpi"}));
+  app.add_option("--calls", calls, "Calls of a case");
+  app.add_flag("--json", as_json, "One JSON object");
+  app.footer("Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --json\n");
+  CLI11_PARSE(app, argc, argv);
+  if (!what.empty()) {
+    const double elapsed = run_case(what, std::max(1L, calls));
+    fmt::print("{} {:.4f} us\n", what, elapsed / static_cast<double>(std::max(1L, calls)) * 1e6);
+    return 0;
+  }
+  char self[4096];
+  const auto length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length < 0) return 1;
+  self[length] = '\0';
+  const std::string me = self;
+  json all;
+  const auto best_time = [&](const std::string& which) {
+    double best = 1e9;
+    for (int i = 0; i < 7; ++i) best = std::min(best, run_case(which, 200000) / 200000 * 1e6);
+    return best;
+  };
+  for (const char* one : {"by_hand", "schedule", "native"}) {
+    unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
+    all[one] = {{"instructions", per_call(me, std::string(" --case ") + one + " --calls ", 2)}, {"us", best_time(one)}};
+  }
+  unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
+  const std::string folder = me.substr(0, me.rfind('/'));
+  for (const char* mpi : {"openmpi", "mpich"}) {
+    const std::string alone = folder + "/overhead_native_" + mpi;
+    if (access(alone.c_str(), X_OK) != 0) continue;
+    setenv("TUTTI_MPI", mpi, 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    const long with = per_call(me, " --case mpi --calls ", 1), without = per_call(alone, " ", 1);
+    all[std::string("in_front_of_") + mpi] = {{"instructions", with - without}, {"native", without}, {"with_tutti", with}};
+  }
+  if (as_json) {
+    fmt::print("{}\n", all.dump(2));
+    return 0;
+  }
+  fmt::print("warm 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "", "instructions", "us");
+  for (const char* one : {"by_hand", "schedule", "native"})
+    fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(), all[one]["us"].get<double>());
+  fmt::print("\nin front of a native MPI_Allreduce, one rank\n{:<12} {:>14} {:>14} {:>10}\n", "", "MPI alone", "with tutti", "tutti's");
+  for (const char* mpi : {"openmpi", "mpich"})
+    if (const auto key = std::string("in_front_of_") + mpi; all.contains(key))
+      fmt::print("{:<12} {:>14} {:>14} {:>10}\n", mpi, all[key]["native"].get<long>(), all[key]["with_tutti"].get<long>(),
+                 all[key]["instructions"].get<long>());
+  return 0;
+}
