@@ -14,8 +14,8 @@ namespace {
 
 // Four digits at most: more would be noise.
 std::string number(double x) {
-  if (x < 10) return fmt::format("{:.2f}", x);
-  if (x < 100) return fmt::format("{:.1f}", x);
+  if (x < 9.995) return fmt::format("{:.2f}", x);
+  if (x < 99.95) return fmt::format("{:.1f}", x);
   return fmt::format("{:.0f}", x);
 }
 
