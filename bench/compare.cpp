@@ -223,7 +223,7 @@ class driver {
 
   void measure(const bench::engine& e, int ranks, int repeat, const std::string& when) {
     progress_.step(fmt::format("p = {}, {} ({})", ranks, e.title, when));
-    bench::attempt r{ranks, e.name, repeat, bench::round_trip(), 0, {}};
+    bench::attempt r{ranks, e.name, repeat, bench::round_trip(), 0, {}, {}};
     const auto [words, variables] = command(e, ranks);
     const auto child = bench::run_child(words, variables, bench::seconds(settings_.timeout_s));
     r.trip_after = bench::round_trip();

@@ -80,18 +80,45 @@ bool results::empty() const {
 
 //--- which runs may be compared ---------------------------------------------------------------------------
 
-double results::least_trip() const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& r : runs_) least = std::min({least, r.trip_before, r.trip_after});
-  return least;
+void results::add(attempt r) {
+  runs_.push_back(std::move(r));
+  find_distances();
+  find_common();
 }
 
-distance results::distance_of(const attempt& r) const {
-  const double limit = 2 * least_trip();
-  const bool near_before = r.trip_before <= limit;
-  const bool near_after = r.trip_after <= limit;
-  if (near_before != near_after) return distance::mixed;
-  return near_before ? distance::near : distance::far;
+// There are a few distances, far from each other (two threads of a core, two cores that share a cache, two
+// that do not), and some noise around each.
+void results::find_distances() {
+  std::vector<double> trips;
+  for (const auto& r : runs_) trips.insert(trips.end(), {r.trip_before, r.trip_after});
+  std::sort(trips.begin(), trips.end());
+  double level = 0;
+  std::map<double, double> level_of;
+  for (const double trip : trips) {
+    if (trip > 1.6 * level) level = trip;
+    level_of[trip] = level;
+  }
+  for (auto& r : runs_) {
+    r.distance.reset();
+    if (level_of[r.trip_before] == level_of[r.trip_after]) r.distance = level_of[r.trip_before];
+  }
+}
+
+void results::find_common() {
+  std::map<int, std::map<double, std::set<std::string>>> engines_of;
+  for (const auto& r : runs_) {
+    if (r.figures.empty() || !r.distance || waits_in_slices(engine_of(r.engine), r.ranks, cores_)) continue;
+    engines_of[r.ranks][*r.distance].insert(r.engine);
+  }
+  common_.clear();
+  for (const auto& [ranks, distances] : engines_of) {
+    std::size_t most = 0;
+    for (const auto& [where, names] : distances) {
+      if (names.size() <= most) continue;  // of several, the nearest
+      most = names.size();
+      common_[ranks] = where;
+    }
+  }
 }
 
 std::vector<std::string> results::engines_at(int ranks) const {
@@ -105,18 +132,9 @@ std::vector<std::string> results::engines_at(int ranks) const {
   return found;
 }
 
-std::optional<distance> results::common(int ranks) const {
-  std::set<std::string> near;
-  std::set<std::string> far;
-  for (const auto& r : runs_) {
-    if (r.ranks != ranks || r.figures.empty() || waits_in_slices(engine_of(r.engine), ranks, cores_))
-      continue;
-    const auto where = distance_of(r);
-    if (where == distance::near) near.insert(r.engine);
-    if (where == distance::far) far.insert(r.engine);
-  }
-  if (near.empty() && far.empty()) return std::nullopt;
-  return near.size() >= far.size() ? distance::near : distance::far;
+std::optional<double> results::common(int ranks) const {
+  const auto found = common_.find(ranks);
+  return found == common_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<std::string> results::missing(int ranks) const {
@@ -125,8 +143,7 @@ std::vector<std::string> results::missing(int ranks) const {
   for (const auto& name : engines_at(ranks)) {
     if (waits_in_slices(engine_of(name), ranks, cores_)) continue;  // the scheduler is what is measured there
     const auto has = [&](const attempt& r) {
-      return r.ranks == ranks && r.engine == name && !r.figures.empty() && wanted &&
-             distance_of(r) == *wanted;
+      return r.ranks == ranks && r.engine == name && !r.figures.empty() && wanted && r.distance == *wanted;
     };
     if (std::none_of(runs_.begin(), runs_.end(), has)) result.push_back(name);
   }
@@ -136,7 +153,7 @@ std::vector<std::string> results::missing(int ranks) const {
 bool results::counts(const attempt& r) const {
   if (waits_in_slices(engine_of(r.engine), r.ranks, cores_)) return true;
   const auto wanted = common(r.ranks);
-  return !wanted || distance_of(r) == *wanted;
+  return !wanted || r.distance == wanted;
 }
 
 std::optional<results::best> results::best_of(int ranks, const std::string& engine,
@@ -210,7 +227,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
         ++all;
         if (!counts(r)) continue;
         ++counted;
-        if (!where || distance_of(r) == *where) trip = std::min({trip, r.trip_before, r.trip_after});
+        if (!where || r.distance == *where) trip = std::min({trip, r.trip_before, r.trip_after});
       }
       fmt::print("a cache line went from core to core and back in {:.0f} ns", trip);
       if (counted < all) {
@@ -263,9 +280,6 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
 // In the manner of Google Benchmark, so that tools which read that find names and times.
 nlohmann::ordered_json results::json() const {
   using nlohmann::ordered_json;
-  const auto word = [](distance d) {
-    return d == distance::near ? "near" : d == distance::far ? "far" : "mixed";
-  };
   ordered_json copies = ordered_json::array();
   for (const auto& entry : speeds_.entries) {
     copies.push_back({{"bytes", entry.bytes}, {"cores", entry.cores}, {"gb_per_s", entry.gb_per_s}});
@@ -294,7 +308,7 @@ nlohmann::ordered_json results::json() const {
           cases[key].push_back({{"us", f.us},
                                 {"noise", f.noise},
                                 {"repeat", r.repeat},
-                                {"distance", word(distance_of(r))},
+                                {"distance_ns", r.distance ? ordered_json(*r.distance) : ordered_json()},
                                 {"round_trip_ns", {r.trip_before, r.trip_after}}});
         }
       }

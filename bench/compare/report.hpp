@@ -55,23 +55,23 @@ struct attempt {
   double trip_before = 0;  // round_trip() at both ends
   double trip_after = 0;
   std::map<case_key, figure> figures;
+  // How far apart the cores were: a value of round_trip() that stands for all those like it. Nothing where it
+  // was not the same at both ends. Filled in by `results`.
+  std::optional<double> distance{};
 };
-
-// Were the cores near to each other or far apart, as compared with the best that was seen?
-enum class distance { near, far, mixed };
 
 class results {
  public:
   explicit results(int cores) : cores_(cores) {}
 
-  void add(attempt r) { runs_.push_back(std::move(r)); }
+  void add(attempt r);
   void add(const copy_speeds& speeds);
   [[nodiscard]] bool empty() const;
   [[nodiscard]] const std::vector<attempt>& runs() const { return runs_; }
 
   // The distance at which most engines have a run with that number of ranks; only figures of one distance are
   // compared. Nothing where there is none.
-  [[nodiscard]] std::optional<distance> common(int ranks) const;
+  [[nodiscard]] std::optional<double> common(int ranks) const;
   // The engines that have been measured, but not at the common distance.
   [[nodiscard]] std::vector<std::string> missing(int ranks) const;
 
@@ -86,8 +86,8 @@ class results {
     std::string algorithm;
   };
 
-  [[nodiscard]] double least_trip() const;
-  [[nodiscard]] distance distance_of(const attempt& r) const;
+  void find_distances();
+  void find_common();
   [[nodiscard]] bool counts(const attempt& r) const;
   [[nodiscard]] std::vector<std::string> engines_at(int ranks) const;
   [[nodiscard]] std::optional<best> best_of(int ranks, const std::string& engine,
@@ -96,6 +96,7 @@ class results {
 
   int cores_;
   std::vector<attempt> runs_;
+  std::map<int, double> common_;
   copy_speeds speeds_;
 };
 
