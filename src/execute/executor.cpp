@@ -38,12 +38,36 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
                                           : one.peer.base;
     if (peer >= 0 && peer < size) step_links[i] = p.to(peer);
   }
+  restless = c.door().restless();
+  exchanges.resize(plan.items.size());
+  for (std::size_t i = 0; i < plan.items.size(); ++i) {
+    const item& r = plan.items[i];
+    if (r.kind != item_kind::round || r.sends > 1 || r.recvs > 1 || r.sends + r.recvs == 0 || r.locals != 0 || restless ||
+        c.door().node() == nullptr)
+      continue;
+    bound_exchange e;
+    e.simple = true;
+    if (r.sends == 1) {
+      e.out = &plan.steps[r.first];
+      e.to = step_links[r.first].out;
+      e.simple = e.simple && e.out->kind == step_kind::send && e.out->peer.is_constant();
+    }
+    if (r.recvs == 1) {
+      e.in = &plan.steps[r.first + r.sends];
+      e.from = step_links[r.first + r.sends].in;
+      e.simple = e.simple && e.in->kind != step_kind::await_signal && e.in->peer.is_constant();
+    }
+    exchanges[i] = e;
+  }
+  straight = !exchanges.empty() && std::all_of(exchanges.begin(), exchanges.end(), [](const bound_exchange& e) { return e.simple; });
   for (const scratch_size& one : plan.scratch) {
     needs_memory = needs_memory || one.blocks != 0 || one.bytes != 0;
     sized_by_counts = sized_by_counts || (one.blocks != 0 && (one.how == table::in || one.how == table::out));
   }
   if (c.door().node() == nullptr)
     for (const step& one : plan.steps) needs_memory = needs_memory || one.kind == step_kind::recv_reduce;
+  straight = straight && !needs_memory;
+  tag_base = c.id() << 24;
   for (const item& i : plan.items) {
     most_sends = std::max<std::size_t>(most_sends, i.sends);
     most_recvs = std::max<std::size_t>(most_recvs, i.recvs);
@@ -99,11 +123,17 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset, s
 }
 
 inline schedule_run::range schedule_run::locate(const place& p) const noexcept {
+  if (p.plain) [[likely]]
+    return {base_[static_cast<int>(p.where)] + static_cast<std::size_t>(p.first.base) * unit_,
+            static_cast<std::size_t>(p.blocks) * unit_, true};
+  return locate_indexed(p);
+}
+
+schedule_run::range schedule_run::locate_indexed(const place& p) const noexcept {
   const int first = resolve(p.first);
   std::byte* const base = base_[static_cast<int>(p.where)];
-  if (p.how == table::uniform && !p.segmented && !p.packed) [[likely]] {
+  if (p.how == table::uniform && !p.segmented && !p.packed)
     return {base + static_cast<std::size_t>(first) * unit_, static_cast<std::size_t>(p.blocks) * unit_, true};
-  }
   std::size_t offset, bytes;
   table_range(p, first, offset, bytes);
   if (p.packed) offset = 0;
@@ -171,20 +201,46 @@ void schedule_run::allot() {
 
 // --- running ----------------------------------------------------------------------------------------------------
 
-void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
+inline void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept {
   bound_ = &b;
   call_ = &c;
   number_ = number;
-  tag_ = (b.where.id() << 24) | (number & 0xffffffu);
+  tag_ = b.tag_base | (number & 0xffffffu);
   unit_ = c.count * c.type.size;
   const bool operand_in_output = c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
   base_[0] = static_cast<std::byte*>(operand_in_output ? c.output : const_cast<void*>(c.input));
   base_[1] = static_cast<std::byte*>(c.output);
   pc_ = 0;
+}
+
+void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
+  set_up(b, c, number);
   depth_ = 0;
   over_ = opened_ = native_begun_ = false;
-  if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size || b.sized_by_counts))
+  restless_ = b.restless;
+  if (b.needs_memory &&
+      (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size || b.sized_by_counts))
     allot();
+}
+
+void schedule_run::run_straight(bound_schedule& b, const call& c, std::uint32_t number) {
+  set_up(b, c, number);
+  for (const bound_exchange& e : b.exchanges) {
+    exchange(e.out, e.to, e.in, e.from);
+    ++pc_;
+  }
+}
+
+// The engine's own collective: one item of a schedule, usually the only one.
+bool schedule_run::native(bool blocking) {
+  const auto place = site("the engine's own collective");
+  if (blocking && !native_begun_) {
+    bound_->where.native(*call_, place);
+    return true;
+  }
+  if (!native_begun_) bound_->where.native_begin(*call_, native_);
+  native_begun_ = true;
+  return bound_->where.native_go_on(native_, blocking, place);
 }
 
 bool schedule_run::go_on(bool blocking) {
@@ -192,10 +248,17 @@ bool schedule_run::go_on(bool blocking) {
   while (pc_ < items.size()) {
     const item& i = items[pc_];
     switch (i.kind) {
-      case item_kind::round:
-        if (!round(i, blocking)) return false;
+      case item_kind::round: {
+        const bound_exchange& e = bound_->exchanges[pc_];
+        if (e.simple && blocking && !opened_) [[likely]] {
+          exchange(e.out, e.to, e.in, e.from);
+          ++moves_;
+        } else if (!round(i, blocking)) {
+          return false;
+        }
         ++pc_;
         break;
+      }
       case item_kind::loop: {
         const std::int32_t n = trips(i.trips);
         if (n <= 0) {
@@ -217,13 +280,7 @@ bool schedule_run::go_on(bool blocking) {
         break;
       }
       case item_kind::native:
-        if (blocking && !native_begun_) {
-          bound_->where.native(*call_, site("the engine's own collective"));
-        } else {
-          if (!native_begun_) bound_->where.native_begin(*call_, native_);
-          native_begun_ = true;
-          if (!bound_->where.native_go_on(native_, blocking, site("the engine's own collective"))) return false;
-        }
+        if (!native(blocking)) return false;
         ++pc_;
         break;
     }
@@ -242,25 +299,15 @@ const link& schedule_run::link_of(const item& r, std::size_t i) {
 bool schedule_run::round(const item& r, bool blocking) {
   const step* steps = bound_->plan.steps.data() + r.first;
   endpoint& door = bound_->where.door();
-  if (door.restless()) [[unlikely]] door.stir();
+  if (restless_) [[unlikely]] door.stir();
   if (r.sends + r.recvs != 0) {
-    const bool small = r.sends <= 1 && r.recvs <= 1;
-    bool direct = small && blocking && !opened_;
-    const link* out = nullptr;
-    const link* in = nullptr;
-    if (direct && r.sends == 1) {
-      out = &link_of(r, 0);
-      direct = out->out != nullptr && steps[0].kind == step_kind::send;
-    }
-    if (direct && r.recvs == 1) {
-      in = &link_of(r, r.sends);
-      direct = in->in != nullptr && steps[r.sends].kind != step_kind::await_signal;
-    }
-    if (direct) {
-      exchange(steps, out, steps + r.sends, in);
-    } else if (small && blocking && !opened_ && door.node() == nullptr &&
-               (r.sends == 0 || steps[0].kind == step_kind::send) &&
-               (r.recvs == 0 || steps[r.sends].kind != step_kind::await_signal)) {
+    const bool small = r.sends <= 1 && r.recvs <= 1 && blocking && !opened_ &&
+                       (r.sends == 0 || steps[0].kind == step_kind::send) &&
+                       (r.recvs == 0 || steps[r.sends].kind != step_kind::await_signal);
+    if (small && door.node() != nullptr) {
+      exchange(r.sends != 0 ? steps : nullptr, r.sends != 0 ? link_of(r, 0).out : nullptr,
+               r.recvs != 0 ? steps + r.sends : nullptr, r.recvs != 0 ? link_of(r, r.sends).in : nullptr);
+    } else if (small) {
       engine_exchange(r.sends != 0 ? steps : nullptr, r.recvs != 0 ? steps + r.sends : nullptr);
     } else if (!all_transfers(r, blocking)) {
       return false;
@@ -271,37 +318,43 @@ bool schedule_run::round(const item& r, bool blocking) {
   return true;
 }
 
+// Waiting is out of line: what usually happens stays together.
+void schedule_run::wait_for_room(fabric::channel& c) {
+  do bound_->where.door().wait(c.room_word(), c.room_value(), c.same_worker(), site("room in the mailbox of", c.to()));
+  while (!c.has_room());
+}
+void schedule_run::wait_for_message(fabric::channel& c, fabric::arrival& a) {
+  do bound_->where.door().wait(c.arrival_word(), c.arrival_value(), c.same_worker(), site("a message from", c.from()));
+  while (!c.look(tag_, a));
+}
+void schedule_run::wait_for_reader(fabric::channel& c) {
+  while (sent_done_.load(std::memory_order_acquire) == 0)
+    bound_->where.door().wait(sent_done_, 1, c.same_worker(), site("its data to be read by", c.to()));
+}
+
 // The round of most algorithms: at most one message each way, over channels, waiting inside.
-void schedule_run::exchange(const step* out, const link* out_link, const step* in, const link* in_link) {
-  fabric::arrival a;
+inline void schedule_run::exchange(const step* out, fabric::channel* to, const step* in, fabric::channel* from) {
   bool rendezvous = false;
-  if (out_link != nullptr) {
-    fabric::channel& c = *out_link->out;
-    const range from = locate(out->source);
-    if (from.exists) {
-      while (!c.has_room())
-        bound_->where.door().wait(c.room_word(), c.room_value(), c.same_worker(), site("room in the mailbox of", c.to()));
-      rendezvous = fabric::channel::is_rendezvous(from.bytes);
+  if (out != nullptr) {
+    const range data = locate(out->source);
+    if (data.exists) {
+      if (!to->has_room()) [[unlikely]] wait_for_room(*to);
+      rendezvous = fabric::channel::is_rendezvous(data.bytes);
       if (rendezvous) sent_done_.store(0, std::memory_order_relaxed);
-      c.post(tag_, from.data, from.bytes, &sent_done_);
+      to->post(tag_, data.data, data.bytes, &sent_done_);
     }
   }
-  if (in_link != nullptr) {
-    fabric::channel& c = *in_link->in;
-    const range to = locate(in->target);
-    if (to.exists) {
-      while (!c.look(tag_, a))
-        bound_->where.door().wait(c.arrival_word(), c.arrival_value(), c.same_worker(), site("a message from", c.from()));
-      if (a.bytes != to.bytes) misfit(*in, a.bytes, to.bytes);
-      deliver(*in, to, a.data, a.bytes);
-      c.take(a);
+  if (in != nullptr) {
+    const range place = locate(in->target);
+    if (place.exists) {
+      fabric::arrival a;
+      if (!from->look(tag_, a)) wait_for_message(*from, a);
+      if (a.bytes != place.bytes) [[unlikely]] misfit(*in, a.bytes, place.bytes);
+      deliver(*in, place, a.data, a.bytes);
+      from->take(a);
     }
   }
-  if (rendezvous) {
-    fabric::channel& c = *out_link->out;
-    while (sent_done_.load(std::memory_order_acquire) == 0)
-      bound_->where.door().wait(sent_done_, 1, c.same_worker(), site("its data to be read by", c.to()));
-  }
+  if (rendezvous) wait_for_reader(*to);
 }
 
 // The same by messages of the engine. The send goes first: the peer waits for it, and a receive can be posted meanwhile.

@@ -37,6 +37,15 @@ class links {
   std::vector<std::unique_ptr<link[]>> pages_;
 };
 
+/// A round that is at most one message each way, over channels to constant peers: what it needs at hand.
+struct bound_exchange {
+  bool simple = false;
+  const step* out = nullptr;
+  const step* in = nullptr;
+  fabric::channel* to = nullptr;
+  fabric::channel* from = nullptr;
+};
+
 /// A schedule with what a communicator adds to it.
 struct bound_schedule {
   bound_schedule(const char* its_name, schedule s, context& where, links& peers);
@@ -44,7 +53,11 @@ struct bound_schedule {
   const char* name;               // "allreduce/ring"
   schedule plan;
   std::vector<link> step_links;   // by step; empty where the peer is not constant
+  std::vector<bound_exchange> exchanges;  // by item
+  std::uint64_t tag_base = 0;     // tags: 40 bits of the communicator, 24 of the call
   std::size_t most_sends = 0, most_recvs = 0;
+  bool straight = false;          // nothing but simple exchanges, and no memory: see run_straight()
+  bool restless = false;
   bool needs_memory = false;      // scratch, or a place for operands that the engine cannot show in place
   bool sized_by_counts = false;   // scratch depends on a call's counts
   context& where;
@@ -61,6 +74,8 @@ class schedule_run {
   /// `number`: which call on this communicator, the same on all ranks. `c` and what it refers to must stay; vector forms
   /// have displacements.
   void begin(bound_schedule& b, const call& c, std::uint32_t number);
+  /// begin() and go_on(true) in one, for a schedule that is straight.
+  void run_straight(bound_schedule& b, const call& c, std::uint32_t number);
   /// Goes on as far as it can; true when complete. With `blocking` it waits until then.
   bool go_on(bool blocking);
   bool over() const noexcept { return over_; }
@@ -94,8 +109,13 @@ class schedule_run {
     std::int32_t i, n;
   };
 
+  void set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept;
+  bool native(bool blocking);
   bool round(const item& r, bool blocking);
-  void exchange(const step* out, const link* out_link, const step* in, const link* in_link);
+  void exchange(const step* out, fabric::channel* to, const step* in, fabric::channel* from);
+  void wait_for_room(fabric::channel& c);
+  void wait_for_message(fabric::channel& c, fabric::arrival& a);
+  void wait_for_reader(fabric::channel& c);
   void engine_exchange(const step* out, const step* in);
   bool all_transfers(const item& r, bool blocking);
   void open_round(const item& r);
@@ -109,6 +129,7 @@ class schedule_run {
   [[noreturn]] void misfit(const step& s, std::size_t came, std::size_t expected) const;
   int resolve(const index& i) const noexcept;
   range locate(const place& p) const noexcept;
+  range locate_indexed(const place& p) const noexcept;
   void table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;
   std::size_t segment_bytes() const noexcept;
   std::int32_t trips(const trip_count& t) const noexcept;
@@ -123,7 +144,7 @@ class schedule_run {
   std::uint32_t pc_ = 0;
   int depth_ = 0;
   loop_state loops_[2] = {};
-  bool over_ = true, opened_ = false, native_begun_ = false;
+  bool over_ = true, opened_ = false, native_begun_ = false, restless_ = false;
   std::size_t left_ = 0;
   std::uint64_t moves_ = 0;
   std::atomic<std::uint32_t> sent_done_{1};

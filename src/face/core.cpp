@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 
@@ -229,19 +230,48 @@ choice core::decide(const call& c, const agreed_signature& s) const {
   }
 }
 
-core::prepared& core::find(const call& c) {
-  const agreed_signature s = agreed_part(c, size());
+inline std::uint64_t core::head_of(const call& c) noexcept {
+  static_assert(offsetof(call, root) == 4);
+  std::uint64_t head;
+  std::memcpy(&head, &c, sizeof head);
+  return head;
+}
+inline std::uint16_t core::op_traits_of(const call& c) noexcept {
+  static_assert(offsetof(operation, commutative) == offsetof(operation, which) + 1);
+  std::uint16_t traits;
+  std::memcpy(&traits, &c.op.which, sizeof traits);
+  return traits;
+}
+// Which pointers there are, and whether the buffers are one.
+inline std::uint8_t core::pointers_of(const call& c) noexcept {
+  return static_cast<std::uint8_t>((c.input != nullptr) | (c.output != nullptr) << 1 | (c.input == c.output) << 2 |
+                                   (c.op.combine != nullptr) << 3);
+}
+
+// Two buffers are the usual case, and quickly told; then the operator is taken to be there as it was before.
+inline bool core::same_pointers(const call& c, const recent& r) noexcept {
+  if (r.both && c.input != nullptr && c.output != nullptr) [[likely]]
+    return (c.input == c.output) == r.one;
+  return r.pointers == pointers_of(c);
+}
+
+core::prepared& core::find(const call& c) { return select(c, agreed_part(c, size())); }
+
+void core::remember(const call& c, prepared& p) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  // What a call names itself is looked up each time: the text may have changed where the address has not.
-  if (r.found != nullptr && r.root == c.root && c.algorithm == nullptr && r.asked == s && r.in_place == c.in_place) [[likely]]
-    return *r.found;
-  prepared& p = select(c, s);
-  r.asked = s;
-  r.root = c.root;
-  r.in_place = c.in_place;
-  r.found = c.algorithm == nullptr ? &p : nullptr;
+  r.head = head_of(c);
+  r.count = c.count;
+  r.type = c.type;
+  r.op_traits = op_traits_of(c);
+  r.pointers = pointers_of(c);
+  r.both = c.input != nullptr && c.output != nullptr;
+  r.one = c.input == c.output;
+  r.quick = !is_vector_form(c.what) && !shared_->check && c.algorithm == nullptr;
+  r.kernel = kernel_for(c);
+  r.how = r.kernel != nullptr ? way::plain : p.chosen.pure == nullptr ? way::native : p.bound->straight ? way::straight : way::plain;
+  r.found = &p;
   r.algorithm = p.bound->name;
-  return p;
+  r.site = {name_of(c.what).data(), p.bound->name, "the other members", -1, -1, 0};
 }
 
 core::prepared& core::select(const call& c, const agreed_signature& s) {
@@ -302,23 +332,57 @@ call core::with_displacements(const call& c, std::vector<std::size_t>& in, std::
 }
 
 void core::run_blocking(const call& c) {
+  recent& r = recent_[static_cast<std::size_t>(c.what)];
+  if (r.quick && r.head == head_of(c) && r.count == c.count && r.type == c.type && r.op_traits == op_traits_of(c) &&
+      c.algorithm == nullptr && same_pointers(c, r)) [[likely]] {
+    run_again(c, r);
+  } else {
+    run_first(c);
+  }
+}
+
+inline void core::run_again(const call& c, recent& r) {
+  if (r.how == way::plain || !shared_->active.empty()) {
+    run_plainly(c, r);
+  } else if (r.how == way::native) {
+    r.site.run = next_++;
+    where_->native(c, r.site);
+  } else {
+    r.found->blocking->run_straight(*r.found->bound, c, next_++);
+  }
+}
+
+void core::run_plainly(const call& c, recent& r) {
+  if (r.kernel == nullptr) {
+    carry_out(c, *r.found);
+  } else {
+    call faster = c;
+    faster.op.combine = r.kernel;
+    carry_out(faster, *r.found);
+  }
+}
+
+void core::run_first(const call& c) {
   validate(c);
   if (shared_->check) compare_with_others(c);
   prepared& p = find(c);
+  remember(c, p);
   if (is_vector_form(c.what)) {
     carry_out(with_displacements(c, in_displs_, out_displs_), p);
-  } else if (wants_kernel(c)) {
-    call faster = c;
-    if (const auto kernel = compute::kernel(c.op.which, c.type.kind)) faster.op.combine = kernel;
-    carry_out(faster, p);
   } else {
-    carry_out(c, p);
+    run_again(c, recent_[static_cast<std::size_t>(c.what)]);
   }
 }
 
 // The library's own loops are faster than what a template makes of a long vector.
-bool core::wants_kernel(const call& c) noexcept {
-  return c.op.which != builtin_op::user && c.count * c.type.size >= 512;
+combine_function core::kernel_for(const call& c) noexcept {
+  if (c.op.which == builtin_op::user || c.count * c.type.size < 512) return nullptr;
+  return compute::kernel(c.op.which, c.type.kind);
+}
+
+void core::release() noexcept {
+  released_ = true;
+  for (recent& r : recent_) r.quick = false;
 }
 
 void core::carry_out(const call& c, prepared& p) {
@@ -373,9 +437,9 @@ class operation_under_way final : public pending {
     copy_counts(call_.out_counts, out_counts_);
     copy_counts(call_.out_displs, out_displs_);
     if (is_vector_form(c.what)) call_ = where.with_displacements(call_, in_displs_, out_displs_);
-    if (core::wants_kernel(call_))
-      if (const auto kernel = compute::kernel(call_.op.which, call_.type.kind)) call_.op.combine = kernel;
+    if (const auto kernel = core::kernel_for(call_)) call_.op.combine = kernel;
     prepared_ = &where.find(call_);
+    where.recent_[static_cast<std::size_t>(c.what)].algorithm = prepared_->bound->name;
   }
   // While an exception passes by, peers may never come: then what is under way gets a second to end, not for ever.
   ~operation_under_way() override {
@@ -454,10 +518,6 @@ std::shared_ptr<core> core::duplicate() {
   carry_out(agree, find(agree));
   shared_->next_id = next + 1;
   return std::make_shared<core>(shared_, where_->door().open(where_->members(), next, where_.get()));
-}
-
-const char* core::last_algorithm(collective what) const noexcept {
-  return recent_[static_cast<std::size_t>(what)].algorithm;
 }
 
 // --- the door (tutti/core/port.hpp) ---------------------------------------------------------------------------

@@ -42,8 +42,10 @@ class core {
   void run_blocking(const call& c);
   std::unique_ptr<pending> make_pending(const call& c, bool started);
   std::shared_ptr<core> duplicate();
-  void release() noexcept { released_ = true; }
-  const char* last_algorithm(collective what) const noexcept;
+  void release() noexcept;
+  const char* last_algorithm(collective what) const noexcept {
+    return recent_[static_cast<std::size_t>(what)].algorithm;
+  }
   [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy) const;
 
@@ -59,14 +61,33 @@ class core {
     std::unique_ptr<bound_schedule> bound;
     std::unique_ptr<schedule_run> blocking;
   };
-  // The last selection for a collective: most programs ask the same again.
+  // The short ways: straight to the engine's own collective, or straight through a schedule of simple exchanges.
+  enum class way : std::uint8_t { plain, native, straight };
+  // What the last call of a collective was found to need: most programs ask the same again, and then nothing is
+  // checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not compared.
   struct recent {
-    agreed_signature asked;
-    int root = -1;
-    bool in_place = false;
+    std::uint64_t head = 0;  // of the call: what, in place, root
+    std::size_t count = 0;
+    element type{};
+    std::uint16_t op_traits = 0;
+    std::uint8_t pointers = 0;      // which of them are null or the same
+    bool both = false, one = false; // two buffers; the two are one
+    bool quick = false;
+    way how = way::plain;
+    combine_function kernel = nullptr;  // to be used instead of the call's own
     prepared* found = nullptr;
     const char* algorithm = "";
+    fabric::wait_site site;
+    std::uint64_t unused[2];  // a power of two in size is found without a multiplication
   };
+  static std::uint64_t head_of(const call& c) noexcept;
+  static std::uint16_t op_traits_of(const call& c) noexcept;
+  static std::uint8_t pointers_of(const call& c) noexcept;
+  static bool same_pointers(const call& c, const recent& r) noexcept;
+  void remember(const call& c, prepared& p);
+  void run_again(const call& c, recent& r);
+  void run_plainly(const call& c, recent& r);
+  void run_first(const call& c);
 
   void validate(const call& c) const;
   void validate_vectors(const call& c) const;
@@ -75,7 +96,7 @@ class core {
   prepared& find(const call& c);
   prepared& select(const call& c, const agreed_signature& s);
   choice decide(const call& c, const agreed_signature& s) const;
-  static bool wants_kernel(const call& c) noexcept;
+  static combine_function kernel_for(const call& c) noexcept;
   void carry_out(const call& c, prepared& p);
   void finish(schedule_run& r);
   void progress_others(const schedule_run* except);

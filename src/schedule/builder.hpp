@@ -26,10 +26,10 @@ struct shape {
 };
 
 // --- places ------------------------------------------------------------------------------------------------
-constexpr place whole(buffer b) { return {b, table::uniform, false, false, 1, {}, {}}; }
-constexpr place block(buffer b, index i, table t = table::uniform) { return {b, t, false, false, 1, i, {}}; }
-constexpr place block(buffer b, int i, table t = table::uniform) { return {b, t, false, false, 1, {i}, {}}; }
-constexpr place blocks(buffer b, int first, int n, table t = table::uniform) { return {b, t, false, false, n, {first}, {}}; }
+constexpr place whole(buffer b) { return {b, table::uniform, false, false, false, 1, {}, {}}; }
+constexpr place block(buffer b, index i, table t = table::uniform) { return {b, t, false, false, false, 1, i, {}}; }
+constexpr place block(buffer b, int i, table t = table::uniform) { return {b, t, false, false, false, 1, {i}, {}}; }
+constexpr place blocks(buffer b, int first, int n, table t = table::uniform) { return {b, t, false, false, false, n, {first}, {}}; }
 constexpr place segment(place p, index s) {
   p.segmented = true;
   p.segment = s;
@@ -130,9 +130,12 @@ class builder {
 
   schedule finish() {
     round();
-    for (const step& s : made_.steps)
+    for (step& s : made_.steps) {
+      for (place* p : {&s.source, &s.other, &s.target})
+        p->plain = p->how == table::uniform && !p->segmented && !p->packed && p->first.is_constant() && p->first.modulus == 0;
       if (s.kind != step_kind::copy && s.kind != step_kind::reduce && s.peer.is_constant())
         made_.peers.push_back(s.peer.base);
+    }
     std::sort(made_.peers.begin(), made_.peers.end());
     made_.peers.erase(std::unique(made_.peers.begin(), made_.peers.end()), made_.peers.end());
     made_.items.shrink_to_fit();

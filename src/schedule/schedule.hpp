@@ -48,6 +48,7 @@ struct place {
   buffer where = buffer::input;
   table how = table::uniform;
   bool segmented = false;
+  bool plain = false;   ///< uniform, whole blocks, a constant index: set by the builder
   bool packed = false;  ///< stands at the beginning of its buffer, as long as the table says
   std::int32_t blocks = 1;
   index first{};

@@ -16,8 +16,9 @@ namespace tutti {
 /// Counts or displacements, in elements, one for each rank: int or std::size_t, as the caller has them.
 class counts_view {
  public:
-  constexpr counts_view() = default;
-  constexpr counts_view(const int* data, std::size_t size) : data_(data), size_(size) {}
+  /// None given. Only the pointer is set: most calls have four of these, and size() means nothing then.
+  counts_view() noexcept {}
+  constexpr counts_view(const int* data, std::size_t size) : data_(data), size_(size), wide_(false) {}
   constexpr counts_view(const std::size_t* data, std::size_t size) : data_(data), size_(size), wide_(true) {}
 
   std::size_t operator[](std::size_t i) const noexcept {
@@ -33,8 +34,8 @@ class counts_view {
 
  private:
   const void* data_ = nullptr;
-  std::size_t size_ = 0;
-  bool wide_ = false;
+  std::size_t size_;
+  bool wide_;
 };
 
 /// What to do, for all collectives alike.
@@ -51,6 +52,7 @@ class counts_view {
 struct call {
   collective what = collective::barrier;
   bool in_place = false;
+  std::uint16_t unused = 0;  ///< no hole here: the first eight bytes are compared as one word
   int root = 0;
   element type{};
   std::size_t count = 0;

@@ -40,6 +40,7 @@ void worker::add(int rank, void* top, const void* bottom, std::size_t size) {
 
 void worker::run(const std::function<void(int)>& body) {
   body_ = &body;
+  exceptions_ = &thread_exceptions();
   alive_ = fibers_.size();
   alone_ = alive_ == static_cast<std::size_t>(node_.size());
   ring_.resize(fibers_.size() + 1);
@@ -78,8 +79,8 @@ void worker::enter(transfer_t from) {
 void worker::switch_to(fiber& target) {
   fiber& from = *current_;
   if (&target == &from) return;
-  from.exceptions = thread_exceptions();
-  thread_exceptions() = target.exceptions;
+  from.exceptions = *exceptions_;
+  *exceptions_ = target.exceptions;
   current_ = &target;
   jump(target.context, from, target.stack_bottom, target.stack_size);
 }

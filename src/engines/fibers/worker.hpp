@@ -80,6 +80,7 @@ class worker {
   std::vector<fiber*> ring_;  // ready list
   std::size_t head_ = 0, count_ = 0;
   std::vector<fiber*> remote_;
+  exception_state* exceptions_ = nullptr;  // of this worker's thread
   fiber* current_ = nullptr;
   fiber* came_from_ = nullptr;  // across a jump
   fiber main_;
