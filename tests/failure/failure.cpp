@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs that must fail, each with a message that expect.sh looks for: failure CASE. Run under every launcher.
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+int main(int argc, char** argv) {
+  using namespace tutti;
+  const std::map<std::string, std::function<void(communicator&)>> cases = {
+      {"throws",
+       [](communicator& world) {
+         if (world.rank() == 1) throw std::runtime_error("planted fault");
+         std::vector<int> v(10);
+         world.allreduce(send_buf(v), op([](int a, int b) { return a + b; }, ops::commutative));
+       }},
+      {"throws_in_bulk",
+       [](communicator& world) {
+         std::vector<double> v(1 << 18);
+         for (int i = 0; i < 3; ++i) {
+           if (world.rank() == 1 && i == 2) throw std::runtime_error("planted fault");
+           world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("ring"));
+         }
+       }},
+      {"throws_among_natives",
+       [](communicator& world) {
+         if (world.rank() == 1) throw std::runtime_error("planted fault");
+         world.barrier();
+       }},
+      {"sizes_disagree",
+       [](communicator& world) {
+         std::vector<int> v(world.rank() == 1 ? 20 : 10);
+         world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
+       }},
+      {"calls_disagree",  // with TUTTI_CHECK=1
+       [](communicator& world) {
+         int x = 0;
+         if (world.rank() == 1) world.barrier();
+         else world.bcast(send_recv_buf(x));
+       }},
+      {"root_out_of_range",
+       [](communicator& world) {
+         int x = 0;
+         world.bcast(send_recv_buf(x), root(world.size()));
+       }},
+      {"waits_for_a_rank_that_has_returned",  // with TUTTI_CHECK=1 where nothing but time tells
+       [](communicator& world) {
+         std::vector<int> v(10);
+         if (world.rank() != 1) world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
+       }},
+  };
+  const auto chosen = argc > 1 ? cases.find(argv[1]) : cases.end();
+  if (chosen == cases.end()) {
+    std::fprintf(stderr, "failure: no such case\n");
+    return 0;  // a case that cannot fail must not pass: expect.sh wants another status
+  }
+  return run(argc, argv, chosen->second);
+}
