@@ -49,10 +49,26 @@ const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
   return nullptr;
 }
 
-// Where messages of the engine carry a schedule, small reductions beat both MPIs' own collectives (docs/performance.md).
+// Where a schedule of messages beats the engine's own collective (measured by bench/compare, docs/performance.md).
+// In one process: rooted collectives and scans of small blocks, since a message in one direction need not wait for
+// an answer, as a meeting of all does; and with two ranks any small exchange. Over MPI: the small allreduce of two.
 bool schedule_beats_native(const agreed_signature& s, const engine_traits& engine) noexcept {
-  if (engine.embedded) return false;
-  return s.what == collective::allreduce && s.ranks == 2 && s.bytes() <= 1024 && s.bytes() > 0;
+  const std::size_t bytes = s.bytes();
+  if (bytes == 0) return false;
+  if (!engine.embedded) return s.what == collective::allreduce && s.ranks == 2 && bytes <= 1024;
+  switch (s.what) {
+    case collective::gather:
+    case collective::scatter: return bytes <= 4096;
+    case collective::bcast: return bytes <= (s.ranks == 2 ? 64 : 2048);
+    case collective::reduce: return bytes <= 2048;
+    case collective::scan:
+    case collective::exscan: return bytes <= 1024;
+    case collective::allreduce: return s.ranks == 2 && bytes > 48 && bytes <= 1024;
+    case collective::allgather:
+    case collective::alltoall:
+    case collective::reduce_scatter_block: return s.ranks == 2 && bytes <= 256 && !s.in_place;
+    default: return false;
+  }
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ struct plan {
 
 // Uneven and with zeros, for vector forms.
 inline std::size_t count_of(int from, int to, std::size_t n) {
-  return n == 0 ? 0 : (static_cast<std::size_t>(from) * 3 + static_cast<std::size_t>(to) * 5) % (n + 1);
+  return n == 0 ? 0 : (1 + static_cast<std::size_t>(from) * 3 + static_cast<std::size_t>(to) * 5) % (n + 1);
 }
 
 inline void carry_out(detail::core& core, const plan& p, const call& c) {

@@ -83,9 +83,10 @@ bool mpi_context::offers(const agreed_signature& s) const noexcept {
     case collective::alltoall:
     case collective::gatherv:
     case collective::scatterv:
-    case collective::allgatherv:
     case collective::alltoallv:
       return true;
+    case collective::allgatherv:
+      return s.ranks > 1;  // alone, MPICH 4.0.2 ignores the displacement
     case collective::reduce:
     case collective::allreduce:
     case collective::scan:
