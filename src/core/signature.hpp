@@ -27,15 +27,10 @@ struct agreed_signature {
 
 /// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are alike.
 inline agreed_signature agreed_part(const call& c, int ranks) noexcept {
-  const bool combines = c.op.combine != nullptr;
-  const bool vector_form = c.what == collective::gatherv || c.what == collective::scatterv ||
-                           c.what == collective::allgatherv || c.what == collective::alltoallv ||
-                           c.what == collective::alltoallw || c.what == collective::reduce_scatter;
   // In place is a matter of all ranks, except that a root may be in place alone.
-  const bool rooted = c.what == collective::reduce || c.what == collective::gather || c.what == collective::gatherv ||
-                      c.what == collective::scatter || c.what == collective::scatterv;
+  const bool vector_form = is_vector_form(c.what), root_alone = is_rooted(c.what) && c.what != collective::bcast;
   return {c.what, ranks, vector_form ? 0 : c.count, c.type.size, c.type.kind, c.op.which,
-          !combines || c.op.commutative, c.in_place && !rooted};
+          !combines(c.what) || c.op.commutative, c.in_place && !root_alone};
 }
 
 }  // namespace tutti

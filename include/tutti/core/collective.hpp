@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -23,6 +24,24 @@ inline constexpr std::array<std::string_view, 19> collective_names = {
 
 constexpr std::string_view name_of(collective what) noexcept {
   return collective_names[static_cast<std::size_t>(what)];
+}
+
+/// Counts are one for each rank, and each rank's own.
+constexpr bool is_vector_form(collective what) noexcept {
+  return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
+         what == collective::alltoallv || what == collective::alltoallw || what == collective::reduce_scatter;
+}
+
+/// One rank gives to all, or takes from all.
+constexpr bool is_rooted(collective what) noexcept {
+  return what == collective::bcast || what == collective::reduce || what == collective::gather ||
+         what == collective::gatherv || what == collective::scatter || what == collective::scatterv;
+}
+
+/// Elements are combined by an operator.
+constexpr bool combines(collective what) noexcept {
+  return what == collective::reduce || what == collective::allreduce || what == collective::scan ||
+         what == collective::exscan || what == collective::reduce_scatter || what == collective::reduce_scatter_block;
 }
 
 }  // namespace tutti

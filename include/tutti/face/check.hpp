@@ -29,37 +29,11 @@ struct rules {
   bool type_suffices = false;             // ... but not on all ranks: `scatter<T>(root(q))`
 };
 
-constexpr bool is_reduction(collective what) {
-  switch (what) {
-    case collective::reduce:
-    case collective::allreduce:
-    case collective::reduce_scatter:
-    case collective::reduce_scatter_block:
-    case collective::scan:
-    case collective::exscan:
-      return true;
-    default:
-      return false;
-  }
-}
-constexpr bool is_vector_form(collective what) {
+/// Counts of all ranks are exchanged or given.
+constexpr bool has_rank_counts(collective what) {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
          what == collective::alltoallv;
 }
-constexpr bool is_rooted(collective what) {
-  switch (what) {
-    case collective::bcast:
-    case collective::reduce:
-    case collective::gather:
-    case collective::gatherv:
-    case collective::scatter:
-    case collective::scatterv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 constexpr rules rules_of(form f) {
   using enum parameter;
   rules r;
@@ -78,7 +52,7 @@ constexpr rules rules_of(form f) {
   }
   r.buffer = send_buf;
   r.in.add(send_buf);
-  if (is_reduction(f.what)) {
+  if (combines(f.what)) {
     r.in.add(parameter::op);
     r.required.add(parameter::op);
   }

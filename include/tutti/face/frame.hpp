@@ -555,7 +555,7 @@ class frame {
         bcast(s);
       else if constexpr (F.what == collective::reduce_scatter)
         reduce_scatter(s);
-      else if constexpr (is_reduction(F.what))
+      else if constexpr (combines(F.what))
         reduction(s);
       else if constexpr (F.what == collective::scatter)
         scatter(s);
@@ -563,7 +563,7 @@ class frame {
         scatterv(s);
       else if constexpr (F.what == collective::alltoallv)
         alltoallv(s);
-      else if constexpr (is_vector_form(F.what))
+      else if constexpr (has_rank_counts(F.what))
         gatherv(s);
       else
         regular(s);
@@ -597,7 +597,7 @@ class frame {
  private:
   bag<Args...> args_;
   [[no_unique_address]] made made_{};
-  [[no_unique_address]] std::conditional_t<is_vector_form(F.what), count_array, nothing> inferred_;
+  [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   std::size_t length_ = 0;  // of this rank's block in vector forms
   int rank_ = 0;
   call call_;

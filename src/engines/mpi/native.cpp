@@ -30,27 +30,9 @@ struct begin_only {
   }
 };
 
-bool combines(collective what) noexcept {
-  switch (what) {
-    case collective::reduce:
-    case collective::allreduce:
-    case collective::scan:
-    case collective::exscan:
-    case collective::reduce_scatter_block:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Done element by element, so that it may be done in parts.
 bool divisible(collective what) noexcept {
   return what == collective::bcast || (combines(what) && what != collective::reduce_scatter_block);
-}
-
-bool is_vector_form(collective what) noexcept {
-  return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
-         what == collective::alltoallv;
 }
 
 // MPICH 4.0 crashes in MPI_Reduce with MPI_IN_PLACE at a root that is not the first rank of its node.

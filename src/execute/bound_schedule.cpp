@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binding: what a communicator adds to a schedule, once.
+#include <algorithm>
+
+#include "execute/executor.hpp"
+
+namespace tutti {
+
+links::links(context& c) : context_(c), pages_(static_cast<std::size_t>(c.members().size() / page_size + 1)) {}
+
+const link& links::to(int peer) {
+  auto& page = pages_[static_cast<std::size_t>(peer / page_size)];
+  if (!page) page.reset(new link[page_size]);
+  link& l = page[static_cast<std::size_t>(peer % page_size)];
+  if (l.out == nullptr) {
+    if (fabric::node* node = context_.door().node()) {
+      const int me = context_.door().rank(), other = context_.members().address(peer);
+      l.out = &node->between(me, other);
+      l.in = &node->between(other, me);
+    }
+  }
+  return l;
+}
+
+bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, links& p)
+    : name(its_name), plan(std::move(s)), where(c), peers(p) {
+  step_links.resize(plan.steps.size());
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const step& one = plan.steps[i];
+    if (one.kind == step_kind::copy || one.kind == step_kind::reduce || !one.peer.is_constant()) continue;
+    const int size = c.members().size();
+    const int peer = one.peer.modulus > 0 ? ((one.peer.base % one.peer.modulus) + one.peer.modulus) % one.peer.modulus
+                                          : one.peer.base;
+    if (peer >= 0 && peer < size) step_links[i] = p.to(peer);
+  }
+  restless = c.door().restless();
+  exchanges.resize(plan.items.size());
+  for (std::size_t i = 0; i < plan.items.size(); ++i) {
+    const item& r = plan.items[i];
+    if (r.kind != item_kind::round || r.sends > 1 || r.recvs > 1 || r.sends + r.recvs == 0 || r.locals != 0 || restless ||
+        c.door().node() == nullptr)
+      continue;
+    bound_exchange e;
+    e.simple = true;
+    if (r.sends == 1) {
+      e.out = &plan.steps[r.first];
+      e.to = step_links[r.first].out;
+      e.simple = e.simple && e.out->kind == step_kind::send && e.out->peer.is_constant();
+    }
+    if (r.recvs == 1) {
+      e.in = &plan.steps[r.first + r.sends];
+      e.from = step_links[r.first + r.sends].in;
+      e.simple = e.simple && e.in->kind != step_kind::await_signal && e.in->peer.is_constant();
+    }
+    exchanges[i] = e;
+  }
+  straight = !exchanges.empty() && std::all_of(exchanges.begin(), exchanges.end(), [](const bound_exchange& e) { return e.simple; });
+  for (const scratch_size& one : plan.scratch) {
+    needs_memory = needs_memory || one.blocks != 0 || one.bytes != 0;
+    sized_by_counts = sized_by_counts || (one.blocks != 0 && (one.how == table::in || one.how == table::out));
+  }
+  if (c.door().node() == nullptr)
+    for (const step& one : plan.steps) needs_memory = needs_memory || one.kind == step_kind::recv_reduce;
+  straight = straight && !needs_memory;
+  tag_base = c.id() << 24;
+  for (const item& i : plan.items) {
+    most_sends = std::max<std::size_t>(most_sends, i.sends);
+    most_recvs = std::max<std::size_t>(most_recvs, i.recvs);
+  }
+}
+
+}  // namespace tutti

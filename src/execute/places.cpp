@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables, segments and scratch: places whose bytes depend on the counts of a call.
+#include "execute/places.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+std::size_t schedule_run::segment_bytes() const noexcept {
+  const std::size_t element = call_->type.size, wanted = bound_->plan.segment_bytes;
+  return std::max<std::size_t>(wanted - wanted % element, element);
+}
+
+void schedule_run::table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept {
+  const std::size_t element = call_->type.size;
+  const auto from = static_cast<std::size_t>(first);
+  switch (p.how) {
+    case table::uniform:
+      offset = from * unit_;
+      bytes = static_cast<std::size_t>(p.blocks) * unit_;
+      return;
+    case table::split: {
+      const auto parts = static_cast<std::size_t>(bound_->plan.parts);
+      const std::size_t quotient = call_->count / parts, rest = call_->count % parts;
+      const std::size_t to = from + static_cast<std::size_t>(p.blocks);
+      offset = (from * quotient + std::min(from, rest)) * element;
+      bytes = (to * quotient + std::min(to, rest)) * element - offset;
+      return;
+    }
+    case table::in:
+      offset = call_->in_displs[from] * element;
+      bytes = call_->in_counts[from] * element;
+      return;
+    case table::out:
+      offset = call_->out_displs[from] * element;
+      bytes = call_->out_counts[from] * element;
+      return;
+  }
+  offset = bytes = 0;
+}
+
+schedule_run::range schedule_run::locate_indexed(const place& p) const noexcept {
+  const int first = resolve(p.first);
+  std::byte* const base = base_[static_cast<int>(p.where)];
+  if (p.how == table::uniform && !p.segmented && !p.packed)
+    return {base + static_cast<std::size_t>(first) * unit_, static_cast<std::size_t>(p.blocks) * unit_, true};
+  std::size_t offset, bytes;
+  table_range(p, first, offset, bytes);
+  if (p.packed) offset = 0;
+  if (p.segmented) {
+    const int segment = resolve(p.segment);
+    const std::size_t each = segment_bytes();
+    const std::size_t at = static_cast<std::size_t>(segment) * each;
+    if (segment < 0 || at >= bytes) return {base, 0, false};
+    return {base + offset + at, std::min(each, bytes - at), true};
+  }
+  return {base + offset, bytes, true};
+}
+
+std::int32_t schedule_run::trips(const trip_count& t) const noexcept {
+  if (t.per_segment == 0) return t.fixed;
+  const std::size_t element = call_->type.size;
+  std::size_t longest = unit_;
+  if (t.per_segment == 2) {
+    const auto parts = static_cast<std::size_t>(bound_->plan.parts);
+    longest = (call_->count + parts - 1) / parts * element;
+  }
+  const std::size_t each = segment_bytes();
+  return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
+}
+
+// Scratch buffers, and a place where received operands stand before they are combined where the engine cannot show
+// them in place.
+void schedule_run::allot() {
+  const schedule& s = bound_->plan;
+  std::size_t sizes[scratch_count], sum = 0;
+  for (int i = 0; i < scratch_count; ++i) {
+    const scratch_size& want = s.scratch[i];
+    std::size_t block = unit_;
+    if (want.how == table::split) {
+      const auto parts = static_cast<std::size_t>(s.parts);
+      block = (call_->count + parts - 1) / parts * call_->type.size;
+    } else if (want.how == table::in || want.how == table::out) {
+      const counts_view& counts = want.how == table::in ? call_->in_counts : call_->out_counts;
+      block = 0;
+      for (std::size_t k = 0; k < counts.size(); ++k) block = std::max(block, counts[k] * call_->type.size);
+    }
+    sizes[i] = (std::max(static_cast<std::size_t>(want.blocks) * block, want.bytes) + 63) / 64 * 64;
+    sum += sizes[i];
+  }
+  std::size_t staging = 0;
+  if (bound_->where.door().node() == nullptr)
+    for (const step& one : s.steps)
+      if (one.kind == step_kind::recv_reduce) staging = std::max(staging, unit_ * static_cast<std::size_t>(std::max(1, one.target.blocks)));
+  staging = (staging + 63) / 64 * 64;
+  const std::size_t all = sum + staging * std::max<std::size_t>(1, bound_->most_recvs);
+  if (all > memory_bytes_) {
+    memory_.reset(new std::byte[all + 64]);
+    memory_bytes_ = all;
+  }
+  auto* at = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory_.get()) + 63) / 64 * 64);
+  for (int i = 0; i < scratch_count; ++i) {
+    base_[static_cast<int>(buffer::scratch0) + i] = at;
+    at += sizes[i];
+  }
+  staging_ = at;
+  allotted_for_ = bound_;
+  allotted_unit_ = unit_;
+  allotted_element_ = call_->type.size;
+}
+
+}  // namespace tutti

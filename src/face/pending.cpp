@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations under way: nonblocking and persistent calls, and how a wait for one serves them all.
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+#include "face/core.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::detail {
+
+// With nonblocking operations under way a wait serves them all.
+void core::finish(schedule_run& r) {
+  std::uint64_t moves = r.moves();
+  while (!r.go_on(false)) {
+    progress_others(&r);
+    if (r.moves() != moves) {
+      moves = r.moves();
+      where_->door().progressed();
+    }
+    where_->door().pause(r.site("messages"));
+  }
+  where_->door().progressed();
+}
+
+void core::progress_others(const schedule_run* except) {
+  auto& active = shared_->active;
+  for (std::size_t i = 0; i < active.size();) {
+    schedule_run* one = active[i];
+    if (one == except) {
+      ++i;
+      continue;
+    }
+    const std::uint64_t before = one->moves();
+    const bool over = one->go_on(false);
+    if (over || one->moves() != before) where_->door().progressed();
+    if (over) {
+      active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+/// A nonblocking or persistent operation: its own run, and copies of what the caller may let go of.
+class operation_under_way final : public pending {
+ public:
+  operation_under_way(core& where, const call& c) : where_(where), call_(c) {
+    copy_counts(call_.in_counts, in_counts_);
+    copy_counts(call_.in_displs, in_displs_);
+    copy_counts(call_.out_counts, out_counts_);
+    copy_counts(call_.out_displs, out_displs_);
+    if (is_vector_form(c.what)) call_ = where.with_displacements(call_, in_displs_, out_displs_);
+    if (const auto kernel = core::kernel_for(call_)) call_.op.combine = kernel;
+    prepared_ = &where.find(call_);
+    where.recent_[static_cast<std::size_t>(c.what)].algorithm = prepared_->bound->name;
+  }
+  // While an exception passes by, peers may never come: then what is under way gets a second to end, not for ever.
+  ~operation_under_way() override {
+    try {
+      if (std::uncaught_exceptions() == 0) {
+        wait();
+      } else {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        while (!test() && std::chrono::steady_clock::now() < end) {
+        }
+      }
+    } catch (...) {
+      // The job is failing; whoever waits explicitly is told.
+    }
+    auto& active = where_.shared_->active;
+    active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
+  }
+
+  void start() override {
+    if (!run_.over()) where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
+    run_.begin(*prepared_->bound, call_, where_.next_++);
+    if (!run_.go_on(false)) where_.shared_->active.push_back(&run_);
+  }
+  bool test() override {
+    if (run_.over()) return true;
+    where_.progress_others(nullptr);
+    if (!run_.over()) where_.where_->door().pause(run_.site("messages"));
+    return run_.over();
+  }
+  void wait() override {
+    if (run_.over()) return;
+    where_.finish(run_);
+    auto& active = where_.shared_->active;
+    active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
+  }
+
+ private:
+  static void copy_counts(counts_view& view, std::vector<std::size_t>& kept) {
+    if (!view.given()) return;
+    kept.resize(view.size());
+    for (std::size_t i = 0; i < view.size(); ++i) kept[i] = view[i];
+    view = counts_view(kept.data(), kept.size());
+  }
+
+  core& where_;
+  call call_;
+  core::prepared* prepared_;
+  std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
+  schedule_run run_;
+};
+
+std::unique_ptr<pending> core::make_pending(const call& c, bool started) {
+  validate(c);
+  if (started && shared_->check) compare_with_others(c);
+  auto made = std::make_unique<operation_under_way>(*this, c);
+  if (started) made->start();
+  return made;
+}
+
+}  // namespace tutti::detail
