@@ -28,7 +28,6 @@ constexpr std::array table = std::to_array<variable>({
     {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "", "where to look first for engine modules"},
     {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, or native", "", "as TUTTI_ALLREDUCE_ALGORITHM=ring: use it wherever its restrictions allow"},
-    {"TUTTI_TEST_FULL", "0, 1", "0", "the tests run their whole matrices"},
 });
 
 bool is_algorithm_variable(std::string_view name) {

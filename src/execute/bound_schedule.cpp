@@ -61,7 +61,11 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
     sized_by_counts = sized_by_counts || (one.blocks != 0 && (one.how == table::in || one.how == table::out));
   }
   if (c.door().node() == nullptr)
-    for (const step& one : plan.steps) needs_memory = needs_memory || one.kind == step_kind::recv_reduce;
+    for (const step& one : plan.steps) {
+      if (one.kind != step_kind::recv_reduce) continue;
+      needs_memory = true;
+      sized_by_counts = sized_by_counts || one.target.how == table::in || one.target.how == table::out;
+    }
   straight = straight && !needs_memory;
   tag_base = c.id() << 24;
   for (const item& i : plan.items) {

@@ -132,6 +132,7 @@ class schedule_run {
   range locate_indexed(const place& p) const noexcept;
   void table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;
   std::size_t segment_bytes() const noexcept;
+  std::size_t longest(const place& p) const noexcept;
   std::int32_t trips(const trip_count& t) const noexcept;
   void allot();
 

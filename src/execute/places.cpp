@@ -30,7 +30,8 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset, s
     }
     case table::in:
       offset = call_->in_displs[from] * element;
-      bytes = call_->in_counts[from] * element;
+      bytes = 0;  // several blocks only where they are packed
+      for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i) bytes += call_->in_counts[i] * element;
       return;
     case table::out:
       offset = call_->out_displs[from] * element;
@@ -70,6 +71,16 @@ std::int32_t schedule_run::trips(const trip_count& t) const noexcept {
   return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
 }
 
+// The most bytes that a place can have, whatever the loop counters are.
+std::size_t schedule_run::longest(const place& p) const noexcept {
+  const auto n = static_cast<std::size_t>(std::max(1, p.blocks));
+  if (p.how != table::in && p.how != table::out) return n * unit_;
+  const counts_view& counts = p.how == table::in ? call_->in_counts : call_->out_counts;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) most = std::max(most, counts[i]);
+  return n * most * call_->type.size;
+}
+
 // Scratch buffers, and a place where received operands stand before they are combined where the engine cannot show
 // them in place.
 void schedule_run::allot() {
@@ -82,9 +93,9 @@ void schedule_run::allot() {
       const auto parts = static_cast<std::size_t>(s.parts);
       block = (call_->count + parts - 1) / parts * call_->type.size;
     } else if (want.how == table::in || want.how == table::out) {
-      const counts_view& counts = want.how == table::in ? call_->in_counts : call_->out_counts;
-      block = 0;
-      for (std::size_t k = 0; k < counts.size(); ++k) block = std::max(block, counts[k] * call_->type.size);
+      place one;
+      one.how = want.how;
+      block = longest(one);
     }
     sizes[i] = (std::max(static_cast<std::size_t>(want.blocks) * block, want.bytes) + 63) / 64 * 64;
     sum += sizes[i];
@@ -92,7 +103,7 @@ void schedule_run::allot() {
   std::size_t staging = 0;
   if (bound_->where.door().node() == nullptr)
     for (const step& one : s.steps)
-      if (one.kind == step_kind::recv_reduce) staging = std::max(staging, unit_ * static_cast<std::size_t>(std::max(1, one.target.blocks)));
+      if (one.kind == step_kind::recv_reduce) staging = std::max(staging, longest(one.target));
   staging = (staging + 63) / 64 * 64;
   const std::size_t all = sum + staging * std::max<std::size_t>(1, bound_->most_recvs);
   if (all > memory_bytes_) {

@@ -81,6 +81,8 @@ void core::validate_vectors(const call& c) const {
                            c.what == collective::alltoallv || c.what == collective::alltoallw;
   if (reads_many) side(c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf");
   if (writes_many) side(c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf");
+  if (c.what == collective::reduce_scatter)
+    side(c.out_counts, {}, "recv_counts", "", c.in_place ? c.output : c.input, c.in_place ? "send_recv_buf" : "send_buf");
   const auto own = static_cast<std::size_t>(rank());
   if (c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) {
     if (!c.in_place && c.count != c.out_counts[own])

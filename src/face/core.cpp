@@ -153,6 +153,10 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
 
 call core::with_displacements(const call& c, std::vector<std::size_t>& in, std::vector<std::size_t>& out) const {
   call full = c;
+  if (c.what == collective::reduce_scatter) {  // the counts divide the operand; the result is one block
+    full.in_counts = c.out_counts;
+    full.count = c.out_counts[static_cast<std::size_t>(rank())];
+  }
   const auto fill = [](const counts_view& counts, counts_view& displs, std::vector<std::size_t>& sums) {
     if (!counts.given() || displs.given()) return;
     sums.resize(counts.size());

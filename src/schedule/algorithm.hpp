@@ -19,11 +19,9 @@ enum class restriction : std::uint32_t {
   commutative = 1u << 1,
   builtin_op = 1u << 2,
   not_in_place = 1u << 3,
-  block_regular = 1u << 4,
   even_ranks = 1u << 5,
   count_ge_ranks = 1u << 6,
   in_place = 1u << 8,
-  direct_access = 1u << 7,  ///< ranks read one another's memory
 };
 constexpr restriction operator|(restriction a, restriction b) {
   return static_cast<restriction>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

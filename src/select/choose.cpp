@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/choose.hpp"
 
-#include <array>
 #include <bit>
+#include <initializer_list>
 
 #include "tutti/core/error.hpp"
 
@@ -33,15 +33,21 @@ const pure_algorithm* permitted(const agreed_signature& s, std::string_view name
   return a != nullptr && permits(*a, s) ? a : nullptr;
 }
 
-// The fallback in code that each collective has, legal for every signature where one exists (trees come above it).
+// The fallback in code that each collective has, legal for every signature where one exists (trees come above it): the
+// first of the names that the call permits.
 const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
+  const auto first_of = [&](std::initializer_list<std::string_view> names) -> const pure_algorithm* {
+    for (const std::string_view name : names)
+      if (const pure_algorithm* a = permitted(s, name)) return a;
+    return nullptr;
+  };
   switch (s.what) {
     case collective::allreduce:
-      if (s.bytes() > 64 * 1024)
-        if (const auto* a = permitted(s, "ring")) return a;
-      return permitted(s, "recursive_doubling");
+      return s.bytes() > 64 * 1024 ? first_of({"ring", "recursive_doubling"}) : first_of({"recursive_doubling"});
     case collective::allgather:
-      return permitted(s, s.bytes() * static_cast<std::size_t>(s.ranks) > 32 * 1024 ? "ring" : "bruck");
+      return first_of({s.bytes() * static_cast<std::size_t>(s.ranks) > 32 * 1024 ? "ring" : "bruck"});
+    case collective::alltoall: return first_of({"pairwise", "in_place_exchange"});
+    case collective::alltoallv: return first_of({"scattered", "in_place_pairwise"});
     default: break;
   }
   for (const pure_algorithm* a : catalogue())

@@ -143,6 +143,29 @@ void reduce_scatters(const communicator& comm, int n) {
   check.equal(comm.reduce_scatter_block(send_recv_buf<resize_to_fit>(std::move(v)), op(std::plus<>{})),
               expected);
   check.equal(comm.ireduce_scatter_block(send_buf(mine), op(std::plus<>{})).wait(), expected);
+
+  // Blocks of n, n + 1, n + 2 ... elements; an operator that keeps the left operand shows the order.
+  std::vector<int> counts(static_cast<std::size_t>(p));
+  int before = 0, total = 0;
+  for (int r = 0; r < p; ++r) {
+    counts[static_cast<std::size_t>(r)] = n + r;
+    if (r < me) before += n + r;
+    total += n + r;
+  }
+  const std::vector<int> whole = block(me, total), sums = sum(0, p, total), first = block(0, total);
+  const auto part = [&](const std::vector<int>& v) {
+    return std::vector<int>(v.begin() + before, v.begin() + before + n + me);
+  };
+  check.equal(comm.reduce_scatter(send_buf(whole), op(std::plus<>{}), recv_counts(counts)), part(sums));
+  check.equal(comm.ireduce_scatter(send_buf(whole), op(std::plus<>{}), recv_counts(counts)).wait(), part(sums));
+  check.equal(comm.reduce_scatter(send_buf(whole), op([](int a, int) { return a; }, ops::non_commutative),
+                                  recv_counts(counts)),
+              part(first));
+  auto plan = comm.reduce_scatter_init(send_buf(whole), op(std::plus<>{}), recv_counts(counts));
+  for (int i = 0; i < 2; ++i) {
+    plan.start();
+    check.equal(plan.wait(), part(sums));
+  }
 }
 
 // Operands are combined in the order of ranks, whatever the algorithm.

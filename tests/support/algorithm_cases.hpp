@@ -134,9 +134,32 @@ inline void try_one(detail::core& core, const plan& p) {
       for (std::size_t i = 0; i < n; ++i) same(i, reduced(i, upto));
       return;
     }
+    case collective::reduce_scatter: {
+      std::size_t before = 0, total = 0;
+      for (std::size_t r = 0; r < ranks; ++r) {
+        oc[r] = count_of(static_cast<int>(r), 2, n);
+        if (r < me) before += oc[r];
+        total += oc[r];
+      }
+      in.resize(total);
+      for (std::size_t i = 0; i < total; ++i) in[i] = value(rank, i);
+      out.assign(oc[me], canary);
+      if (p.in_place) {
+        out = in;
+        c.in_place = true;
+      }
+      c.out_counts = {oc.data(), ranks};
+      finish();
+      for (std::size_t i = 0; i < oc[me]; ++i) same(i, reduced(before + i, size));
+      return;
+    }
     case collective::reduce_scatter_block:
       fill(ranks);
       out.assign(n, canary);
+      if (p.in_place) {
+        out = in;
+        c.in_place = true;
+      }
       finish();
       for (std::size_t i = 0; i < n; ++i) same(i, reduced(me * n + i, size));
       return;
@@ -268,7 +291,7 @@ inline void try_one(detail::core& core, const plan& p) {
 
 inline bool has_operator(collective w) {
   return w == collective::reduce || w == collective::allreduce || w == collective::scan || w == collective::exscan ||
-         w == collective::reduce_scatter_block;
+         w == collective::reduce_scatter_block || w == collective::reduce_scatter;
 }
 inline bool has_root(collective w) {
   return w == collective::bcast || w == collective::reduce || w == collective::gather || w == collective::gatherv ||
@@ -291,7 +314,9 @@ inline void try_all(detail::core& core, std::string name, collective what, const
         for (const std::size_t count : counts)
           for (const bool nonblocking : {false, true}) {
             if (ordered && !has_operator(what)) continue;
-            if (in_place && (what == collective::barrier || what == collective::bcast || what == collective::reduce_scatter_block)) continue;
+            if (in_place && (what == collective::barrier || what == collective::bcast)) continue;
+            // On others' operands a rank's result may lie: the embedded engines leave this to schedules.
+            if (in_place && pure == nullptr && what == collective::reduce_scatter_block) continue;
             plan p{name, what, ordered, in_place, nonblocking, root, count};
             if (pure != nullptr) {
               agreed_signature s{what, size, count, sizeof(affine), element_kind::opaque, builtin_op::user, !ordered, in_place};

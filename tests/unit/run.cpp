@@ -242,6 +242,34 @@ TEST(options_of_run, that_make_no_sense_are_named) {
   EXPECT_TRUE(has(failure_of(on("threads", 1), [](communicator&) {}), "TUTTI_ALLREDUCE_ALGORITHM"));
 }
 
+TEST_P(on_each_engine, an_algorithm_named_by_a_variable_or_a_call_is_the_one_that_runs) {
+  const setting_for_now forced("TUTTI_ALLREDUCE_ALGORITHM", "recursive_doubling");
+  run(options(), [](communicator& world) {
+    const auto ran = [&] { return std::string(world.last_algorithm(collective::allreduce)); };
+    world.allreduce(send_buf(1), op(std::plus<>{}));
+    if (ran() != "allreduce/recursive_doubling") throw std::runtime_error("ran " + ran());
+    world.allreduce(send_buf(1), op(std::plus<>{}), algorithm("allreduce/ring"));
+    if (ran() != "allreduce/ring") throw std::runtime_error("ran " + ran());
+    world.allreduce(send_buf(1), op(std::plus<>{}), algorithm("native"));
+    if (ran() != "allreduce/native") throw std::runtime_error("ran " + ran());
+    // Restrictions hold for what a call names itself: ring needs a commutative operator.
+    for (const char* bad : {"ring", "no_such"}) {
+      bool refused = false;
+      try {
+        world.allreduce(send_buf(1), op([](int, int b) { return b; }, ops::non_commutative), algorithm(bad));
+      } catch (const usage_error& e) {
+        refused = has(e.what(), bad);
+      }
+      if (!refused) throw std::runtime_error(std::string(bad) + " was taken");
+    }
+  });
+  const setting_for_now unfit("TUTTI_ALLREDUCE_ALGORITHM", "ring");  // where it does not serve, selection goes on
+  run(options(), [](communicator& world) {
+    const int last = world.allreduce_single(send_buf(world.rank()), op([](int, int b) { return b; }, ops::non_commutative));
+    if (last != world.size() - 1) throw std::runtime_error("wrong order");
+  });
+}
+
 TEST(an_mpi_launcher, whose_module_is_missing_is_an_error) {
   const setting_for_now path("TUTTI_MODULE_PATH", "/nonexistent");
   const setting_for_now launcher("PMIX_RANK", "0");  // a launcher that does not tell which MPI it belongs to

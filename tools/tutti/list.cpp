@@ -22,9 +22,8 @@ json restrictions_of(const pure_algorithm& a) {
   for (const auto& [bit, name] : std::initializer_list<std::pair<restriction, const char*>>{
            {restriction::power_of_two, "power_of_two"}, {restriction::commutative, "commutative"},
            {restriction::builtin_op, "builtin_op"}, {restriction::not_in_place, "not_in_place"},
-           {restriction::in_place, "in_place"}, {restriction::block_regular, "block_regular"},
-           {restriction::even_ranks, "even_ranks"}, {restriction::count_ge_ranks, "count_ge_ranks"},
-           {restriction::direct_access, "direct_access"}})
+           {restriction::in_place, "in_place"}, {restriction::even_ranks, "even_ranks"},
+           {restriction::count_ge_ranks, "count_ge_ranks"}})
     if (demands(a.needs, bit)) names.push_back(name);
   return names;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one table of named parameters. Names, factories (parameters.hpp), extract_...() (result.hpp), the
-// compiler's messages (check.hpp) and the reference page are all generated from its rows: a new parameter is
+// compiler's messages (check.hpp) are all generated from its rows: a new parameter is
 // one row here, and a mention in the calls that take it.
 #pragma once
 

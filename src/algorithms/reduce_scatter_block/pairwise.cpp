@@ -11,15 +11,16 @@ namespace {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
-  b.scratch(buffer::scratch0, 1);
-  b.copy(block(buffer::input, r), whole(buffer::scratch0));
+  const place held = whole(buffer::scratch0);
+  b.scratch(buffer::scratch0, 1, table::uniform);
+  b.copy(block(buffer::input, r, table::uniform), held);
   b.round();
   b.loop(p - 1, [&] {
-    b.send(at(r + 1, 1, p), block(buffer::input, at(r + 1, 1, p)));
-    b.recv_reduce_left(at(r - 1, -1, p), whole(buffer::scratch0), whole(buffer::scratch0));
+    b.send(at(r + 1, 1, p), block(buffer::input, at(r + 1, 1, p), table::uniform));
+    b.recv_reduce_left(at(r - 1, -1, p), held, held);
   });
   b.round();
-  b.copy(whole(buffer::scratch0), whole(buffer::output));
+  b.copy(held, whole(buffer::output));
 }
 
 }  // namespace
@@ -33,8 +34,8 @@ const pure_algorithm reduce_scatter_block_pairwise = {
             "the rank i below to its own block.",
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .rounds = "p - 1",
-    .bytes = "b (p - 1)",
-    .scratch = "b",
+    .bytes = "n (p - 1) / p",
+    .scratch = "n / p",
     .write = write,
 };
 
