@@ -67,17 +67,10 @@ choice core::decide(const call& c, const agreed_signature& s) const {
   }
 }
 
-inline std::uint64_t core::head_of(const call& c) noexcept {
-  static_assert(offsetof(call, root) == 4);
-  std::uint64_t head;
-  std::memcpy(&head, &c, sizeof head);
-  return head;
-}
-inline std::uint16_t core::op_traits_of(const call& c) noexcept {
-  static_assert(offsetof(operation, commutative) == offsetof(operation, which) + 1);
-  std::uint16_t traits;
-  std::memcpy(&traits, &c.op.which, sizeof traits);
-  return traits;
+// All agreed fields but the pointers, as words: the first 32 bytes of a call, and what is known of its operator.
+inline bool core::same_head(const call& c, const recent& r) noexcept {
+  static_assert(offsetof(call, count) == 24 && offsetof(operation, unused) == offsetof(operation, which) + 2);
+  return std::memcmp(&c, r.head, 32) == 0 && std::memcmp(&c.op.which, r.head + 4, 8) == 0;
 }
 // Which pointers there are, and whether the buffers are one.
 inline std::uint8_t core::pointers_of(const call& c) noexcept {
@@ -96,10 +89,8 @@ core::prepared& core::find(const call& c) { return select(c, agreed_part(c, size
 
 void core::remember(const call& c, prepared& p) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  r.head = head_of(c);
-  r.count = c.count;
-  r.type = c.type;
-  r.op_traits = op_traits_of(c);
+  std::memcpy(r.head, static_cast<const void*>(&c), 32);
+  std::memcpy(r.head + 4, &c.op.which, 8);
   r.pointers = pointers_of(c);
   r.both = c.input != nullptr && c.output != nullptr;
   r.one = c.input == c.output;
@@ -174,8 +165,7 @@ call core::with_displacements(const call& c, std::vector<std::size_t>& in, std::
 
 void core::run_blocking(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  if (r.quick && r.head == head_of(c) && r.count == c.count && r.type == c.type && r.op_traits == op_traits_of(c) &&
-      c.algorithm == nullptr && same_pointers(c, r)) [[likely]] {
+  if (r.quick && same_head(c, r) && c.algorithm == nullptr && same_pointers(c, r)) [[likely]] {
     run_again(c, r);
   } else {
     run_first(c);

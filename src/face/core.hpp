@@ -66,10 +66,7 @@ class core {
   // What the last call of a collective was found to need: most programs ask the same again, and then nothing is
   // checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not compared.
   struct recent {
-    std::uint64_t head = 0;  // of the call: what, in place, root
-    std::size_t count = 0;
-    element type{};
-    std::uint16_t op_traits = 0;
+    std::uint64_t head[5] = {};     // of the call: what, in place, root, element, count, kind of operator
     std::uint8_t pointers = 0;      // which of them are null or the same
     bool both = false, one = false; // two buffers; the two are one
     bool quick = false;
@@ -80,8 +77,7 @@ class core {
     fabric::wait_site site;
     std::uint64_t unused[2];  // a power of two in size is found without a multiplication
   };
-  static std::uint64_t head_of(const call& c) noexcept;
-  static std::uint16_t op_traits_of(const call& c) noexcept;
+  static bool same_head(const call& c, const recent& r) noexcept;
   static std::uint8_t pointers_of(const call& c) noexcept;
   static bool same_pointers(const call& c, const recent& r) noexcept;
   void remember(const call& c, prepared& p);

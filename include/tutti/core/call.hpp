@@ -52,7 +52,7 @@ class counts_view {
 struct call {
   collective what = collective::barrier;
   bool in_place = false;
-  std::uint16_t unused = 0;  ///< no hole here: the first eight bytes are compared as one word
+  std::uint16_t unused = 0;  ///< no hole: calls are compared word by word
   int root = 0;
   element type{};
   std::size_t count = 0;

@@ -18,8 +18,9 @@ enum class element_kind : std::uint8_t {
 struct element {
   std::size_t size = 1;
   element_kind kind = element_kind::opaque;
+  std::uint8_t unused[7] = {};  ///< no hole: calls are compared word by word
 
-  friend constexpr bool operator==(const element&, const element&) = default;
+  friend constexpr bool operator==(const element& a, const element& b) { return a.size == b.size && a.kind == b.kind; }
 };
 
 /// The element that a C++ type is. Any trivially copyable type may travel.
@@ -45,7 +46,7 @@ constexpr element element_of() noexcept {
   } else if constexpr (std::is_same_v<value, long double>) {
     kind = element_kind::f80;
   }
-  return {sizeof(value), kind};
+  return {sizeof(value), kind, {}};
 }
 
 }  // namespace tutti

@@ -24,6 +24,7 @@ struct operation {
   void* state = nullptr;
   builtin_op which = builtin_op::user;
   bool commutative = false;
+  std::uint8_t unused[6] = {};  ///< no hole: calls are compared word by word
 };
 
 }  // namespace tutti

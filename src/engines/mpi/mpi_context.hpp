@@ -40,6 +40,7 @@ class mpi_context final : public context {
   struct under_way;
   template <class Start>
   std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
+  [[gnu::noinline]] void native_of_any_kind(const call& c, const fabric::wait_site& site);
   // What needs arrays of its own is kept out of the way of what does not.
   template <class Start>
   [[gnu::noinline]] void start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,

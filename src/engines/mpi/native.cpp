@@ -284,17 +284,21 @@ void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
 // With checking on, a blocking collective is one that is waited for, so that a notice can take this rank out
 // of it.
 void mpi_context::native(const call& c, const fabric::wait_site& site) {
+  if (c.what == collective::allreduce && c.count * c.type.size <= most_int && !door_.checks())
+      [[likely]] {  // the one called most
+    const int status = MPI_Allreduce(c.in_place ? MPI_IN_PLACE : c.input, c.output, static_cast<int>(c.count),
+                                     door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_);
+    if (status != MPI_SUCCESS) [[unlikely]] ok(status, c);
+    return;
+  }
+  native_of_any_kind(c, site);
+}
+
+void mpi_context::native_of_any_kind(const call& c, const fabric::wait_site& site) {
   if (door_.checks()) [[unlikely]] {
     native_state s;
     native_begin(c, s);
     native_go_on(s, true, site);
-    return;
-  }
-  if (c.what == collective::allreduce && c.count * c.type.size <= most_int)
-      [[likely]] {  // the one called most
-    ok(MPI_Allreduce(c.in_place ? MPI_IN_PLACE : c.input, c.output, static_cast<int>(c.count),
-                     door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_),
-       c);
     return;
   }
   std::size_t reached = start(c, 0, nullptr, at_once{});
