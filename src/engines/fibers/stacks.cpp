@@ -10,6 +10,10 @@
 
 #include "tutti/core/error.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace tutti {
 namespace {
 
@@ -36,7 +40,13 @@ stacks::stacks(int count, std::size_t bytes_each) {
     for (int i = 0; i < count; ++i) mprotect(memory_ + static_cast<std::size_t>(i) * each_, page_, PROT_NONE);
 }
 
-stacks::~stacks() { munmap(memory_, total_); }
+stacks::~stacks() {
+#if defined(__SANITIZE_ADDRESS__)
+  // A fiber ends by switching away, so the marks of its last frames stay; what is mapped here next is not its stack.
+  __asan_unpoison_memory_region(memory_, total_);
+#endif
+  munmap(memory_, total_);
+}
 
 void* stacks::top(int i) const noexcept {
   return memory_ + static_cast<std::size_t>(i + 1) * each_ - static_cast<std::size_t>(i) % colours * colour_step;
