@@ -11,6 +11,13 @@
 //     MPI_Finalize();
 #pragma once
 
+// The MPIs' own C++ bindings are neither needed nor linked.
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
 #include <mpi.h>
 
 #include "tutti/tutti.hpp"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,8 @@ struct run_options {
   std::size_t stack_bytes = 0;     ///< of a fiber; TUTTI_STACK, else 256 KiB
   int argc = 0;
   char** argv = nullptr;
+  /// Where the headers were that the program was compiled with: engine modules stand beside an installation.
+  const char* header = __FILE__;
 };
 
 /// What the run_options form of run() throws when a rank threw: the rank's number, the text, and (nested,
@@ -46,7 +49,13 @@ class rank_error : public error {
 /// see peer_error), the first failure is printed on standard error with its rank, and the result is not 0. Wrong
 /// options (an engine that does not exist, TUTTI_RANKS=0, an MPI job without its module) are reported the
 /// same way.
-int run(int argc, char** argv, const std::function<void(communicator&)>& program);
+int run(const run_options& options, const std::function<void(communicator&)>& program, std::nothrow_t);
+inline int run(int argc, char** argv, const std::function<void(communicator&)>& program) {
+  run_options options;
+  options.argc = argc;
+  options.argv = argv;
+  return run(options, program, std::nothrow);
+}
 
 /// The same for programs that want the exception: throws rank_error when a rank threw, usage_error or engine_error
 /// when the ranks could not be made.

@@ -204,7 +204,7 @@ void schedule_run::local(const step& s) {
 }
 
 fabric::wait_site schedule_run::site(const char* what, int peer) const noexcept {
-  return {name_of(call_->what).data(), bound_->name, what, peer, static_cast<int>(pc_), number_};
+  return {call_->label != nullptr ? call_->label : name_of(call_->what).data(), bound_->name, what, peer, static_cast<int>(pc_), number_};
 }
 
 void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "compute/kernels.hpp"
+#include "tutti/core/error.hpp"
 
 namespace tutti::fabric {
 namespace {
@@ -163,10 +165,19 @@ span block_of(const call& c, const counts_view& counts, const counts_view& displ
   return {at * c.type.size, counts[i] * c.type.size};
 }
 
+// Counts of vector forms are each rank's own; here both sides are at hand.
+void agree(const call& c, int rank, std::size_t sent, std::size_t expected) {
+  if (sent == expected) return;
+  throw mismatch_error(std::string(name_of(c.what)), rank, "recv_counts",
+                       std::to_string(sent) + " bytes are sent where " + std::to_string(expected) + " bytes are expected",
+                       "make the counts on both sides the same (TUTTI_CHECK=1 names the ranks)");
+}
+
 void gather(const gathering& all) {
   const call &mine = all.mine(), &root = all[mine.root];
   if (root.in_place && all.rank() == mine.root) return;
   const span to = block_of(root, root.out_counts, root.out_displs, all.rank());
+  agree(mine, all.rank(), mine.count * mine.type.size, to.bytes);
   push(output_of(root) + to.at, mine.input, to.bytes, false);
 }
 
@@ -174,6 +185,7 @@ void scatter(const gathering& all) {
   const call &mine = all.mine(), &root = all[mine.root];
   if (root.in_place && all.rank() == mine.root) return;
   const span from = block_of(root, root.in_counts, root.in_displs, all.rank());
+  agree(mine, all.rank(), from.bytes, mine.count * mine.type.size);
   push(mine.output, static_cast<const std::byte*>(root.input) + from.at, from.bytes, false);
 }
 
@@ -202,8 +214,8 @@ void alltoall(const gathering& all) {
     const call& other = all[s];
     const span from = block_of(other, other.in_counts, other.in_displs, r);
     const span to = block_of(mine, mine.out_counts, mine.out_displs, s);
-    push(output_of(mine) + to.at, static_cast<const std::byte*>(other.input) + from.at, std::min(from.bytes, to.bytes),
-         false);
+    agree(mine, r, from.bytes, to.bytes);
+    push(output_of(mine) + to.at, static_cast<const std::byte*>(other.input) + from.at, to.bytes, false);
   }
 }
 
@@ -215,6 +227,7 @@ void alltoall_in_place(const gathering& all) {
     if (s == r || ((r + s) % 2 == 0) != (r < s)) continue;
     const call &a = all[r], &b = all[s];
     const span mine = block_of(a, a.out_counts, a.out_displs, s), other = block_of(b, b.out_counts, b.out_displs, r);
+    agree(a, r, other.bytes, mine.bytes);
     for (std::size_t done = 0; done < mine.bytes; done += sizeof kept) {
       const std::size_t bytes = std::min(sizeof kept, mine.bytes - done);
       std::byte *x = output_of(a) + mine.at + done, *y = output_of(b) + other.at + done;

@@ -2,9 +2,11 @@
 #include "fabric/team.hpp"
 
 #include <map>
+#include <string>
 
 #include "compute/kernels.hpp"
 #include "fabric/slices.hpp"
+#include "tutti/core/error.hpp"
 
 namespace tutti::fabric {
 
@@ -38,6 +40,8 @@ void team::visit::begin(team& t, int rank, std::uint32_t number, const call& c) 
   last_ = listed_ = false;
   next_bench_ = 0;
   const std::size_t bytes = c.count * c.type.size;
+  // Bytes are agreed only where all have blocks of one length.
+  call_is_ = static_cast<std::uint64_t>(c.what) | (is_vector_form(c.what) ? 0 : bytes << 8);
   style_ = style::slices;
   if (c.what == collective::barrier) {
     style_ = style::nothing;
@@ -102,9 +106,12 @@ void team::visit::arrive(int which) {
       team_->postings_[session * static_cast<std::size_t>(team_->size()) + static_cast<std::size_t>(rank_)].what = call_;
     }
   }
-  last_ = ++m.come == static_cast<std::uint32_t>(b.members);
+  if (++m.come == 1) m.call_is = call_is_;
+  else if (m.call_is != call_is_) [[unlikely]] differs(m.call_is);
+  last_ = m.come == static_cast<std::uint32_t>(b.members);
   if (!last_) return;
   m.come = 0;
+  m.complete.call_is = call_is_;
   if (which == 0 && style_ == style::row && b.members > 1) combine_row();
   m.complete.word.store(number_ + 1, std::memory_order_release);
   for (auto& other : team_->benches_)
@@ -128,11 +135,13 @@ bool team::visit::meet(int which, waiting& w, bool blocking, const wait_site& si
   }
   for (; next_bench_ < static_cast<int>(team_->benches_.size()); ++next_bench_) {
     if (next_bench_ == mine) continue;
-    const auto& word = team_->benches_[static_cast<std::size_t>(next_bench_)]->meetings[session][which].complete.word;
+    const notice_line& line = team_->benches_[static_cast<std::size_t>(next_bench_)]->meetings[session][which].complete;
+    const auto& word = line.word;
     while (!reached(word.load(std::memory_order_acquire), value)) {
       if (!blocking) return false;
       w.wait(word, value, false, site);
     }
+    if (line.call_is != call_is_) [[unlikely]] differs(line.call_is);
   }
   if (which == 0 && style_ == style::row) combine_benches();
   if (b.members > 1) {
@@ -142,6 +151,15 @@ bool team::visit::meet(int which, waiting& w, bool blocking, const wait_site& si
     m.asleep.clear();
   }
   return true;
+}
+
+void team::visit::differs(std::uint64_t other) const {
+  const auto text = [](std::uint64_t is) {
+    return std::string(name_of(static_cast<collective>(is & 0xff))) + " of " + std::to_string(is >> 8) + " bytes";
+  };
+  throw mismatch_error(std::string(name_of(call_->what)), rank_, "count",
+                       "this rank calls " + text(call_is_) + ", another " + text(other),
+                       "call the same with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)");
 }
 
 // The operands of this bench, in rank order, into the line that the other benches read.

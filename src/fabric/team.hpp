@@ -65,8 +65,11 @@ class team {
     std::uint32_t number_ = 0;
     phase phase_ = phase::over;
     style style_ = style::nothing;
+    [[noreturn]] void differs(std::uint64_t other) const;
+
     bool last_ = false, listed_ = false;
     int next_bench_ = 0;
+    std::uint64_t call_is_ = 0;
   };
 
  private:
@@ -76,10 +79,12 @@ class team {
   };
   struct alignas(64) notice_line {  // a word and what goes with it, moved between caches together
     std::atomic<std::uint32_t> word{0};
-    alignas(16) std::byte data[operand_bytes];
+    std::uint64_t call_is = 0;  // what the call is, in short: a call that another rank makes differently shows here
+    std::byte data[operand_bytes];
   };
   struct meeting {                    // one of the two of a session
-    alignas(64) std::uint32_t come = 0;  // plain, as `asleep`: touched by the bench's own worker only
+    alignas(64) std::uint32_t come = 0;  // plain, as the next two: touched by the bench's own worker only
+    std::uint64_t call_is = 0;
     std::vector<doorbell*> asleep;
     notice_line complete;  // all of this bench have come; read by the other benches. Data: the bench's partial
     notice_line go;        // all benches have come; read by this bench. Data: the result

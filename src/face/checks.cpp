@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a call, found before anything is sent; and, in checked mode, what another rank calls instead.
+// What is wrong with a call, found before anything is sent.
 #include <algorithm>
-#include <cstring>
 
 #include "face/core.hpp"
 #include "tutti/core/error.hpp"
@@ -99,57 +98,6 @@ void core::validate_vectors(const call& c) const {
            "says " + std::to_string(c.out_counts[own]) + " from this rank to itself, send_counts says " +
                std::to_string(c.in_counts[own]),
            "make the own entries equal");
-}
-
-namespace {
-
-// What a rank says of its call in checked mode.
-struct fingerprint {
-  std::uint8_t what, kind, op, commutative, in_place;
-  std::int32_t root;
-  std::uint64_t count, element;
-};
-
-std::string describe(const fingerprint& f) {
-  const auto what = static_cast<collective>(f.what);
-  std::string text(name_of(what));
-  text += " of " + std::to_string(f.count) + " elements of " + std::to_string(f.element) + " bytes";
-  if (is_rooted(what)) text += ", root " + std::to_string(f.root);
-  if (combines(what)) text += ", operator " + std::to_string(f.op) + (f.commutative != 0 ? "" : " (order matters)");
-  return text;
-}
-
-}  // namespace
-
-// Checked mode: everybody tells everybody what it is about to do, and all see the same difference.
-void core::compare_with_others(const call& c) {
-  fingerprint mine{};
-  mine.what = static_cast<std::uint8_t>(c.what);
-  mine.root = is_rooted(c.what) ? c.root : 0;
-  mine.in_place = agreed_part(c, size()).in_place ? 1 : 0;
-  mine.element = c.what == collective::barrier ? 0 : c.type.size;
-  if (combines(c.what)) {
-    mine.kind = static_cast<std::uint8_t>(c.type.kind);
-    mine.op = static_cast<std::uint8_t>(c.op.which);
-    mine.commutative = c.op.commutative ? 1 : 0;
-  }
-  const bool regular = !is_vector_form(c.what) && c.what != collective::barrier;
-  mine.count = regular ? c.count : 0;
-  std::vector<fingerprint> all(static_cast<std::size_t>(size()));
-  call exchange;
-  exchange.what = collective::allgather;
-  exchange.type = {sizeof(fingerprint), element_kind::opaque};
-  exchange.count = 1;
-  exchange.input = &mine;
-  exchange.output = all.data();
-  carry_out(exchange, find(exchange));
-  for (int r = 0; r < size(); ++r) {
-    const fingerprint& other = all[static_cast<std::size_t>(r)];
-    if (std::memcmp(&other, all.data(), sizeof other) == 0) continue;
-    throw mismatch_error(std::string(name_of(c.what)), rank(), "",
-                         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
-                         "make the ranks call the same with the same arguments");
-  }
 }
 
 }  // namespace tutti::detail

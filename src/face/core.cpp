@@ -62,8 +62,8 @@ choice core::decide(const call& c, const agreed_signature& s) const {
   try {
     return choose(s, {where_->door().node() != nullptr, false}, native);
   } catch (const usage_error&) {
-    refuse(name_of(c.what).data(), "op", "no algorithm serves this call on this engine",
-           "use a commutative operator, or do not work in place");
+    refuse(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
+           "see tutti list for what each algorithm demands");
   }
 }
 
@@ -195,7 +195,7 @@ void core::run_plainly(const call& c, recent& r) {
 
 void core::run_first(const call& c) {
   validate(c);
-  if (shared_->check) compare_with_others(c);
+  if (shared_->check) compare_with_others(&c);
   prepared& p = find(c);
   remember(c, p);
   if (is_vector_form(c.what)) {
@@ -228,6 +228,7 @@ void core::carry_out(const call& c, prepared& p) {
 
 std::shared_ptr<core> core::duplicate() {
   if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
+  if (shared_->check) compare_with_others(nullptr);
   // A number that none of the members has used: the largest of what they would use next.
   std::uint64_t next = shared_->next_id;
   call agree;

@@ -87,7 +87,9 @@ class core {
 
   void validate(const call& c) const;
   void validate_vectors(const call& c) const;
-  void compare_with_others(const call& c);
+  void compare_with_others(const call* c);  // null: duplicate
+  void compare_counts(const call& c, const char* name);
+  void exchange(collective what, const void* mine, void* all, std::size_t bytes, const char* on_behalf);
   call with_displacements(const call& c, std::vector<std::size_t>& in, std::vector<std::size_t>& out) const;
   prepared& find(const call& c);
   prepared& select(const call& c, const agreed_signature& s);

@@ -2,6 +2,7 @@
 #include "face/modules.hpp"
 
 #include <dlfcn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,10 +46,13 @@ launcher find_launcher() {
   if (std::getenv("PMI_SIZE") != nullptr) return {true, "mpich", number("PMI_SIZE"), "PMI_SIZE"};
   if (std::getenv("PMI_RANK") != nullptr) return {true, "mpich", 0, "PMI_RANK"};
   if (std::getenv("PMIX_RANK") != nullptr) return {true, "", 0, "PMIX_RANK"};
+  // A step of several tasks whose launcher offers no PMI is still no place for a copy of an embedded job in each.
+  if (number("SLURM_STEP_NUM_TASKS") > 1 && std::getenv("SLURM_PROCID") != nullptr)
+    return {true, "", number("SLURM_STEP_NUM_TASKS"), "SLURM_STEP_NUM_TASKS"};
   return {};
 }
 
-std::vector<std::string> module_folders() {
+std::vector<std::string> module_folders(const char* header) {
   std::vector<std::string> folders;
   const auto add = [&](const fs::path& p) {
     if (!p.empty() && std::find(folders.begin(), folders.end(), p.string()) == folders.end()) folders.push_back(p.string());
@@ -60,14 +64,20 @@ std::vector<std::string> module_folders() {
   if (const fs::path exe = folder_of_executable(); !exe.empty()) add((exe / ".." / "lib" / "tutti").lexically_normal());
   if (const fs::path lib = folder_of_library(); !lib.empty()) add(lib / "tutti");
 #if defined(TUTTI_MODULE_DIR_INSTALL)
+  if (header != nullptr && fs::path(header).is_absolute()) {
+    // <prefix>/include/tutti/run.hpp; the library folder has the name that the installation gave it.
+    const fs::path prefix = fs::path(header).parent_path().parent_path().parent_path();
+    add((prefix / TUTTI_LIBDIR / "tutti").lexically_normal());
+    add((prefix / "lib" / "tutti").lexically_normal());
+  }
   add(TUTTI_MODULE_DIR_INSTALL);
 #endif
   return folders;
 }
 
-std::vector<module_file> find_modules() {
+std::vector<module_file> find_modules(const char* header) {
   std::vector<module_file> found;
-  for (const std::string& folder : module_folders()) {
+  for (const std::string& folder : module_folders(header)) {
     std::error_code fault;
     std::vector<module_file> here;
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
@@ -93,6 +103,31 @@ const engine_module& load_module(const module_file& file) {
     throw engine_error("run", -1, "TUTTI_MODULE_PATH", file.path + " belongs to another version of tutti",
                        "let the path name the modules that were built with this library");
   return *module;
+}
+
+std::string module_version(const module_file& file, std::string& fault) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string text;
+    try {
+      text = "+" + std::string(load_module(file).library_version());
+    } catch (const std::exception& e) {
+      text = "-" + std::string(e.what());
+    }
+    const bool written = write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string said;
+  char part[512];
+  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;) said.append(part, static_cast<std::size_t>(n));
+  close(ends[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  if (said.starts_with('+')) return said.substr(1, said.find_first_of("\n,") - 1);
+  fault = said.empty() ? "its process ended without a word" : said.substr(1);
+  return {};
 }
 
 }  // namespace tutti

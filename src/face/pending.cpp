@@ -74,6 +74,7 @@ class operation_under_way final : public pending {
   }
 
   void start() override {
+    if (where_.released_) where_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
     if (!run_.over()) where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
     run_.begin(*prepared_->bound, call_, where_.next_++);
     if (!run_.go_on(false)) where_.shared_->active.push_back(&run_);
@@ -108,7 +109,7 @@ class operation_under_way final : public pending {
 
 std::unique_ptr<pending> core::make_pending(const call& c, bool started) {
   validate(c);
-  if (started && shared_->check) compare_with_others(c);
+  if (started && shared_->check) compare_with_others(&c);
   auto made = std::make_unique<operation_under_way>(*this, c);
   if (started) made->start();
   return made;

@@ -35,14 +35,14 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 }
 
 // The one module that serves. Never a guess: with none or several, an error that says so.
-module_file pick_module(const launcher& by) {
-  const auto there = find_modules();
+module_file pick_module(const launcher& by, const char* header) {
+  const auto there = find_modules(header);
   std::string wanted = by.module;
   if (const auto set = setting("TUTTI_MPI")) wanted = *set;
   if (wanted.empty()) {
     if (there.size() == 1) return there.front();
     if (there.empty())
-      throw engine_error("run", -1, "TUTTI_ENGINE", "no MPI module is installed (searched: " + joined(module_folders(), ", ") + ")",
+      throw engine_error("run", -1, "TUTTI_ENGINE", "no MPI module is installed (searched: " + joined(module_folders(header), ", ") + ")",
                          "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
     throw engine_error("run", -1, "TUTTI_MPI",
                        "more than one MPI module fits (" + joined(names_of(there), ", ") + ") and the launcher does not tell which",
@@ -57,8 +57,27 @@ module_file pick_module(const launcher& by) {
   throw engine_error("run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
                      (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") + wanted +
                          " is not installed (there: " + joined(names_of(there), ", ") + "; searched: " +
-                         joined(module_folders(), ", ") + ")",
+                         joined(module_folders(header), ", ") + ")",
                      "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH");
+}
+
+// What is set and has no effect is said: once a job, on standard error.
+void say_what_is_ignored(const launcher& by, engine_kind kind) {
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const auto value = setting(rank); by.mpi && value && *value != "0") return;
+  const auto say = [](const std::string& name, const char* why) {
+    std::fprintf(stderr, "tutti: %s is set, but %s\n", name.c_str(), why);
+  };
+  for (const std::string& name : unknown_settings()) say(name, "there is no such variable (tutti info lists them)");
+  if (kind == engine_kind::mpi) {
+    if (const auto ranks = setting("TUTTI_RANKS"); ranks && *ranks != std::to_string(by.ranks))
+      say("TUTTI_RANKS", "the MPI launcher decides how many ranks there are");
+  } else if (setting("TUTTI_MPI")) {
+    say("TUTTI_MPI", "the engine is not mpi");
+  }
+  if (kind != engine_kind::fibers)
+    for (const char* name : {"TUTTI_SEED", "TUTTI_WORKERS", "TUTTI_STACK"})
+      if (setting(name)) say(name, "the engine is not fibers");
 }
 
 outcome launch_ranks(const run_options& options, const rank_program& program) {
@@ -90,9 +109,17 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
     no_engine(wish);
   }
 
+  say_what_is_ignored(by, kind);
   if (kind == engine_kind::mpi) {
-    const engine_module& module = load_module(pick_module(by));
-    return module.run(options.argc, options.argv, how, program);
+    const engine_module& module = load_module(pick_module(by, options.header));
+    return module.run(options.argc, options.argv, how, [&](endpoint& door) {
+      if (by.ranks > 0 && door.size() != by.ranks)
+        throw engine_error("run", door.rank(), by.evidence,
+                           "says that the job has " + std::to_string(by.ranks) + " ranks, but MPI started with " +
+                               std::to_string(door.size()),
+                           "use the launcher that belongs to " + std::string(module.name));
+      program(door);
+    });
   }
   if (by.mpi && by.ranks != 1 && options.engine.empty())
     throw engine_error("run", -1, "TUTTI_ENGINE",
@@ -133,14 +160,12 @@ void run(const run_options& options, const std::function<void(communicator&)>& p
   throw rank_error(end.failed_rank, end.text);
 }
 
-int run(int argc, char** argv, const std::function<void(communicator&)>& program) {
-  run_options options;
-  options.argc = argc;
-  options.argv = argv;
+int run(const run_options& options, const std::function<void(communicator&)>& program, std::nothrow_t) {
   try {
     const outcome end = start(options, program);
     if (end.failed_rank < 0) return 0;
-    std::fprintf(stderr, "tutti: rank %d failed: %s\n", end.failed_rank, end.text.c_str());
+    // Over MPI the rank that failed says so, and the others, which know, do not repeat it.
+    if (end.what) std::fprintf(stderr, "tutti: rank %d failed: %s\n", end.failed_rank, end.text.c_str());
     return 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

@@ -49,12 +49,9 @@ json gather() {
   all["modules"] = json::array();
   for (const auto& m : find_modules()) {
     json one{{"name", m.name}, {"file", m.path}};
-    try {
-      std::string version = load_module(m).library_version();
-      one["version"] = version.substr(0, version.find_first_of("\n,"));
-    } catch (const error& e) {
-      one["fault"] = e.what();
-    }
+    std::string fault;
+    const std::string version = module_version(m, fault);
+    one[fault.empty() ? "version" : "fault"] = fault.empty() ? version : fault;
     all["modules"].push_back(one);
   }
   if (!all["modules"].empty()) all["engines"].push_back("mpi");

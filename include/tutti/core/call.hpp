@@ -60,6 +60,7 @@ struct call {
   void* output = nullptr;
   operation op{};
   counts_view in_counts, in_displs, out_counts, out_displs;
+  const char* label = nullptr;      ///< what reports call it; null: the collective's name
   const char* algorithm = nullptr;  ///< forces one, as "ring" or "allreduce/ring"; null: let selection choose
 };
 

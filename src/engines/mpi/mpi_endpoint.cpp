@@ -40,7 +40,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) {
   check(MPI_Comm_size(job_, &size_), "run", rank_);
   int* limit = nullptr;
   int known = 0;
-  check(MPI_Comm_get_attr(job_, MPI_TAG_UB, &limit, &known), "run", rank_);
+  check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &known), "run", rank_);
   if (!known || *limit < 32767)
     throw engine_error("run", rank_, "", "this MPI does not allow tags up to 32767", "");
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;

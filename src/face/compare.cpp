@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checked mode (TUTTI_CHECK=1): everybody tells everybody what it is about to do, and all see the same difference. Counts
+// that only pairs of ranks share are compared by whoever receives.
+#include <cstring>
+
+#include "face/core.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr std::uint8_t duplicates = 255;  // in place of a collective
+
+struct fingerprint {
+  std::uint8_t what, kind, op, commutative, in_place;
+  std::int32_t root;
+  std::uint64_t count, element, algorithm, counts;
+};
+
+constexpr const char* operator_names[] = {"an operator of its own", "sum", "product", "min", "max", "bit_and", "bit_or",
+                                          "bit_xor", "logical_and", "logical_or", "logical_xor"};
+constexpr const char* kind_names[] = {"opaque", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "f80",
+                                      "bool"};
+
+std::string describe(const fingerprint& f) {
+  if (f.what == duplicates) return "duplicate";
+  const auto what = static_cast<collective>(f.what);
+  std::string text(name_of(what));
+  if (what == collective::barrier) return text;
+  if (!is_vector_form(what)) text += " of " + std::to_string(f.count) + " elements";
+  text += " of " + std::to_string(f.element) + " bytes";
+  if (is_rooted(what)) text += ", root " + std::to_string(f.root);
+  if (combines(what)) {
+    text += std::string(" (") + kind_names[f.kind] + "), " + operator_names[f.op];
+    if (f.commutative == 0) text += " whose order matters";
+  }
+  if (f.in_place != 0) text += ", in place";
+  if (f.algorithm != 0) text += ", an algorithm named by the call";
+  if (f.counts != 0) text += ", counts " + std::to_string(f.counts % 100000) + " (a hash)";
+  return text;
+}
+
+// FNV-1a: equal for equal values, and different in all likelihood otherwise.
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept { return (hash ^ value) * 1099511628211u; }
+
+std::uint64_t hash_of(const char* text) noexcept {
+  if (text == nullptr) return 0;
+  std::uint64_t hash = 14695981039346656037u;
+  for (; *text != '\0'; ++text) hash = mix(hash, static_cast<unsigned char>(*text));
+  return hash;
+}
+
+std::uint64_t hash_of(const counts_view& counts) noexcept {
+  std::uint64_t hash = 14695981039346656037u;
+  for (std::size_t i = 0; i < counts.size(); ++i) hash = mix(hash, counts[i]);
+  return hash;
+}
+
+}  // namespace
+
+// An exchange of the checks' own, under the name of the user's call in reports.
+void core::exchange(collective what, const void* mine, void* all, std::size_t bytes, const char* on_behalf) {
+  call c;
+  c.what = what;
+  c.type = {bytes, element_kind::opaque, {}};
+  c.count = 1;
+  c.input = mine;
+  c.output = all;
+  c.label = on_behalf;
+  carry_out(c, find(c));
+}
+
+void core::compare_with_others(const call* c) {
+  const char* name = c == nullptr ? "duplicate" : name_of(c->what).data();
+  fingerprint mine;
+  std::memset(static_cast<void*>(&mine), 0, sizeof mine);  // holes too: fingerprints are compared as bytes
+  mine.what = duplicates;
+  if (c != nullptr) {
+    mine.what = static_cast<std::uint8_t>(c->what);
+    mine.root = is_rooted(c->what) ? c->root : 0;
+    mine.in_place = agreed_part(*c, size()).in_place ? 1 : 0;
+    mine.element = c->what == collective::barrier ? 0 : c->type.size;
+    mine.algorithm = hash_of(c->algorithm);
+    if (combines(c->what)) {
+      mine.kind = static_cast<std::uint8_t>(c->type.kind);
+      mine.op = static_cast<std::uint8_t>(c->op.which);
+      mine.commutative = c->op.commutative ? 1 : 0;
+    }
+    if (!is_vector_form(c->what) && c->what != collective::barrier) mine.count = c->count;
+    if (c->what == collective::allgatherv || c->what == collective::reduce_scatter) mine.counts = hash_of(c->out_counts);
+  }
+  std::vector<fingerprint> all(static_cast<std::size_t>(size()));
+  exchange(collective::allgather, &mine, all.data(), sizeof mine, name);
+  for (int r = 0; r < size(); ++r) {
+    const fingerprint& other = all[static_cast<std::size_t>(r)];
+    if (std::memcmp(static_cast<const void*>(&other), all.data(), sizeof other) == 0) continue;
+    throw mismatch_error(name, rank(), "",
+                         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
+                         "make the ranks call the same with the same arguments");
+  }
+  if (c != nullptr && is_vector_form(c->what)) compare_counts(*c, name);
+}
+
+// What is sent and what is expected, pair by pair.
+void core::compare_counts(const call& c, const char* name) {
+  const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
+  std::vector<std::uint64_t> sent(p), announced(p);
+  const auto differ = [&](std::size_t from, std::uint64_t sends, std::size_t to, std::uint64_t expects) {
+    throw mismatch_error(name, rank(), "recv_counts",
+                         "rank " + std::to_string(from) + " sends " + std::to_string(sends) + " elements to rank " +
+                             std::to_string(to) + ", which expects " + std::to_string(expects),
+                         "make the counts on both sides the same");
+  };
+  const std::uint64_t own = c.count;
+  switch (c.what) {
+    case collective::gatherv:
+      exchange(collective::allgather, &own, sent.data(), sizeof own, name);
+      if (rank() != c.root) return;
+      for (std::size_t r = 0; r < p; ++r)
+        if (!(c.in_place && r == me) && sent[r] != c.out_counts[r]) differ(r, sent[r], me, c.out_counts[r]);
+      return;
+    case collective::allgatherv:
+      if (!c.in_place && own != c.out_counts[me]) differ(me, own, me, c.out_counts[me]);
+      return;
+    case collective::scatterv: {
+      exchange(collective::allgather, &own, sent.data(), sizeof own, name);  // what each expects
+      if (rank() != c.root) return;
+      for (std::size_t r = 0; r < p; ++r)
+        if (!(c.in_place && r == me) && sent[r] != c.in_counts[r]) differ(me, c.in_counts[r], r, sent[r]);
+      return;
+    }
+    case collective::alltoallv:
+      for (std::size_t r = 0; r < p; ++r) announced[r] = c.in_place ? c.out_counts[r] : c.in_counts[r];
+      exchange(collective::alltoall, announced.data(), sent.data(), sizeof own, name);
+      for (std::size_t r = 0; r < p; ++r)
+        if (sent[r] != c.out_counts[r]) differ(r, sent[r], me, c.out_counts[r]);
+      return;
+    default: return;
+  }
+}
+
+}  // namespace tutti::detail
