@@ -106,8 +106,10 @@ void team::visit::arrive(int which) {
       team_->postings_[session * static_cast<std::size_t>(team_->size()) + static_cast<std::size_t>(rank_)].what = call_;
     }
   }
-  if (++m.come == 1) m.call_is = call_is_;
+  // Whoever calls something else is not counted, so this meeting never comes about.
+  if (m.come == 0) m.call_is = call_is_;
   else if (m.call_is != call_is_) [[unlikely]] differs(m.call_is);
+  ++m.come;
   last_ = m.come == static_cast<std::uint32_t>(b.members);
   if (!last_) return;
   m.come = 0;

@@ -216,6 +216,82 @@ TEST_P(on_each_engine, checked_mode_names_who_calls_what) {
       "root 0", "root 1");
 }
 
+TEST_P(on_each_engine, checked_mode_compares_counts_pair_by_pair) {
+  const setting_for_now checked("TUTTI_CHECK", "1");
+  const auto expect_report = [&](const std::function<void(communicator&)>& program, const std::string& part) {
+    const std::string text = failure_of(options(), program);
+    EXPECT_TRUE(has(text, part)) << text;
+  };
+  expect_report(
+      [](communicator& world) {
+        std::vector<int> v(world.rank() == 1 ? 11 : 10), counts(static_cast<std::size_t>(world.size()), 10);
+        world.gatherv(send_buf(v), recv_counts(counts));
+      },
+      "rank 1 sends 11 elements to rank 0, which expects 10");
+  expect_report(
+      [](communicator& world) {
+        std::vector<int> counts(static_cast<std::size_t>(world.size()), 10), expected = counts;
+        std::vector<int> v(static_cast<std::size_t>(10 * world.size()));
+        if (world.rank() == 0) expected[1] = 9;
+        world.alltoallv(send_buf(v), send_counts(counts), recv_counts(expected));
+      },
+      "rank 1 sends 10 elements to rank 0, which expects 9");
+  expect_report(
+      [](communicator& world) {
+        if (world.rank() == 1) world.duplicate();
+        else world.barrier();
+      },
+      "rank 1 calls duplicate");
+  expect_report(
+      [](communicator& world) {
+        world.allreduce(send_buf(1), op(std::plus<>{}), algorithm(world.rank() == 1 ? "ring" : "recursive_doubling"));
+      },
+      "rank 1 calls allreduce");
+  expect_report(
+      [](communicator& world) {
+        if (world.rank() == 1) world.allreduce(send_buf(1.0f), op(std::plus<>{}));
+        else world.allreduce(send_buf(1), op(ops::max<>{}));
+      },
+      "(f32), sum");
+}
+
+TEST_P(on_each_engine, native_collectives_see_what_disagrees) {
+  const auto text_of = [&](const std::function<void(communicator&)>& program) { return failure_of(options(), program); };
+  const auto size_for = [](communicator& world) { return static_cast<std::size_t>(world.rank() == 1 ? 50000 : 40000); };
+  EXPECT_TRUE(has(text_of([&](communicator& world) {
+    std::vector<int> v(size_for(world));
+    world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("native"));
+  }), "this rank calls allreduce of"));
+  EXPECT_TRUE(has(text_of([&](communicator& world) {
+    std::vector<int> v(size_for(world));
+    world.bcast(send_recv_buf(v), send_recv_count(static_cast<int>(v.size())), algorithm("native"));
+  }), "this rank calls bcast of"));
+  EXPECT_TRUE(has(text_of([&](communicator& world) {
+    world.allreduce(send_buf(std::vector<int>(world.rank() == 1 ? 3 : 2)), op(std::plus<>{}), algorithm("native"));
+  }), "this rank calls allreduce of"));
+  EXPECT_TRUE(has(text_of([&](communicator& world) {
+    std::vector<int> counts(static_cast<std::size_t>(world.size()), 10), expected = counts;
+    std::vector<int> v(static_cast<std::size_t>(10 * world.size()));
+    if (world.rank() == 0) expected[1] = 9;
+    world.alltoallv(send_buf(v), send_counts(counts), recv_counts(expected), algorithm("native"));
+  }), "40 bytes are sent where 36 bytes are expected"));
+}
+
+TEST_P(on_each_engine, a_plan_of_a_freed_communicator_is_refused) {
+  run(options(), [](communicator& world) {
+    communicator copy = world.duplicate();
+    auto plan = copy.barrier_init();
+    copy.free();
+    bool refused = false;
+    try {
+      plan.start();
+    } catch (const usage_error& e) {
+      refused = has(e.what(), "freed");
+    }
+    if (!refused) throw std::runtime_error("a plan of a freed communicator was started");
+  });
+}
+
 TEST_P(on_each_engine, sizes_that_disagree_do_not_hang) {
   for (const char* name : {"recursive_doubling", "ring"}) {
     const std::string text = failure_of(options(), [&](communicator& world) {
