@@ -7,22 +7,22 @@
 //   native     the same by the engine's own collective (what selection takes)
 //   mpi        world.allreduce(...) in front of MPI_Allreduce, one rank, and MPI_Allreduce alone
 //
-// Two ranks are two fibers of one worker, so that nobody spins and every run executes the same instructions. A case is
-// run by this program itself under valgrind with N and with 11 N calls; the difference, divided by 10 N calls and by
-// the ranks, is the price of one call on one rank, switches between the ranks included.
-#include <fmt/core.h>
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
+// Two ranks are two fibers of one worker, so that nobody spins and every run executes the same instructions.
+// A case is run by this program itself under valgrind with N and with 11 N calls; the difference, divided by
+// 10 N calls and by the ranks, is the price of one call on one rank, switches between the ranks included.
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "engines/endpoint.hpp"
 #include "fabric/channel.hpp"
@@ -44,28 +44,29 @@ double by_hand(long calls, bool threads) {
   how.ranks = 2;
   how.workers = 1;
   how.pin = threads;
-  const tutti::outcome end = (threads ? tutti::run_threads : tutti::run_fibers)(how, [&](tutti::endpoint& door) {
-    const int me = door.rank(), other = 1 - me;
-    tutti::fabric::channel& out = door.node()->between(me, other);
-    tutti::fabric::channel& in = door.node()->between(other, me);
-    const tutti::fabric::wait_site site{"by_hand", "", "a message from", other, 0, 0};
-    double mine = me, sum = 0;
-    const auto start = clock_type::now();
-    for (long i = 0; i < calls; ++i) {
-      const auto tag = static_cast<std::uint64_t>(i);
-      while (!out.has_room()) door.wait(out.room_word(), out.room_value(), !threads, site);
-      out.post(tag, &mine, sizeof mine, nullptr);
-      tutti::fabric::arrival a;
-      while (!in.look(tag, a)) door.wait(in.arrival_word(), in.arrival_value(), !threads, site);
-      double theirs;
-      std::memcpy(&theirs, a.data, sizeof theirs);
-      sum = me == 0 ? mine + theirs : theirs + mine;
-      in.take(a);
-      asm volatile("" : : "g"(&sum) : "memory");
-    }
-    if (me == 0) elapsed = seconds_since(start);
-    if (sum != 1) std::abort();
-  });
+  const tutti::outcome end =
+      (threads ? tutti::run_threads : tutti::run_fibers)(how, [&](tutti::endpoint& door) {
+        const int me = door.rank(), other = 1 - me;
+        tutti::fabric::channel& out = door.node()->between(me, other);
+        tutti::fabric::channel& in = door.node()->between(other, me);
+        const tutti::fabric::wait_site site{"by_hand", "", "a message from", other, 0, 0};
+        double mine = me, sum = 0;
+        const auto start = clock_type::now();
+        for (long i = 0; i < calls; ++i) {
+          const auto tag = static_cast<std::uint64_t>(i);
+          while (!out.has_room()) door.wait(out.room_word(), out.room_value(), !threads, site);
+          out.post(tag, &mine, sizeof mine, nullptr);
+          tutti::fabric::arrival a;
+          while (!in.look(tag, a)) door.wait(in.arrival_word(), in.arrival_value(), !threads, site);
+          double theirs;
+          std::memcpy(&theirs, a.data, sizeof theirs);
+          sum = me == 0 ? mine + theirs : theirs + mine;
+          in.take(a);
+          asm volatile("" : : "g"(&sum) : "memory");
+        }
+        if (me == 0) elapsed = seconds_since(start);
+        if (sum != 1) std::abort();
+      });
   if (end.failed_rank >= 0) throw std::runtime_error(end.text);
   return elapsed;
 }
@@ -105,7 +106,8 @@ double run_case(const std::string& what, long calls) {
 // Instructions of a whole program run, read from valgrind's last line.
 long instructions(const std::string& command) {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
-      popen(("valgrind --tool=callgrind --callgrind-out-file=/dev/null " + command + " 2>&1").c_str(), "r"), pclose);
+      popen(("valgrind --tool=callgrind --callgrind-out-file=/dev/null " + command + " 2>&1").c_str(), "r"),
+      pclose);
   std::array<char, 4096> line;
   long count = -1;
   while (pipe && std::fgets(line.data(), line.size(), pipe.get()) != nullptr) {
@@ -129,7 +131,9 @@ int main(int argc, char** argv) {
   std::string what;
   long calls = 0;
   bool as_json = false;
-  app.add_option("--case", what, "Run one case and print its time a call")->check(CLI::IsMember({"by_hand", "schedule", "native", "by_hand_on_threads", "schedule_on_threads", "native_on_threads", "mpi"}));
+  app.add_option("--case", what, "Run one case and print its time a call")
+      ->check(CLI::IsMember({"by_hand", "schedule", "native", "by_hand_on_threads", "schedule_on_threads",
+                             "native_on_threads", "mpi"}));
   app.add_option("--calls", calls, "Calls of a case");
   app.add_flag("--json", as_json, "One JSON object");
   app.footer("Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --json\n");
@@ -152,9 +156,11 @@ int main(int argc, char** argv) {
   };
   for (const char* one : {"by_hand", "schedule", "native"}) {
     unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-    all[one] = {{"instructions", per_call(me, std::string(" --case ") + one + " --calls ", 2)}, {"us", best_time(one)}};
+    all[one] = {{"instructions", per_call(me, std::string(" --case ") + one + " --calls ", 2)},
+                {"us", best_time(one)}};
   }
-  // Across two threads time counts, not instructions. The cores' distance changes while one looks: take turns.
+  // Across two threads time counts, not instructions. The cores' distance changes while one looks: take
+  // turns.
   std::array<double, 3> best{1e9, 1e9, 1e9};
   constexpr std::array across{"by_hand_on_threads", "schedule_on_threads", "native_on_threads"};
   for (int turn = 0; turn < 15; ++turn)
@@ -172,21 +178,25 @@ int main(int argc, char** argv) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     const long with = per_call(me, " --case mpi --calls ", 1), without = per_call(alone, " ", 1);
-    all[std::string("in_front_of_") + mpi] = {{"instructions", with - without}, {"native", without}, {"with_tutti", with}};
+    all[std::string("in_front_of_") + mpi] = {
+        {"instructions", with - without}, {"native", without}, {"with_tutti", with}};
   }
   if (as_json) {
     fmt::print("{}\n", all.dump(2));
     return 0;
   }
-  fmt::print("warm 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "", "instructions", "us");
+  fmt::print("warm 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "",
+             "instructions", "us");
   for (const char* one : {"by_hand", "schedule", "native"})
-    fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(), all[one]["us"].get<double>());
+    fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(),
+               all[one]["us"].get<double>());
   fmt::print("\nthe same, two threads on two cores\n");
   for (const char* one : across) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
-  fmt::print("\nin front of a native MPI_Allreduce, one rank\n{:<12} {:>14} {:>14} {:>10}\n", "", "MPI alone", "with tutti", "tutti's");
+  fmt::print("\nin front of a native MPI_Allreduce, one rank\n{:<12} {:>14} {:>14} {:>10}\n", "", "MPI alone",
+             "with tutti", "tutti's");
   for (const char* mpi : {"openmpi", "mpich"})
     if (const auto key = std::string("in_front_of_") + mpi; all.contains(key))
-      fmt::print("{:<12} {:>14} {:>14} {:>10}\n", mpi, all[key]["native"].get<long>(), all[key]["with_tutti"].get<long>(),
-                 all[key]["instructions"].get<long>());
+      fmt::print("{:<12} {:>14} {:>14} {:>10}\n", mpi, all[key]["native"].get<long>(),
+                 all[key]["with_tutti"].get<long>(), all[key]["instructions"].get<long>());
   return 0;
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thousands of fibers in one process: the time to make them, the memory each keeps, and how long an 8-byte allreduce and a
-// barrier of all take, by the engine's own collective and by a schedule of messages.
-#include <fmt/core.h>
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
+// Thousands of fibers in one process: the time to make them, the memory each keeps, and how long an 8-byte
+// allreduce and a barrier of all take, by the engine's own collective and by a schedule of messages.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "tutti/tutti.hpp"
 
@@ -49,9 +49,8 @@ double allreduce_time(tutti::communicator& world) {
   long mine = 1, sum = 0;
   const std::span<const long> in(&mine, 1);
   const std::span<long> out(&sum, 1);
-  const double time = best_of(world, [&] {
-    world.allreduce(tutti::send_buf(in), tutti::recv_buf(out), tutti::op(std::plus<>{}));
-  });
+  const double time = best_of(
+      world, [&] { world.allreduce(tutti::send_buf(in), tutti::recv_buf(out), tutti::op(std::plus<>{})); });
   if (sum != world.size()) throw std::runtime_error("wrong sum");
   return time;
 }
@@ -101,11 +100,12 @@ int main(int argc, char** argv) {
     fmt::print("{}\n", all.dump(2));
     return 0;
   }
-  fmt::print("{:>8} {:>12} {:>18} {:>12} {:>20} {:>32}\n", "ranks", "set-up ms", "resident KiB/rank", "barrier us",
-             "allreduce 8 B us", "by recursive doubling us");
+  fmt::print("{:>8} {:>12} {:>18} {:>12} {:>20} {:>32}\n", "ranks", "set-up ms", "resident KiB/rank",
+             "barrier us", "allreduce 8 B us", "by recursive doubling us");
   for (const auto& l : all)
-    fmt::print("{:>8} {:>12.1f} {:>18.1f} {:>12.1f} {:>20.1f} {:>32.1f}\n", l["ranks"].get<int>(), l["set_up_ms"].get<double>(),
-               l["resident_kib_a_rank"].get<double>(), l["barrier_us"].get<double>(), l["allreduce_native_us"].get<double>(),
+    fmt::print("{:>8} {:>12.1f} {:>18.1f} {:>12.1f} {:>20.1f} {:>32.1f}\n", l["ranks"].get<int>(),
+               l["set_up_ms"].get<double>(), l["resident_kib_a_rank"].get<double>(),
+               l["barrier_us"].get<double>(), l["allreduce_native_us"].get<double>(),
                l["allreduce_recursive_doubling_us"].get<double>());
   return 0;
 }

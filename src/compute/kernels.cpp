@@ -10,10 +10,10 @@
 #include <immintrin.h>
 #endif
 
-// Wider vectors where the machine has them, chosen when the program is loaded. Sanitizers run before the loader has
-// finished with such choices, so they get the plain loops.
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
-    !defined(__clang__)
+// Wider vectors where the machine has them, chosen when the program is loaded. Sanitizers run before the
+// loader has finished with such choices, so they get the plain loops.
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define TUTTI_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define TUTTI_WIDE
@@ -22,16 +22,66 @@
 namespace tutti::compute {
 namespace {
 
-struct sum { template <class T> static T of(T a, T b) { return static_cast<T>(a + b); } };
-struct product { template <class T> static T of(T a, T b) { return static_cast<T>(a * b); } };
-struct min { template <class T> static T of(T a, T b) { return b < a ? b : a; } };
-struct max { template <class T> static T of(T a, T b) { return a < b ? b : a; } };
-struct bit_and { template <class T> static T of(T a, T b) { return static_cast<T>(a & b); } };
-struct bit_or { template <class T> static T of(T a, T b) { return static_cast<T>(a | b); } };
-struct bit_xor { template <class T> static T of(T a, T b) { return static_cast<T>(a ^ b); } };
-struct logical_and { template <class T> static T of(T a, T b) { return static_cast<T>(a && b); } };
-struct logical_or { template <class T> static T of(T a, T b) { return static_cast<T>(a || b); } };
-struct logical_xor { template <class T> static T of(T a, T b) { return static_cast<T>(!a != !b); } };
+struct sum {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a + b);
+  }
+};
+struct product {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a * b);
+  }
+};
+struct min {
+  template <class T>
+  static T of(T a, T b) {
+    return b < a ? b : a;
+  }
+};
+struct max {
+  template <class T>
+  static T of(T a, T b) {
+    return a < b ? b : a;
+  }
+};
+struct bit_and {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct bit_or {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct bit_xor {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+struct logical_and {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a && b);
+  }
+};
+struct logical_or {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a || b);
+  }
+};
+struct logical_xor {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(!a != !b);
+  }
+};
 
 // Signed overflow in a user's sum is the user's; wrap as the hardware does rather than leave it undefined.
 template <class T>
@@ -59,33 +109,48 @@ struct loop {
 };
 
 template <class Op, class T>
-constexpr bool fits =
-    std::is_same_v<Op, bit_and> || std::is_same_v<Op, bit_or> || std::is_same_v<Op, bit_xor> ? std::is_integral_v<T>
-                                                                                             : true;
+constexpr bool fits = std::is_same_v<Op, bit_and> || std::is_same_v<Op, bit_or> || std::is_same_v<Op, bit_xor>
+                          ? std::is_integral_v<T>
+                          : true;
 
 template <class Op>
 combine_function by_kind(element_kind kind) noexcept {
   const auto pick = []<class T>(std::type_identity<T>) -> combine_function {
     // Unsigned arithmetic gives the same bits for sums and products, without undefined overflow.
-    if constexpr (!fits<Op, T>) return nullptr;
+    if constexpr (!fits<Op, T>)
+      return nullptr;
     else if constexpr (std::is_same_v<Op, sum> || std::is_same_v<Op, product>)
       return &loop<Op, typename wrapping<T>::type>::run;
-    else return &loop<Op, T>::run;
+    else
+      return &loop<Op, T>::run;
   };
   switch (kind) {
-    case element_kind::i8: return pick(std::type_identity<std::int8_t>{});
-    case element_kind::i16: return pick(std::type_identity<std::int16_t>{});
-    case element_kind::i32: return pick(std::type_identity<std::int32_t>{});
-    case element_kind::i64: return pick(std::type_identity<std::int64_t>{});
-    case element_kind::u8: return pick(std::type_identity<std::uint8_t>{});
-    case element_kind::u16: return pick(std::type_identity<std::uint16_t>{});
-    case element_kind::u32: return pick(std::type_identity<std::uint32_t>{});
-    case element_kind::u64: return pick(std::type_identity<std::uint64_t>{});
-    case element_kind::f32: return pick(std::type_identity<float>{});
-    case element_kind::f64: return pick(std::type_identity<double>{});
-    case element_kind::f80: return pick(std::type_identity<long double>{});
-    case element_kind::boolean: return pick(std::type_identity<bool>{});
-    case element_kind::opaque: return nullptr;
+    case element_kind::i8:
+      return pick(std::type_identity<std::int8_t>{});
+    case element_kind::i16:
+      return pick(std::type_identity<std::int16_t>{});
+    case element_kind::i32:
+      return pick(std::type_identity<std::int32_t>{});
+    case element_kind::i64:
+      return pick(std::type_identity<std::int64_t>{});
+    case element_kind::u8:
+      return pick(std::type_identity<std::uint8_t>{});
+    case element_kind::u16:
+      return pick(std::type_identity<std::uint16_t>{});
+    case element_kind::u32:
+      return pick(std::type_identity<std::uint32_t>{});
+    case element_kind::u64:
+      return pick(std::type_identity<std::uint64_t>{});
+    case element_kind::f32:
+      return pick(std::type_identity<float>{});
+    case element_kind::f64:
+      return pick(std::type_identity<double>{});
+    case element_kind::f80:
+      return pick(std::type_identity<long double>{});
+    case element_kind::boolean:
+      return pick(std::type_identity<bool>{});
+    case element_kind::opaque:
+      return nullptr;
   }
   return nullptr;
 }
@@ -94,17 +159,28 @@ combine_function by_kind(element_kind kind) noexcept {
 
 combine_function kernel(builtin_op op, element_kind kind) noexcept {
   switch (op) {
-    case builtin_op::user: return nullptr;
-    case builtin_op::sum: return by_kind<sum>(kind);
-    case builtin_op::product: return by_kind<product>(kind);
-    case builtin_op::min: return by_kind<min>(kind);
-    case builtin_op::max: return by_kind<max>(kind);
-    case builtin_op::bit_and: return by_kind<bit_and>(kind);
-    case builtin_op::bit_or: return by_kind<bit_or>(kind);
-    case builtin_op::bit_xor: return by_kind<bit_xor>(kind);
-    case builtin_op::logical_and: return by_kind<logical_and>(kind);
-    case builtin_op::logical_or: return by_kind<logical_or>(kind);
-    case builtin_op::logical_xor: return by_kind<logical_xor>(kind);
+    case builtin_op::user:
+      return nullptr;
+    case builtin_op::sum:
+      return by_kind<sum>(kind);
+    case builtin_op::product:
+      return by_kind<product>(kind);
+    case builtin_op::min:
+      return by_kind<min>(kind);
+    case builtin_op::max:
+      return by_kind<max>(kind);
+    case builtin_op::bit_and:
+      return by_kind<bit_and>(kind);
+    case builtin_op::bit_or:
+      return by_kind<bit_or>(kind);
+    case builtin_op::bit_xor:
+      return by_kind<bit_xor>(kind);
+    case builtin_op::logical_and:
+      return by_kind<logical_and>(kind);
+    case builtin_op::logical_or:
+      return by_kind<logical_or>(kind);
+    case builtin_op::logical_xor:
+      return by_kind<logical_xor>(kind);
   }
   return nullptr;
 }

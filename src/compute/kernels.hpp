@@ -14,7 +14,8 @@ namespace tutti::compute {
 /// The kernel of a built-in operator; null where the operator does not fit the kind (bit_and of f64).
 combine_function kernel(builtin_op op, element_kind kind) noexcept;
 
-/// memcpy, but with a single move for the sizes of a single value. Ranges must not overlap, unless they are the same.
+/// memcpy, but with a single move for the sizes of a single value. Ranges must not overlap, unless they are
+/// the same.
 inline void copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 8) {
     std::memcpy(to, from, 8);

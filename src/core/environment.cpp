@@ -16,7 +16,8 @@ namespace tutti {
 namespace {
 
 constexpr std::array table = std::to_array<variable>({
-    {"TUTTI_ENGINE", "threads, fibers, mpi", "mpi under an MPI launcher; else threads up to the number of cores, fibers beyond",
+    {"TUTTI_ENGINE", "threads, fibers, mpi",
+     "mpi under an MPI launcher; else threads up to the number of cores, fibers beyond",
      "how the ranks are made"},
     {"TUTTI_RANKS", "1 to 1000000", "the cores this process may use", "ranks of the embedded engines"},
     {"TUTTI_WORKERS", "1 to 4096", "the cores this process may use", "threads that carry the fibers"},
@@ -24,17 +25,21 @@ constexpr std::array table = std::to_array<variable>({
      "fibers: one worker, and a schedule drawn from the seed that can be run again"},
     {"TUTTI_STACK", "16K to 1G", "256K", "stack of a fiber, in bytes"},
     {"TUTTI_PIN", "0, 1", "1 where there are as many threads as cores", "bind each thread to a core"},
-    {"TUTTI_CHECK", "0, 1", "0", "compare every call on all ranks before it is carried out, and report who differs"},
+    {"TUTTI_CHECK", "0, 1", "0",
+     "compare every call on all ranks before it is carried out, and report who differs"},
     {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "", "where to look first for engine modules"},
-    {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, or native", "", "as TUTTI_ALLREDUCE_ALGORITHM=ring: use it wherever its restrictions allow"},
+    {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, or native", "",
+     "as TUTTI_ALLREDUCE_ALGORITHM=ring: use it wherever its restrictions allow"},
 });
 
 bool is_algorithm_variable(std::string_view name) {
   constexpr std::string_view head = "TUTTI_", tail = "_ALGORITHM";
-  if (!name.starts_with(head) || !name.ends_with(tail) || name.size() <= head.size() + tail.size()) return false;
+  if (!name.starts_with(head) || !name.ends_with(tail) || name.size() <= head.size() + tail.size())
+    return false;
   std::string what(name.substr(head.size(), name.size() - head.size() - tail.size()));
-  std::transform(what.begin(), what.end(), what.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(what.begin(), what.end(), what.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return std::find(collective_names.begin(), collective_names.end(), what) != collective_names.end();
 }
 
@@ -48,7 +53,8 @@ std::optional<std::string> setting(std::string_view name) {
   return value;
 }
 
-std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most, std::uint64_t otherwise) {
+std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,
+                             std::uint64_t otherwise) {
   const auto text = setting(name);
   if (!text) return otherwise;
   std::uint64_t value = 0;
@@ -57,20 +63,37 @@ std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::ui
   std::uint64_t unit = 1;
   if (fault == std::errc{} && stop + 1 == end) {
     switch (*stop) {
-      case 'K': case 'k': unit = std::uint64_t{1} << 10; ++stop; break;
-      case 'M': case 'm': unit = std::uint64_t{1} << 20; ++stop; break;
-      case 'G': case 'g': unit = std::uint64_t{1} << 30; ++stop; break;
-      default: break;
+      case 'K':
+      case 'k':
+        unit = std::uint64_t{1} << 10;
+        ++stop;
+        break;
+      case 'M':
+      case 'm':
+        unit = std::uint64_t{1} << 20;
+        ++stop;
+        break;
+      case 'G':
+      case 'g':
+        unit = std::uint64_t{1} << 30;
+        ++stop;
+        break;
+      default:
+        break;
     }
   }
-  if (fault != std::errc{} || stop != end || __builtin_mul_overflow(value, unit, &value) || value < least || value > most)
-    throw usage_error("run", -1, std::string(name),
-                      "is \"" + *text + "\", not a number from " + std::to_string(least) + " to " + std::to_string(most),
-                      "set such a number, or unset it");
+  if (fault != std::errc{} || stop != end || __builtin_mul_overflow(value, unit, &value) || value < least ||
+      value > most)
+    throw usage_error(
+        "run", -1, std::string(name),
+        "is \"" + *text + "\", not a number from " + std::to_string(least) + " to " + std::to_string(most),
+        "set such a number, or unset it");
   return value;
 }
 
-bool switch_setting(std::string_view name, bool otherwise) { return number_setting(name, 0, 1, otherwise ? 1 : 0) != 0; }
+bool switch_setting(std::string_view name, bool otherwise) {
+  return number_setting(name, 0, 1, otherwise ? 1 : 0) != 0;
+}
 
 std::vector<std::string> unknown_settings() {
   std::vector<std::string> unknown;

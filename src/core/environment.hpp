@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every environment variable that the library reads, in one table: what it may be, what it is by default, what it does.
-// docs/environment.md and `tutti info` are made from it.
+// Every environment variable that the library reads, in one table: what it may be, what it is by default,
+// what it does. docs/environment.md and `tutti info` are made from it.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,17 @@ struct variable {
   std::string_view meaning;
 };
 
-/// In the order in which documents show them. TUTTI_<COLLECTIVE>_ALGORITHM stands for one variable a collective.
+/// In the order in which documents show them. TUTTI_<COLLECTIVE>_ALGORITHM stands for one variable a
+/// collective.
 std::span<const variable> variables() noexcept;
 
 /// The value, or nothing where it is unset or empty.
 std::optional<std::string> setting(std::string_view name);
 
-/// The value as a number in [least, most]; `otherwise` where unset. Suffixes K, M, G. Throws usage_error that names the
-/// variable.
-std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most, std::uint64_t otherwise);
+/// The value as a number in [least, most]; `otherwise` where unset. Suffixes K, M, G. Throws usage_error that
+/// names the variable.
+std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,
+                             std::uint64_t otherwise);
 
 /// 0 or 1.
 bool switch_setting(std::string_view name, bool otherwise);

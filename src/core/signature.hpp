@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a choice of algorithm may depend on. Ranks that choose differently deadlock, therefore selection is given
-// `agreed_signature` alone: fields that every rank of a correct program holds with the same value. What only this
-// rank knows lives in `call` and is out of selection's reach by type.
+// What a choice of algorithm may depend on. Ranks that choose differently deadlock, therefore selection is
+// given `agreed_signature` alone: fields that every rank of a correct program holds with the same value. What
+// only this rank knows lives in `call` and is out of selection's reach by type.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace tutti {
 struct agreed_signature {
   collective what = collective::barrier;
   int ranks = 1;
-  std::size_t count = 0;         // elements of a block; 0 for vector forms, whose counts are local
+  std::size_t count = 0;  // elements of a block; 0 for vector forms, whose counts are local
   std::size_t element_size = 1;
   element_kind kind = element_kind::opaque;
   builtin_op op = builtin_op::user;
-  bool commutative = true;       // true also where nothing is combined
+  bool commutative = true;  // true also where nothing is combined
   bool in_place = false;
 
   std::size_t bytes() const noexcept { return count * element_size; }
@@ -28,9 +28,16 @@ struct agreed_signature {
 /// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are alike.
 inline agreed_signature agreed_part(const call& c, int ranks) noexcept {
   // In place is a matter of all ranks, except that a root may be in place alone.
-  const bool vector_form = is_vector_form(c.what), root_alone = is_rooted(c.what) && c.what != collective::bcast;
-  return {c.what, ranks, vector_form ? 0 : c.count, c.type.size, c.type.kind, c.op.which,
-          !combines(c.what) || c.op.commutative, c.in_place && !root_alone};
+  const bool vector_form = is_vector_form(c.what),
+             root_alone = is_rooted(c.what) && c.what != collective::bcast;
+  return {c.what,
+          ranks,
+          vector_form ? 0 : c.count,
+          c.type.size,
+          c.type.kind,
+          c.op.which,
+          !combines(c.what) || c.op.commutative,
+          c.in_place && !root_alone};
 }
 
 }  // namespace tutti

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an engine is to the rooms above it: a door for each rank (endpoint) and, for each communicator, a way to move
-// bytes between its members (context). Engines know bytes and ranks, not collectives; but an engine may offer
-// whole collectives of its own as "native".
+// What an engine is to the rooms above it: a door for each rank (endpoint) and, for each communicator, a way
+// to move bytes between its members (context). Engines know bytes and ranks, not collectives; but an engine
+// may offer whole collectives of its own as "native".
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,9 @@ class endpoint : public fabric::waiting {
   virtual int size() const noexcept = 0;
   /// The ranks that share this rank's memory; null where messages go through isend and irecv.
   virtual fabric::node* node() noexcept = 0;
-  /// Opens a communicator over members of the job. `id` is the same on all members and no other group's. Collective
-  /// where `parent` is not null (an engine may have to agree on something); local for the job itself.
+  /// Opens a communicator over members of the job. `id` is the same on all members and no other group's.
+  /// Collective where `parent` is not null (an engine may have to agree on something); local for the job
+  /// itself.
   virtual std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) = 0;
   /// True while a schedule that runs here should be interrupted at random places (deterministic fibers).
   virtual bool restless() const noexcept { return false; }
@@ -62,15 +63,18 @@ class context {
   const group& members() const noexcept { return members_; }
   std::uint64_t id() const noexcept { return id_; }
 
-  // --- messages, for peers that are not on the node. `run` tells one collective call from another --------------
+  // --- messages, for peers that are not on the node. `run` tells one collective call from another
+  // --------------
   virtual void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) = 0;
   virtual void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) = 0;
-  /// True once complete, and then not to be asked again. Throws truncation_error where the message does not fit.
+  /// True once complete, and then not to be asked again. Throws truncation_error where the message does not
+  /// fit.
   virtual bool done(transfer& t, const fabric::wait_site& site) = 0;
   /// Waits for both (either may be null); what an engine does best while it waits.
   virtual void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) = 0;
 
-  // --- collectives of the engine's own -------------------------------------------------------------------------
+  // --- collectives of the engine's own
+  // -------------------------------------------------------------------------
   virtual bool offers(const agreed_signature& s) const noexcept = 0;
   virtual void native(const call& c, const fabric::wait_site& site) = 0;
   virtual void native_begin(const call& c, native_state& s) = 0;

@@ -7,7 +7,8 @@
 
 namespace tutti {
 
-links::links(context& c) : context_(c), pages_(static_cast<std::size_t>(c.members().size() / page_size + 1)) {}
+links::links(context& c)
+    : context_(c), pages_(static_cast<std::size_t>(c.members().size() / page_size + 1)) {}
 
 const link& links::to(int peer) {
   auto& page = pages_[static_cast<std::size_t>(peer / page_size)];
@@ -30,16 +31,17 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
     const step& one = plan.steps[i];
     if (one.kind == step_kind::copy || one.kind == step_kind::reduce || !one.peer.is_constant()) continue;
     const int size = c.members().size();
-    const int peer = one.peer.modulus > 0 ? ((one.peer.base % one.peer.modulus) + one.peer.modulus) % one.peer.modulus
-                                          : one.peer.base;
+    const int peer = one.peer.modulus > 0
+                         ? ((one.peer.base % one.peer.modulus) + one.peer.modulus) % one.peer.modulus
+                         : one.peer.base;
     if (peer >= 0 && peer < size) step_links[i] = p.to(peer);
   }
   restless = c.door().restless();
   exchanges.resize(plan.items.size());
   for (std::size_t i = 0; i < plan.items.size(); ++i) {
     const item& r = plan.items[i];
-    if (r.kind != item_kind::round || r.sends > 1 || r.recvs > 1 || r.sends + r.recvs == 0 || r.locals != 0 || restless ||
-        c.door().node() == nullptr)
+    if (r.kind != item_kind::round || r.sends > 1 || r.recvs > 1 || r.sends + r.recvs == 0 || r.locals != 0 ||
+        restless || c.door().node() == nullptr)
       continue;
     bound_exchange e;
     e.simple = true;
@@ -55,7 +57,8 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
     }
     exchanges[i] = e;
   }
-  straight = !exchanges.empty() && std::all_of(exchanges.begin(), exchanges.end(), [](const bound_exchange& e) { return e.simple; });
+  straight = !exchanges.empty() && std::all_of(exchanges.begin(), exchanges.end(),
+                                               [](const bound_exchange& e) { return e.simple; });
   for (const scratch_size& one : plan.scratch) {
     needs_memory = needs_memory || one.blocks != 0 || one.bytes != 0;
     sized_by_counts = sized_by_counts || (one.blocks != 0 && (one.how == table::in || one.how == table::out));

@@ -16,7 +16,8 @@ inline void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t
   number_ = number;
   tag_ = b.tag_base | (number & 0xffffffu);
   unit_ = c.count * c.type.size;
-  const bool operand_in_output = c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
+  const bool operand_in_output =
+      c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
   base_[0] = static_cast<std::byte*>(operand_in_output ? c.output : const_cast<void*>(c.input));
   base_[1] = static_cast<std::byte*>(c.output);
   pc_ = 0;
@@ -27,8 +28,8 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number)
   depth_ = 0;
   over_ = opened_ = native_begun_ = false;
   restless_ = b.restless;
-  if (b.needs_memory &&
-      (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size || b.sized_by_counts))
+  if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size ||
+                         b.sized_by_counts))
     allot();
 }
 
@@ -108,7 +109,8 @@ const link& schedule_run::link_of(const item& r, std::size_t i) {
 bool schedule_run::round(const item& r, bool blocking) {
   const step* steps = bound_->plan.steps.data() + r.first;
   endpoint& door = bound_->where.door();
-  if (restless_) [[unlikely]] door.stir();
+  if (restless_) [[unlikely]]
+    door.stir();
   if (r.sends + r.recvs != 0) {
     const bool small = r.sends <= 1 && r.recvs <= 1 && blocking && !opened_ &&
                        (r.sends == 0 || steps[0].kind == step_kind::send) &&
@@ -129,11 +131,15 @@ bool schedule_run::round(const item& r, bool blocking) {
 
 // Waiting is out of line: what usually happens stays together.
 void schedule_run::wait_for_room(fabric::channel& c) {
-  do bound_->where.door().wait(c.room_word(), c.room_value(), c.same_worker(), site("room in the mailbox of", c.to()));
+  do
+    bound_->where.door().wait(c.room_word(), c.room_value(), c.same_worker(),
+                              site("room in the mailbox of", c.to()));
   while (!c.has_room());
 }
 void schedule_run::wait_for_message(fabric::channel& c, fabric::arrival& a) {
-  do bound_->where.door().wait(c.arrival_word(), c.arrival_value(), c.same_worker(), site("a message from", c.from()));
+  do
+    bound_->where.door().wait(c.arrival_word(), c.arrival_value(), c.same_worker(),
+                              site("a message from", c.from()));
   while (!c.look(tag_, a));
 }
 void schedule_run::wait_for_reader(fabric::channel& c) {
@@ -142,12 +148,14 @@ void schedule_run::wait_for_reader(fabric::channel& c) {
 }
 
 // The round of most algorithms: at most one message each way, over channels, waiting inside.
-inline void schedule_run::exchange(const step* out, fabric::channel* to, const step* in, fabric::channel* from) {
+inline void schedule_run::exchange(const step* out, fabric::channel* to, const step* in,
+                                   fabric::channel* from) {
   bool rendezvous = false;
   if (out != nullptr) {
     const range data = locate(out->source);
     if (data.exists) {
-      if (!to->has_room()) [[unlikely]] wait_for_room(*to);
+      if (!to->has_room()) [[unlikely]]
+        wait_for_room(*to);
       rendezvous = fabric::channel::is_rendezvous(data.bytes);
       if (rendezvous) sent_done_.store(0, std::memory_order_relaxed);
       to->post(tag_, data.data, data.bytes, &sent_done_);
@@ -158,7 +166,8 @@ inline void schedule_run::exchange(const step* out, fabric::channel* to, const s
     if (place.exists) {
       fabric::arrival a;
       if (!from->look(tag_, a)) wait_for_message(*from, a);
-      if (a.bytes != place.bytes) [[unlikely]] misfit(*in, a.bytes, place.bytes);
+      if (a.bytes != place.bytes) [[unlikely]]
+        misfit(*in, a.bytes, place.bytes);
       deliver(*in, place, a.data, a.bytes);
       from->take(a);
     }
@@ -166,7 +175,8 @@ inline void schedule_run::exchange(const step* out, fabric::channel* to, const s
   if (rendezvous) wait_for_reader(*to);
 }
 
-// The same by messages of the engine. The send goes first: the peer waits for it, and a receive can be posted meanwhile.
+// The same by messages of the engine. The send goes first: the peer waits for it, and a receive can be posted
+// meanwhile.
 void schedule_run::engine_exchange(const step* out, const step* in) {
   context& c = bound_->where;
   transfer sent, received;
@@ -187,8 +197,9 @@ void schedule_run::engine_exchange(const step* out, const step* in) {
     c.irecv(peer, number_, into, to.bytes, *(receiving = &received));
   }
   if (peer < 0) return;
-  c.wait_both(receiving, sending,
-              site(receiving != nullptr ? "a message from" : "a message to be sent to", c.members().address(peer)));
+  c.wait_both(
+      receiving, sending,
+      site(receiving != nullptr ? "a message from" : "a message to be sent to", c.members().address(peer)));
   if (receiving != nullptr && in->kind == step_kind::recv_reduce) deliver(*in, to, into, to.bytes);
 }
 
@@ -204,18 +215,24 @@ void schedule_run::local(const step& s) {
 }
 
 fabric::wait_site schedule_run::site(const char* what, int peer) const noexcept {
-  return {call_->label != nullptr ? call_->label : name_of(call_->what).data(), bound_->name, what, peer, static_cast<int>(pc_), number_};
+  return {call_->label != nullptr ? call_->label : name_of(call_->what).data(),
+          bound_->name,
+          what,
+          peer,
+          static_cast<int>(pc_),
+          number_};
 }
 
 void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
   const int peer = bound_->where.members().address(resolve(s.peer));
-  const std::string text = "rank " + std::to_string(peer) + " sent " + std::to_string(came) + " bytes where this rank expects " +
-                           std::to_string(expected);
-  const char* remedy = "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
+  const std::string text = "rank " + std::to_string(peer) + " sent " + std::to_string(came) +
+                           " bytes where this rank expects " + std::to_string(expected);
+  const char* remedy =
+      "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
   if (came > expected)
-    throw truncation_error(std::string(name_of(call_->what)), bound_->where.door().rank(), "count", text, remedy);
+    throw truncation_error(std::string(name_of(call_->what)), bound_->where.door().rank(), "count", text,
+                           remedy);
   throw mismatch_error(std::string(name_of(call_->what)), bound_->where.door().rank(), "count", text, remedy);
 }
 
 }  // namespace tutti
-

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a schedule for one rank. The same code serves blocking calls (it waits inside) and nonblocking ones (it returns
-// where it would wait, and goes on later from there).
+// Runs a schedule for one rank. The same code serves blocking calls (it waits inside) and nonblocking ones
+// (it returns where it would wait, and goes on later from there).
 //
-// A schedule is bound once to a communicator: each constant peer gets its channels. A run then needs no look-up, and no
-// allocation as long as its scratch fits what an earlier run of the same object needed.
+// A schedule is bound once to a communicator: each constant peer gets its channels. A run then needs no
+// look-up, and no allocation as long as its scratch fits what an earlier run of the same object needed.
 #pragma once
 
 #include <cstddef>
@@ -50,16 +50,16 @@ struct bound_exchange {
 struct bound_schedule {
   bound_schedule(const char* its_name, schedule s, context& where, links& peers);
 
-  const char* name;               // "allreduce/ring"
+  const char* name;  // "allreduce/ring"
   schedule plan;
-  std::vector<link> step_links;   // by step; empty where the peer is not constant
+  std::vector<link> step_links;           // by step; empty where the peer is not constant
   std::vector<bound_exchange> exchanges;  // by item
-  std::uint64_t tag_base = 0;     // tags: 40 bits of the communicator, 24 of the call
+  std::uint64_t tag_base = 0;             // tags: 40 bits of the communicator, 24 of the call
   std::size_t most_sends = 0, most_recvs = 0;
-  bool straight = false;          // nothing but simple exchanges, and no memory: see run_straight()
+  bool straight = false;  // nothing but simple exchanges, and no memory: see run_straight()
   bool restless = false;
-  bool needs_memory = false;      // scratch, or a place for operands that the engine cannot show in place
-  bool sized_by_counts = false;   // scratch depends on a call's counts
+  bool needs_memory = false;     // scratch, or a place for operands that the engine cannot show in place
+  bool sized_by_counts = false;  // scratch depends on a call's counts
   context& where;
   links& peers;
 };
@@ -71,8 +71,8 @@ class schedule_run {
   schedule_run(const schedule_run&) = delete;
   schedule_run& operator=(const schedule_run&) = delete;
 
-  /// `number`: which call on this communicator, the same on all ranks. `c` and what it refers to must stay; vector forms
-  /// have displacements.
+  /// `number`: which call on this communicator, the same on all ranks. `c` and what it refers to must stay;
+  /// vector forms have displacements.
   void begin(bound_schedule& b, const call& c, std::uint32_t number);
   /// begin() and go_on(true) in one, for a schedule that is straight.
   void run_straight(bound_schedule& b, const call& c, std::uint32_t number);

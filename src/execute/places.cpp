@@ -12,7 +12,8 @@ std::size_t schedule_run::segment_bytes() const noexcept {
   return std::max<std::size_t>(wanted - wanted % element, element);
 }
 
-void schedule_run::table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept {
+void schedule_run::table_range(const place& p, int first, std::size_t& offset,
+                               std::size_t& bytes) const noexcept {
   const std::size_t element = call_->type.size;
   const auto from = static_cast<std::size_t>(first);
   switch (p.how) {
@@ -31,7 +32,8 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset, s
     case table::in:
       offset = call_->in_displs[from] * element;
       bytes = 0;  // several blocks only where they are packed
-      for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i) bytes += call_->in_counts[i] * element;
+      for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i)
+        bytes += call_->in_counts[i] * element;
       return;
     case table::out:
       offset = call_->out_displs[from] * element;
@@ -81,8 +83,8 @@ std::size_t schedule_run::longest(const place& p) const noexcept {
   return n * most * call_->type.size;
 }
 
-// Scratch buffers, and a place where received operands stand before they are combined where the engine cannot show
-// them in place.
+// Scratch buffers, and a place where received operands stand before they are combined where the engine cannot
+// show them in place.
 void schedule_run::allot() {
   const schedule& s = bound_->plan;
   std::size_t sizes[scratch_count], sum = 0;

@@ -62,7 +62,8 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
       const range from = locate(what.source);
       s.header[0] = what.kind == step_kind::signal
                         ? ~std::uint64_t{0}
-                        : static_cast<std::uint64_t>(locate(what.target).data - base_[static_cast<int>(buffer::output)]);
+                        : static_cast<std::uint64_t>(locate(what.target).data -
+                                                     base_[static_cast<int>(buffer::output)]);
       s.header[1] = from.bytes;
       if (c != nullptr) {
         if (!c->has_room()) return false;
@@ -75,7 +76,9 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
     if (s.stage == 0) s.stage = 2;
   }
   if (s.stage == 1) {
-    if (!bound_->where.done(s.message, site("a message to be sent to", bound_->where.members().address(resolve(what.peer))))) return false;
+    if (!bound_->where.done(
+            s.message, site("a message to be sent to", bound_->where.members().address(resolve(what.peer)))))
+      return false;
     s.stage = 2;
   }
   if (what.kind == step_kind::signal) return true;
@@ -93,7 +96,8 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
     s.stage = 3;
   }
   if (c != nullptr) return s.done.load(std::memory_order_acquire) != 0;
-  return bound_->where.done(s.message, site("a message to be sent to", bound_->where.members().address(resolve(what.peer))));
+  return bound_->where.done(
+      s.message, site("a message to be sent to", bound_->where.members().address(resolve(what.peer))));
 }
 
 bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
@@ -107,13 +111,15 @@ bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
     l.in->take(a);
     return true;
   }
-  if (!bound_->where.done(r.message, site("a message from", bound_->where.members().address(resolve(what.peer))))) return false;
+  if (!bound_->where.done(r.message,
+                          site("a message from", bound_->where.members().address(resolve(what.peer)))))
+    return false;
   if (what.kind == step_kind::recv_reduce) deliver(what, to, r.into, to.bytes);
   return true;
 }
 
-// Takes in the peer's puts until its signal. Stages: 0 a header is next, 1 header asked for, 2 data are next, 3 data asked
-// for.
+// Takes in the peer's puts until its signal. Stages: 0 a header is next, 1 header asked for, 2 data are next,
+// 3 data asked for.
 bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
   std::byte* const target = base_[static_cast<int>(buffer::output)];
   const auto place = site("a signal from", bound_->where.members().address(resolve(what.peer)));
@@ -158,7 +164,8 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
       const link& l = link_of(r, i);
       bool held = false;
       for (std::size_t k = 0; k < i && !held; ++k)
-        held = !sendings_[k].complete && sendings_[k].stage < 3 && resolve(steps[k].peer) == resolve(steps[i].peer);
+        held = !sendings_[k].complete && sendings_[k].stage < 3 &&
+               resolve(steps[k].peer) == resolve(steps[i].peer);
       if (held || !try_send(s, steps[i], l)) continue;
       s.complete = true;
       --left_;
@@ -171,7 +178,8 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
       bool held = false;
       if (l.in != nullptr || steps[r.sends + i].kind == step_kind::await_signal)
         for (std::size_t k = 0; k < i && !held; ++k)
-          held = !receivings_[k].complete && resolve(steps[r.sends + k].peer) == resolve(steps[r.sends + i].peer);
+          held = !receivings_[k].complete &&
+                 resolve(steps[r.sends + k].peer) == resolve(steps[r.sends + i].peer);
       if (held || !try_receive(one, steps[r.sends + i], l)) continue;
       one.complete = true;
       --left_;
@@ -179,14 +187,17 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
     moves_ += before - left_;
     if (left_ == 0) break;
     if (!blocking) return false;
-    if (left_ == before) wait_for_one(r);
-    else bound_->where.door().progressed();
+    if (left_ == before)
+      wait_for_one(r);
+    else
+      bound_->where.door().progressed();
   }
   opened_ = false;
   return true;
 }
 
-// Everything must complete, so it is enough to wait for the first that has not, as long as nothing is left to post.
+// Everything must complete, so it is enough to wait for the first that has not, as long as nothing is left to
+// post.
 void schedule_run::wait_for_one(const item& r) {
   const step* steps = bound_->plan.steps.data() + r.first;
   endpoint& door = bound_->where.door();
@@ -210,8 +221,10 @@ void schedule_run::wait_for_one(const item& r) {
     if (unposted != nullptr) {
       door.pause(site("a message from", c.from()));
     } else {
-      const char* what = steps[r.sends + i].kind == step_kind::await_signal ? "a signal from" : "a message from";
-      door.wait(c.arrival_word(), c.arrival_value(), c.same_worker(), site(what, members.address(resolve(steps[r.sends + i].peer))));
+      const char* what =
+          steps[r.sends + i].kind == step_kind::await_signal ? "a signal from" : "a message from";
+      door.wait(c.arrival_word(), c.arrival_value(), c.same_worker(),
+                site(what, members.address(resolve(steps[r.sends + i].peer))));
     }
     return;
   }

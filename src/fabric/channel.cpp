@@ -3,8 +3,8 @@
 
 namespace tutti::fabric {
 
-// Messages of other runs stand before the wanted one, or something was put aside earlier: first what is aside, in the
-// order in which it came, then the ring, putting aside what belongs to others.
+// Messages of other runs stand before the wanted one, or something was put aside earlier: first what is
+// aside, in the order in which it came, then the ring, putting aside what belongs to others.
 bool channel::look_further(std::uint64_t tag, arrival& found) {
   for (std::size_t i = 0; i < aside_.size(); ++i)
     if (aside_[i].tag == tag) {

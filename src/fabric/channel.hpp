@@ -4,19 +4,20 @@
 //
 //   up to 48 bytes    travel in the slot itself
 //   up to 4 KiB       travel in a cell that belongs to the slot
-//   more              stay where they are: the slot carries the address, the receiver reads from there and says when
+//   more              stay where they are: the slot carries the address, the receiver reads from there and
+//   says when
 //                     it is done (rendezvous)
 //
-// Messages carry a tag (which run of which group they belong to). The receiver asks for a tag; what comes before it
-// and belongs to another run is put aside. One producer, one consumer, no read-modify-write.
+// Messages carry a tag (which run of which group they belong to). The receiver asks for a tag; what comes
+// before it and belongs to another run is put aside. One producer, one consumer, no read-modify-write.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 #include <memory>
+#include <vector>
 
 #include "fabric/doorbell.hpp"
 
@@ -39,7 +40,12 @@ class channel {
 
   /// `same_worker`: both ends run on one thread, so a waiter is told by the other end and need not poll.
   channel(int from, int to, doorbell& from_bell, doorbell& to_bell, ringer& rings, bool same_worker) noexcept
-      : from_bell_(&from_bell), to_bell_(&to_bell), rings_(&rings), from_(from), to_(to), same_worker_(same_worker) {}
+      : from_bell_(&from_bell),
+        to_bell_(&to_bell),
+        rings_(&rings),
+        from_(from),
+        to_(to),
+        same_worker_(same_worker) {}
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 
@@ -47,7 +53,8 @@ class channel {
   int to() const noexcept { return to_; }
   bool same_worker() const noexcept { return same_worker_; }
 
-  // --- the producer's side ------------------------------------------------------------------------------------
+  // --- the producer's side
+  // ------------------------------------------------------------------------------------
   bool has_room() noexcept {
     if (sent_ - known_taken_ < slot_count) return true;
     known_taken_ = taken_.load(std::memory_order_acquire);
@@ -83,7 +90,8 @@ class channel {
     tell(*to_bell_);
   }
 
-  // --- the consumer's side ------------------------------------------------------------------------------------
+  // --- the consumer's side
+  // ------------------------------------------------------------------------------------
   /// Finds the oldest message with this tag. The data stay valid until take().
   bool look(std::uint64_t tag, arrival& found) {
     if (aside_.empty()) {
@@ -108,7 +116,9 @@ class channel {
     tell(*from_bell_);
   }
   /// What to wait for when look() found nothing.
-  const std::atomic<std::uint32_t>& arrival_word() const noexcept { return ring_[next_ % slot_count].sequence; }
+  const std::atomic<std::uint32_t>& arrival_word() const noexcept {
+    return ring_[next_ % slot_count].sequence;
+  }
   std::uint32_t arrival_value() const noexcept { return next_ + 1; }
 
  private:

@@ -12,7 +12,8 @@ namespace tutti::fabric {
 bool barrier_on_all_threads() noexcept {
 #if defined(__linux__)
   // Registering again is cheap and harmless, and spares a mutable global that remembers it.
-  static const bool registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  static const bool registered =
+      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
   return registered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 #else
   return false;

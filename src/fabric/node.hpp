@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks that share memory, and what they share: channels between pairs and teams of groups, each made when first
-// used. No p x p table anywhere.
+// The ranks that share memory, and what they share: channels between pairs and teams of groups, each made
+// when first used. No p x p table anywhere.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace tutti::fabric {
 
 class node {
  public:
-  /// worker_of[r] is the thread that runs rank r. Bells: one for each rank, told by writers of the same worker, and one
-  /// for each worker, told by writers of others.
+  /// worker_of[r] is the thread that runs rank r. Bells: one for each rank, told by writers of the same
+  /// worker, and one for each worker, told by writers of others.
   node(std::vector<int> worker_of, ringer& rings);
 
   int size() const noexcept { return static_cast<int>(worker_of_.size()); }

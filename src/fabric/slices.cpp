@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slice-wise direct collectives. The vector is cut into p slices, rank i makes slice i of every result, piece by piece:
-// a piece stays in the first-level cache while it is combined and then pushed to every receiver. Source of the
-// plan: measured prototypes (pushing pieces of 8 KiB beats reduce-then-copy and pulling).
+// Slice-wise direct collectives. The vector is cut into p slices, rank i makes slice i of every result, piece
+// by piece: a piece stays in the first-level cache while it is combined and then pushed to every receiver.
+// Source of the plan: measured prototypes (pushing pieces of 8 KiB beats reduce-then-copy and pulling).
 #include "fabric/slices.hpp"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace tutti::fabric {
 namespace {
 
 constexpr std::size_t piece_bytes = 8192;
-constexpr std::size_t streaming_bytes = std::size_t{6} << 20;  // results above this are not kept in a core's caches
+constexpr std::size_t streaming_bytes = std::size_t{6}
+                                        << 20;  // results above this are not kept in a core's caches
 
 using gathering = team::gathering;
 
@@ -55,8 +56,10 @@ void for_each_piece(const gathering& all, std::size_t count, std::size_t element
 
 void push(void* to, const void* from, std::size_t bytes, bool streaming) noexcept {
   if (to == from) return;
-  if (streaming) compute::copy_streaming(to, from, bytes);
-  else compute::copy(to, from, bytes);
+  if (streaming)
+    compute::copy_streaming(to, from, bytes);
+  else
+    compute::copy(to, from, bytes);
 }
 
 void bcast(const gathering& all) {
@@ -69,8 +72,8 @@ void bcast(const gathering& all) {
   });
 }
 
-// Leaves the combination of all ranks' pieces in `target`, which may be any rank's own operand of this piece only where
-// that operand is the left-most one or p is 2.
+// Leaves the combination of all ranks' pieces in `target`, which may be any rank's own operand of this piece
+// only where that operand is the left-most one or p is 2.
 void combine_all(const gathering& all, std::size_t at, std::size_t n, std::byte* scratch, std::byte* target) {
   const operation& op = all.mine().op;
   const int p = all.size();
@@ -134,7 +137,8 @@ void exscan(const gathering& all) {
 void reduce_scatter_block(const gathering& all) {
   const call& mine = all.mine();
   const operation& op = mine.op;
-  const std::size_t block = mine.count * mine.type.size, most = std::max<std::size_t>(1, piece_bytes / mine.type.size);
+  const std::size_t block = mine.count * mine.type.size,
+                    most = std::max<std::size_t>(1, piece_bytes / mine.type.size);
   piece_buffer scratch(mine.type.size);
   for (std::size_t done = 0; done < mine.count; done += most) {
     const std::size_t n = std::min(most, mine.count - done);
@@ -168,9 +172,10 @@ span block_of(const call& c, const counts_view& counts, const counts_view& displ
 // Counts of vector forms are each rank's own; here both sides are at hand.
 void agree(const call& c, int rank, std::size_t sent, std::size_t expected) {
   if (sent == expected) return;
-  throw mismatch_error(std::string(name_of(c.what)), rank, "recv_counts",
-                       std::to_string(sent) + " bytes are sent where " + std::to_string(expected) + " bytes are expected",
-                       "make the counts on both sides the same (TUTTI_CHECK=1 names the ranks)");
+  throw mismatch_error(
+      std::string(name_of(c.what)), rank, "recv_counts",
+      std::to_string(sent) + " bytes are sent where " + std::to_string(expected) + " bytes are expected",
+      "make the counts on both sides the same (TUTTI_CHECK=1 names the ranks)");
 }
 
 void gather(const gathering& all) {
@@ -193,14 +198,16 @@ void allgather(const gathering& all) {
   const call& mine = all.mine();
   const int p = all.size(), r = all.rank();
   const span own = block_of(mine, mine.out_counts, mine.out_displs, r);
-  const std::byte* source = mine.in_place ? output_of(mine) + own.at : static_cast<const std::byte*>(mine.input);
+  const std::byte* source =
+      mine.in_place ? output_of(mine) + own.at : static_cast<const std::byte*>(mine.input);
   for (std::size_t done = 0; done < own.bytes; done += piece_bytes) {
     const std::size_t bytes = std::min(piece_bytes, own.bytes - done);
     for (int d = 0; d < p; ++d) {
       const call& other = all[r + d < p ? r + d : r + d - p];
       // Displacements are each rank's own; counts agree.
-      const std::size_t at = other.out_displs.given() ? other.out_displs[static_cast<std::size_t>(r)] * mine.type.size
-                                                      : block_of(mine, mine.out_counts, {}, r).at;
+      const std::size_t at = other.out_displs.given()
+                                 ? other.out_displs[static_cast<std::size_t>(r)] * mine.type.size
+                                 : block_of(mine, mine.out_counts, {}, r).at;
       push(output_of(other) + at + done, source + done, bytes, false);
     }
   }
@@ -226,7 +233,8 @@ void alltoall_in_place(const gathering& all) {
   for (int s = 0; s < p; ++s) {
     if (s == r || ((r + s) % 2 == 0) != (r < s)) continue;
     const call &a = all[r], &b = all[s];
-    const span mine = block_of(a, a.out_counts, a.out_displs, s), other = block_of(b, b.out_counts, b.out_displs, r);
+    const span mine = block_of(a, a.out_counts, a.out_displs, s),
+               other = block_of(b, b.out_counts, b.out_displs, r);
     agree(a, r, other.bytes, mine.bytes);
     for (std::size_t done = 0; done < mine.bytes; done += sizeof kept) {
       const std::size_t bytes = std::min(sizeof kept, mine.bytes - done);
@@ -245,28 +253,41 @@ bool slices_know(collective what) noexcept {
     case collective::alltoallw:
     case collective::reduce_scatter:
     case collective::neighbor_allgatherv:
-    case collective::neighbor_alltoallv: return false;
-    default: return true;
+    case collective::neighbor_alltoallv:
+      return false;
+    default:
+      return true;
   }
 }
 
 void work_slice(const gathering& all) {
   switch (all.mine().what) {
-    case collective::bcast: return bcast(all);
-    case collective::reduce: return reduce(all);
-    case collective::allreduce: return allreduce(all);
+    case collective::bcast:
+      return bcast(all);
+    case collective::reduce:
+      return reduce(all);
+    case collective::allreduce:
+      return allreduce(all);
     case collective::gather:
-    case collective::gatherv: return gather(all);
+    case collective::gatherv:
+      return gather(all);
     case collective::scatter:
-    case collective::scatterv: return scatter(all);
+    case collective::scatterv:
+      return scatter(all);
     case collective::allgather:
-    case collective::allgatherv: return allgather(all);
+    case collective::allgatherv:
+      return allgather(all);
     case collective::alltoall:
-    case collective::alltoallv: return all.mine().in_place ? alltoall_in_place(all) : alltoall(all);
-    case collective::scan: return scan(all);
-    case collective::exscan: return exscan(all);
-    case collective::reduce_scatter_block: return reduce_scatter_block(all);
-    default: return;
+    case collective::alltoallv:
+      return all.mine().in_place ? alltoall_in_place(all) : alltoall(all);
+    case collective::scan:
+      return scan(all);
+    case collective::exscan:
+      return exscan(all);
+    case collective::reduce_scatter_block:
+      return reduce_scatter_block(all);
+    default:
+      return;
   }
 }
 

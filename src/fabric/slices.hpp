@@ -7,8 +7,9 @@
 
 namespace tutti::fabric {
 
-/// This rank's share of the call, with all members' buffers readable and writable. Members have met before and meet
-/// again after it; between the two, no two ranks write one place, and nobody writes what another reads.
+/// This rank's share of the call, with all members' buffers readable and writable. Members have met before
+/// and meet again after it; between the two, no two ranks write one place, and nobody writes what another
+/// reads.
 void work_slice(const team::gathering& all);
 
 /// Whether work_slice knows the collective.

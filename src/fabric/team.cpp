@@ -68,8 +68,8 @@ bool team::visit::go_on(waiting& w, bool blocking, const wait_site& site) {
       phase_ = phase::work;
       [[fallthrough]];
     case phase::work:
-      work_slice({&team_->postings_[(number_ % session_count) * static_cast<std::size_t>(team_->size())], team_->size(),
-                  rank_});
+      work_slice({&team_->postings_[(number_ % session_count) * static_cast<std::size_t>(team_->size())],
+                  team_->size(), rank_});
       phase_ = phase::part;
       [[fallthrough]];
     case phase::part:
@@ -82,7 +82,8 @@ bool team::visit::go_on(waiting& w, bool blocking, const wait_site& site) {
       if (!meet(1, w, blocking, site)) return false;
       phase_ = phase::over;
       [[fallthrough]];
-    case phase::over: break;
+    case phase::over:
+      break;
   }
   return true;
 }
@@ -98,17 +99,21 @@ void team::visit::arrive(int which) {
     if (style_ == style::row) {
       std::byte* place = b.members == 1 ? m.complete.data
                                         : b.rows.get() + (session * static_cast<std::size_t>(b.members) +
-                                                          static_cast<std::size_t>(me.place)) * operand_bytes;
+                                                          static_cast<std::size_t>(me.place)) *
+                                                             operand_bytes;
       compute::copy(place, operand, bytes);
     } else if (style_ == style::notice) {
       if (rank_ == call_->root) compute::copy(b.notices.get() + session * notice_bytes, call_->input, bytes);
     } else if (style_ == style::slices) {
-      team_->postings_[session * static_cast<std::size_t>(team_->size()) + static_cast<std::size_t>(rank_)].what = call_;
+      team_->postings_[session * static_cast<std::size_t>(team_->size()) + static_cast<std::size_t>(rank_)]
+          .what = call_;
     }
   }
   // Whoever calls something else is not counted, so this meeting never comes about.
-  if (m.come == 0) m.call_is = call_is_;
-  else if (m.call_is != call_is_) [[unlikely]] differs(m.call_is);
+  if (m.come == 0)
+    m.call_is = call_is_;
+  else if (m.call_is != call_is_) [[unlikely]]
+    differs(m.call_is);
   ++m.come;
   last_ = m.come == static_cast<std::uint32_t>(b.members);
   if (!last_) return;
@@ -137,13 +142,15 @@ bool team::visit::meet(int which, waiting& w, bool blocking, const wait_site& si
   }
   for (; next_bench_ < static_cast<int>(team_->benches_.size()); ++next_bench_) {
     if (next_bench_ == mine) continue;
-    const notice_line& line = team_->benches_[static_cast<std::size_t>(next_bench_)]->meetings[session][which].complete;
+    const notice_line& line =
+        team_->benches_[static_cast<std::size_t>(next_bench_)]->meetings[session][which].complete;
     const auto& word = line.word;
     while (!reached(word.load(std::memory_order_acquire), value)) {
       if (!blocking) return false;
       w.wait(word, value, false, site);
     }
-    if (line.call_is != call_is_) [[unlikely]] differs(line.call_is);
+    if (line.call_is != call_is_) [[unlikely]]
+      differs(line.call_is);
   }
   if (which == 0 && style_ == style::row) combine_benches();
   if (b.members > 1) {
@@ -157,11 +164,13 @@ bool team::visit::meet(int which, waiting& w, bool blocking, const wait_site& si
 
 void team::visit::differs(std::uint64_t other) const {
   const auto text = [](std::uint64_t is) {
-    return std::string(name_of(static_cast<collective>(is & 0xff))) + " of " + std::to_string(is >> 8) + " bytes";
+    return std::string(name_of(static_cast<collective>(is & 0xff))) + " of " + std::to_string(is >> 8) +
+           " bytes";
   };
-  throw mismatch_error(std::string(name_of(call_->what)), rank_, "count",
-                       "this rank calls " + text(call_is_) + ", another " + text(other),
-                       "call the same with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)");
+  throw mismatch_error(
+      std::string(name_of(call_->what)), rank_, "count",
+      "this rank calls " + text(call_is_) + ", another " + text(other),
+      "call the same with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)");
 }
 
 // The operands of this bench, in rank order, into the line that the other benches read.
@@ -176,8 +185,8 @@ void team::visit::combine_row() {
     op.combine(partial, row + static_cast<std::size_t>(i) * operand_bytes, partial, call_->count, op.state);
 }
 
-// All benches' partials, in bench order. Every bench computes the same, in the same order, so all ranks get the same
-// bits.
+// All benches' partials, in bench order. Every bench computes the same, in the same order, so all ranks get
+// the same bits.
 void team::visit::combine_benches() {
   const std::uint32_t session = number_ % session_count;
   bench& b = *team_->benches_[static_cast<std::size_t>(team_->seats_[static_cast<std::size_t>(rank_)].bench)];
@@ -198,12 +207,14 @@ void team::visit::leave() noexcept {
   const std::size_t bytes = call_->count * call_->type.size;
   if (style_ == style::row) {
     if (call_->what == collective::reduce && rank_ != call_->root) return;
-    const bench& b = *team_->benches_[static_cast<std::size_t>(team_->seats_[static_cast<std::size_t>(rank_)].bench)];
+    const bench& b =
+        *team_->benches_[static_cast<std::size_t>(team_->seats_[static_cast<std::size_t>(rank_)].bench)];
     compute::copy(call_->output, b.meetings[session][0].go.data, bytes);
   } else if (style_ == style::notice && rank_ != call_->root) {
     const seat root = team_->seats_[static_cast<std::size_t>(call_->root)];
-    compute::copy(call_->output,
-                  team_->benches_[static_cast<std::size_t>(root.bench)]->notices.get() + session * notice_bytes, bytes);
+    compute::copy(
+        call_->output,
+        team_->benches_[static_cast<std::size_t>(root.bench)]->notices.get() + session * notice_bytes, bytes);
   }
 }
 

@@ -2,13 +2,14 @@
 //
 // A group whose ranks read one another's memory: the collectives that need no messages.
 //
-// Ranks of one worker (thread) form a bench. They count themselves in with a plain counter; the last one to come
-// speaks for the bench, exchanges one cache line with the other benches, and lets its bench go on. So p ranks on t
-// threads meet at the price of t threads meeting.
+// Ranks of one worker (thread) form a bench. They count themselves in with a plain counter; the last one to
+// come speaks for the bench, exchanges one cache line with the other benches, and lets its bench go on. So p
+// ranks on t threads meet at the price of t threads meeting.
 //
-// Small reductions combine on the way: each rank lays its operand in its bench's row, the last one combines the row in
-// rank order, the benches' results are combined in bench order. Everything else publishes its call, meets, works
-// on its own slice of the result directly in the others' memory, and meets again (slices.hpp).
+// Small reductions combine on the way: each rank lays its operand in its bench's row, the last one combines
+// the row in rank order, the benches' results are combined in bench order. Everything else publishes its
+// call, meets, works on its own slice of the result directly in the others' memory, and meets again
+// (slices.hpp).
 //
 // Several calls of one group may be under way (nonblocking): each has a session of its own.
 #pragma once
@@ -27,11 +28,12 @@ namespace tutti::fabric {
 class team {
  public:
   static constexpr std::uint32_t session_count = 8;
-  /// Calls of one rank that may be under way at once. Half the sessions: whoever begins call n has finished n - 4, so
-  /// all have begun n - 4, so all have finished n - 8, whose session n takes over.
+  /// Calls of one rank that may be under way at once. Half the sessions: whoever begins call n has finished n
+  /// - 4, so all have begun n - 4, so all have finished n - 8, whose session n takes over.
   static constexpr std::uint32_t outstanding = session_count / 2;
-  static constexpr std::size_t operand_bytes = 48;   ///< the largest operand that is combined on the way
-  static constexpr std::size_t notice_bytes = 2048;  ///< the largest vector that the root leaves for all to copy
+  static constexpr std::size_t operand_bytes = 48;  ///< the largest operand that is combined on the way
+  static constexpr std::size_t notice_bytes =
+      2048;  ///< the largest vector that the root leaves for all to copy
 
   struct member {
     int worker;
@@ -46,7 +48,8 @@ class team {
    public:
     /// `number`: 0, 1, 2 ... of the calls on this team, the same on all members. `c` must stay until over().
     void begin(team& t, int rank, std::uint32_t number, const call& c) noexcept;
-    /// Goes on as far as it can. With `blocking` waits and returns true; else false where it would have to wait.
+    /// Goes on as far as it can. With `blocking` waits and returns true; else false where it would have to
+    /// wait.
     bool go_on(waiting& w, bool blocking, const wait_site& site);
     bool over() const noexcept { return phase_ == phase::over; }
 
@@ -79,15 +82,17 @@ class team {
   };
   struct alignas(64) notice_line {  // a word and what goes with it, moved between caches together
     std::atomic<std::uint32_t> word{0};
-    std::uint64_t call_is = 0;  // what the call is, in short: a call that another rank makes differently shows here
+    std::uint64_t call_is =
+        0;  // what the call is, in short: a call that another rank makes differently shows here
     std::byte data[operand_bytes];
   };
-  struct meeting {                    // one of the two of a session
+  struct meeting {                       // one of the two of a session
     alignas(64) std::uint32_t come = 0;  // plain, as the next two: touched by the bench's own worker only
     std::uint64_t call_is = 0;
     std::vector<doorbell*> asleep;
-    notice_line complete;  // all of this bench have come; read by the other benches. Data: the bench's partial
-    notice_line go;        // all benches have come; read by this bench. Data: the result
+    notice_line
+        complete;    // all of this bench have come; read by the other benches. Data: the bench's partial
+    notice_line go;  // all benches have come; read by this bench. Data: the result
   };
   struct bench {
     int members = 0, first = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the fabric asks of whoever runs the ranks: to let one wait for a word in memory, and to say why it waits.
+// What the fabric asks of whoever runs the ranks: to let one wait for a word in memory, and to say why it
+// waits.
 #pragma once
 
 #include <atomic>
@@ -13,19 +14,20 @@ namespace tutti::fabric {
 
 /// Why a rank waits, for reports. Lives on the waiter's stack; the texts are literals.
 struct wait_site {
-  const char* operation = "";    ///< "allreduce"
-  const char* algorithm = "";    ///< "allreduce/ring"
-  const char* what = "";         ///< "a message from", "all members of the group"
-  int peer = -1;                 ///< job's rank; -1: nobody in particular
+  const char* operation = "";  ///< "allreduce"
+  const char* algorithm = "";  ///< "allreduce/ring"
+  const char* what = "";       ///< "a message from", "all members of the group"
+  int peer = -1;               ///< job's rank; -1: nobody in particular
   int round = -1;
-  std::uint64_t run = 0;         ///< which call on this communicator
+  std::uint64_t run = 0;  ///< which call on this communicator
 };
 
 class waiting {
  public:
-  /// Returns when `word` has reached `value` (wrapping comparison). `local`: the writer runs on the same worker and
-  /// rings this rank's bell. Throws peer_error or deadlock_error.
-  virtual void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local, const wait_site& site) = 0;
+  /// Returns when `word` has reached `value` (wrapping comparison). `local`: the writer runs on the same
+  /// worker and rings this rank's bell. Throws peer_error or deadlock_error.
+  virtual void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local,
+                    const wait_site& site) = 0;
 
   /// For one who waits for several things: lets others run for a while. Throws as wait().
   virtual void pause(const wait_site& site) = 0;

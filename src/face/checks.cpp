@@ -13,33 +13,40 @@ void core::validate(const call& c) const {
   if (released_) refuse(name, "communicator", "was freed", "use it before free(), or a duplicate()");
   const bool rooted = is_rooted(c.what);
   if (rooted && (c.root < 0 || c.root >= size()))
-    refuse(name, "root", "is " + std::to_string(c.root) + ", but ranks are 0 to " + std::to_string(size() - 1),
+    refuse(name, "root",
+           "is " + std::to_string(c.root) + ", but ranks are 0 to " + std::to_string(size() - 1),
            "name a rank of this communicator");
   if (combines(c.what) && c.op.combine == nullptr) refuse(name, "op", "is missing", "pass op(...)");
-  if (c.type.size == 0) refuse(name, "send_buf", "has elements of no size", "send elements of at least one byte");
+  if (c.type.size == 0)
+    refuse(name, "send_buf", "has elements of no size", "send elements of at least one byte");
   if (is_vector_form(c.what)) {
     validate_vectors(c);
     return;
   }
   if (c.what == collective::barrier || c.count == 0) return;
   std::size_t bytes = 0;
-  const bool by_rank = c.what == collective::gather || c.what == collective::scatter || c.what == collective::allgather ||
-                       c.what == collective::alltoall || c.what == collective::reduce_scatter_block;
+  const bool by_rank = c.what == collective::gather || c.what == collective::scatter ||
+                       c.what == collective::allgather || c.what == collective::alltoall ||
+                       c.what == collective::reduce_scatter_block;
   if (__builtin_mul_overflow(c.count, c.type.size, &bytes) ||
       (by_rank && __builtin_mul_overflow(bytes, static_cast<std::size_t>(size()), &bytes)) ||
       bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-    refuse(name, "count", std::to_string(c.count) + " elements are more bytes than an address can count", "send less");
+    refuse(name, "count", std::to_string(c.count) + " elements are more bytes than an address can count",
+           "send less");
   const bool at_root = rank() == c.root;
-  const bool reads = !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : true);
-  const bool writes = c.what == collective::bcast ? !at_root
+  const bool reads =
+      !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : true);
+  const bool writes = c.what == collective::bcast                                    ? !at_root
                       : c.what == collective::gather || c.what == collective::reduce ? at_root
                       : c.what == collective::exscan                                 ? rank() != 0
                       : c.what == collective::scatter                                ? !c.in_place
                                                                                      : true;
   if (reads && c.input == nullptr)
-    refuse(name, "send_buf", "is null, with a count of " + std::to_string(c.count), "pass a buffer of that many elements");
+    refuse(name, "send_buf", "is null, with a count of " + std::to_string(c.count),
+           "pass a buffer of that many elements");
   if (writes && c.output == nullptr)
-    refuse(name, "recv_buf", "is null, with a count of " + std::to_string(c.count), "pass a buffer of that many elements");
+    refuse(name, "recv_buf", "is null, with a count of " + std::to_string(c.count),
+           "pass a buffer of that many elements");
   if (reads && writes && c.input == c.output && c.what != collective::bcast)
     refuse(name, "recv_buf", "is the send buffer too", "pass send_recv_buf(...) to work in place");
 }
@@ -51,14 +58,17 @@ void core::validate_vectors(const call& c) const {
                         const char* displs_name, const void* data, const char* buffer_name) {
     if (!counts.given()) refuse(name, counts_name, "is missing", "pass one count for each rank");
     if (counts.size() != p)
-      refuse(name, counts_name, "has " + std::to_string(counts.size()) + " counts for " + std::to_string(p) + " ranks",
+      refuse(name, counts_name,
+             "has " + std::to_string(counts.size()) + " counts for " + std::to_string(p) + " ranks",
              "pass one count for each rank");
     if (displs.given() && displs.size() != p)
-      refuse(name, displs_name, "has " + std::to_string(displs.size()) + " displacements for " + std::to_string(p) + " ranks",
+      refuse(name, displs_name,
+             "has " + std::to_string(displs.size()) + " displacements for " + std::to_string(p) + " ranks",
              "pass one displacement for each rank");
     std::size_t end = 0, total = 0;
     for (std::size_t i = 0; i < p; ++i) {
-      if (counts.negative(i)) refuse(name, counts_name, "is negative for rank " + std::to_string(i), "counts are 0 or more");
+      if (counts.negative(i))
+        refuse(name, counts_name, "is negative for rank " + std::to_string(i), "counts are 0 or more");
       if (displs.given() && displs.negative(i))
         refuse(name, displs_name, "is negative for rank " + std::to_string(i), "displacements are 0 or more");
       std::size_t reach = 0;
@@ -71,27 +81,32 @@ void core::validate_vectors(const call& c) const {
     if (__builtin_mul_overflow(end, c.type.size, &bytes) || bytes > static_cast<std::size_t>(PTRDIFF_MAX))
       refuse(name, counts_name, "add up to more bytes than an address can count", "send less");
     if (total > 0 && data == nullptr)
-      refuse(name, buffer_name, "is null, with counts that add up to " + std::to_string(total), "pass a buffer");
+      refuse(name, buffer_name, "is null, with counts that add up to " + std::to_string(total),
+             "pass a buffer");
   };
   const bool at_root = rank() == c.root;
-  const bool reads_many = (c.what == collective::scatterv && at_root) ||
-                          ((c.what == collective::alltoallv || c.what == collective::alltoallw) && !c.in_place);
+  const bool reads_many =
+      (c.what == collective::scatterv && at_root) ||
+      ((c.what == collective::alltoallv || c.what == collective::alltoallw) && !c.in_place);
   const bool writes_many = (c.what == collective::gatherv && at_root) || c.what == collective::allgatherv ||
                            c.what == collective::alltoallv || c.what == collective::alltoallw;
   if (reads_many) side(c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf");
   if (writes_many) side(c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf");
   if (c.what == collective::reduce_scatter)
-    side(c.out_counts, {}, "recv_counts", "", c.in_place ? c.output : c.input, c.in_place ? "send_recv_buf" : "send_buf");
+    side(c.out_counts, {}, "recv_counts", "", c.in_place ? c.output : c.input,
+         c.in_place ? "send_recv_buf" : "send_buf");
   const auto own = static_cast<std::size_t>(rank());
   if (c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) {
     if (!c.in_place && c.count != c.out_counts[own])
       refuse(name, "recv_counts",
-             "says " + std::to_string(c.out_counts[own]) + " for this rank, which sends " + std::to_string(c.count),
+             "says " + std::to_string(c.out_counts[own]) + " for this rank, which sends " +
+                 std::to_string(c.count),
              "make the own entry the number of elements in send_buf");
   }
   if (c.what == collective::scatterv && at_root && !c.in_place && c.count != c.in_counts[own])
     refuse(name, "recv_count",
-           "is " + std::to_string(c.count) + " where send_counts says " + std::to_string(c.in_counts[own]) + " for this rank",
+           "is " + std::to_string(c.count) + " where send_counts says " + std::to_string(c.in_counts[own]) +
+               " for this rank",
            "make them equal");
   if (c.what == collective::alltoallv && !c.in_place && c.in_counts[own] != c.out_counts[own])
     refuse(name, "recv_counts",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checked mode (TUTTI_CHECK=1): everybody tells everybody what it is about to do, and all see the same difference. Counts
-// that only pairs of ranks share are compared by whoever receives.
+// Checked mode (TUTTI_CHECK=1): everybody tells everybody what it is about to do, and all see the same
+// difference. Counts that only pairs of ranks share are compared by whoever receives.
 #include <cstring>
 
 #include "face/core.hpp"
@@ -18,10 +18,19 @@ struct fingerprint {
   std::uint64_t count, element, algorithm, counts;
 };
 
-constexpr const char* operator_names[] = {"an operator of its own", "sum", "product", "min", "max", "bit_and", "bit_or",
-                                          "bit_xor", "logical_and", "logical_or", "logical_xor"};
-constexpr const char* kind_names[] = {"opaque", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "f80",
-                                      "bool"};
+constexpr const char* operator_names[] = {"an operator of its own",
+                                          "sum",
+                                          "product",
+                                          "min",
+                                          "max",
+                                          "bit_and",
+                                          "bit_or",
+                                          "bit_xor",
+                                          "logical_and",
+                                          "logical_or",
+                                          "logical_xor"};
+constexpr const char* kind_names[] = {"opaque", "i8",  "i16", "i32", "i64", "u8",  "u16",
+                                      "u32",    "u64", "f32", "f64", "f80", "bool"};
 
 std::string describe(const fingerprint& f) {
   if (f.what == duplicates) return "duplicate";
@@ -42,7 +51,9 @@ std::string describe(const fingerprint& f) {
 }
 
 // FNV-1a: equal for equal values, and different in all likelihood otherwise.
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept { return (hash ^ value) * 1099511628211u; }
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
+  return (hash ^ value) * 1099511628211u;
+}
 
 std::uint64_t hash_of(const char* text) noexcept {
   if (text == nullptr) return 0;
@@ -88,16 +99,18 @@ void core::compare_with_others(const call* c) {
       mine.commutative = c->op.commutative ? 1 : 0;
     }
     if (!is_vector_form(c->what) && c->what != collective::barrier) mine.count = c->count;
-    if (c->what == collective::allgatherv || c->what == collective::reduce_scatter) mine.counts = hash_of(c->out_counts);
+    if (c->what == collective::allgatherv || c->what == collective::reduce_scatter)
+      mine.counts = hash_of(c->out_counts);
   }
   std::vector<fingerprint> all(static_cast<std::size_t>(size()));
   exchange(collective::allgather, &mine, all.data(), sizeof mine, name);
   for (int r = 0; r < size(); ++r) {
     const fingerprint& other = all[static_cast<std::size_t>(r)];
     if (std::memcmp(static_cast<const void*>(&other), all.data(), sizeof other) == 0) continue;
-    throw mismatch_error(name, rank(), "",
-                         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
-                         "make the ranks call the same with the same arguments");
+    throw mismatch_error(
+        name, rank(), "",
+        "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
+        "make the ranks call the same with the same arguments");
   }
   if (c != nullptr && is_vector_form(c->what)) compare_counts(*c, name);
 }
@@ -108,8 +121,9 @@ void core::compare_counts(const call& c, const char* name) {
   std::vector<std::uint64_t> sent(p), announced(p);
   const auto differ = [&](std::size_t from, std::uint64_t sends, std::size_t to, std::uint64_t expects) {
     throw mismatch_error(name, rank(), "recv_counts",
-                         "rank " + std::to_string(from) + " sends " + std::to_string(sends) + " elements to rank " +
-                             std::to_string(to) + ", which expects " + std::to_string(expects),
+                         "rank " + std::to_string(from) + " sends " + std::to_string(sends) +
+                             " elements to rank " + std::to_string(to) + ", which expects " +
+                             std::to_string(expects),
                          "make the counts on both sides the same");
   };
   const std::uint64_t own = c.count;
@@ -136,7 +150,8 @@ void core::compare_counts(const call& c, const char* name) {
       for (std::size_t r = 0; r < p; ++r)
         if (sent[r] != c.out_counts[r]) differ(r, sent[r], me, c.out_counts[r]);
       return;
-    default: return;
+    default:
+      return;
   }
 }
 

@@ -16,10 +16,12 @@ std::array<std::string, collective_names.size()> read_forced_algorithms() {
   std::array<std::string, collective_names.size()> forced;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     std::string name(collective_names[i]);
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     const auto value = setting("TUTTI_" + name + "_ALGORITHM");
     if (!value) continue;
-    const std::string_view tail = std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
+    const std::string_view tail =
+        std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
     if (tail != "native" && find_algorithm(static_cast<collective>(i), *value) == nullptr)
       throw usage_error("run", -1, "TUTTI_" + name + "_ALGORITHM", "there is no algorithm \"" + *value + "\"",
                         "see tutti list " + std::string(collective_names[i]));
@@ -31,16 +33,20 @@ std::array<std::string, collective_names.size()> read_forced_algorithms() {
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where)
     : shared_(std::move(shared)), where_(std::move(where)), links_(*where_) {}
 
-void core::refuse(const char* operation, const char* parameter, const std::string& problem, const char* remedy) const {
+void core::refuse(const char* operation, const char* parameter, const std::string& problem,
+                  const char* remedy) const {
   throw usage_error(operation, rank(), parameter, problem, remedy);
 }
 
-// --- choosing -------------------------------------------------------------------------------------------------
+// --- choosing
+// -------------------------------------------------------------------------------------------------
 
 choice core::decide(const call& c, const agreed_signature& s) const {
   const bool native = where_->offers(s);
   const std::string& everywhere = shared_->forced[static_cast<std::size_t>(c.what)];
-  const char* wanted = c.algorithm != nullptr ? c.algorithm : everywhere.empty() ? nullptr : everywhere.c_str();
+  const char* wanted = c.algorithm != nullptr ? c.algorithm
+                       : everywhere.empty()   ? nullptr
+                                              : everywhere.c_str();
   if (wanted != nullptr) {
     const std::string_view text = wanted;
     const std::string_view tail = text.substr(text.find('/') == text.npos ? 0 : text.find('/') + 1);
@@ -67,15 +73,16 @@ choice core::decide(const call& c, const agreed_signature& s) const {
   }
 }
 
-// All agreed fields but the pointers, as words: the first 32 bytes of a call, and what is known of its operator.
+// All agreed fields but the pointers, as words: the first 32 bytes of a call, and what is known of its
+// operator.
 inline bool core::same_head(const call& c, const recent& r) noexcept {
   static_assert(offsetof(call, count) == 24 && offsetof(operation, unused) == offsetof(operation, which) + 2);
   return std::memcmp(&c, r.head, 32) == 0 && std::memcmp(&c.op.which, r.head + 4, 8) == 0;
 }
 // Which pointers there are, and whether the buffers are one.
 inline std::uint8_t core::pointers_of(const call& c) noexcept {
-  return static_cast<std::uint8_t>((c.input != nullptr) | (c.output != nullptr) << 1 | (c.input == c.output) << 2 |
-                                   (c.op.combine != nullptr) << 3);
+  return static_cast<std::uint8_t>((c.input != nullptr) | (c.output != nullptr) << 1 |
+                                   (c.input == c.output) << 2 | (c.op.combine != nullptr) << 3);
 }
 
 // Two buffers are the usual case, and quickly told; then the operator is taken to be there as it was before.
@@ -96,7 +103,10 @@ void core::remember(const call& c, prepared& p) {
   r.one = c.input == c.output;
   r.quick = !is_vector_form(c.what) && !shared_->check && c.algorithm == nullptr;
   r.kernel = kernel_for(c);
-  r.how = r.kernel != nullptr ? way::plain : p.chosen.pure == nullptr ? way::native : p.bound->straight ? way::straight : way::plain;
+  r.how = r.kernel != nullptr        ? way::plain
+          : p.chosen.pure == nullptr ? way::native
+          : p.bound->straight        ? way::straight
+                                     : way::plain;
   r.found = &p;
   r.algorithm = p.bound->name;
   r.site = {name_of(c.what).data(), p.bound->name, "the other members", -1, -1, 0};
@@ -110,10 +120,25 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
       return *k;
   builder b;
   static constexpr std::array<const char*, collective_names.size()> native_names = {
-      "barrier/native", "bcast/native", "reduce/native", "allreduce/native", "gather/native", "gatherv/native",
-      "scatter/native", "scatterv/native", "allgather/native", "allgatherv/native", "alltoall/native", "alltoallv/native",
-      "alltoallw/native", "reduce_scatter/native", "reduce_scatter_block/native", "scan/native", "exscan/native",
-      "neighbor_allgatherv/native", "neighbor_alltoallv/native"};
+      "barrier/native",
+      "bcast/native",
+      "reduce/native",
+      "allreduce/native",
+      "gather/native",
+      "gatherv/native",
+      "scatter/native",
+      "scatterv/native",
+      "allgather/native",
+      "allgatherv/native",
+      "alltoall/native",
+      "alltoallv/native",
+      "alltoallw/native",
+      "reduce_scatter/native",
+      "reduce_scatter_block/native",
+      "scan/native",
+      "exscan/native",
+      "neighbor_allgatherv/native",
+      "neighbor_alltoallv/native"};
   const char* name = native_names[static_cast<std::size_t>(c.what)];
   if (chosen.pure == nullptr) {
     b.native();
@@ -140,9 +165,11 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
   return *known_.back();
 }
 
-// --- running --------------------------------------------------------------------------------------------------
+// --- running
+// --------------------------------------------------------------------------------------------------
 
-call core::with_displacements(const call& c, std::vector<std::size_t>& in, std::vector<std::size_t>& out) const {
+call core::with_displacements(const call& c, std::vector<std::size_t>& in,
+                              std::vector<std::size_t>& out) const {
   call full = c;
   if (c.what == collective::reduce_scatter) {  // the counts divide the operand; the result is one block
     full.in_counts = c.out_counts;
@@ -239,8 +266,8 @@ std::shared_ptr<core> core::duplicate() {
   agree.output = &next;
   agree.op = {[](const void* a, const void* b, void* c, std::size_t n, void*) {
                 for (std::size_t i = 0; i < n; ++i)
-                  static_cast<std::uint64_t*>(c)[i] =
-                      std::max(static_cast<const std::uint64_t*>(a)[i], static_cast<const std::uint64_t*>(b)[i]);
+                  static_cast<std::uint64_t*>(c)[i] = std::max(static_cast<const std::uint64_t*>(a)[i],
+                                                               static_cast<const std::uint64_t*>(b)[i]);
               },
               nullptr, builtin_op::max, true};
   carry_out(agree, find(agree));
@@ -248,7 +275,8 @@ std::shared_ptr<core> core::duplicate() {
   return std::make_shared<core>(shared_, where_->door().open(where_->members(), next, where_.get()));
 }
 
-// --- the door (tutti/core/port.hpp) ---------------------------------------------------------------------------
+// --- the door (tutti/core/port.hpp)
+// ---------------------------------------------------------------------------
 
 void run_call(core& c, const call& what) { c.run_blocking(what); }
 std::unique_ptr<pending> start_call(core& c, const call& what) { return c.make_pending(what, true); }
@@ -257,7 +285,8 @@ std::shared_ptr<core> duplicate(core& c) { return c.duplicate(); }
 void release(core& c) noexcept { c.release(); }
 int rank_of(const core& c) noexcept { return c.rank(); }
 int size_of(const core& c) noexcept { return c.size(); }
-void refuse(const core& c, const char* operation, const char* parameter, const std::string& problem, const char* remedy) {
+void refuse(const core& c, const char* operation, const char* parameter, const std::string& problem,
+            const char* remedy) {
   c.refuse(operation, parameter, problem, remedy);
 }
 const char* last_algorithm(const core& c, collective what) noexcept { return c.last_algorithm(what); }

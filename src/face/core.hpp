@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library half of a communicator: checks a call, chooses its algorithm, finds or makes the bound schedule, runs it.
+// The library half of a communicator: checks a call, chooses its algorithm, finds or makes the bound
+// schedule, runs it.
 #pragma once
 
 #include <array>
@@ -23,8 +24,8 @@ struct rank_state {
   std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
   endpoint* door = nullptr;
   bool check = false;
-  std::uint64_t next_id = 2;  // of communicators; 1 is the job itself
-  std::vector<schedule_run*> active;  // nonblocking runs under way
+  std::uint64_t next_id = 2;                                // of communicators; 1 is the job itself
+  std::vector<schedule_run*> active;                        // nonblocking runs under way
   std::array<std::string, collective_names.size()> forced;  // TUTTI_<COLLECTIVE>_ALGORITHM
 };
 
@@ -61,14 +62,16 @@ class core {
     std::unique_ptr<bound_schedule> bound;
     std::unique_ptr<schedule_run> blocking;
   };
-  // The short ways: straight to the engine's own collective, or straight through a schedule of simple exchanges.
+  // The short ways: straight to the engine's own collective, or straight through a schedule of simple
+  // exchanges.
   enum class way : std::uint8_t { plain, native, straight };
-  // What the last call of a collective was found to need: most programs ask the same again, and then nothing is
-  // checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not compared.
+  // What the last call of a collective was found to need: most programs ask the same again, and then nothing
+  // is checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not
+  // compared.
   struct recent {
-    std::uint64_t head[5] = {};     // of the call: what, in place, root, element, count, kind of operator
-    std::uint8_t pointers = 0;      // which of them are null or the same
-    bool both = false, one = false; // two buffers; the two are one
+    std::uint64_t head[5] = {};      // of the call: what, in place, root, element, count, kind of operator
+    std::uint8_t pointers = 0;       // which of them are null or the same
+    bool both = false, one = false;  // two buffers; the two are one
     bool quick = false;
     way how = way::plain;
     combine_function kernel = nullptr;  // to be used instead of the call's own

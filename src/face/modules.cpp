@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/modules.hpp"
 
-#include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/environment.hpp"
 #include "tutti/core/error.hpp"
@@ -29,7 +29,8 @@ fs::path folder_of_executable() {
 // Of the shared library, or of the program where the library is static.
 fs::path folder_of_library() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&find_modules), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<const void*>(&find_modules), &info) == 0 || info.dli_fname == nullptr)
+    return {};
   std::error_code fault;
   const fs::path file = fs::canonical(info.dli_fname, fault);
   return fault ? fs::path() : file.parent_path();
@@ -42,11 +43,13 @@ launcher find_launcher() {
     const char* text = std::getenv(name);
     return text == nullptr ? 0 : std::atoi(text);
   };
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return {true, "openmpi", number("OMPI_COMM_WORLD_SIZE"), "OMPI_COMM_WORLD_SIZE"};
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr)
+    return {true, "openmpi", number("OMPI_COMM_WORLD_SIZE"), "OMPI_COMM_WORLD_SIZE"};
   if (std::getenv("PMI_SIZE") != nullptr) return {true, "mpich", number("PMI_SIZE"), "PMI_SIZE"};
   if (std::getenv("PMI_RANK") != nullptr) return {true, "mpich", 0, "PMI_RANK"};
   if (std::getenv("PMIX_RANK") != nullptr) return {true, "", 0, "PMIX_RANK"};
-  // A step of several tasks whose launcher offers no PMI is still no place for a copy of an embedded job in each.
+  // A step of several tasks whose launcher offers no PMI is still no place for a copy of an embedded job in
+  // each.
   if (number("SLURM_STEP_NUM_TASKS") > 1 && std::getenv("SLURM_PROCID") != nullptr)
     return {true, "", number("SLURM_STEP_NUM_TASKS"), "SLURM_STEP_NUM_TASKS"};
   return {};
@@ -55,13 +58,15 @@ launcher find_launcher() {
 std::vector<std::string> module_folders(const char* header) {
   std::vector<std::string> folders;
   const auto add = [&](const fs::path& p) {
-    if (!p.empty() && std::find(folders.begin(), folders.end(), p.string()) == folders.end()) folders.push_back(p.string());
+    if (!p.empty() && std::find(folders.begin(), folders.end(), p.string()) == folders.end())
+      folders.push_back(p.string());
   };
   if (const auto given = setting("TUTTI_MODULE_PATH")) {
     std::istringstream parts(*given);
     for (std::string one; std::getline(parts, one, ':');) add(one);
   }
-  if (const fs::path exe = folder_of_executable(); !exe.empty()) add((exe / ".." / "lib" / "tutti").lexically_normal());
+  if (const fs::path exe = folder_of_executable(); !exe.empty())
+    add((exe / ".." / "lib" / "tutti").lexically_normal());
   if (const fs::path lib = folder_of_library(); !lib.empty()) add(lib / "tutti");
 #if defined(TUTTI_MODULE_DIR_INSTALL)
   if (header != nullptr && fs::path(header).is_absolute()) {
@@ -83,11 +88,13 @@ std::vector<module_file> find_modules(const char* header) {
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
       const std::string file = entry.path().filename().string();
       if (!file.starts_with(file_head) || !file.ends_with(file_tail)) continue;
-      here.push_back({file.substr(file_head.size(), file.size() - file_head.size() - file_tail.size()), entry.path().string()});
+      here.push_back({file.substr(file_head.size(), file.size() - file_head.size() - file_tail.size()),
+                      entry.path().string()});
     }
     std::sort(here.begin(), here.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     for (auto& m : here)
-      if (std::none_of(found.begin(), found.end(), [&](const auto& f) { return f.name == m.name; })) found.push_back(m);
+      if (std::none_of(found.begin(), found.end(), [&](const auto& f) { return f.name == m.name; }))
+        found.push_back(m);
   }
   return found;
 }

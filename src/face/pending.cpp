@@ -56,7 +56,8 @@ class operation_under_way final : public pending {
     prepared_ = &where.find(call_);
     where.recent_[static_cast<std::size_t>(c.what)].algorithm = prepared_->bound->name;
   }
-  // While an exception passes by, peers may never come: then what is under way gets a second to end, not for ever.
+  // While an exception passes by, peers may never come: then what is under way gets a second to end, not for
+  // ever.
   ~operation_under_way() override {
     try {
       if (std::uncaught_exceptions() == 0) {
@@ -74,8 +75,10 @@ class operation_under_way final : public pending {
   }
 
   void start() override {
-    if (where_.released_) where_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
-    if (!run_.over()) where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
+    if (where_.released_)
+      where_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
+    if (!run_.over())
+      where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
     run_.begin(*prepared_->bound, call_, where_.next_++);
     if (!run_.go_on(false)) where_.shared_->active.push_back(&run_);
   }

@@ -19,7 +19,8 @@ namespace {
 enum class engine_kind { threads, fibers, mpi };
 
 [[noreturn]] void no_engine(const std::string& name) {
-  throw usage_error("run", -1, "TUTTI_ENGINE", "there is no engine \"" + name + "\"", "choose threads, fibers or mpi");
+  throw usage_error("run", -1, "TUTTI_ENGINE", "there is no engine \"" + name + "\"",
+                    "choose threads, fibers or mpi");
 }
 
 std::vector<std::string> names_of(const std::vector<module_file>& modules) {
@@ -42,23 +43,28 @@ module_file pick_module(const launcher& by, const char* header) {
   if (wanted.empty()) {
     if (there.size() == 1) return there.front();
     if (there.empty())
-      throw engine_error("run", -1, "TUTTI_ENGINE", "no MPI module is installed (searched: " + joined(module_folders(header), ", ") + ")",
-                         "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
+      throw engine_error(
+          "run", -1, "TUTTI_ENGINE",
+          "no MPI module is installed (searched: " + joined(module_folders(header), ", ") + ")",
+          "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
     throw engine_error("run", -1, "TUTTI_MPI",
-                       "more than one MPI module fits (" + joined(names_of(there), ", ") + ") and the launcher does not tell which",
+                       "more than one MPI module fits (" + joined(names_of(there), ", ") +
+                           ") and the launcher does not tell which",
                        "set TUTTI_MPI to one of them");
   }
   if (!by.module.empty() && by.module != wanted)
-    throw engine_error("run", -1, "TUTTI_MPI",
-                       "is " + wanted + ", but the launcher belongs to " + by.module + " (" + by.evidence + " is set)",
-                       "use the launcher of the same MPI, or unset TUTTI_MPI");
+    throw engine_error(
+        "run", -1, "TUTTI_MPI",
+        "is " + wanted + ", but the launcher belongs to " + by.module + " (" + by.evidence + " is set)",
+        "use the launcher of the same MPI, or unset TUTTI_MPI");
   for (const auto& m : there)
     if (m.name == wanted) return m;
-  throw engine_error("run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
-                     (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") + wanted +
-                         " is not installed (there: " + joined(names_of(there), ", ") + "; searched: " +
-                         joined(module_folders(header), ", ") + ")",
-                     "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH");
+  throw engine_error(
+      "run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
+      (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") +
+          wanted + " is not installed (there: " + joined(names_of(there), ", ") +
+          "; searched: " + joined(module_folders(header), ", ") + ")",
+      "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH");
 }
 
 // What is set and has no effect is said: once a job, on standard error.
@@ -68,7 +74,8 @@ void say_what_is_ignored(const launcher& by, engine_kind kind) {
   const auto say = [](const std::string& name, const char* why) {
     std::fprintf(stderr, "tutti: %s is set, but %s\n", name.c_str(), why);
   };
-  for (const std::string& name : unknown_settings()) say(name, "there is no such variable (tutti info lists them)");
+  for (const std::string& name : unknown_settings())
+    say(name, "there is no such variable (tutti info lists them)");
   if (kind == engine_kind::mpi) {
     if (const auto ranks = setting("TUTTI_RANKS"); ranks && *ranks != std::to_string(by.ranks))
       say("TUTTI_RANKS", "the MPI launcher decides how many ranks there are");
@@ -88,17 +95,26 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
 
   how.seed = options.seed != 0 ? options.seed : number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0);
   if (options.ranks < 0 || options.ranks > 1000000)
-    throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks), "ask for 1 to 1000000 ranks");
-  how.ranks = options.ranks != 0 ? options.ranks : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
-  how.workers = options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
+    throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks),
+                      "ask for 1 to 1000000 ranks");
+  how.ranks =
+      options.ranks != 0
+          ? options.ranks
+          : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
+  how.workers =
+      options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
   if (how.workers < 0 || how.workers > 4096)
     throw usage_error("run", -1, "workers", "is " + std::to_string(how.workers), "ask for 1 to 4096 workers");
-  how.stack_bytes = options.stack_bytes != 0 ? options.stack_bytes : number_setting("TUTTI_STACK", 16 << 10, std::uint64_t{1} << 30, 256 << 10);
+  how.stack_bytes = options.stack_bytes != 0
+                        ? options.stack_bytes
+                        : number_setting("TUTTI_STACK", 16 << 10, std::uint64_t{1} << 30, 256 << 10);
   how.check = switch_setting("TUTTI_CHECK", false);
 
   engine_kind kind;
   if (wish.empty()) {
-    kind = by.mpi ? engine_kind::mpi : how.seed != 0 || how.ranks > cores ? engine_kind::fibers : engine_kind::threads;
+    kind = by.mpi                               ? engine_kind::mpi
+           : how.seed != 0 || how.ranks > cores ? engine_kind::fibers
+                                                : engine_kind::threads;
   } else if (wish == "threads") {
     kind = engine_kind::threads;
   } else if (wish == "fibers") {
@@ -115,20 +131,22 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
     return module.run(options.argc, options.argv, how, [&](endpoint& door) {
       if (by.ranks > 0 && door.size() != by.ranks)
         throw engine_error("run", door.rank(), by.evidence,
-                           "says that the job has " + std::to_string(by.ranks) + " ranks, but MPI started with " +
-                               std::to_string(door.size()),
+                           "says that the job has " + std::to_string(by.ranks) +
+                               " ranks, but MPI started with " + std::to_string(door.size()),
                            "use the launcher that belongs to " + std::string(module.name));
       program(door);
     });
   }
   if (by.mpi && by.ranks != 1 && options.engine.empty())
     throw engine_error("run", -1, "TUTTI_ENGINE",
-                       "is " + wish + ", but an MPI launcher started this program (" + by.evidence + " is set): each of its processes would run all ranks",
+                       "is " + wish + ", but an MPI launcher started this program (" + by.evidence +
+                           " is set): each of its processes would run all ranks",
                        "unset TUTTI_ENGINE, or start the program without the launcher");
   const int threads = kind == engine_kind::threads ? how.ranks : how.workers > 0 ? how.workers : cores;
   how.pin = switch_setting("TUTTI_PIN", std::min(threads, how.ranks) == cores);
   if (kind == engine_kind::threads && how.ranks > 4096)
-    throw usage_error("run", -1, "TUTTI_RANKS", std::to_string(how.ranks) + " threads are too many", "use TUTTI_ENGINE=fibers");
+    throw usage_error("run", -1, "TUTTI_RANKS", std::to_string(how.ranks) + " threads are too many",
+                      "use TUTTI_ENGINE=fibers");
   return kind == engine_kind::threads ? run_threads(how, program) : run_fibers(how, program);
 }
 
@@ -140,7 +158,8 @@ outcome start(const run_options& options, const std::function<void(communicator&
     shared->door = &door;
     shared->check = check;
     shared->forced = forced;
-    communicator world(std::make_shared<detail::core>(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
+    communicator world(std::make_shared<detail::core>(
+        shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
     program(world);
   });
 }

@@ -13,7 +13,9 @@ namespace tutti {
 class group {
  public:
   /// Ranks first, first + stride, ... of the job; this process is member `rank`.
-  static group range(int first, int stride, int size, int rank) { return {first, stride, size, rank, nullptr}; }
+  static group range(int first, int stride, int size, int rank) {
+    return {first, stride, size, rank, nullptr};
+  }
 
   /// members[i] is the job's rank of member i. Shared, since communicators are copied freely.
   static group list(std::vector<int> members, int rank) {

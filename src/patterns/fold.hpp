@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folding p ranks to the power of two below, keeping their order: the first p - P' groups have two ranks, the others
-// one. The lower rank of a group leads it.
+// Folding p ranks to the power of two below, keeping their order: the first p - P' groups have two ranks, the
+// others one. The lower rank of a group leads it.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,8 @@ struct fold {
   int groups;  // P', a power of two
   int pairs;   // groups of two
 
-  explicit constexpr fold(int p) : groups(static_cast<int>(std::bit_floor(static_cast<unsigned>(p)))), pairs(p - groups) {}
+  explicit constexpr fold(int p)
+      : groups(static_cast<int>(std::bit_floor(static_cast<unsigned>(p)))), pairs(p - groups) {}
 
   constexpr int group_of(int rank) const { return rank < 2 * pairs ? rank / 2 : rank - pairs; }
   constexpr int leader_of(int group) const { return group < pairs ? 2 * group : group + pairs; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The k-nomial tree over positions 0 .. p-1, position 0 its root. The subtree of v is the interval [v, v + width).
+// The k-nomial tree over positions 0 .. p-1, position 0 its root. The subtree of v is the interval [v, v +
+// width).
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An algorithm: its name, what it demands, what it costs, and the function that writes its schedule. One constant in
-// one file; the catalogue of all of them is generated from the files.
+// An algorithm: its name, what it demands, what it costs, and the function that writes its schedule. One
+// constant in one file; the catalogue of all of them is generated from the files.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace tutti {
 /// What an algorithm demands of a call, as bits. Names as in the trees.
 enum class restriction : std::uint32_t {
   none = 0,
-  power_of_two = 1u << 0,   ///< the number of ranks
+  power_of_two = 1u << 0,  ///< the number of ranks
   commutative = 1u << 1,
   builtin_op = 1u << 2,
   not_in_place = 1u << 3,

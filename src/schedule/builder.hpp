@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an algorithm writes with. The calls read like the algorithm's text: rounds of transfers, loops, local steps.
+// What an algorithm writes with. The calls read like the algorithm's text: rounds of transfers, loops, local
+// steps.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +13,13 @@ namespace tutti {
 
 /// What a schedule may depend on.
 struct shape {
-  int size = 1;           ///< ranks
-  int rank = 0;           ///< this one
+  int size = 1;  ///< ranks
+  int rank = 0;  ///< this one
   int root = 0;
   bool in_place = false;
   bool commutative = true;
-  int radix = 2;          ///< parameter k, where the algorithm has it
-  std::size_t segment = 0;///< parameter segment in bytes, where the algorithm has it
+  int radix = 2;            ///< parameter k, where the algorithm has it
+  std::size_t segment = 0;  ///< parameter segment in bytes, where the algorithm has it
 
   /// Ranks relative to the root, for rooted algorithms.
   int relative() const noexcept { return rank >= root ? rank - root : rank - root + size; }
@@ -27,19 +28,29 @@ struct shape {
 
 // --- places ------------------------------------------------------------------------------------------------
 constexpr place whole(buffer b) { return {b, table::uniform, false, false, false, 1, {}, {}}; }
-constexpr place block(buffer b, index i, table t = table::uniform) { return {b, t, false, false, false, 1, i, {}}; }
-constexpr place block(buffer b, int i, table t = table::uniform) { return {b, t, false, false, false, 1, {i}, {}}; }
-constexpr place blocks(buffer b, int first, int n, table t = table::uniform) { return {b, t, false, false, false, n, {first}, {}}; }
+constexpr place block(buffer b, index i, table t = table::uniform) {
+  return {b, t, false, false, false, 1, i, {}};
+}
+constexpr place block(buffer b, int i, table t = table::uniform) {
+  return {b, t, false, false, false, 1, {i}, {}};
+}
+constexpr place blocks(buffer b, int first, int n, table t = table::uniform) {
+  return {b, t, false, false, false, n, {first}, {}};
+}
 constexpr place segment(place p, index s) {
   p.segmented = true;
   p.segment = s;
   return p;
 }
 
-// --- indices in loops: at(base, step) is base + step * (innermost counter); with a modulus it wraps ------------
+// --- indices in loops: at(base, step) is base + step * (innermost counter); with a modulus it wraps
+// ------------
 constexpr index at(int base, int inner = 0, int modulus = 0) { return {base, 0, inner, modulus}; }
 constexpr index at_outer(int base, int outer, int modulus = 0) { return {base, outer, 0, modulus}; }
-constexpr index plus(index i, int d) { i.base += d; return i; }
+constexpr index plus(index i, int d) {
+  i.base += d;
+  return i;
+}
 
 /// Steps of one round may be written in any order; a transfer after a local step opens the next round.
 class builder {
@@ -68,12 +79,16 @@ class builder {
   void recv_reduce(int from, bool from_is_left, place own, place target) {
     transfer({step_kind::recv_reduce, from_is_left, index{from}, own, {}, target});
   }
-  void put(int to, place source, place remote) { transfer({step_kind::put, false, index{to}, source, {}, remote}); }
+  void put(int to, place source, place remote) {
+    transfer({step_kind::put, false, index{to}, source, {}, remote});
+  }
   void signal(int to) { transfer({step_kind::signal, false, index{to}, {}, {}, {}}); }
   void await_signal(int from) { transfer({step_kind::await_signal, false, index{from}, {}, {}, {}}); }
 
   void copy(place source, place target) { local({step_kind::copy, false, {}, source, {}, target}); }
-  void reduce(place left, place right, place target) { local({step_kind::reduce, false, {}, left, right, target}); }
+  void reduce(place left, place right, place target) {
+    local({step_kind::reduce, false, {}, left, right, target});
+  }
 
   /// Ends the round that is being written.
   void round() {
@@ -132,7 +147,8 @@ class builder {
     round();
     for (step& s : made_.steps) {
       for (place* p : {&s.source, &s.other, &s.target})
-        p->plain = p->how == table::uniform && !p->segmented && !p->packed && p->first.is_constant() && p->first.modulus == 0;
+        p->plain = p->how == table::uniform && !p->segmented && !p->packed && p->first.is_constant() &&
+                   p->first.modulus == 0;
       if (s.kind != step_kind::copy && s.kind != step_kind::reduce && s.peer.is_constant())
         made_.peers.push_back(s.peer.base);
     }

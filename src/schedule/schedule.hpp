@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A schedule: what one rank does in one collective, as data. A list of rounds and loops over symbolic buffers.
+// A schedule: what one rank does in one collective, as data. A list of rounds and loops over symbolic
+// buffers.
 //
 // A round is a set of transfers that are under way together, followed by local work:
 //   sends and receives      all may proceed at the same time; the round ends when all are complete
 //   local steps             copy and reduce, in the order written, after the transfers
 // What a send reads must not be written before its round is over (the receiver may read it in place).
 //
-// Places are symbolic: a buffer, a table that divides it into blocks, and a range of blocks. So a schedule depends on
-// the number of ranks, the own rank, the root and the algorithm's parameters, but neither on addresses nor (but
-// for the table that an algorithm picks) on counts: one schedule serves every size.
+// Places are symbolic: a buffer, a table that divides it into blocks, and a range of blocks. So a schedule
+// depends on the number of ranks, the own rank, the root and the algorithm's parameters, but neither on
+// addresses nor (but for the table that an algorithm picks) on counts: one schedule serves every size.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ inline constexpr int scratch_count = 4;
 /// How a buffer is divided into blocks. All in elements of the call's type.
 enum class table : std::uint8_t {
   uniform,  ///< block i is [i*count, (i+1)*count)
-  split,    ///< the call's count elements cut into `parts` nearly equal blocks, the first count % parts one longer
+  split,    ///< the call's count elements cut into `parts` nearly equal blocks, the first count % parts one
+            ///< longer
   in,       ///< block i: in_counts[i] elements at in_displs[i]
   out,      ///< block i: out_counts[i] elements at out_displs[i]
 };
@@ -41,9 +43,10 @@ struct index {
   constexpr bool is_constant() const noexcept { return outer == 0 && inner == 0; }
 };
 
-/// `blocks` consecutive blocks from `first` of a buffer. For tables `in` and `out` only one block at a time is sure to
-/// be contiguous. With `segmented`, only segment number `segment` of it (of schedule::segment_bytes bytes each);
-/// a step whose segment does not exist (negative, or beyond the end) is left out on both sides.
+/// `blocks` consecutive blocks from `first` of a buffer. For tables `in` and `out` only one block at a time
+/// is sure to be contiguous. With `segmented`, only segment number `segment` of it (of
+/// schedule::segment_bytes bytes each); a step whose segment does not exist (negative, or beyond the end) is
+/// left out on both sides.
 struct place {
   buffer where = buffer::input;
   table how = table::uniform;
@@ -56,14 +59,14 @@ struct place {
 };
 
 enum class step_kind : std::uint8_t {
-  send,         // source -> peer
-  recv,         // peer -> target
-  recv_reduce,  // target = source op received, or received op source (received_left)
-  put,          // source -> peer, at block `target` of the peer's output, without a matching step there
-  signal,       // tells peer that the puts before it are complete
-  await_signal, // until peer's signal; puts of that peer are complete then
-  copy,         // target = source
-  reduce,       // target = source op other
+  send,          // source -> peer
+  recv,          // peer -> target
+  recv_reduce,   // target = source op received, or received op source (received_left)
+  put,           // source -> peer, at block `target` of the peer's output, without a matching step there
+  signal,        // tells peer that the puts before it are complete
+  await_signal,  // until peer's signal; puts of that peer are complete then
+  copy,          // target = source
+  reduce,        // target = source op other
 };
 
 struct step {
@@ -75,8 +78,8 @@ struct step {
   place target{};
 };
 
-/// A loop's trip count: `fixed`, plus the number of segments in a block of `count` elements (`per_segment` 1), or in
-/// the longest split block (`per_segment` 2).
+/// A loop's trip count: `fixed`, plus the number of segments in a block of `count` elements (`per_segment`
+/// 1), or in the longest split block (`per_segment` 2).
 struct trip_count {
   std::int32_t fixed = 0;
   std::int32_t per_segment = 0;
@@ -103,9 +106,9 @@ struct schedule {
   std::vector<item> items;
   std::vector<step> steps;
   scratch_size scratch[scratch_count] = {};
-  std::int32_t parts = 1;             ///< of table::split
-  std::size_t segment_bytes = 0;      ///< of segmented places; rounded down to whole elements, at least one
-  std::vector<std::int32_t> peers;    ///< every constant peer, ascending: what the executor binds
+  std::int32_t parts = 1;           ///< of table::split
+  std::size_t segment_bytes = 0;    ///< of segmented places; rounded down to whole elements, at least one
+  std::vector<std::int32_t> peers;  ///< every constant peer, ascending: what the executor binds
 
   std::size_t memory() const noexcept {
     return sizeof *this + items.capacity() * sizeof(item) + steps.capacity() * sizeof(step) +

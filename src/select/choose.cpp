@@ -10,13 +10,15 @@ namespace tutti {
 
 bool permits(const pure_algorithm& a, const agreed_signature& s) noexcept {
   if (a.what != s.what) return false;
-  if (demands(a.needs, restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(s.ranks))) return false;
+  if (demands(a.needs, restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(s.ranks)))
+    return false;
   if (demands(a.needs, restriction::commutative) && !s.commutative) return false;
   if (demands(a.needs, restriction::builtin_op) && s.op == builtin_op::user) return false;
   if (demands(a.needs, restriction::not_in_place) && s.in_place) return false;
   if (demands(a.needs, restriction::in_place) && !s.in_place) return false;
   if (demands(a.needs, restriction::even_ranks) && s.ranks % 2 != 0) return false;
-  if (demands(a.needs, restriction::count_ge_ranks) && s.count < static_cast<std::size_t>(s.ranks)) return false;
+  if (demands(a.needs, restriction::count_ge_ranks) && s.count < static_cast<std::size_t>(s.ranks))
+    return false;
   return true;
 }
 
@@ -33,8 +35,8 @@ const pure_algorithm* permitted(const agreed_signature& s, std::string_view name
   return a != nullptr && permits(*a, s) ? a : nullptr;
 }
 
-// The fallback in code that each collective has, legal for every signature where one exists (trees come above it): the
-// first of the names that the call permits.
+// The fallback in code that each collective has, legal for every signature where one exists (trees come above
+// it): the first of the names that the call permits.
 const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
   const auto first_of = [&](std::initializer_list<std::string_view> names) -> const pure_algorithm* {
     for (const std::string_view name : names)
@@ -43,37 +45,49 @@ const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
   };
   switch (s.what) {
     case collective::allreduce:
-      return s.bytes() > 64 * 1024 ? first_of({"ring", "recursive_doubling"}) : first_of({"recursive_doubling"});
+      return s.bytes() > 64 * 1024 ? first_of({"ring", "recursive_doubling"})
+                                   : first_of({"recursive_doubling"});
     case collective::allgather:
       return first_of({s.bytes() * static_cast<std::size_t>(s.ranks) > 32 * 1024 ? "ring" : "bruck"});
-    case collective::alltoall: return first_of({"pairwise", "in_place_exchange"});
-    case collective::alltoallv: return first_of({"scattered", "in_place_pairwise"});
-    default: break;
+    case collective::alltoall:
+      return first_of({"pairwise", "in_place_exchange"});
+    case collective::alltoallv:
+      return first_of({"scattered", "in_place_pairwise"});
+    default:
+      break;
   }
   for (const pure_algorithm* a : catalogue())
     if (permits(*a, s)) return a;
   return nullptr;
 }
 
-// Where a schedule of messages beats the engine's own collective (measured by bench/compare, docs/performance.md).
-// In one process: rooted collectives and scans of small blocks, since a message in one direction need not wait for
-// an answer, as a meeting of all does; and with two ranks any small exchange. Over MPI: the small allreduce of two.
+// Where a schedule of messages beats the engine's own collective (measured by bench/compare,
+// docs/performance.md). In one process: rooted collectives and scans of small blocks, since a message in one
+// direction need not wait for an answer, as a meeting of all does; and with two ranks any small exchange.
+// Over MPI: the small allreduce of two.
 bool schedule_beats_native(const agreed_signature& s, const engine_traits& engine) noexcept {
   const std::size_t bytes = s.bytes();
   if (bytes == 0) return false;
   if (!engine.embedded) return s.what == collective::allreduce && s.ranks == 2 && bytes <= 1024;
   switch (s.what) {
     case collective::gather:
-    case collective::scatter: return bytes <= 4096;
-    case collective::bcast: return bytes <= (s.ranks == 2 ? 64 : 2048);
-    case collective::reduce: return bytes <= 2048;
+    case collective::scatter:
+      return bytes <= 4096;
+    case collective::bcast:
+      return bytes <= (s.ranks == 2 ? 64 : 2048);
+    case collective::reduce:
+      return bytes <= 2048;
     case collective::scan:
-    case collective::exscan: return bytes <= 1024;
-    case collective::allreduce: return s.ranks == 2 && bytes > 48 && bytes <= 1024;
+    case collective::exscan:
+      return bytes <= 1024;
+    case collective::allreduce:
+      return s.ranks == 2 && bytes > 48 && bytes <= 1024;
     case collective::allgather:
     case collective::alltoall:
-    case collective::reduce_scatter_block: return s.ranks == 2 && bytes <= 256 && !s.in_place;
-    default: return false;
+    case collective::reduce_scatter_block:
+      return s.ranks == 2 && bytes <= 256 && !s.in_place;
+    default:
+      return false;
   }
 }
 

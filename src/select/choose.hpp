@@ -20,7 +20,7 @@ struct choice {
 
 /// What selection may know of the engine.
 struct engine_traits {
-  bool embedded = true;     // ranks read one another's memory
+  bool embedded = true;  // ranks read one another's memory
   bool oversubscribed = false;
 };
 
@@ -30,8 +30,8 @@ bool permits(const pure_algorithm& a, const agreed_signature& s) noexcept;
 /// "ring" or "allreduce/ring"; null where there is none of this name for this collective.
 const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept;
 
-/// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error (rank -1) where
-/// nothing serves the call.
+/// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error
+/// (rank -1) where nothing serves the call.
 choice choose(const agreed_signature& s, const engine_traits& engine, bool native_offered);
 
 }  // namespace tutti

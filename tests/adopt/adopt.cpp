@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that starts MPI itself: communicators adopted from the world, a duplicate, a split and a single rank, all
-// at once, while MPI's own traffic goes on. Ends non-zero when a check fails on any rank.
+// A program that starts MPI itself: communicators adopted from the world, a duplicate, a split and a single
+// rank, all at once, while MPI's own traffic goes on. Ends non-zero when a check fails on any rank.
 #include <cstdio>
 #include <functional>
 #include <stdexcept>
@@ -23,12 +23,14 @@ void use(tutti::communicator& comm, MPI_Comm same) {
   expect(comm.size() == size && comm.rank() == rank, "rank or size differ");
   int from_anywhere = 0;
   MPI_Request request;
-  MPI_Irecv(&from_anywhere, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, same, &request);  // must swallow nothing of tutti's
+  MPI_Irecv(&from_anywhere, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, same,
+            &request);  // must swallow nothing of tutti's
   const auto all = comm.allgather(send_buf(rank), algorithm("bruck"));
   for (int r = 0; r < size; ++r) expect(all[static_cast<std::size_t>(r)] == r, "allgather");
   const int sum = comm.allreduce_single(send_buf(rank + 1), op(std::plus<>{}));
   expect(sum == size * (size + 1) / 2, "allreduce");
-  const int last = comm.allreduce_single(send_buf(rank), op([](int, int b) { return b; }, ops::non_commutative));
+  const int last =
+      comm.allreduce_single(send_buf(rank), op([](int, int b) { return b; }, ops::non_commutative));
   expect(last == size - 1, "order");
   const int token = rank;
   MPI_Send(&token, 1, MPI_INT, rank, 7, same);

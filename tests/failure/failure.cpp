@@ -40,8 +40,10 @@ int main(int argc, char** argv) {
       {"calls_disagree",  // with TUTTI_CHECK=1
        [](communicator& world) {
          int x = 0;
-         if (world.rank() == 1) world.barrier();
-         else world.bcast(send_recv_buf(x));
+         if (world.rank() == 1)
+           world.barrier();
+         else
+           world.bcast(send_recv_buf(x));
        }},
       {"root_out_of_range",
        [](communicator& world) {
@@ -51,7 +53,8 @@ int main(int argc, char** argv) {
       {"waits_for_a_rank_that_has_returned",  // with TUTTI_CHECK=1 where nothing but time tells
        [](communicator& world) {
          std::vector<int> v(10);
-         if (world.rank() != 1) world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
+         if (world.rank() != 1)
+           world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
        }},
   };
   const auto chosen = argc > 1 ? cases.find(argv[1]) : cases.end();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every algorithm of the catalogue, and the engine's own collectives, against plain loops, below the C++ face: roots x
-// sizes x in place x operators, blocking and nonblocking. The same cases for every engine.
+// Every algorithm of the catalogue, and the engine's own collectives, against plain loops, below the C++
+// face: roots x sizes x in place x operators, blocking and nonblocking. The same cases for every engine.
 #pragma once
 
 #include <stdexcept>
@@ -22,7 +22,8 @@ struct affine {
 inline affine compose(affine f, affine g) { return {f.a * g.a, f.a * g.b + f.b}; }
 inline void compose_all(const void* l, const void* r, void* out, std::size_t n, void*) {
   for (std::size_t i = 0; i < n; ++i)
-    static_cast<affine*>(out)[i] = compose(static_cast<const affine*>(l)[i], static_cast<const affine*>(r)[i]);
+    static_cast<affine*>(out)[i] =
+        compose(static_cast<const affine*>(l)[i], static_cast<const affine*>(r)[i]);
 }
 inline void add_all(const void* l, const void* r, void* out, std::size_t n, void*) {
   for (std::size_t i = 0; i < n; ++i)
@@ -35,7 +36,10 @@ inline affine combined(affine l, affine r, bool ordered) {
   return ordered ? compose(l, r) : affine{l.a + r.a, l.b + r.b};
 }
 
-inline affine value(int rank, std::size_t i) { return {2 * (static_cast<std::uint64_t>(rank) * 1000003u + i) + 1, i * 7u + static_cast<std::uint64_t>(rank)}; }
+inline affine value(int rank, std::size_t i) {
+  return {2 * (static_cast<std::uint64_t>(rank) * 1000003u + i) + 1,
+          i * 7u + static_cast<std::uint64_t>(rank)};
+}
 inline constexpr affine canary{0xdeadbeef, 0xfeed};
 
 inline void expect(bool ok, const std::string& what, int rank) {
@@ -97,7 +101,9 @@ inline void try_one(detail::core& core, const plan& p) {
     expect(out.back() == canary, p.name + " (wrote beyond the end)", rank);
     out.pop_back();
   };
-  const auto same = [&](std::size_t at, affine want) { expect(out[at] == want, p.name + " at " + std::to_string(at) + " n=" + std::to_string(n), rank); };
+  const auto same = [&](std::size_t at, affine want) {
+    expect(out[at] == want, p.name + " at " + std::to_string(at) + " n=" + std::to_string(n), rank);
+  };
   switch (p.what) {
     case collective::barrier:
       c.op = {};
@@ -258,7 +264,8 @@ inline void try_one(detail::core& core, const plan& p) {
       c.op = {};
       std::size_t iend = 0, oend = 0;
       for (std::size_t r = 0; r < ranks; ++r) {
-        ic[r] = p.in_place ? count_of(static_cast<int>(std::min(r, me)), static_cast<int>(std::max(r, me)), n) : count_of(rank, static_cast<int>(r), n);
+        ic[r] = p.in_place ? count_of(static_cast<int>(std::min(r, me)), static_cast<int>(std::max(r, me)), n)
+                           : count_of(rank, static_cast<int>(r), n);
         oc[r] = p.in_place ? ic[r] : count_of(static_cast<int>(r), rank, n);
         id[r] = iend;
         iend += ic[r];
@@ -268,7 +275,8 @@ inline void try_one(detail::core& core, const plan& p) {
       out.assign(oend + 1, canary);
       if (p.in_place) {
         for (std::size_t r = 0; r < ranks; ++r)
-          for (std::size_t i = 0; i < oc[r]; ++i) out[od[r] + i] = value(rank * size + static_cast<int>(r), i);
+          for (std::size_t i = 0; i < oc[r]; ++i)
+            out[od[r] + i] = value(rank * size + static_cast<int>(r), i);
         c.in_place = true;
       } else {
         in.resize(iend);
@@ -285,17 +293,18 @@ inline void try_one(detail::core& core, const plan& p) {
       }
       return;
     }
-    default: throw std::logic_error("no oracle for " + p.name);
+    default:
+      throw std::logic_error("no oracle for " + p.name);
   }
 }
 
 inline bool has_operator(collective w) {
-  return w == collective::reduce || w == collective::allreduce || w == collective::scan || w == collective::exscan ||
-         w == collective::reduce_scatter_block || w == collective::reduce_scatter;
+  return w == collective::reduce || w == collective::allreduce || w == collective::scan ||
+         w == collective::exscan || w == collective::reduce_scatter_block || w == collective::reduce_scatter;
 }
 inline bool has_root(collective w) {
-  return w == collective::bcast || w == collective::reduce || w == collective::gather || w == collective::gatherv ||
-         w == collective::scatter || w == collective::scatterv;
+  return w == collective::bcast || w == collective::reduce || w == collective::gather ||
+         w == collective::gatherv || w == collective::scatter || w == collective::scatterv;
 }
 
 // All calls that the restrictions of one name permit, in the same order on all ranks.
@@ -319,7 +328,9 @@ inline void try_all(detail::core& core, std::string name, collective what, const
             if (in_place && pure == nullptr && what == collective::reduce_scatter_block) continue;
             plan p{name, what, ordered, in_place, nonblocking, root, count};
             if (pure != nullptr) {
-              agreed_signature s{what, size, count, sizeof(affine), element_kind::opaque, builtin_op::user, !ordered, in_place};
+              agreed_signature s{
+                  what,     size,    count, sizeof(affine), element_kind::opaque, builtin_op::user,
+                  !ordered, in_place};
               if (!permits(*pure, s)) continue;
             }
             try_one(core, p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cases of algorithm_cases.hpp on the embedded engines, with more ranks and workers than programs can ask for, and
-// under drawn interleavings.
+// The cases of algorithm_cases.hpp on the embedded engines, with more ranks and workers than programs can ask
+// for, and under drawn interleavings.
 #include <gtest/gtest.h>
 
 #include "support/algorithm_cases.hpp"
@@ -36,7 +36,8 @@ TEST_P(fibers_engine, computes_what_plain_loops_compute) {
   const outcome end = run_fibers(with(GetParam(), 2), program);
   EXPECT_EQ(end.failed_rank, -1) << end.text;
 }
-INSTANTIATE_TEST_SUITE_P(ranks, fibers_engine, testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33));
+INSTANTIATE_TEST_SUITE_P(ranks, fibers_engine,
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33));
 
 TEST(one_worker, computes_what_plain_loops_compute) {
   for (const int p : {1, 2, 3, 5, 8}) {

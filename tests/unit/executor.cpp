@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the step set promises beyond today's algorithms: one-sided work, pipelines by segments, loops, rendezvous with
-// many messages at once, and memory that stays small at large p.
-#include <gtest/gtest.h>
+// What the step set promises beyond today's algorithms: one-sided work, pipelines by segments, loops,
+// rendezvous with many messages at once, and memory that stays small at large p.
+#include "execute/executor.hpp"
 
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
 
-#include "execute/executor.hpp"
+#include <gtest/gtest.h>
+
 #include "schedule/algorithm.hpp"
 #include "schedule/builder.hpp"
 #include "tutti/core/layout.hpp"
@@ -68,7 +69,8 @@ void put_everywhere(endpoint& door, std::size_t count) {
     for (int s = 0; s < p; ++s)
       for (std::size_t i = 0; i < count; ++i)
         expect(out[static_cast<std::size_t>(s) * count + i] ==
-                   s * 100000 + static_cast<int>(round) + static_cast<int>(static_cast<std::size_t>(r) * count + i),
+                   s * 100000 + static_cast<int>(round) +
+                       static_cast<int>(static_cast<std::size_t>(r) * count + i),
                "a put went astray");
   }
 }
@@ -84,7 +86,8 @@ TEST(one_sided_steps, deliver_small_and_large_puts) {
   }
 }
 
-// A chain: segment i is received while segment i - 1 is passed on. What lies outside is left out on both sides.
+// A chain: segment i is received while segment i - 1 is passed on. What lies outside is left out on both
+// sides.
 void pipeline(endpoint& door, std::size_t count, std::size_t segment_size) {
   const int p = door.size(), r = door.rank();
   auto where = door.open(group::range(0, 1, p, r), 1, nullptr);
@@ -112,7 +115,8 @@ TEST(segments, make_a_pipeline_of_any_length) {
     for (const std::size_t bytes : {1, 4, 64, 1000, 20000, 1000000})
       for (const int p : {1, 2, 5}) {
         const outcome end = on_fibers(p, 2, [&](endpoint& door) { pipeline(door, count, bytes); });
-        EXPECT_EQ(end.failed_rank, -1) << end.text << " count " << count << " segment " << bytes << " p " << p;
+        EXPECT_EQ(end.failed_rank, -1)
+            << end.text << " count " << count << " segment " << bytes << " p " << p;
       }
 }
 
@@ -143,7 +147,8 @@ TEST(channels, put_aside_what_belongs_to_another_call) {
     for (const int tag : {2, 0, 1})
       for (int k = 0; k < 2; ++k) {
         fabric::arrival a;
-        while (!c.look(static_cast<std::uint64_t>(tag), a)) door.wait(c.arrival_word(), c.arrival_value(), true, site);
+        while (!c.look(static_cast<std::uint64_t>(tag), a))
+          door.wait(c.arrival_word(), c.arrival_value(), true, site);
         int value = 0;
         std::memcpy(&value, a.data, sizeof value);
         c.take(a);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a job begins and ends: ranks that throw, ranks that wait for ever, calls that do not match, options that make no
-// sense. Every one must end with one clear error, and none may hang.
-#include <gtest/gtest.h>
-
+// How a job begins and ends: ranks that throw, ranks that wait for ever, calls that do not match, options
+// that make no sense. Every one must end with one clear error, and none may hang.
 #include <atomic>
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tutti/tutti.hpp"
 
@@ -35,7 +35,8 @@ run_options on(const char* engine, int ranks, std::uint64_t seed = 0, int worker
   return o;
 }
 
-std::string failure_of(const run_options& o, const std::function<void(communicator&)>& program, int* rank = nullptr) {
+std::string failure_of(const run_options& o, const std::function<void(communicator&)>& program,
+                       int* rank = nullptr) {
   try {
     run(o, program);
   } catch (const rank_error& e) {
@@ -59,11 +60,12 @@ class on_each_engine : public testing::TestWithParam<engine_case> {
   run_options options() const { return on(GetParam().engine, GetParam().ranks, 0, GetParam().workers); }
 };
 INSTANTIATE_TEST_SUITE_P(engines, on_each_engine,
-                         testing::Values(engine_case{"threads", 2, 0}, engine_case{"threads", 5, 0}, engine_case{"fibers", 2, 2},
-                                         engine_case{"fibers", 5, 1}, engine_case{"fibers", 8, 2}),
+                         testing::Values(engine_case{"threads", 2, 0}, engine_case{"threads", 5, 0},
+                                         engine_case{"fibers", 2, 2}, engine_case{"fibers", 5, 1},
+                                         engine_case{"fibers", 8, 2}),
                          [](const auto& info) {
-                           return std::string(info.param.engine) + "_" + std::to_string(info.param.ranks) + "_on_" +
-                                  std::to_string(info.param.workers);
+                           return std::string(info.param.engine) + "_" + std::to_string(info.param.ranks) +
+                                  "_on_" + std::to_string(info.param.workers);
                          });
 
 TEST_P(on_each_engine, a_throwing_rank_takes_the_others_out_of_their_waits) {
@@ -204,8 +206,10 @@ TEST_P(on_each_engine, checked_mode_names_who_calls_what) {
   expect_report(
       [](communicator& world) {
         int x = 0;
-        if (world.rank() == 1) world.barrier();
-        else world.bcast(send_recv_buf(x));
+        if (world.rank() == 1)
+          world.barrier();
+        else
+          world.bcast(send_recv_buf(x));
       },
       "rank 0 calls bcast", "rank 1 calls barrier");
   expect_report(
@@ -238,43 +242,59 @@ TEST_P(on_each_engine, checked_mode_compares_counts_pair_by_pair) {
       "rank 1 sends 10 elements to rank 0, which expects 9");
   expect_report(
       [](communicator& world) {
-        if (world.rank() == 1) world.duplicate();
-        else world.barrier();
+        if (world.rank() == 1)
+          world.duplicate();
+        else
+          world.barrier();
       },
       "rank 1 calls duplicate");
   expect_report(
       [](communicator& world) {
-        world.allreduce(send_buf(1), op(std::plus<>{}), algorithm(world.rank() == 1 ? "ring" : "recursive_doubling"));
+        world.allreduce(send_buf(1), op(std::plus<>{}),
+                        algorithm(world.rank() == 1 ? "ring" : "recursive_doubling"));
       },
       "rank 1 calls allreduce");
   expect_report(
       [](communicator& world) {
-        if (world.rank() == 1) world.allreduce(send_buf(1.0f), op(std::plus<>{}));
-        else world.allreduce(send_buf(1), op(ops::max<>{}));
+        if (world.rank() == 1)
+          world.allreduce(send_buf(1.0f), op(std::plus<>{}));
+        else
+          world.allreduce(send_buf(1), op(ops::max<>{}));
       },
       "(f32), sum");
 }
 
 TEST_P(on_each_engine, native_collectives_see_what_disagrees) {
-  const auto text_of = [&](const std::function<void(communicator&)>& program) { return failure_of(options(), program); };
-  const auto size_for = [](communicator& world) { return static_cast<std::size_t>(world.rank() == 1 ? 50000 : 40000); };
+  const auto text_of = [&](const std::function<void(communicator&)>& program) {
+    return failure_of(options(), program);
+  };
+  const auto size_for = [](communicator& world) {
+    return static_cast<std::size_t>(world.rank() == 1 ? 50000 : 40000);
+  };
   EXPECT_TRUE(has(text_of([&](communicator& world) {
-    std::vector<int> v(size_for(world));
-    world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("native"));
-  }), "this rank calls allreduce of"));
+                    std::vector<int> v(size_for(world));
+                    world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("native"));
+                  }),
+                  "this rank calls allreduce of"));
   EXPECT_TRUE(has(text_of([&](communicator& world) {
-    std::vector<int> v(size_for(world));
-    world.bcast(send_recv_buf(v), send_recv_count(static_cast<int>(v.size())), algorithm("native"));
-  }), "this rank calls bcast of"));
+                    std::vector<int> v(size_for(world));
+                    world.bcast(send_recv_buf(v), send_recv_count(static_cast<int>(v.size())),
+                                algorithm("native"));
+                  }),
+                  "this rank calls bcast of"));
   EXPECT_TRUE(has(text_of([&](communicator& world) {
-    world.allreduce(send_buf(std::vector<int>(world.rank() == 1 ? 3 : 2)), op(std::plus<>{}), algorithm("native"));
-  }), "this rank calls allreduce of"));
+                    world.allreduce(send_buf(std::vector<int>(world.rank() == 1 ? 3 : 2)), op(std::plus<>{}),
+                                    algorithm("native"));
+                  }),
+                  "this rank calls allreduce of"));
   EXPECT_TRUE(has(text_of([&](communicator& world) {
-    std::vector<int> counts(static_cast<std::size_t>(world.size()), 10), expected = counts;
-    std::vector<int> v(static_cast<std::size_t>(10 * world.size()));
-    if (world.rank() == 0) expected[1] = 9;
-    world.alltoallv(send_buf(v), send_counts(counts), recv_counts(expected), algorithm("native"));
-  }), "40 bytes are sent where 36 bytes are expected"));
+                    std::vector<int> counts(static_cast<std::size_t>(world.size()), 10), expected = counts;
+                    std::vector<int> v(static_cast<std::size_t>(10 * world.size()));
+                    if (world.rank() == 0) expected[1] = 9;
+                    world.alltoallv(send_buf(v), send_counts(counts), recv_counts(expected),
+                                    algorithm("native"));
+                  }),
+                  "40 bytes are sent where 36 bytes are expected"));
 }
 
 TEST_P(on_each_engine, a_plan_of_a_freed_communicator_is_refused) {
@@ -303,7 +323,8 @@ TEST_P(on_each_engine, sizes_that_disagree_do_not_hang) {
 }
 
 TEST(options_of_run, that_make_no_sense_are_named) {
-  EXPECT_TRUE(has(failure_of(on("coroutines", 2), [](communicator&) {}), "there is no engine \"coroutines\""));
+  EXPECT_TRUE(
+      has(failure_of(on("coroutines", 2), [](communicator&) {}), "there is no engine \"coroutines\""));
   EXPECT_TRUE(has(failure_of(on("threads", -3), [](communicator&) {}), "-3"));
   EXPECT_TRUE(has(failure_of(on("fibers", 2000000), [](communicator&) {}), "2000000"));
   for (const char* bad : {"0", "-1", "two", "99999999", "3x", ""}) {
@@ -339,9 +360,11 @@ TEST_P(on_each_engine, an_algorithm_named_by_a_variable_or_a_call_is_the_one_tha
       if (!refused) throw std::runtime_error(std::string(bad) + " was taken");
     }
   });
-  const setting_for_now unfit("TUTTI_ALLREDUCE_ALGORITHM", "ring");  // where it does not serve, selection goes on
+  const setting_for_now unfit("TUTTI_ALLREDUCE_ALGORITHM",
+                              "ring");  // where it does not serve, selection goes on
   run(options(), [](communicator& world) {
-    const int last = world.allreduce_single(send_buf(world.rank()), op([](int, int b) { return b; }, ops::non_commutative));
+    const int last = world.allreduce_single(send_buf(world.rank()),
+                                            op([](int, int b) { return b; }, ops::non_commutative));
     if (last != world.size() - 1) throw std::runtime_error("wrong order");
   });
 }
@@ -381,9 +404,11 @@ void mixed_workload(communicator& world) {
     world.barrier();
     if (before != r || from_last != p - 1) throw std::runtime_error("wrong exscan or bcast");
     for (const long s : sums)
-      if (s != static_cast<long>(p) * (p - 1) / 2 + static_cast<long>(p) * round) throw std::runtime_error("wrong sum");
+      if (s != static_cast<long>(p) * (p - 1) / 2 + static_cast<long>(p) * round)
+        throw std::runtime_error("wrong sum");
     for (int i = 0; i < p; ++i)
-      if (ranks[static_cast<std::size_t>(i)] != i || exchanged[static_cast<std::size_t>(2 * i)] != i) throw std::runtime_error("wrong exchange");
+      if (ranks[static_cast<std::size_t>(i)] != i || exchanged[static_cast<std::size_t>(2 * i)] != i)
+        throw std::runtime_error("wrong exchange");
   }
 }
 
@@ -416,7 +441,8 @@ TEST(fibers, keep_their_exceptions_apart_when_switched_inside_a_catch_block) {
         throw std::runtime_error("of rank " + std::to_string(world.rank()));
       } catch (const std::exception& e) {
         world.barrier();
-        if (std::string(e.what()) != "of rank " + std::to_string(world.rank())) throw std::logic_error("mixed up");
+        if (std::string(e.what()) != "of rank " + std::to_string(world.rank()))
+          throw std::logic_error("mixed up");
         try {
           throw;
         } catch (const std::exception& again) {
@@ -431,7 +457,8 @@ TEST(fibers, run_four_thousand_ranks) {
   run(on("fibers", 4096), [](communicator& world) {
     const long sum = world.allreduce_single(send_buf(static_cast<long>(world.rank())), op(std::plus<>{}));
     if (sum != 4096L * 4095 / 2) throw std::runtime_error("wrong sum");
-    const long again = world.allreduce_single(send_buf(static_cast<long>(world.rank())), op(std::plus<>{}), algorithm("recursive_doubling"));
+    const long again = world.allreduce_single(send_buf(static_cast<long>(world.rank())), op(std::plus<>{}),
+                                              algorithm("recursive_doubling"));
     if (again != sum) throw std::runtime_error("wrong sum");
   });
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti info: what this installation can do here. Engines, MPIs, the machine, the variables in force.
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
@@ -56,14 +56,19 @@ json gather() {
   }
   if (!all["modules"].empty()) all["engines"].push_back("mpi");
   all["searched"] = module_folders();
-  all["machine"] = {{"processor", processor()}, {"usable_cores", usable_cores()}, {"caches", caches()},
+  all["machine"] = {{"processor", processor()},
+                    {"usable_cores", usable_cores()},
+                    {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
   all["algorithms"] = catalogue().size();
   all["variables"] = json::array();
   for (const variable& v : variables()) {
     const auto value = setting(v.name);
-    all["variables"].push_back({{"name", v.name}, {"value", value ? json(*value) : json()}, {"values", v.values},
-                                {"default", v.preset}, {"meaning", v.meaning}});
+    all["variables"].push_back({{"name", v.name},
+                                {"value", value ? json(*value) : json()},
+                                {"values", v.values},
+                                {"default", v.preset},
+                                {"meaning", v.meaning}});
   }
   all["unknown_variables"] = unknown_settings();
   return all;
@@ -72,11 +77,14 @@ json gather() {
 // docs/environment.md is this text; a test compares.
 void print_markdown() {
   fmt::print("# Environment variables\n\n");
-  fmt::print("Made by `tutti info --markdown` from the library's own table (`src/core/environment.cpp`). A `TUTTI_*` variable that is\n"
-             "not in it is named by `tutti info` as unknown.\n\n");
+  fmt::print(
+      "Made by `tutti info --markdown` from the library's own table (`src/core/environment.cpp`). A "
+      "`TUTTI_*` variable that is\n"
+      "not in it is named by `tutti info` as unknown.\n\n");
   fmt::print("| variable | values | default | what it does |\n| --- | --- | --- | --- |\n");
   for (const variable& v : variables())
-    fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values, v.preset.empty() ? "unset" : v.preset, v.meaning);
+    fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values, v.preset.empty() ? "unset" : v.preset,
+               v.meaning);
 }
 
 void print_table(const json& all) {
@@ -85,19 +93,24 @@ void print_table(const json& all) {
   for (const auto& e : all["engines"]) fmt::print("  {}\n", text(e));
   fmt::print("\nMPI modules\n");
   for (const auto& m : all["modules"])
-    fmt::print("  {:<10} {}\n             {}\n", text(m["name"]), text(m.contains("version") ? m["version"] : m["fault"]), text(m["file"]));
+    fmt::print("  {:<10} {}\n             {}\n", text(m["name"]),
+               text(m.contains("version") ? m["version"] : m["fault"]), text(m["file"]));
   if (all["modules"].empty()) {
     fmt::print("  none; searched:\n");
     for (const auto& folder : all["searched"]) fmt::print("    {}\n", text(folder));
   }
   fmt::print("\nmachine\n  {}, {} usable cores, {} MiB\n", text(all["machine"]["processor"]),
              all["machine"]["usable_cores"].get<int>(), all["machine"]["memory_mib"].get<long>());
-  for (const auto& c : all["machine"]["caches"]) fmt::print("  level {} cache {}\n", text(c["level"]), text(c["size"]));
+  for (const auto& c : all["machine"]["caches"])
+    fmt::print("  level {} cache {}\n", text(c["level"]), text(c["size"]));
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"])
     fmt::print("  {:<30} {}\n", text(v["name"]),
-               v["value"].is_null() ? "(unset: " + (text(v["default"]).empty() ? "nothing" : text(v["default"])) + ")" : text(v["value"]));
-  for (const auto& name : all["unknown_variables"]) fmt::print("  {:<30} set, but tutti knows no such variable\n", text(name));
+               v["value"].is_null()
+                   ? "(unset: " + (text(v["default"]).empty() ? "nothing" : text(v["default"])) + ")"
+                   : text(v["value"]));
+  for (const auto& name : all["unknown_variables"])
+    fmt::print("  {:<30} set, but tutti knows no such variable\n", text(name));
 }
 
 }  // namespace
@@ -117,8 +130,10 @@ void add_info(CLI::App& app, int& status) {
       return;
     }
     const json all = gather();
-    if (wish->as_json) fmt::print("{}\n", all.dump(2));
-    else print_table(all);
+    if (wish->as_json)
+      fmt::print("{}\n", all.dump(2));
+    else
+      print_table(all);
     status = 0;
   });
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti list: the algorithms, what they demand and what they cost.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
@@ -20,9 +20,12 @@ using json = nlohmann::ordered_json;
 json restrictions_of(const pure_algorithm& a) {
   json names = json::array();
   for (const auto& [bit, name] : std::initializer_list<std::pair<restriction, const char*>>{
-           {restriction::power_of_two, "power_of_two"}, {restriction::commutative, "commutative"},
-           {restriction::builtin_op, "builtin_op"}, {restriction::not_in_place, "not_in_place"},
-           {restriction::in_place, "in_place"}, {restriction::even_ranks, "even_ranks"},
+           {restriction::power_of_two, "power_of_two"},
+           {restriction::commutative, "commutative"},
+           {restriction::builtin_op, "builtin_op"},
+           {restriction::not_in_place, "not_in_place"},
+           {restriction::in_place, "in_place"},
+           {restriction::even_ranks, "even_ranks"},
            {restriction::count_ge_ranks, "count_ge_ranks"}})
     if (demands(a.needs, bit)) names.push_back(name);
   return names;
@@ -50,8 +53,14 @@ void add_list(CLI::App& app, int& status) {
     json all = json::array();
     for (const pure_algorithm* a : catalogue()) {
       if (!wish->which.empty() && name_of(a->what) != wish->which) continue;
-      all.push_back({{"name", a->name}, {"kind", "pure"}, {"restrictions", restrictions_of(*a)}, {"rounds", a->rounds},
-                     {"bytes", a->bytes}, {"scratch", a->scratch}, {"source", a->source}, {"idea", a->idea}});
+      all.push_back({{"name", a->name},
+                     {"kind", "pure"},
+                     {"restrictions", restrictions_of(*a)},
+                     {"rounds", a->rounds},
+                     {"bytes", a->bytes},
+                     {"scratch", a->scratch},
+                     {"source", a->source},
+                     {"idea", a->idea}});
     }
     if (wish->as_json) {
       fmt::print("{}\n", all.dump(2));

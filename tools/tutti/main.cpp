@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line: tutti <subcommand>. Exit status 0: done; 1: it found something wrong; 2: it was called wrongly.
-#include <fmt/core.h>
-
+// The command line: tutti <subcommand>. Exit status 0: done; 1: it found something wrong; 2: it was called
+// wrongly.
 #include <exception>
+
+#include <fmt/core.h>
 
 #include "subcommands.hpp"
 #include "tutti/version.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands of `tutti`: each adds itself to the command line in its own file. A subcommand's callback returns its
-// exit status through `status`.
+// The subcommands of `tutti`: each adds itself to the command line in its own file. A subcommand's callback
+// returns its exit status through `status`.
 #pragma once
 
 #include <CLI/CLI.hpp>

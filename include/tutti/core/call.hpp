@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One collective call without its C++ types: what the front ends hand down to the library. Addresses and counts
-// are the caller's own; nothing here owns memory.
+// One collective call without its C++ types: what the front ends hand down to the library. Addresses and
+// counts are the caller's own; nothing here owns memory.
 #pragma once
 
 #include <cstddef>
@@ -40,15 +40,16 @@ class counts_view {
 
 /// What to do, for all collectives alike.
 ///
-/// `count` is the number of elements in one block: the whole vector of a bcast or (all)reduce or scan, the block of
-/// one rank in gather, scatter, allgather, alltoall and reduce_scatter_block. Vector forms have the four views, `in_*`
-/// for `input` and `out_*` for `output`; displacements not given mean densely packed. There `count` is this rank's own
-/// block: what it sends in a gatherv or allgatherv (the root's and all ranks' out_counts tell the others), what it
-/// receives in a scatterv (in_counts at the root only). alltoallv has both pairs of views and no count.
+/// `count` is the number of elements in one block: the whole vector of a bcast or (all)reduce or scan, the
+/// block of one rank in gather, scatter, allgather, alltoall and reduce_scatter_block. Vector forms have the
+/// four views, `in_*` for `input` and `out_*` for `output`; displacements not given mean densely packed.
+/// There `count` is this rank's own block: what it sends in a gatherv or allgatherv (the root's and all
+/// ranks' out_counts tell the others), what it receives in a scatterv (in_counts at the root only). alltoallv
+/// has both pairs of views and no count.
 ///
-/// In place (`in_place`): `input` is not read. The operand of a reduction or scan, the whole of an alltoall, the own
-/// block of an allgather, and at the root the own block of a gather stand in `output`. At the root of a scatter the
-/// own block stays in `input` and `output` is not written.
+/// In place (`in_place`): `input` is not read. The operand of a reduction or scan, the whole of an alltoall,
+/// the own block of an allgather, and at the root the own block of a gather stand in `output`. At the root of
+/// a scatter the own block stays in `input` and `output` is not written.
 struct call {
   collective what = collective::barrier;
   bool in_place = false;

@@ -12,15 +12,46 @@ namespace tutti {
 
 /// Every collective operation. The order is that of `collective_names`.
 enum class collective : std::uint8_t {
-  barrier, bcast, reduce, allreduce, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall,
-  alltoallv, alltoallw, reduce_scatter, reduce_scatter_block, scan, exscan, neighbor_allgatherv,
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  neighbor_allgatherv,
   neighbor_alltoallv
 };
 
-inline constexpr std::array<std::string_view, 19> collective_names = {
-    "barrier", "bcast", "reduce", "allreduce", "gather", "gatherv", "scatter", "scatterv", "allgather",
-    "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "scan",
-    "exscan", "neighbor_allgatherv", "neighbor_alltoallv"};
+inline constexpr std::array<std::string_view, 19> collective_names = {"barrier",
+                                                                      "bcast",
+                                                                      "reduce",
+                                                                      "allreduce",
+                                                                      "gather",
+                                                                      "gatherv",
+                                                                      "scatter",
+                                                                      "scatterv",
+                                                                      "allgather",
+                                                                      "allgatherv",
+                                                                      "alltoall",
+                                                                      "alltoallv",
+                                                                      "alltoallw",
+                                                                      "reduce_scatter",
+                                                                      "reduce_scatter_block",
+                                                                      "scan",
+                                                                      "exscan",
+                                                                      "neighbor_allgatherv",
+                                                                      "neighbor_alltoallv"};
 
 constexpr std::string_view name_of(collective what) noexcept {
   return collective_names[static_cast<std::size_t>(what)];
@@ -41,7 +72,8 @@ constexpr bool is_rooted(collective what) noexcept {
 /// Elements are combined by an operator.
 constexpr bool combines(collective what) noexcept {
   return what == collective::reduce || what == collective::allreduce || what == collective::scan ||
-         what == collective::exscan || what == collective::reduce_scatter || what == collective::reduce_scatter_block;
+         what == collective::exscan || what == collective::reduce_scatter ||
+         what == collective::reduce_scatter_block;
 }
 
 }  // namespace tutti

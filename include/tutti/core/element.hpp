@@ -11,7 +11,19 @@ namespace tutti {
 
 /// The arithmetic kinds that built-in operators know. Everything else travels as `opaque` bytes.
 enum class element_kind : std::uint8_t {
-  opaque, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, f80, boolean
+  opaque,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  f32,
+  f64,
+  f80,
+  boolean
 };
 
 /// One element: `size` bytes, contiguous.
@@ -20,7 +32,9 @@ struct element {
   element_kind kind = element_kind::opaque;
   std::uint8_t unused[7] = {};  ///< no hole: calls are compared word by word
 
-  friend constexpr bool operator==(const element& a, const element& b) { return a.size == b.size && a.kind == b.kind; }
+  friend constexpr bool operator==(const element& a, const element& b) {
+    return a.size == b.size && a.kind == b.kind;
+  }
 };
 
 /// The element that a C++ type is. Any trivially copyable type may travel.
@@ -33,11 +47,20 @@ constexpr element element_of() noexcept {
   } else if constexpr (std::is_integral_v<value>) {
     constexpr bool is_signed = std::is_signed_v<value>;
     switch (sizeof(value)) {
-      case 1: kind = is_signed ? element_kind::i8 : element_kind::u8; break;
-      case 2: kind = is_signed ? element_kind::i16 : element_kind::u16; break;
-      case 4: kind = is_signed ? element_kind::i32 : element_kind::u32; break;
-      case 8: kind = is_signed ? element_kind::i64 : element_kind::u64; break;
-      default: break;
+      case 1:
+        kind = is_signed ? element_kind::i8 : element_kind::u8;
+        break;
+      case 2:
+        kind = is_signed ? element_kind::i16 : element_kind::u16;
+        break;
+      case 4:
+        kind = is_signed ? element_kind::i32 : element_kind::u32;
+        break;
+      case 8:
+        kind = is_signed ? element_kind::i64 : element_kind::u64;
+        break;
+      default:
+        break;
     }
   } else if constexpr (std::is_same_v<value, float>) {
     kind = element_kind::f32;

@@ -14,8 +14,8 @@ namespace tutti {
 class error : public std::exception {
  public:
   /// `operation` is the call as the user wrote it ("allreduce"), `rank` the rank that saw the fault (-1: no
-  /// rank, as before the ranks exist), `parameter` the named parameter at fault (empty: none), `problem` what is
-  /// wrong with it, `remedy` what to do.
+  /// rank, as before the ranks exist), `parameter` the named parameter at fault (empty: none), `problem` what
+  /// is wrong with it, `remedy` what to do.
   error(std::string operation, int rank, std::string parameter, std::string problem, std::string remedy)
       : operation_(std::move(operation)), parameter_(std::move(parameter)), rank_(rank) {
     text_ = "tutti: " + operation_;

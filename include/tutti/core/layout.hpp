@@ -25,7 +25,8 @@ class layout {
   /// `count` blocks of `block` bytes, `stride` bytes from start to start.
   static layout vector(std::size_t count, std::size_t block, std::ptrdiff_t stride) {
     std::vector<piece> pieces;
-    for (std::size_t i = 0; i < count; ++i) pieces.push_back({static_cast<std::ptrdiff_t>(i) * stride, block});
+    for (std::size_t i = 0; i < count; ++i)
+      pieces.push_back({static_cast<std::ptrdiff_t>(i) * stride, block});
     std::size_t extent = 0;
     if (count > 0) extent = static_cast<std::size_t>(stride) * (count - 1) + block;
     return layout(std::move(pieces), extent);
@@ -76,7 +77,8 @@ class layout {
     for (const piece& p : pieces) {
       if (p.bytes == 0) continue;
       size_ += p.bytes;
-      if (!pieces_.empty() && pieces_.back().offset + static_cast<std::ptrdiff_t>(pieces_.back().bytes) == p.offset)
+      if (!pieces_.empty() &&
+          pieces_.back().offset + static_cast<std::ptrdiff_t>(pieces_.back().bytes) == p.offset)
         pieces_.back().bytes += p.bytes;
       else
         pieces_.push_back(p);

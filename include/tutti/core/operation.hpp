@@ -10,7 +10,17 @@ namespace tutti {
 
 /// Operators that the library and MPI know by name. `user` is any other callable.
 enum class builtin_op : std::uint8_t {
-  user, sum, product, min, max, bit_and, bit_or, bit_xor, logical_and, logical_or, logical_xor
+  user,
+  sum,
+  product,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  logical_and,
+  logical_or,
+  logical_xor
 };
 
 /// `result[i] = left[i] op right[i]` for i in 0 .. n-1. `result` may be `left` or `right` itself, but may not

@@ -28,8 +28,8 @@ class pending {
   virtual void wait() = 0;   ///< returns at once where nothing is under way
 };
 
-/// Carries out the call and returns when this rank's part is done. Throws usage_error before anything is sent where
-/// the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
+/// Carries out the call and returns when this rank's part is done. Throws usage_error before anything is sent
+/// where the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
 void run_call(core&, const call&);
 
 /// The same, not waiting. The buffers must stay until wait() or test() says so; arrays of counts are copied.
@@ -47,9 +47,10 @@ void release(core&) noexcept;
 int rank_of(const core&) noexcept;
 int size_of(const core&) noexcept;
 
-/// Throws usage_error{operation, rank of core, parameter, problem, remedy}. Out of line: keeps call sites small.
-[[noreturn]] void refuse(const core&, const char* operation, const char* parameter, const std::string& problem,
-                         const char* remedy);
+/// Throws usage_error{operation, rank of core, parameter, problem, remedy}. Out of line: keeps call sites
+/// small.
+[[noreturn]] void refuse(const core&, const char* operation, const char* parameter,
+                         const std::string& problem, const char* remedy);
 
 /// The last algorithm that a call of this collective used on this rank, as "allreduce/ring"; empty: none yet.
 const char* last_algorithm(const core&, collective) noexcept;

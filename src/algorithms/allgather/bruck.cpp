@@ -2,7 +2,8 @@
 //
 // allgather/bruck
 //
-// Each rank holds the blocks of the ranks from itself upwards. With D blocks at hand it sends the first min(D, p
+// Each rank holds the blocks of the ranks from itself upwards. With D blocks at hand it sends the first
+// min(D, p
 // - D) to the rank D below and receives as many from the rank D above; at the end the blocks are rotated into
 // place.
 #include "schedule/algorithm.hpp"
@@ -17,7 +18,8 @@ void write(const shape& s, builder& b) {
   b.round();
   for (int held = 1; held < p; held *= 2) {
     const int n = held < p - held ? held : p - held;
-    b.exchange((r - held + p) % p, blocks(buffer::scratch0, 0, n), (r + held) % p, blocks(buffer::scratch0, held, n));
+    b.exchange((r - held + p) % p, blocks(buffer::scratch0, 0, n), (r + held) % p,
+               blocks(buffer::scratch0, held, n));
     b.round();
   }
   b.copy(blocks(buffer::scratch0, 0, p - r), blocks(buffer::output, r, p - r));
@@ -31,9 +33,10 @@ const pure_algorithm allgather_bruck = {
     .name = "allgather/bruck",
     .what = collective::allgather,
     .needs = restriction::none,
-    .idea = "Each rank holds the blocks of the ranks from itself upwards. With D blocks at hand it sends the "
-            "first min(D, p - D) to the rank D below and receives as many from the rank D above; at the end "
-            "the blocks are rotated into place.",
+    .idea =
+        "Each rank holds the blocks of the ranks from itself upwards. With D blocks at hand it sends the "
+        "first min(D, p - D) to the rank D below and receives as many from the rank D above; at the end "
+        "the blocks are rotated into place.",
     .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     .rounds = "ceil(log2 p)",
     .bytes = "b (p - 1)",

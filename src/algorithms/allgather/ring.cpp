@@ -2,8 +2,8 @@
 //
 // allgather/ring
 //
-// Blocks travel around the ring: in each of p - 1 steps a rank passes on the block that it received in the step
-// before.
+// Blocks travel around the ring: in each of p - 1 steps a rank passes on the block that it received in the
+// step before.
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
@@ -26,8 +26,9 @@ const pure_algorithm allgather_ring = {
     .name = "allgather/ring",
     .what = collective::allgather,
     .needs = restriction::none,
-    .idea = "Blocks travel around the ring: in each of p - 1 steps a rank passes on the block that it "
-            "received in the step before.",
+    .idea =
+        "Blocks travel around the ring: in each of p - 1 steps a rank passes on the block that it "
+        "received in the step before.",
     .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .rounds = "p - 1",
     .bytes = "b (p - 1)",

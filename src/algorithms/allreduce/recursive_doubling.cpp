@@ -2,11 +2,11 @@
 //
 // allreduce/recursive_doubling
 //
-// Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its whole partial
-// result with group g xor 2^i, the lower group being the left operand. Target and source alternate between two
-// buffers, since the partner may still read what was sent.
-#include "schedule/algorithm.hpp"
+// Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its whole
+// partial result with group g xor 2^i, the lower group being the left operand. Target and source alternate
+// between two buffers, since the partner may still read what was sent.
 #include "patterns/fold.hpp"
+#include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
 namespace {
@@ -26,8 +26,8 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  // Targets alternate so that the last is output. In place the operand stands in output already, and the first exchange
-  // must not write there: then all targets change places and a copy ends it.
+  // Targets alternate so that the last is output. In place the operand stands in output already, and the
+  // first exchange must not write there: then all targets change places and a copy ends it.
   bool swapped = false;
   const auto target = [&](int i) {
     return ((combinations - 1 - i) % 2 == 0) != swapped ? buffer::output : buffer::scratch0;
@@ -60,9 +60,10 @@ const pure_algorithm allreduce_recursive_doubling = {
     .name = "allreduce/recursive_doubling",
     .what = collective::allreduce,
     .needs = restriction::none,
-    .idea = "Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its "
-            "whole partial result with group g xor 2^i, the lower group being the left operand. Target and "
-            "source alternate between two buffers, since the partner may still read what was sent.",
+    .idea =
+        "Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its "
+        "whole partial result with group g xor 2^i, the lower group being the left operand. Target and "
+        "source alternate between two buffers, since the partner may still read what was sent.",
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .rounds = "floor(log2 p), + 2 unless p is a power of two",
     .bytes = "n floor(log2 p), + n unless p is a power of two",

@@ -17,9 +17,11 @@ void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
   b.split_into(p);
   const auto part = [&](buffer which, int base) { return block(which, at(base, -1, p), table::split); };
-  // The block that is sent was completed one step ago, the one that is written is its neighbour: they never meet.
+  // The block that is sent was completed one step ago, the one that is written is its neighbour: they never
+  // meet.
   b.send(up, block(buffer::input, r, table::split));
-  b.recv_reduce_left({down}, block(buffer::input, down, table::split), block(buffer::output, down, table::split));
+  b.recv_reduce_left({down}, block(buffer::input, down, table::split),
+                     block(buffer::output, down, table::split));
   b.loop(p - 2, [&] {
     b.send(up, part(buffer::output, r - 1));
     b.recv_reduce_left({down}, part(buffer::input, r - 2), part(buffer::output, r - 2));
@@ -34,9 +36,10 @@ const pure_algorithm allreduce_ring = {
     .name = "allreduce/ring",
     .what = collective::allreduce,
     .needs = restriction::commutative,
-    .idea = "The vector is cut into p blocks. Each block travels once around the ring gathering every "
-            "operand, and once more to be seen by all: a reduce-scatter and an allgather of p - 1 neighbour "
-            "exchanges each.",
+    .idea =
+        "The vector is cut into p blocks. Each block travels once around the ring gathering every "
+        "operand, and once more to be seen by all: a reduce-scatter and an allgather of p - 1 neighbour "
+        "exchanges each.",
     .source = "Patarasuk, Yuan 2009",
     .rounds = "2 (p - 1)",
     .bytes = "2 n (p - 1) / p",

@@ -28,8 +28,9 @@ const pure_algorithm alltoall_in_place_exchange = {
     .name = "alltoall/in_place_exchange",
     .what = collective::alltoall,
     .needs = restriction::none,
-    .idea = "In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, "
-            "through one block of scratch. Needs no second buffer.",
+    .idea =
+        "In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, "
+        "through one block of scratch. Needs no second buffer.",
     .source = "folklore; MPICH",
     .rounds = "p",
     .bytes = "b p",

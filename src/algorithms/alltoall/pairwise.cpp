@@ -2,8 +2,8 @@
 //
 // alltoall/pairwise
 //
-// In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 steps, in each of
-// which every rank has one partner each way.
+// In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 steps, in each
+// of which every rank has one partner each way.
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
@@ -26,8 +26,9 @@ const pure_algorithm alltoall_pairwise = {
     .name = "alltoall/pairwise",
     .what = collective::alltoall,
     .needs = restriction::not_in_place,
-    .idea = "In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 "
-            "steps, in each of which every rank has one partner each way.",
+    .idea =
+        "In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 "
+        "steps, in each of which every rank has one partner each way.",
     .source = "folklore; Thakur, Rabenseifner, Gropp 2005",
     .rounds = "p - 1",
     .bytes = "b (p - 1)",

@@ -2,8 +2,8 @@
 //
 // alltoallv/in_place_pairwise
 //
-// In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, through scratch
-// of the longest block.
+// In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, through
+// scratch of the longest block.
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
@@ -33,8 +33,9 @@ const pure_algorithm alltoallv_in_place_pairwise = {
     .name = "alltoallv/in_place_pairwise",
     .what = collective::alltoallv,
     .needs = restriction::in_place,
-    .idea = "In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, "
-            "through scratch of the longest block.",
+    .idea =
+        "In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, "
+        "through scratch of the longest block.",
     .source = "folklore; MPICH",
     .rounds = "p",
     .bytes = "n",

@@ -32,8 +32,9 @@ const pure_algorithm alltoallv_scattered = {
     .name = "alltoallv/scattered",
     .what = collective::alltoallv,
     .needs = restriction::not_in_place,
-    .idea = "Every rank sends to and receives from all others, beginning with its neighbours, a window of "
-            "messages at a time.",
+    .idea =
+        "Every rank sends to and receives from all others, beginning with its neighbours, a window of "
+        "messages at a time.",
     .source = "folklore; Thakur, Rabenseifner, Gropp 2005",
     .rounds = "ceil((p - 1) / window)",
     .bytes = "n",

@@ -11,8 +11,8 @@ namespace {
 
 void write(const shape& s, builder& b) {
   for (int distance = 1; distance < s.size; distance *= 2) {
-    b.exchange((s.rank + distance) % s.size, blocks(buffer::input, 0, 0), (s.rank - distance + s.size) % s.size,
-               blocks(buffer::output, 0, 0));
+    b.exchange((s.rank + distance) % s.size, blocks(buffer::input, 0, 0),
+               (s.rank - distance + s.size) % s.size, blocks(buffer::output, 0, 0));
     b.round();
   }
 }
@@ -24,8 +24,9 @@ const pure_algorithm barrier_dissemination = {
     .name = "barrier/dissemination",
     .what = collective::barrier,
     .needs = restriction::none,
-    .idea = "In round i every rank tells the rank 2^i above it and hears from the rank 2^i below it; after "
-            "ceil(log2 p) rounds everybody has heard, directly or not, of everybody.",
+    .idea =
+        "In round i every rank tells the rank 2^i above it and hears from the rank 2^i below it; after "
+        "ceil(log2 p) rounds everybody has heard, directly or not, of everybody.",
     .source = "Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988",
     .rounds = "ceil(log2 p)",
     .bytes = "0",

@@ -4,8 +4,9 @@
 //
 // A k-nomial tree around the root: whoever has the vector sends it to its children, the one with the largest
 // subtree first.
-#include "schedule/algorithm.hpp"
 #include "patterns/knomial.hpp"
+
+#include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
 namespace {
@@ -15,7 +16,8 @@ void write(const shape& s, builder& b) {
   if (v != 0) b.recv(s.absolute(patterns::knomial_parent(v, s.size, s.radix)), whole(buffer::output));
   b.round();
   const place data = whole(v == 0 ? buffer::input : buffer::output);
-  patterns::for_each_knomial_child_down(v, s.size, s.radix, [&](int child) { b.send(s.absolute(child), data); });
+  patterns::for_each_knomial_child_down(v, s.size, s.radix,
+                                        [&](int child) { b.send(s.absolute(child), data); });
   b.round();
 }
 
@@ -26,8 +28,9 @@ const pure_algorithm bcast_knomial = {
     .name = "bcast/knomial",
     .what = collective::bcast,
     .needs = restriction::none,
-    .idea = "A k-nomial tree around the root: whoever has the vector sends it to its children, the one with "
-            "the largest subtree first.",
+    .idea =
+        "A k-nomial tree around the root: whoever has the vector sends it to its children, the one with "
+        "the largest subtree first.",
     .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .rounds = "ceil(log_k p)",
     .bytes = "n (k-1) ceil(log_k p)",

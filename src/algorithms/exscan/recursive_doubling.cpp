@@ -41,8 +41,9 @@ const pure_algorithm exscan_recursive_doubling = {
     .name = "exscan/recursive_doubling",
     .what = collective::exscan,
     .needs = restriction::none,
-    .idea = "Operands move up by one rank, and the ranks from 1 on make an inclusive scan of what they "
-            "received by recursive doubling. Rank 0 only sends.",
+    .idea =
+        "Operands move up by one rank, and the ranks from 1 on make an inclusive scan of what they "
+        "received by recursive doubling. Rank 0 only sends.",
     .source = "Hillis, Steele 1986",
     .rounds = "1 + ceil(log2 (p - 1))",
     .bytes = "n (1 + ceil(log2 (p - 1)))",

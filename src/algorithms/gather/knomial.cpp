@@ -2,10 +2,12 @@
 //
 // gather/knomial
 //
-// A k-nomial tree around the root: each rank collects the blocks of its subtree, which are consecutive from the
-// root on, and sends them up as one message. Only a root other than rank 0 has to put its blocks in order.
-#include "schedule/algorithm.hpp"
+// A k-nomial tree around the root: each rank collects the blocks of its subtree, which are consecutive from
+// the root on, and sends them up as one message. Only a root other than rank 0 has to put its blocks in
+// order.
 #include "patterns/knomial.hpp"
+
+#include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
 namespace {
@@ -17,7 +19,8 @@ void write(const shape& s, builder& b) {
     if (mine > 1) {
       b.scratch(buffer::scratch0, mine);
       patterns::for_each_knomial_child(v, s.size, k, [&](int child) {
-        b.recv(s.absolute(child), blocks(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
+        b.recv(s.absolute(child),
+               blocks(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
       });
       b.copy(whole(buffer::input), block(buffer::scratch0, 0));
       b.round();
@@ -36,7 +39,8 @@ void write(const shape& s, builder& b) {
   if (!rotated) return;
   // Position v is rank v + root: the blocks after the root's, then those that wrapped around to the front.
   const int behind = s.size - s.root;
-  if (behind > 1) b.copy(blocks(buffer::scratch0, 1, behind - 1), blocks(buffer::output, s.root + 1, behind - 1));
+  if (behind > 1)
+    b.copy(blocks(buffer::scratch0, 1, behind - 1), blocks(buffer::output, s.root + 1, behind - 1));
   b.copy(blocks(buffer::scratch0, behind, s.root), blocks(buffer::output, 0, s.root));
 }
 
@@ -47,9 +51,10 @@ const pure_algorithm gather_knomial = {
     .name = "gather/knomial",
     .what = collective::gather,
     .needs = restriction::none,
-    .idea = "A k-nomial tree around the root: each rank collects the blocks of its subtree, which are "
-            "consecutive from the root on, and sends them up as one message. Only a root other than rank 0 "
-            "has to put its blocks in order.",
+    .idea =
+        "A k-nomial tree around the root: each rank collects the blocks of its subtree, which are "
+        "consecutive from the root on, and sends them up as one message. Only a root other than rank 0 "
+        "has to put its blocks in order.",
     .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .rounds = "ceil(log_k p)",
     .bytes = "b p / 2",

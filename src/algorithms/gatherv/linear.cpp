@@ -31,8 +31,9 @@ const pure_algorithm gatherv_linear = {
     .name = "gatherv/linear",
     .what = collective::gatherv,
     .needs = restriction::none,
-    .idea = "Every rank sends its block straight to the root, which receives a window of them at a time, "
-            "each where it belongs.",
+    .idea =
+        "Every rank sends its block straight to the root, which receives a window of them at a time, "
+        "each where it belongs.",
     .source = "folklore",
     .rounds = "1",
     .bytes = "b",

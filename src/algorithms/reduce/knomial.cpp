@@ -4,8 +4,9 @@
 //
 // A k-nomial tree: children are added in rising order, so the tree rooted at rank 0 combines in rank order;
 // where order matters and the root is another rank, the result is passed on to it.
-#include "schedule/algorithm.hpp"
 #include "patterns/knomial.hpp"
+
+#include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
 namespace {
@@ -45,8 +46,9 @@ const pure_algorithm reduce_knomial = {
     .name = "reduce/knomial",
     .what = collective::reduce,
     .needs = restriction::none,
-    .idea = "A k-nomial tree: children are added in rising order, so the tree rooted at rank 0 combines in "
-            "rank order; where order matters and the root is another rank, the result is passed on to it.",
+    .idea =
+        "A k-nomial tree: children are added in rising order, so the tree rooted at rank 0 combines in "
+        "rank order; where order matters and the root is another rank, the result is passed on to it.",
     .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .rounds = "(k-1) ceil(log_k p), + 1 to forward",
     .bytes = "n",

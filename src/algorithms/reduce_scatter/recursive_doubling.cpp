@@ -2,11 +2,11 @@
 //
 // reduce_scatter/recursive_doubling
 //
-// Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its partial result
-// of the whole vector with group g xor 2^i, the lower group being the left operand, and at the end every rank
-// keeps its own block. Keeps the order of operands.
-#include "schedule/algorithm.hpp"
+// Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its partial
+// result of the whole vector with group g xor 2^i, the lower group being the left operand, and at the end
+// every rank keeps its own block. Keeps the order of operands.
 #include "patterns/fold.hpp"
+#include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
 namespace {
@@ -53,9 +53,10 @@ const pure_algorithm reduce_scatter_recursive_doubling = {
     .name = "reduce_scatter/recursive_doubling",
     .what = collective::reduce_scatter,
     .needs = restriction::none,
-    .idea = "Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its "
-            "partial result of the whole vector with group g xor 2^i, the lower group being the left "
-            "operand, and at the end every rank keeps its own block. Keeps the order of operands.",
+    .idea =
+        "Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its "
+        "partial result of the whole vector with group g xor 2^i, the lower group being the left "
+        "operand, and at the end every rank keeps its own block. Keeps the order of operands.",
     .source = "Thakur, Rabenseifner, Gropp 2005 (whole vectors)",
     .rounds = "floor(log2 p), + 2 unless p is a power of two",
     .bytes = "n floor(log2 p), + n unless p is a power of two",

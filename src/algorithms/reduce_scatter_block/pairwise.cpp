@@ -30,8 +30,9 @@ const pure_algorithm reduce_scatter_block_pairwise = {
     .name = "reduce_scatter_block/pairwise",
     .what = collective::reduce_scatter_block,
     .needs = restriction::commutative,
-    .idea = "In step i a rank sends the block of the rank i above it straight there and adds what comes from "
-            "the rank i below to its own block.",
+    .idea =
+        "In step i a rank sends the block of the rank i above it straight there and adds what comes from "
+        "the rank i below to its own block.",
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .rounds = "p - 1",
     .bytes = "n (p - 1) / p",

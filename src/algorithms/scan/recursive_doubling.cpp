@@ -39,9 +39,10 @@ const pure_algorithm scan_recursive_doubling = {
     .name = "scan/recursive_doubling",
     .what = collective::scan,
     .needs = restriction::none,
-    .idea = "In round i a rank sends its partial result, which covers the 2^i ranks up to itself, to the "
-            "rank 2^i above, and puts what comes from the rank 2^i below in front of its own. Two buffers "
-            "take turns, since the receiver may still read what was sent.",
+    .idea =
+        "In round i a rank sends its partial result, which covers the 2^i ranks up to itself, to the "
+        "rank 2^i above, and puts what comes from the rank 2^i below in front of its own. Two buffers "
+        "take turns, since the receiver may still read what was sent.",
     .source = "Hillis, Steele 1986",
     .rounds = "ceil(log2 p)",
     .bytes = "n ceil(log2 p)",

@@ -2,11 +2,12 @@
 //
 // scatter/knomial
 //
-// A k-nomial tree around the root: each rank receives the blocks of its subtree as one message and passes each
-// child its part, the largest first. Only a root other than rank 0 has to bring its blocks into the order of the
-// tree.
-#include "schedule/algorithm.hpp"
+// A k-nomial tree around the root: each rank receives the blocks of its subtree as one message and passes
+// each child its part, the largest first. Only a root other than rank 0 has to bring its blocks into the
+// order of the tree.
 #include "patterns/knomial.hpp"
+
+#include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms {
 namespace {
@@ -44,9 +45,10 @@ const pure_algorithm scatter_knomial = {
     .name = "scatter/knomial",
     .what = collective::scatter,
     .needs = restriction::none,
-    .idea = "A k-nomial tree around the root: each rank receives the blocks of its subtree as one message "
-            "and passes each child its part, the largest first. Only a root other than rank 0 has to bring "
-            "its blocks into the order of the tree.",
+    .idea =
+        "A k-nomial tree around the root: each rank receives the blocks of its subtree as one message "
+        "and passes each child its part, the largest first. Only a root other than rank 0 has to bring "
+        "its blocks into the order of the tree.",
     .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
     .rounds = "ceil(log_k p)",
     .bytes = "b (p - 1)",

@@ -13,7 +13,8 @@ std::unique_ptr<context> embedded_endpoint::open(const group& members, std::uint
   return std::make_unique<embedded_context>(*this, members, id);
 }
 
-embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id) : context(door, members, id) {}
+embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id)
+    : context(door, members, id) {}
 
 // Every pair of ranks has channels, so nothing is ever sent through these.
 void embedded_context::isend(int, std::uint32_t, const void*, std::size_t, transfer&) {
@@ -26,7 +27,8 @@ bool embedded_context::done(transfer&, const fabric::wait_site&) { return true; 
 void embedded_context::wait_both(transfer*, transfer*, const fabric::wait_site&) {}
 
 bool embedded_context::offers(const agreed_signature& s) const noexcept {
-  if (s.what == collective::reduce_scatter_block && s.in_place) return false;  // a rank's result lies on others' operands
+  if (s.what == collective::reduce_scatter_block && s.in_place)
+    return false;  // a rank's result lies on others' operands
   return fabric::slices_know(s.what) || s.what == collective::barrier;
 }
 
@@ -50,7 +52,8 @@ void embedded_context::native_begin(const call& c, native_state& s) {
 
 // Call n may begin once this rank has finished call n - team::outstanding (see team.hpp).
 bool embedded_context::may_begin(std::uint32_t number) const noexcept {
-  return unfinished_.empty() || static_cast<std::int32_t>(number - unfinished_.front()) < static_cast<std::int32_t>(fabric::team::outstanding);
+  return unfinished_.empty() || static_cast<std::int32_t>(number - unfinished_.front()) <
+                                    static_cast<std::int32_t>(fabric::team::outstanding);
 }
 
 bool embedded_context::native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What threads and fibers have in common: ranks on one node fabric, and native collectives by direct memory access.
+// What threads and fibers have in common: ranks on one node fabric, and native collectives by direct memory
+// access.
 #pragma once
 
 #include <deque>

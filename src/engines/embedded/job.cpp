@@ -23,7 +23,8 @@ void job::fail(int rank, std::exception_ptr what, const std::string& text) {
 
 void job::throw_failure(int rank, const fabric::wait_site& site) {
   const std::lock_guard guard(lock_);
-  if (deadlock_.load(std::memory_order_relaxed)) throw deadlock_error(site.operation, rank, "", outcome_.text, "");
+  if (deadlock_.load(std::memory_order_relaxed))
+    throw deadlock_error(site.operation, rank, "", outcome_.text, "");
   throw peer_error(site.operation, rank, "",
                    "rank " + std::to_string(outcome_.failed_rank) + " failed (" + outcome_.text + ")",
                    "this rank was taken out of its wait");
@@ -57,8 +58,9 @@ void job::declare_deadlock() {
   fail(first, std::make_exception_ptr(deadlock_error("run", first, "", text, "")), text);
 }
 
-// Keeps a waiting rank from leaving its wait, so that what it waits for may be looked at; false where it has left. The rank
-// says that it leaves and then looks at `held`; the order of the two is enforced from here, not there (see doorbell).
+// Keeps a waiting rank from leaving its wait, so that what it waits for may be looked at; false where it has
+// left. The rank says that it leaves and then looks at `held`; the order of the two is enforced from here,
+// not there (see doorbell).
 bool job::hold(rank_record& r, std::uint32_t version) noexcept {
   r.held.store(1, std::memory_order_seq_cst);
   if (fabric::barrier_on_all_threads() && r.now.load(std::memory_order_seq_cst) == rank_record::waiting &&
@@ -68,9 +70,9 @@ bool job::hold(rank_record& r, std::uint32_t version) noexcept {
   return false;
 }
 
-// A rank counts as stuck when it is over, or waits for a word that has not come, or has looked in vain at everything it
-// waits for since the first look. If nothing has changed between two looks, all were stuck at one moment, and nobody
-// is left who could free them.
+// A rank counts as stuck when it is over, or waits for a word that has not come, or has looked in vain at
+// everything it waits for since the first look. If nothing has changed between two looks, all were stuck at
+// one moment, and nobody is left who could free them.
 bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second) {
   bool anyone = false;
   for (int r = 0; r < ranks_; ++r) {
@@ -84,7 +86,8 @@ bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>
       if (second) {
         if (!hold(one, version)) return false;
         const auto* word = one.word.load(std::memory_order_acquire);
-        const bool come = fabric::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed));
+        const bool come =
+            fabric::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed));
         one.held.store(0, std::memory_order_release);
         if (come) return false;
       }

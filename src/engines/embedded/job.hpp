@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job whose ranks live in this process: how it ends (the first failure takes everybody out of their waits), and the
-// watchman who sees that all ranks wait for one another.
+// A job whose ranks live in this process: how it ends (the first failure takes everybody out of their waits),
+// and the watchman who sees that all ranks wait for one another.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct alignas(64) rank_record {
   std::atomic<std::uint32_t> version{0};  // changes whenever a wait ends
   std::atomic<const std::atomic<std::uint32_t>*> word{nullptr};
   std::atomic<std::uint32_t> value{0};
-  std::atomic<std::uint64_t> sweeps{0};   // of a pausing rank: looks at everything without success
+  std::atomic<std::uint64_t> sweeps{0};  // of a pausing rank: looks at everything without success
   // `word` and `site` may be looked through only while the rank is held in its wait: see job::hold().
   std::atomic<const fabric::wait_site*> site{nullptr};
   std::atomic<std::uint32_t> held{0};
@@ -49,8 +49,8 @@ class job {
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }
   outcome result();
 
-  /// All ranks wait for one another: writes the report and fails the job. Called by the watchman, or by an engine that
-  /// knows at once.
+  /// All ranks wait for one another: writes the report and fails the job. Called by the watchman, or by an
+  /// engine that knows at once.
   void declare_deadlock();
   void start_watchman();
   void stop_watchman();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/embedded/sleep.hpp"
 
-#include <sched.h>
-
 #include <ctime>
+
+#include <sched.h>
 
 #if defined(__linux__)
 #include <linux/futex.h>
@@ -45,7 +45,8 @@ void yield_core() noexcept { sched_yield(); }
 void sleep_on(fabric::doorbell& bell, int milliseconds) noexcept {
   const timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1000000L};
 #if defined(__linux__)
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&bell.armed), FUTEX_WAIT_PRIVATE, 1, &limit, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&bell.armed), FUTEX_WAIT_PRIVATE, 1, &limit, nullptr,
+          0);
 #else
   nanosleep(&limit, nullptr);
 #endif
@@ -54,7 +55,8 @@ void sleep_on(fabric::doorbell& bell, int milliseconds) noexcept {
 void wake(fabric::doorbell& bell) noexcept {
   if (bell.armed.exchange(0, std::memory_order_acq_rel) == 0) return;
 #if defined(__linux__)
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&bell.armed), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&bell.armed), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr,
+          0);
 #endif
 }
 

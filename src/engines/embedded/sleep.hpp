@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread does while it has nothing to do: look again quickly while a core is free for that, let others run, and
-// then sleep until its bell rings.
+// What a thread does while it has nothing to do: look again quickly while a core is free for that, let others
+// run, and then sleep until its bell rings.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ inline void relax() noexcept {
 #endif
 }
 
-/// Looks that a waiting thread makes before it yields, and yields before it sleeps. Spinning on a machine with more
-/// threads than cores takes the core from whoever is waited for.
+/// Looks that a waiting thread makes before it yields, and yields before it sleeps. Spinning on a machine
+/// with more threads than cores takes the core from whoever is waited for.
 struct patience {
   int spins, yields;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fibers engine: ranks are fibers, a contiguous block of them on each worker. For more ranks than cores, and for
-// schedules that can be replayed: with one worker and a seed every interleaving is drawn from the seed.
+// The fibers engine: ranks are fibers, a contiguous block of them on each worker. For more ranks than cores,
+// and for schedules that can be replayed: with one worker and a seed every interleaving is drawn from the
+// seed.
 #include <algorithm>
 #include <thread>
 #include <vector>
@@ -20,7 +21,8 @@ class fiber_endpoint final : public embedded_endpoint {
   std::string_view engine() const noexcept override { return "fibers"; }
   fabric::doorbell& bell() noexcept override { return node_.rank_bell(rank_); }
 
-  void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local, const fabric::wait_site& site) override {
+  void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local,
+            const fabric::wait_site& site) override {
     const auto ready = [&] { return fabric::reached(word.load(std::memory_order_acquire), value); };
     if (!local) {
       // The other worker is probably just about to write; with others to run, do that instead.
@@ -65,7 +67,8 @@ class fiber_ringer final : public fabric::ringer {
     const auto rank = &bell - &node_->rank_bell(0);
     if (rank >= 0 && rank < ranks_) {
       bell.armed.store(0, std::memory_order_relaxed);
-      workers_[static_cast<std::size_t>(node_->worker_of(static_cast<int>(rank)))]->ready(static_cast<int>(rank));
+      workers_[static_cast<std::size_t>(node_->worker_of(static_cast<int>(rank)))]->ready(
+          static_cast<int>(rank));
     } else {
       wake(bell);
     }
@@ -83,7 +86,9 @@ outcome run_fibers(const launch& how, const rank_program& program) {
   int count = how.seed != 0 ? 1 : how.workers > 0 ? how.workers : usable_cores();
   count = std::min(count, how.ranks);
   std::vector<int> worker_of(static_cast<std::size_t>(how.ranks));
-  const auto first_of = [&](int w) { return static_cast<int>(static_cast<std::int64_t>(how.ranks) * w / count); };
+  const auto first_of = [&](int w) {
+    return static_cast<int>(static_cast<std::int64_t>(how.ranks) * w / count);
+  };
   for (int w = 0; w < count; ++w)
     for (int r = first_of(w); r < first_of(w + 1); ++r) worker_of[static_cast<std::size_t>(r)] = w;
 
@@ -96,7 +101,8 @@ outcome run_fibers(const launch& how, const rank_program& program) {
   std::vector<worker*> plain;
   for (int w = 0; w < count; ++w) {
     workers.push_back(std::make_unique<worker>(all, node, w, p, how.seed));
-    for (int r = first_of(w); r < first_of(w + 1); ++r) workers.back()->add(r, memory.top(r), memory.bottom(r), memory.usable(r));
+    for (int r = first_of(w); r < first_of(w + 1); ++r)
+      workers.back()->add(r, memory.top(r), memory.bottom(r), memory.usable(r));
     plain.push_back(workers.back().get());
   }
   rings.serve(node, plain);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks for all fibers of a job, in one mapping: address space now, memory when touched, and a page that faults below
-// each.
+// Stacks for all fibers of a job, in one mapping: address space now, memory when touched, and a page that
+// faults below each.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class stacks {
   stacks(const stacks&) = delete;
   stacks& operator=(const stacks&) = delete;
 
-  /// The high end of stack i, from which it grows down. Ends are shifted by a few lines from one fiber to the next, since
-  /// stacks that all begin at the same offset in a page compete for the same lines of a cache.
+  /// The high end of stack i, from which it grows down. Ends are shifted by a few lines from one fiber to the
+  /// next, since stacks that all begin at the same offset in a page compete for the same lines of a cache.
   void* top(int i) const noexcept;
   void* bottom(int i) const noexcept;
   std::size_t usable(int i) const noexcept;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/fibers/worker.hpp"
 
-#include <cxxabi.h>
-
 #include <cstring>
+
+#include <cxxabi.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <pthread.h>
@@ -85,7 +85,8 @@ void worker::switch_to(fiber& target) {
   jump(target.context, from, target.stack_bottom, target.stack_size);
 }
 
-void worker::jump(fcontext_t to, fiber& from, [[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t size) {
+void worker::jump(fcontext_t to, fiber& from, [[maybe_unused]] const void* bottom,
+                  [[maybe_unused]] std::size_t size) {
   came_from_ = &from;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(from.finished ? nullptr : &from.fake_stack, bottom, size);
@@ -178,8 +179,10 @@ void worker::wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, b
     remote_.push_back(&me);
   }
   switch_to(*next());
-  if (local) node_.rank_bell(me.rank).armed.store(0, std::memory_order_relaxed);
-  else if (me.word != nullptr) me.word = nullptr;
+  if (local)
+    node_.rank_bell(me.rank).armed.store(0, std::memory_order_relaxed);
+  else if (me.word != nullptr)
+    me.word = nullptr;
 }
 
 void worker::yield() {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker: one thread and the fibers pinned to it. A fiber that waits for another of the same worker is put on the
-// ready list by whoever frees it; a fiber that waits for another worker is looked after by whoever has nothing else
-// to do. Switching goes straight from fiber to fiber, there is no scheduler in between.
+// A worker: one thread and the fibers pinned to it. A fiber that waits for another of the same worker is put
+// on the ready list by whoever frees it; a fiber that waits for another worker is looked after by whoever has
+// nothing else to do. Switching goes straight from fiber to fiber, there is no scheduler in between.
 #pragma once
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstdint>
 #include <functional>
 #include <random>
 #include <vector>
+
+#include <boost/context/detail/fcontext.hpp>
 
 #include "engines/embedded/job.hpp"
 #include "engines/embedded/sleep.hpp"
@@ -18,8 +19,8 @@
 
 namespace tutti {
 
-/// The C++ runtime's exception state of one thread (Itanium ABI). A fiber that is switched away inside a catch block
-/// takes it along.
+/// The C++ runtime's exception state of one thread (Itanium ABI). A fiber that is switched away inside a
+/// catch block takes it along.
 struct exception_state {
   void* caught = nullptr;
   unsigned int uncaught = 0;
@@ -31,7 +32,7 @@ struct fiber {
   const std::atomic<std::uint32_t>* word = nullptr;  // on the remote list: what it waits for
   std::uint32_t value = 0;
   exception_state exceptions;
-  void* fake_stack = nullptr;   // AddressSanitizer's
+  void* fake_stack = nullptr;  // AddressSanitizer's
   const void* stack_bottom = nullptr;
   std::size_t stack_size = 0;
   bool finished = false;

@@ -286,9 +286,11 @@ void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
 void mpi_context::native(const call& c, const fabric::wait_site& site) {
   if (c.what == collective::allreduce && c.count * c.type.size <= most_int && !door_.checks())
       [[likely]] {  // the one called most
-    const int status = MPI_Allreduce(c.in_place ? MPI_IN_PLACE : c.input, c.output, static_cast<int>(c.count),
-                                     door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_);
-    if (status != MPI_SUCCESS) [[unlikely]] ok(status, c);
+    const int status =
+        MPI_Allreduce(c.in_place ? MPI_IN_PLACE : c.input, c.output, static_cast<int>(c.count),
+                      door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_);
+    if (status != MPI_SUCCESS) [[unlikely]]
+      ok(status, c);
     return;
   }
   native_of_any_kind(c, site);

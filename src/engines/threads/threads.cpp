@@ -19,12 +19,14 @@ class thread_ringer final : public fabric::ringer {
 
 class thread_endpoint final : public embedded_endpoint {
  public:
-  thread_endpoint(job& j, fabric::node& n, int rank, patience p) : embedded_endpoint(j, n, rank), patience_(p) {}
+  thread_endpoint(job& j, fabric::node& n, int rank, patience p)
+      : embedded_endpoint(j, n, rank), patience_(p) {}
 
   std::string_view engine() const noexcept override { return "threads"; }
   fabric::doorbell& bell() noexcept override { return node_.worker_bell(rank_); }
 
-  void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool, const fabric::wait_site& site) override {
+  void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool,
+            const fabric::wait_site& site) override {
     const auto ready = [&] { return fabric::reached(word.load(std::memory_order_acquire), value); };
     for (int i = 0; i < patience_.spins; ++i) {
       if (ready()) return;
@@ -78,7 +80,8 @@ outcome run_threads(const launch& how, const rank_program& program) {
   try {
     for (int r = 0; r < how.ranks; ++r) threads.emplace_back(body, r);
   } catch (const std::exception& e) {
-    all.fail(static_cast<int>(threads.size()), std::current_exception(), "no thread could be made for this rank: " + std::string(e.what()));
+    all.fail(static_cast<int>(threads.size()), std::current_exception(),
+             "no thread could be made for this rank: " + std::string(e.what()));
   }
   for (auto& t : threads) t.join();
   all.stop_watchman();

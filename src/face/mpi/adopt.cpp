@@ -3,11 +3,11 @@
 // adopt(): a communicator of tutti over a communicator of MPI's, in a program that links MPI itself.
 #ifdef TUTTI_MPI_STATIC
 
-#include "tutti/mpi.hpp"
+#include "engines/mpi/adopt.hpp"
 
 #include "core/environment.hpp"
-#include "engines/mpi/adopt.hpp"
 #include "face/core.hpp"
+#include "tutti/mpi.hpp"
 
 namespace tutti {
 
