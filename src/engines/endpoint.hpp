@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,11 @@ class endpoint : public fabric::waiting {
   /// Collective where `parent` is not null (an engine may have to agree on something); local for the job
   /// itself.
   virtual std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) = 0;
+  /// An exception is about to leave a collective on this rank: ends the job, and returns when no other rank looks into this
+  /// one's memory any more.
+  virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
+  void begin_reading(const fabric::wait_site&) override {}
+  void end_reading() noexcept override {}
   /// True while a schedule that runs here should be interrupted at random places (deterministic fibers).
   virtual bool restless() const noexcept { return false; }
   /// A place where a restless engine may run others first.

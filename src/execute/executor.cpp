@@ -168,11 +168,21 @@ inline void schedule_run::exchange(const step* out, fabric::channel* to, const s
       if (!from->look(tag_, a)) wait_for_message(*from, a);
       if (a.bytes != place.bytes) [[unlikely]]
         misfit(*in, a.bytes, place.bytes);
-      deliver(*in, place, a.data, a.bytes);
+      if (a.done == nullptr) [[likely]] {
+        deliver(*in, place, a.data, a.bytes);
+      } else {
+        deliver_from_afar(*in, place, a);
+      }
       from->take(a);
     }
   }
   if (rendezvous) wait_for_reader(*to);
+}
+
+// What stands in the sender's memory.
+void schedule_run::deliver_from_afar(const step& s, const range& to, const fabric::arrival& a) {
+  const fabric::reading guard(bound_->where.door(), site("a look into the memory of"));
+  deliver(s, to, a.data, a.bytes);
 }
 
 // The same by messages of the engine. The send goes first: the peer waits for it, and a receive can be posted

@@ -124,6 +124,7 @@ class schedule_run {
   bool try_await(receiving& r, const step& what, const link& l);
   void wait_for_one(const item& r);
   void deliver(const step& s, const range& to, const std::byte* data, std::size_t bytes);
+  void deliver_from_afar(const step& s, const range& to, const fabric::arrival& a);
   void local(const step& s);
   const link& link_of(const item& r, std::size_t i);
   [[noreturn]] void misfit(const step& s, std::size_t came, std::size_t expected) const;

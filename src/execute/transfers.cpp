@@ -107,7 +107,10 @@ bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
     fabric::arrival a;
     if (!l.in->look(tag_, a)) return false;
     if (a.bytes != to.bytes) misfit(what, a.bytes, to.bytes);
-    deliver(what, to, a.data, a.bytes);
+    if (a.done == nullptr)
+      deliver(what, to, a.data, a.bytes);
+    else
+      deliver_from_afar(what, to, a);
     l.in->take(a);
     return true;
   }
@@ -133,6 +136,7 @@ bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
         if (r.header[0] == ~std::uint64_t{0}) return true;
         r.stage = 2;
       } else {
+        const fabric::reading guard(bound_->where.door(), place);
         compute::copy(target + r.header[0], a.data, a.bytes);
         l.in->take(a);
         r.stage = 0;

@@ -67,9 +67,11 @@ bool team::visit::go_on(waiting& w, bool blocking, const wait_site& site) {
       }
       phase_ = phase::work;
       [[fallthrough]];
-    case phase::work:
+    case phase::work: {
+      const reading others(w, site);
       work_slice({&team_->postings_[(number_ % session_count) * static_cast<std::size_t>(team_->size())],
                   team_->size(), rank_});
+    }
       phase_ = phase::part;
       [[fallthrough]];
     case phase::part:

@@ -34,11 +34,28 @@ class waiting {
   /// Ends a series of pauses: something came of it.
   virtual void progressed() noexcept {}
 
+  /// Around every look into another rank's memory. Once the job has failed nobody begins one (it throws), and
+  /// nobody whose memory may be looked at leaves before all have ended: see leave_in_peace().
+  virtual void begin_reading(const wait_site& site) = 0;
+  virtual void end_reading() noexcept = 0;
+
   /// The bell that same-worker writers ring.
   virtual doorbell& bell() noexcept = 0;
 
  protected:
   ~waiting() = default;
+};
+
+/// One look into another rank's memory.
+class reading {
+ public:
+  reading(waiting& who, const wait_site& site) : who_(who) { who_.begin_reading(site); }
+  ~reading() { who_.end_reading(); }
+  reading(const reading&) = delete;
+  reading& operator=(const reading&) = delete;
+
+ private:
+  waiting& who_;
 };
 
 inline bool reached(std::uint32_t word, std::uint32_t value) noexcept {

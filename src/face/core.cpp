@@ -204,9 +204,9 @@ inline void core::run_again(const call& c, recent& r) {
     run_plainly(c, r);
   } else if (r.how == way::native) {
     r.site.run = next_++;
-    where_->native(c, r.site);
+    guarded([&] { where_->native(c, r.site); });
   } else {
-    r.found->blocking->run_straight(*r.found->bound, c, next_++);
+    guarded([&] { r.found->blocking->run_straight(*r.found->bound, c, next_++); });
   }
 }
 
@@ -246,11 +246,13 @@ void core::release() noexcept {
 void core::carry_out(const call& c, prepared& p) {
   schedule_run& r = *p.blocking;
   r.begin(*p.bound, c, next_++);
-  if (shared_->active.empty()) [[likely]] {
-    r.go_on(true);
-  } else {
-    finish(r);
-  }
+  guarded([&] {
+    if (shared_->active.empty()) [[likely]] {
+      r.go_on(true);
+    } else {
+      finish(r);
+    }
+  });
 }
 
 std::shared_ptr<core> core::duplicate() {

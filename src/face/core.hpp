@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ class core {
 
   int rank() const noexcept { return where_->members().rank(); }
   int size() const noexcept { return where_->members().size(); }
+  std::string_view engine() const noexcept { return shared_->door->engine(); }
 
   bool offers_native(const agreed_signature& s) const noexcept { return where_->offers(s); }
   void run_blocking(const call& c);
@@ -97,6 +99,17 @@ class core {
   prepared& find(const call& c);
   prepared& select(const call& c, const agreed_signature& s);
   choice decide(const call& c, const agreed_signature& s) const;
+  /// Whatever leaves a collective by an exception ends the job before its buffers go: others may be reading
+  /// them.
+  template <class Step>
+  decltype(auto) guarded(Step&& step) {
+    try {
+      return step();
+    } catch (...) {
+      where_->door().abandon(std::current_exception());
+      throw;
+    }
+  }
   static combine_function kernel_for(const call& c) noexcept;
   void carry_out(const call& c, prepared& p);
   void finish(schedule_run& r);

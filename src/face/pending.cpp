@@ -80,17 +80,20 @@ class operation_under_way final : public pending {
     if (!run_.over())
       where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
     run_.begin(*prepared_->bound, call_, where_.next_++);
-    if (!run_.go_on(false)) where_.shared_->active.push_back(&run_);
+    const bool over = where_.guarded([&] { return run_.go_on(false); });
+    if (!over) where_.shared_->active.push_back(&run_);
   }
   bool test() override {
     if (run_.over()) return true;
-    where_.progress_others(nullptr);
-    if (!run_.over()) where_.where_->door().pause(run_.site("messages"));
+    where_.guarded([&] {
+      where_.progress_others(nullptr);
+      if (!run_.over()) where_.where_->door().pause(run_.site("messages"));
+    });
     return run_.over();
   }
   void wait() override {
     if (run_.over()) return;
-    where_.finish(run_);
+    where_.guarded([&] { where_.finish(run_); });
     auto& active = where_.shared_->active;
     active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
   }

@@ -180,11 +180,32 @@ void run(const run_options& options, const std::function<void(communicator&)>& p
 }
 
 int run(const run_options& options, const std::function<void(communicator&)>& program, std::nothrow_t) {
+  bool said = false;
+  // Over MPI a rank that fails says so at once, since launchers end the job as soon as one process has ended;
+  // those that are only taken out of their waits say nothing.
+  const auto aloud = [&](communicator& world) {
+    const auto say = [&](const char* text) {
+      if (world.native().engine() != "mpi") return;
+      std::fprintf(stderr, "tutti: rank %d failed: %s\n", world.rank(), text);
+      said = true;
+    };
+    try {
+      program(world);
+    } catch (const peer_error&) {
+      throw;
+    } catch (const std::exception& e) {
+      say(e.what());
+      throw;
+    } catch (...) {
+      say("an exception that is not a std::exception");
+      throw;
+    }
+  };
   try {
-    const outcome end = start(options, program);
+    const outcome end = start(options, aloud);
     if (end.failed_rank < 0) return 0;
-    // Over MPI the rank that failed says so, and the others, which know, do not repeat it.
-    if (end.what) std::fprintf(stderr, "tutti: rank %d failed: %s\n", end.failed_rank, end.text.c_str());
+    if (end.what && !said)
+      std::fprintf(stderr, "tutti: rank %d failed: %s\n", end.failed_rank, end.text.c_str());
     return 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());

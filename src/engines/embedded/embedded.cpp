@@ -13,6 +13,17 @@ std::unique_ptr<context> embedded_endpoint::open(const group& members, std::uint
   return std::make_unique<embedded_context>(*this, members, id);
 }
 
+void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
+  try {
+    std::rethrow_exception(what);
+  } catch (const std::exception& e) {
+    job_.fail(rank_, what, e.what());
+  } catch (...) {
+    job_.fail(rank_, what, "an exception that is not a std::exception");
+  }
+  job_.leave_in_peace();
+}
+
 embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id)
     : context(door, members, id) {}
 

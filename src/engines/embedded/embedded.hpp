@@ -22,6 +22,12 @@ class embedded_endpoint : public endpoint {
   int size() const noexcept override { return node_.size(); }
   fabric::node* node() noexcept override { return &node_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
+  void abandon(std::exception_ptr what) noexcept override;
+  void begin_reading(const fabric::wait_site& site) override {
+    if (!job_.begin_reading(rank_)) [[unlikely]]
+      job_.throw_failure(rank_, site);
+  }
+  void end_reading() noexcept override { job_.end_reading(rank_); }
 
  protected:
   job& job_;

@@ -16,12 +16,18 @@ void job::fail(int rank, std::exception_ptr what, const std::string& text) {
     const std::lock_guard guard(lock_);
     if (failed_.load(std::memory_order_relaxed)) return;
     outcome_ = {rank, text, std::move(what)};
-    failed_.store(true, std::memory_order_release);
+    failed_.store(true, std::memory_order_seq_cst);
   }
   if (wake_all_) wake_all_();
 }
 
+void job::leave_in_peace() noexcept {
+  for (int r = 0; r < ranks_; ++r)
+    while (record(r).reading.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+}
+
 void job::throw_failure(int rank, const fabric::wait_site& site) {
+  leave_in_peace();
   const std::lock_guard guard(lock_);
   if (deadlock_.load(std::memory_order_relaxed))
     throw deadlock_error(site.operation, rank, "", outcome_.text, "");

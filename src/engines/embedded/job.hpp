@@ -30,6 +30,7 @@ struct alignas(64) rank_record {
   // `word` and `site` may be looked through only while the rank is held in its wait: see job::hold().
   std::atomic<const fabric::wait_site*> site{nullptr};
   std::atomic<std::uint32_t> held{0};
+  std::atomic<std::uint32_t> reading{0};  // looks into another rank's memory
 };
 
 class job {
@@ -41,6 +42,20 @@ class job {
   rank_record& record(int rank) noexcept { return records_[static_cast<std::size_t>(rank)]; }
 
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  /// Before a look into another rank's memory: false where the job has failed, and then there is none.
+  bool begin_reading(int rank) noexcept {
+    std::atomic<std::uint32_t>& mark = records_[static_cast<std::size_t>(rank)].reading;
+    mark.store(1, std::memory_order_seq_cst);
+    if (!failed_.load(std::memory_order_seq_cst)) [[likely]]
+      return true;
+    mark.store(0, std::memory_order_release);
+    return false;
+  }
+  void end_reading(int rank) noexcept {
+    records_[static_cast<std::size_t>(rank)].reading.store(0, std::memory_order_release);
+  }
+  /// Of a job that has failed: returns when nobody looks into another's memory any more. Nobody will again.
+  void leave_in_peace() noexcept;
   /// The first call wins.
   void fail(int rank, std::exception_ptr what, const std::string& text);
   /// Throws what a rank that is taken out of its wait should see.
