@@ -56,16 +56,20 @@ class operation_under_way final : public pending {
     prepared_ = &where.find(call_);
     where.recent_[static_cast<std::size_t>(c.what)].algorithm = prepared_->bound->name;
   }
-  // While an exception passes by, peers may never come: then what is under way gets a second to end, not for
+  // While an exception passes by, peers may never come: then what is under way gets a moment to end, not for
   // ever.
   ~operation_under_way() override {
     try {
       if (std::uncaught_exceptions() == 0) {
         wait();
       } else {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
         while (!test() && std::chrono::steady_clock::now() < end) {
         }
+        if (!run_.over())
+          where_.where_->door().abandon(
+              std::make_exception_ptr(error(name_of(call_.what).data(), where_.rank(), "",
+                                            "an exception left this rank while the call was under way", "")));
       }
     } catch (...) {
       // The job is failing; whoever waits explicitly is told.

@@ -88,6 +88,18 @@ TEST_P(on_each_engine, a_throwing_rank_takes_the_others_out_of_their_waits) {
   EXPECT_EQ(taken_out, GetParam().ranks - 1);
 }
 
+TEST_P(on_each_engine, an_exception_beside_a_call_under_way_is_the_one_that_is_told) {
+  const std::string text = failure_of(options(), [](communicator& world) {
+    std::vector<double> large(100000, 1.0);
+    if (world.rank() == 1) {
+      auto under_way = world.iallreduce(send_buf(large), op(std::plus<>{}), algorithm("ring"));
+      throw std::runtime_error("planted fault");  // nobody else ever calls it
+    }
+    world.duplicate().barrier();
+  });
+  EXPECT_TRUE(has(text, "planted fault")) << text;
+}
+
 TEST_P(on_each_engine, the_exception_of_the_rank_comes_nested) {
   bool nested = false;
   try {

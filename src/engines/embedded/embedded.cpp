@@ -17,9 +17,9 @@ void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
   try {
     std::rethrow_exception(what);
   } catch (const std::exception& e) {
-    job_.fail(rank_, what, e.what());
+    job_.fail(rank_, what, e.what(), true);
   } catch (...) {
-    job_.fail(rank_, what, "an exception that is not a std::exception");
+    job_.fail(rank_, what, "an exception that is not a std::exception", true);
   }
   job_.leave_in_peace();
 }

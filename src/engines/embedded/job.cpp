@@ -11,11 +11,13 @@ job::job(int ranks) : ranks_(ranks), records_(new rank_record[static_cast<std::s
 
 job::~job() { stop_watchman(); }
 
-void job::fail(int rank, std::exception_ptr what, const std::string& text) {
+void job::fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being) {
   {
     const std::lock_guard guard(lock_);
-    if (failed_.load(std::memory_order_relaxed)) return;
+    const bool better = for_the_time_being_ && outcome_.failed_rank == rank && !for_the_time_being;
+    if (failed_.load(std::memory_order_relaxed) && !better) return;
     outcome_ = {rank, text, std::move(what)};
+    for_the_time_being_ = for_the_time_being;
     failed_.store(true, std::memory_order_seq_cst);
   }
   if (wake_all_) wake_all_();

@@ -56,8 +56,8 @@ class job {
   }
   /// Of a job that has failed: returns when nobody looks into another's memory any more. Nobody will again.
   void leave_in_peace() noexcept;
-  /// The first call wins.
-  void fail(int rank, std::exception_ptr what, const std::string& text);
+  /// The first call wins; but what a rank says for the time being, it may say better when it ends.
+  void fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being = false);
   /// Throws what a rank that is taken out of its wait should see.
   [[noreturn]] void throw_failure(int rank, const fabric::wait_site& site);
   /// The engine's way to make every sleeper look at failed().
@@ -80,6 +80,7 @@ class job {
   std::atomic<bool> failed_{false}, deadlock_{false};
   std::mutex lock_;
   outcome outcome_;
+  bool for_the_time_being_ = false;
   std::function<void()> wake_all_;
   std::thread watchman_;
   std::condition_variable stop_;
