@@ -41,45 +41,14 @@ macro(tutti_find_boost_context)
   set(TUTTI_BOOST_STATIC ${Boost_USE_STATIC_LIBS})
 endmacro()
 
-# Writes the list of all algorithms: <folder>/<collective>/<name>.cpp defines tutti::algorithms::<collective>_<name>.
-# The list refers to each of them, so that no linker can drop one out of a static library.
+# The catalogue of all algorithms, made again when the head of one changes. It refers to each of them, so that no
+# linker can drop one out of a static library.
 function(tutti_generate_catalogue folder output)
-  file(GLOB files RELATIVE "${folder}" CONFIGURE_DEPENDS "${folder}/*/*.cpp")
-  list(SORT files)
-  set(declarations "")
-  set(entries "")
-  foreach(file IN LISTS files)
-    if(NOT file MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)\\.cpp$")
-      message(FATAL_ERROR "src/algorithms/${file}: an algorithm is called <collective>/<name>.cpp, in [a-z0-9_]")
-    endif()
-    string(APPEND declarations "extern const pure_algorithm ${CMAKE_MATCH_1}_${CMAKE_MATCH_2};\n")
-    string(APPEND entries "    &algorithms::${CMAKE_MATCH_1}_${CMAKE_MATCH_2},\n")
-  endforeach()
-  list(LENGTH files count)
-  if(count EQUAL 0)
-    set(body "  return {};\n")
-  else()
-    set(body "  static const pure_algorithm* const all[] = {\n${entries}  };\n  return all;\n")
-  endif()
-  file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT "// SPDX-License-Identifier: Apache-2.0
-//
-// Generated from the files of src/algorithms, in the order of their names.
-#include <span>
-
-#include \"schedule/algorithm.hpp\"
-
-namespace tutti::algorithms {
-${declarations}}  // namespace tutti::algorithms
-
-namespace tutti {
-
-std::span<const pure_algorithm* const> catalogue() noexcept;
-
-std::span<const pure_algorithm* const> catalogue() noexcept {
-${body}}
-
-}  // namespace tutti
-")
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*/*.cpp")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Doutput=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
+    DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
+    COMMENT "Reading the heads of all algorithms" VERBATIM)
 endfunction()
 
 # The engine of one MPI, twice: a module that the core loads, whole in itself, and a static library for programs

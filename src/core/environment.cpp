@@ -29,8 +29,8 @@ constexpr std::array table = std::to_array<variable>({
      "compare every call on all ranks before it is carried out, and report who differs"},
     {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "", "where to look first for engine modules"},
-    {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, or native", "",
-     "as TUTTI_ALLREDUCE_ALGORITHM=ring: use it wherever its restrictions allow"},
+    {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, with parameters as ring:segment=64K, or native",
+     "", "as TUTTI_ALLREDUCE_ALGORITHM=ring: use it wherever its restrictions allow"},
 });
 
 bool is_algorithm_variable(std::string_view name) {
@@ -53,42 +53,34 @@ std::optional<std::string> setting(std::string_view name) {
   return value;
 }
 
+std::optional<std::uint64_t> read_number(std::string_view text) noexcept {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [stop, fault] = std::from_chars(text.data(), end, value);
+  if (fault != std::errc{}) return std::nullopt;
+  int shift = 0;
+  if (stop + 1 == end) {
+    constexpr std::string_view units = "KkMmGg";
+    if (const auto at = units.find(*stop); at != units.npos) {
+      shift = 10 * (static_cast<int>(at) / 2 + 1);
+      ++stop;
+    }
+  }
+  if (stop != end || __builtin_mul_overflow(value, std::uint64_t{1} << shift, &value)) return std::nullopt;
+  return value;
+}
+
 std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,
                              std::uint64_t otherwise) {
   const auto text = setting(name);
   if (!text) return otherwise;
-  std::uint64_t value = 0;
-  const char* end = text->data() + text->size();
-  auto [stop, fault] = std::from_chars(text->data(), end, value);
-  std::uint64_t unit = 1;
-  if (fault == std::errc{} && stop + 1 == end) {
-    switch (*stop) {
-      case 'K':
-      case 'k':
-        unit = std::uint64_t{1} << 10;
-        ++stop;
-        break;
-      case 'M':
-      case 'm':
-        unit = std::uint64_t{1} << 20;
-        ++stop;
-        break;
-      case 'G':
-      case 'g':
-        unit = std::uint64_t{1} << 30;
-        ++stop;
-        break;
-      default:
-        break;
-    }
-  }
-  if (fault != std::errc{} || stop != end || __builtin_mul_overflow(value, unit, &value) || value < least ||
-      value > most)
+  const auto value = read_number(*text);
+  if (!value || *value < least || *value > most)
     throw usage_error(
         "run", -1, std::string(name),
         "is \"" + *text + "\", not a number from " + std::to_string(least) + " to " + std::to_string(most),
         "set such a number, or unset it");
-  return value;
+  return *value;
 }
 
 bool switch_setting(std::string_view name, bool otherwise) {

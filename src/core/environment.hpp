@@ -27,6 +27,9 @@ std::span<const variable> variables() noexcept;
 /// The value, or nothing where it is unset or empty.
 std::optional<std::string> setting(std::string_view name);
 
+/// "64K" as 65536; suffixes K, M, G. Nothing where it is no number, or too large.
+std::optional<std::uint64_t> read_number(std::string_view text) noexcept;
+
 /// The value as a number in [least, most]; `otherwise` where unset. Suffixes K, M, G. Throws usage_error that
 /// names the variable.
 std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,

@@ -20,6 +20,7 @@ struct agreed_signature {
   builtin_op op = builtin_op::user;
   bool commutative = true;  // true also where nothing is combined
   bool in_place = false;
+  bool inter = false;  // between two groups
 
   std::size_t bytes() const noexcept { return count * element_size; }
   friend bool operator==(const agreed_signature&, const agreed_signature&) = default;
@@ -37,7 +38,8 @@ inline agreed_signature agreed_part(const call& c, int ranks) noexcept {
           c.type.kind,
           c.op.which,
           !combines(c.what) || c.op.commutative,
-          c.in_place && !root_alone};
+          c.in_place && !root_alone,
+          false};
 }
 
 }  // namespace tutti

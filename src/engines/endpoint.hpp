@@ -36,8 +36,8 @@ class endpoint : public fabric::waiting {
   /// Collective where `parent` is not null (an engine may have to agree on something); local for the job
   /// itself.
   virtual std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) = 0;
-  /// An exception is about to leave a collective on this rank: ends the job, and returns when no other rank looks into this
-  /// one's memory any more.
+  /// An exception is about to leave a collective on this rank: ends the job, and returns when no other rank
+  /// looks into this one's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
   void begin_reading(const fabric::wait_site&) override {}
   void end_reading() noexcept override {}

@@ -29,7 +29,7 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
   step_links.resize(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const step& one = plan.steps[i];
-    if (one.kind == step_kind::copy || one.kind == step_kind::reduce || !one.peer.is_constant()) continue;
+    if (is_local(one.kind) || !one.peer.is_constant()) continue;
     const int size = c.members().size();
     const int peer = one.peer.modulus > 0
                          ? ((one.peer.base % one.peer.modulus) + one.peer.modulus) % one.peer.modulus
@@ -69,7 +69,7 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
       needs_memory = true;
       sized_by_counts = sized_by_counts || one.target.how == table::in || one.target.how == table::out;
     }
-  straight = straight && !needs_memory;
+  straight = straight && !needs_memory && plan.words == 0;
   tag_base = c.id() << 24;
   for (const item& i : plan.items) {
     most_sends = std::max<std::size_t>(most_sends, i.sends);

@@ -3,6 +3,7 @@
 // Walking a schedule: items, loops, and the rounds that most algorithms consist of.
 #include "execute/executor.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "execute/places.hpp"
@@ -28,6 +29,10 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number)
   depth_ = 0;
   over_ = opened_ = native_begun_ = false;
   restless_ = b.restless;
+  if (b.plan.words != 0) [[unlikely]] {
+    words_.assign(static_cast<std::size_t>(b.plan.words), 0);
+    base_[static_cast<int>(buffer::words)] = reinterpret_cast<std::byte*>(words_.data());
+  }
   if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size ||
                          b.sized_by_counts))
     allot();
@@ -214,14 +219,30 @@ void schedule_run::engine_exchange(const step* out, const step* in) {
 }
 
 void schedule_run::local(const step& s) {
+  if (s.kind == step_kind::reserve) return reserve(s.target);
   const range from = locate(s.source), to = locate(s.target);
   if (!from.exists || !to.exists) return;
-  if (s.kind == step_kind::copy) {
-    if (from.data != to.data) compute::copy(to.data, from.data, from.bytes);
-    return;
+  switch (s.kind) {
+    case step_kind::copy: {
+      const std::size_t bytes = s.source.how == table::padded ? to.bytes : from.bytes;
+      if (from.data != to.data) compute::copy(to.data, from.data, bytes);
+      return;
+    }
+    case step_kind::measure:
+      *reinterpret_cast<std::uint64_t*>(to.data) = from.bytes / call_->type.size;
+      return;
+    case step_kind::greatest: {
+      const range other = locate(s.other);
+      *reinterpret_cast<std::uint64_t*>(to.data) =
+          std::max(*reinterpret_cast<const std::uint64_t*>(from.data),
+                   *reinterpret_cast<const std::uint64_t*>(other.data));
+      return;
+    }
+    default: {
+      const range right = locate(s.other);
+      call_->op.combine(from.data, right.data, to.data, from.bytes / call_->type.size, call_->op.state);
+    }
   }
-  const range right = locate(s.other);
-  call_->op.combine(from.data, right.data, to.data, from.bytes / call_->type.size, call_->op.state);
 }
 
 fabric::wait_site schedule_run::site(const char* what, int peer) const noexcept {

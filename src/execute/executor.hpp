@@ -136,6 +136,7 @@ class schedule_run {
   std::size_t longest(const place& p) const noexcept;
   std::int32_t trips(const trip_count& t) const noexcept;
   void allot();
+  void reserve(const place& p);
 
   bound_schedule* bound_ = nullptr;
   const call* call_ = nullptr;
@@ -153,6 +154,12 @@ class schedule_run {
   std::unique_ptr<std::byte[]> memory_;  // scratch and staging
   std::size_t memory_bytes_ = 0;
   std::byte* staging_ = nullptr;
+  struct reserved {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t bytes = 0;
+  };
+  std::unique_ptr<reserved[]> reserved_;  // by scratch; made by the first reserve step
+  std::vector<std::uint64_t> words_;
   std::size_t allotted_unit_ = 0, allotted_element_ = 0;  // what memory_ is divided for
   const bound_schedule* allotted_for_ = nullptr;
   std::unique_ptr<sending[]> sendings_;

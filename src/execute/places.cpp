@@ -16,6 +16,11 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
                                std::size_t& bytes) const noexcept {
   const std::size_t element = call_->type.size;
   const auto from = static_cast<std::size_t>(first);
+  if (p.where == buffer::words) {
+    offset = from * sizeof(std::uint64_t);
+    bytes = static_cast<std::size_t>(p.blocks) * sizeof(std::uint64_t);
+    return;
+  }
   switch (p.how) {
     case table::uniform:
       offset = from * unit_;
@@ -37,22 +42,48 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
       return;
     case table::out:
       offset = call_->out_displs[from] * element;
-      bytes = call_->out_counts[from] * element;
+      bytes = 0;
+      for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i)
+        bytes += call_->out_counts[i] * element;
       return;
+    case table::held: {
+      std::uint64_t before = 0, sum = 0;
+      for (auto i = static_cast<std::size_t>(p.origin); i < from; ++i) before += words_[i];
+      for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i) sum += words_[i];
+      offset = before * element;
+      bytes = sum * element;
+      return;
+    }
+    case table::spaced:
+    case table::padded: {
+      const std::size_t width = words_[static_cast<std::size_t>(bound_->plan.width)] * element;
+      offset = from * width;
+      bytes = p.how == table::spaced ? words_[from] * element : static_cast<std::size_t>(p.blocks) * width;
+      return;
+    }
   }
   offset = bytes = 0;
 }
 
 schedule_run::range schedule_run::locate_indexed(const place& p) const noexcept {
-  const int first = resolve(p.first);
+  int first = resolve(p.first);
+  if (p.permuted) first = bound_->plan.permutation(first, bound_->plan.ranks);
   std::byte* const base = base_[static_cast<int>(p.where)];
-  if (p.how == table::uniform && !p.segmented && !p.packed)
+  if (p.how == table::uniform && !p.segmented && !p.packed && p.where != buffer::words)
     return {base + static_cast<std::size_t>(first) * unit_, static_cast<std::size_t>(p.blocks) * unit_, true};
   std::size_t offset, bytes;
   table_range(p, first, offset, bytes);
   if (p.packed) offset = 0;
   if (p.segmented) {
     const int segment = resolve(p.segment);
+    if (p.pieces > 0) {
+      if (segment < 0 || segment >= p.pieces) return {base, 0, false};
+      const std::size_t element = call_->type.size, all = bytes / element,
+                        n = static_cast<std::size_t>(p.pieces);
+      const std::size_t at = static_cast<std::size_t>(segment), each = all / n, rest = all % n;
+      const std::size_t from = at * each + std::min(at, rest), to = (at + 1) * each + std::min(at + 1, rest);
+      return {base + offset + from * element, (to - from) * element, true};
+    }
     const std::size_t each = segment_bytes();
     const std::size_t at = static_cast<std::size_t>(segment) * each;
     if (segment < 0 || at >= bytes) return {base, 0, false};
@@ -76,7 +107,7 @@ std::int32_t schedule_run::trips(const trip_count& t) const noexcept {
 // The most bytes that a place can have, whatever the loop counters are.
 std::size_t schedule_run::longest(const place& p) const noexcept {
   const auto n = static_cast<std::size_t>(std::max(1, p.blocks));
-  if (p.how != table::in && p.how != table::out) return n * unit_;
+  if (p.how != table::in && p.how != table::out) return n * unit_;  // nothing of tables of words is reduced
   const counts_view& counts = p.how == table::in ? call_->in_counts : call_->out_counts;
   std::size_t most = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) most = std::max(most, counts[i]);
@@ -121,6 +152,20 @@ void schedule_run::allot() {
   allotted_for_ = bound_;
   allotted_unit_ = unit_;
   allotted_element_ = call_->type.size;
+}
+
+// Scratch whose size is known only now. Kept for the next run, which usually needs no more.
+void schedule_run::reserve(const place& p) {
+  std::size_t offset, bytes;
+  table_range(p, resolve(p.first), offset, bytes);
+  if (!reserved_) reserved_.reset(new reserved[scratch_count]);
+  reserved& r = reserved_[static_cast<int>(p.where) - static_cast<int>(buffer::scratch0)];
+  if (offset + bytes > r.bytes || r.memory == nullptr) {
+    r.bytes = std::max<std::size_t>(offset + bytes, 64);
+    r.memory.reset();
+    r.memory.reset(new std::byte[r.bytes]);
+  }
+  base_[static_cast<int>(p.where)] = r.memory.get();
 }
 
 }  // namespace tutti

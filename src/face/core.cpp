@@ -22,7 +22,7 @@ std::array<std::string, collective_names.size()> read_forced_algorithms() {
     if (!value) continue;
     const std::string_view tail =
         std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
-    if (tail != "native" && find_algorithm(static_cast<collective>(i), *value) == nullptr)
+    if (tail != "native" && read_choice(static_cast<collective>(i), *value).pure == nullptr)
       throw usage_error("run", -1, "TUTTI_" + name + "_ALGORITHM", "there is no algorithm \"" + *value + "\"",
                         "see tutti list " + std::string(collective_names[i]));
     forced[i] = *value;
@@ -52,8 +52,8 @@ choice core::decide(const call& c, const agreed_signature& s) const {
     const std::string_view tail = text.substr(text.find('/') == text.npos ? 0 : text.find('/') + 1);
     if (tail == "native") {
       if (native) return {};
-    } else if (const pure_algorithm* a = find_algorithm(c.what, text)) {
-      if (permits(*a, s)) return {a};
+    } else if (const choice named = read_choice(c.what, text); named.pure != nullptr) {
+      if (permits(named, s)) return named;
     } else {
       std::string known;
       for (const pure_algorithm* one : catalogue())
@@ -145,12 +145,13 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
   } else {
     name = chosen.pure->name.data();
     shape sh;
+    sh.what = c.what;
     sh.size = size();
     sh.rank = rank();
     sh.root = c.root;
     sh.in_place = c.in_place;
     sh.commutative = s.commutative;
-    sh.radix = chosen.radix;
+    sh.knobs = chosen.knobs;
     chosen.pure->write(sh, b);
   }
   auto made = std::make_unique<prepared>();

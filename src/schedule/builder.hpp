@@ -8,39 +8,65 @@
 #include <utility>
 
 #include "schedule/schedule.hpp"
+#include "schedule/shape.hpp"
 
 namespace tutti {
 
-/// What a schedule may depend on.
-struct shape {
-  int size = 1;  ///< ranks
-  int rank = 0;  ///< this one
-  int root = 0;
-  bool in_place = false;
-  bool commutative = true;
-  int radix = 2;            ///< parameter k, where the algorithm has it
-  std::size_t segment = 0;  ///< parameter segment in bytes, where the algorithm has it
-
-  /// Ranks relative to the root, for rooted algorithms.
-  int relative() const noexcept { return rank >= root ? rank - root : rank - root + size; }
-  int absolute(int v) const noexcept { return v + root >= size ? v + root - size : v + root; }
-};
-
 // --- places ------------------------------------------------------------------------------------------------
-constexpr place whole(buffer b) { return {b, table::uniform, false, false, false, 1, {}, {}}; }
-constexpr place block(buffer b, index i, table t = table::uniform) {
-  return {b, t, false, false, false, 1, i, {}};
-}
-constexpr place block(buffer b, int i, table t = table::uniform) {
-  return {b, t, false, false, false, 1, {i}, {}};
+constexpr place blocks(buffer b, index first, int n, table t = table::uniform) {
+  place p;
+  p.where = b;
+  p.how = t;
+  p.blocks = n;
+  p.first = first;
+  return p;
 }
 constexpr place blocks(buffer b, int first, int n, table t = table::uniform) {
-  return {b, t, false, false, false, n, {first}, {}};
+  return blocks(b, index{first}, n, t);
 }
+constexpr place block(buffer b, index i, table t = table::uniform) { return blocks(b, i, 1, t); }
+constexpr place block(buffer b, int i, table t = table::uniform) { return blocks(b, index{i}, 1, t); }
+constexpr place whole(buffer b) { return block(b, 0); }
+/// At the beginning of its buffer instead of where the table puts it.
+constexpr place packed(place p) {
+  p.packed = true;
+  return p;
+}
+/// Block permutation(i) (builder::permute).
+constexpr place permuted(buffer b, index i, table t = table::uniform) {
+  place p = block(b, i, t);
+  p.permuted = true;
+  return p;
+}
+/// `n` blocks of words[first ...] elements each, dense, where block `origin` stands at the beginning of the
+/// buffer.
+constexpr place held(buffer b, index first, int n = 1, int origin = 0) {
+  place p = blocks(b, first, n, table::held);
+  p.origin = origin;
+  return p;
+}
+constexpr place held(buffer b, int first, int n = 1, int origin = 0) {
+  return held(b, index{first}, n, origin);
+}
+constexpr place word(index i) { return block(buffer::words, i); }
+constexpr place word(int i) { return block(buffer::words, i); }
+constexpr place words(int first, int n) { return blocks(buffer::words, first, n); }
+/// How the blocks of all ranks lie in the operand of a reduce_scatter(_block), and in the result of an
+/// allgather(v) or gather(v): for files that write the regular form and the vector form.
+constexpr table operand_table(const shape& s) {
+  return s.what == collective::reduce_scatter_block ? table::uniform : table::in;
+}
+constexpr table result_table(const shape& s) { return is_vector_form(s.what) ? table::out : table::uniform; }
 constexpr place segment(place p, index s) {
   p.segmented = true;
   p.segment = s;
   return p;
+}
+
+/// Piece number s of n nearly equal ones, the first of them one element longer where it does not divide.
+constexpr place piece(place p, index s, int n) {
+  p.pieces = n;
+  return segment(p, s);
 }
 
 // --- indices in loops: at(base, step) is base + step * (innermost counter); with a modulus it wraps
@@ -89,6 +115,10 @@ class builder {
   void reduce(place left, place right, place target) {
     local({step_kind::reduce, false, {}, left, right, target});
   }
+
+  void measure(place what, place word) { local({step_kind::measure, false, {}, what, {}, word}); }
+  void greatest(place a, place b, place word) { local({step_kind::greatest, false, {}, a, b, word}); }
+  void reserve(place what) { local({step_kind::reserve, false, {}, {}, {}, what}); }
 
   /// Ends the round that is being written.
   void round() {
@@ -140,6 +170,14 @@ class builder {
   void scratch(buffer which, int blocks, table how = table::uniform) {
     made_.scratch[static_cast<int>(which) - static_cast<int>(buffer::scratch0)] = {how, blocks, 0};
   }
+  void words(int how_many, int width = 0) {
+    made_.words = how_many;
+    made_.width = width;
+  }
+  void permute(std::int32_t (*permutation)(std::int32_t, std::int32_t), int ranks) {
+    made_.permutation = permutation;
+    made_.ranks = ranks;
+  }
   void split_into(int parts) { made_.parts = parts; }
   void segments_of(std::size_t bytes) { made_.segment_bytes = bytes; }
 
@@ -147,10 +185,9 @@ class builder {
     round();
     for (step& s : made_.steps) {
       for (place* p : {&s.source, &s.other, &s.target})
-        p->plain = p->how == table::uniform && !p->segmented && !p->packed && p->first.is_constant() &&
-                   p->first.modulus == 0;
-      if (s.kind != step_kind::copy && s.kind != step_kind::reduce && s.peer.is_constant())
-        made_.peers.push_back(s.peer.base);
+        p->plain = p->how == table::uniform && !p->segmented && !p->packed && !p->permuted &&
+                   p->where != buffer::words && p->first.is_constant() && p->first.modulus == 0;
+      if (!is_local(s.kind) && s.peer.is_constant()) made_.peers.push_back(s.peer.base);
     }
     std::sort(made_.peers.begin(), made_.peers.end());
     made_.peers.erase(std::unique(made_.peers.begin(), made_.peers.end()), made_.peers.end());

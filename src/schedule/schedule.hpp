@@ -19,9 +19,11 @@
 
 namespace tutti {
 
-/// input and output are the caller's; scratch0..3 are the executor's, of the size that the schedule declares.
-enum class buffer : std::uint8_t { input, output, scratch0, scratch1, scratch2, scratch3 };
-inline constexpr int buffer_count = 6;
+/// input and output are the caller's; scratch0..3 are the executor's, of the size that the schedule declares
+/// or reserves. `words` are the executor's too: numbers of 64 bits that say how long the blocks of the tables
+/// `held` and `spaced` are. They begin as 0; a word is a block of table::uniform.
+enum class buffer : std::uint8_t { input, output, scratch0, scratch1, scratch2, scratch3, words };
+inline constexpr int buffer_count = 7;
 inline constexpr int scratch_count = 4;
 
 /// How a buffer is divided into blocks. All in elements of the call's type.
@@ -31,6 +33,9 @@ enum class table : std::uint8_t {
             ///< longer
   in,       ///< block i: in_counts[i] elements at in_displs[i]
   out,      ///< block i: out_counts[i] elements at out_displs[i]
+  held,     ///< block i: words[i] elements, dense, after blocks `origin` .. i-1
+  spaced,   ///< block i: words[i] elements at i * words[schedule::width]
+  padded,   ///< block i: words[schedule::width] elements at i * words[schedule::width]
 };
 
 /// base + outer*o + inner*i, reduced into [0, modulus) where modulus > 0; o and i count the enclosing loops.
@@ -44,16 +49,19 @@ struct index {
 };
 
 /// `blocks` consecutive blocks from `first` of a buffer. For tables `in` and `out` only one block at a time
-/// is sure to be contiguous. With `segmented`, only segment number `segment` of it (of
-/// schedule::segment_bytes bytes each); a step whose segment does not exist (negative, or beyond the end) is
-/// left out on both sides.
+/// is sure to be contiguous, in table `spaced` only one block at a time may be named. With `segmented`, only
+/// segment number `segment` of it (of schedule::segment_bytes bytes each); a step whose segment does not
+/// exist (negative, or beyond the end) is left out on both sides.
 struct place {
   buffer where = buffer::input;
   table how = table::uniform;
   bool segmented = false;
-  bool plain = false;   ///< uniform, whole blocks, a constant index: set by the builder
-  bool packed = false;  ///< stands at the beginning of its buffer, as long as the table says
+  bool plain = false;     ///< uniform, whole blocks, a constant index: set by the builder
+  bool packed = false;    ///< stands at the beginning of its buffer, as long as the table says
+  bool permuted = false;  ///< block schedule::permutation(first) instead of `first`; one block
   std::int32_t blocks = 1;
+  std::int32_t origin = 0;  ///< of table::held
+  std::int32_t pieces = 0;
   index first{};
   index segment{};
 };
@@ -65,9 +73,13 @@ enum class step_kind : std::uint8_t {
   put,           // source -> peer, at block `target` of the peer's output, without a matching step there
   signal,        // tells peer that the puts before it are complete
   await_signal,  // until peer's signal; puts of that peer are complete then
-  copy,          // target = source
+  copy,          // target = source; of a padded place and another the other's length
   reduce,        // target = source op other
+  measure,       // word target = the number of elements in source, which is not read
+  greatest,      // word target = the greater of words source and other
+  reserve,       // target's buffer, a scratch, holds target from here on; what it held may be lost
 };
+constexpr bool is_local(step_kind k) noexcept { return k >= step_kind::copy; }
 
 struct step {
   step_kind kind = step_kind::send;
@@ -106,7 +118,11 @@ struct schedule {
   std::vector<item> items;
   std::vector<step> steps;
   scratch_size scratch[scratch_count] = {};
-  std::int32_t parts = 1;           ///< of table::split
+  std::int32_t parts = 1;  ///< of table::split
+  std::int32_t words = 0;  ///< how many
+  std::int32_t width = 0;  ///< which word is the distance of spaced and padded blocks
+  std::int32_t ranks = 1;  ///< what `permutation` is of
+  std::int32_t (*permutation)(std::int32_t block, std::int32_t ranks) = nullptr;  ///< of permuted places
   std::size_t segment_bytes = 0;    ///< of segmented places; rounded down to whole elements, at least one
   std::vector<std::int32_t> peers;  ///< every constant peer, ascending: what the executor binds
 

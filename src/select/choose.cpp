@@ -4,12 +4,18 @@
 #include <bit>
 #include <initializer_list>
 
+#include "core/environment.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
 
-bool permits(const pure_algorithm& a, const agreed_signature& s) noexcept {
-  if (a.what != s.what) return false;
+bool permits(const choice& c, const agreed_signature& s) noexcept {
+  const pure_algorithm& a = *c.pure;
+  if (a.what != s.what || demands(a.needs, restriction::inter) != s.inter) return false;
+  if (demands(a.needs, restriction::equal_regions)) {
+    const auto region = c.knobs[static_cast<std::size_t>(knob::region)];
+    if (region == 0 || static_cast<std::uint32_t>(s.ranks) % region != 0) return false;
+  }
   if (demands(a.needs, restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(s.ranks)))
     return false;
   if (demands(a.needs, restriction::commutative) && !s.commutative) return false;
@@ -28,11 +34,45 @@ const pure_algorithm* find_algorithm(collective what, std::string_view name) noe
   return nullptr;
 }
 
+choice read_choice(collective what, std::string_view text) {
+  const auto colon = text.find(':');
+  const pure_algorithm* a = find_algorithm(what, text.substr(0, colon));
+  if (a == nullptr) return {};
+  choice made(a);
+  const auto refuse = [&](const std::string& problem) {
+    std::string known;
+    for (const knob_range& p : a->parameters)
+      known += (known.empty() ? "" : ", ") + std::string(name_of(p.which)) + " from " +
+               std::to_string(p.least) + " to " + std::to_string(p.most);
+    throw usage_error(std::string(name_of(what)), -1, "algorithm",
+                      "\"" + std::string(text) + "\": " + problem,
+                      known.empty() ? std::string(a->name) + " has no parameters" : "it has " + known);
+  };
+  std::string_view rest = colon == text.npos ? std::string_view() : text.substr(colon + 1);
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest = one.size() == rest.size() ? std::string_view() : rest.substr(one.size() + 1);
+    const auto equals = one.find('=');
+    const std::string_view key = one.substr(0, equals);
+    const knob_range* found = nullptr;
+    for (const knob_range& p : a->parameters)
+      if (name_of(p.which) == key) found = &p;
+    if (found == nullptr) refuse("there is no parameter \"" + std::string(key) + "\"");
+    const std::string_view number = equals == one.npos ? std::string_view() : one.substr(equals + 1);
+    const auto value = read_number(number);
+    if (!value) refuse("\"" + std::string(number) + "\" is no number");
+    if (*value < found->least || *value > found->most)
+      refuse(std::string(key) + " is " + std::string(number) + ", out of range");
+    made.knobs[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*value);
+  }
+  return made;
+}
+
 namespace {
 
 const pure_algorithm* permitted(const agreed_signature& s, std::string_view name) noexcept {
   const pure_algorithm* a = find_algorithm(s.what, name);
-  return a != nullptr && permits(*a, s) ? a : nullptr;
+  return a != nullptr && permits(choice(a), s) ? a : nullptr;
 }
 
 // The fallback in code that each collective has, legal for every signature where one exists (trees come above
@@ -57,7 +97,7 @@ const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
       break;
   }
   for (const pure_algorithm* a : catalogue())
-    if (permits(*a, s)) return a;
+    if (permits(choice(a), s)) return a;
   return nullptr;
 }
 
@@ -95,7 +135,7 @@ bool schedule_beats_native(const agreed_signature& s, const engine_traits& engin
 
 choice choose(const agreed_signature& s, const engine_traits& engine, bool native_offered) {
   if (native_offered && !schedule_beats_native(s, engine)) return {};
-  if (const pure_algorithm* a = best_pure(s)) return {a};
+  if (const pure_algorithm* a = best_pure(s)) return choice(a);
   if (native_offered) return {};
   throw usage_error(std::string(name_of(s.what)), -1, "", "no algorithm serves this call here",
                     "use an operator that is commutative, or buffers that are not in place");

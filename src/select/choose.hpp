@@ -13,7 +13,10 @@ namespace tutti {
 /// A pure algorithm, or (null) the engine's own collective.
 struct choice {
   const pure_algorithm* pure = nullptr;
-  int radix = 2;
+  knob_values knobs{};
+
+  choice() = default;
+  explicit choice(const pure_algorithm* a) : pure(a), knobs(a->usual()) {}
 
   friend bool operator==(const choice&, const choice&) = default;
 };
@@ -24,11 +27,15 @@ struct engine_traits {
   bool oversubscribed = false;
 };
 
-/// True where the call meets what the algorithm demands.
-bool permits(const pure_algorithm& a, const agreed_signature& s) noexcept;
+/// True where the call meets what the algorithm demands, with these values of its parameters.
+bool permits(const choice& c, const agreed_signature& s) noexcept;
 
 /// "ring" or "allreduce/ring"; null where there is none of this name for this collective.
 const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept;
+
+/// "ring", "allreduce/ring", or with parameters "chain:segment=64K". Null where there is no such algorithm;
+/// throws usage_error (rank -1) where a parameter does not exist or its value is out of range.
+choice read_choice(collective what, std::string_view text);
 
 /// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error
 /// (rank -1) where nothing serves the call.

@@ -331,7 +331,7 @@ inline void try_all(detail::core& core, std::string name, collective what, const
               agreed_signature s{
                   what,     size,    count, sizeof(affine), element_kind::opaque, builtin_op::user,
                   !ordered, in_place};
-              if (!permits(*pure, s)) continue;
+              if (!permits(choice(pure), s)) continue;
             }
             try_one(core, p);
           }

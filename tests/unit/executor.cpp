@@ -127,6 +127,8 @@ TEST(schedules, stay_small_at_large_p) {
     s.size = 65536;
     s.rank = 65535;
     s.root = 0;
+    s.what = a->what;
+    s.knobs = a->usual();
     s.in_place = demands(a->needs, restriction::in_place);
     builder b;
     a->write(s, b);

@@ -19,14 +19,7 @@ using json = nlohmann::ordered_json;
 
 json restrictions_of(const pure_algorithm& a) {
   json names = json::array();
-  for (const auto& [bit, name] : std::initializer_list<std::pair<restriction, const char*>>{
-           {restriction::power_of_two, "power_of_two"},
-           {restriction::commutative, "commutative"},
-           {restriction::builtin_op, "builtin_op"},
-           {restriction::not_in_place, "not_in_place"},
-           {restriction::in_place, "in_place"},
-           {restriction::even_ranks, "even_ranks"},
-           {restriction::count_ge_ranks, "count_ge_ranks"}})
+  for (const auto& [bit, name] : restriction_names)
     if (demands(a.needs, bit)) names.push_back(name);
   return names;
 }

@@ -3,13 +3,17 @@
 // allgather/bruck
 //
 // Each rank holds the blocks of the ranks from itself upwards. With D blocks at hand it sends the first
-// min(D, p
-// - D) to the rank D below and receives as many from the rank D above; at the end the blocks are rotated into
-// place.
+// min(D, p - D) to the rank D below and receives as many from the rank D above; at the end the blocks are
+// rotated into place.
+//
+// Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
+// Rounds:       ceil(log2(p))
+// Bytes:        b * (p - 1)
+// Scratch:      b * p
+// Good for:     small blocks
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::allgather_bruck {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
@@ -26,22 +30,4 @@ void write(const shape& s, builder& b) {
   if (r > 0) b.copy(blocks(buffer::scratch0, p - r, r), blocks(buffer::output, 0, r));
 }
 
-}  // namespace
-
-extern const pure_algorithm allgather_bruck;
-const pure_algorithm allgather_bruck = {
-    .name = "allgather/bruck",
-    .what = collective::allgather,
-    .needs = restriction::none,
-    .idea =
-        "Each rank holds the blocks of the ranks from itself upwards. With D blocks at hand it sends the "
-        "first min(D, p - D) to the rank D below and receives as many from the rank D above; at the end "
-        "the blocks are rotated into place.",
-    .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
-    .rounds = "ceil(log2 p)",
-    .bytes = "b (p - 1)",
-    .scratch = "b p",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::allgather_bruck

@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// allgather/ring
+// allgather/ring, allgatherv/ring
 //
 // Blocks travel around the ring: in each of p - 1 steps a rank passes on the block that it received in the
 // step before.
+//
+// Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
+// Rounds:       p - 1
+// Bytes:        n - b
+// Scratch:      0
+// Good for:     large blocks; only neighbours talk
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::allgather_ring {
 
 void write(const shape& s, builder& b) {
+  const table how = result_table(s);
   const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
-  if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r, table::uniform));
+  if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r, how));
   b.round();
   b.loop(p - 1, [&] {
-    b.exchange(up, block(buffer::output, at(r, -1, p), table::uniform), down,
-               block(buffer::output, at(r - 1, -1, p), table::uniform));
+    b.exchange(up, block(buffer::output, at(r, -1, p), how), down,
+               block(buffer::output, at(r - 1, -1, p), how));
   });
 }
 
-}  // namespace
-
-extern const pure_algorithm allgather_ring;
-const pure_algorithm allgather_ring = {
-    .name = "allgather/ring",
-    .what = collective::allgather,
-    .needs = restriction::none,
-    .idea =
-        "Blocks travel around the ring: in each of p - 1 steps a rank passes on the block that it "
-        "received in the step before.",
-    .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
-    .rounds = "p - 1",
-    .bytes = "b (p - 1)",
-    .scratch = "0",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::allgather_ring

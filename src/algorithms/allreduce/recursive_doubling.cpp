@@ -5,11 +5,16 @@
 // Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its whole
 // partial result with group g xor 2^i, the lower group being the left operand. Target and source alternate
 // between two buffers, since the partner may still read what was sent.
+//
+// Source:       Thakur, Rabenseifner, Gropp 2005
+// Rounds:       floor(log2(p)) + (p == pof2 ? 0 : 2)
+// Bytes:        n * floor(log2(p)) + (p == pof2 ? 0 : n)
+// Scratch:      n
+// Good for:     short vectors, and operators that do not commute
 #include "patterns/fold.hpp"
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::allreduce_recursive_doubling {
 
 void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
@@ -53,22 +58,4 @@ void write(const shape& s, builder& b) {
   if (f.in_pair(s.rank)) b.send(s.rank + 1, whole(buffer::output));
 }
 
-}  // namespace
-
-extern const pure_algorithm allreduce_recursive_doubling;
-const pure_algorithm allreduce_recursive_doubling = {
-    .name = "allreduce/recursive_doubling",
-    .what = collective::allreduce,
-    .needs = restriction::none,
-    .idea =
-        "Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its "
-        "whole partial result with group g xor 2^i, the lower group being the left operand. Target and "
-        "source alternate between two buffers, since the partner may still read what was sent.",
-    .source = "Thakur, Rabenseifner, Gropp 2005",
-    .rounds = "floor(log2 p), + 2 unless p is a power of two",
-    .bytes = "n floor(log2 p), + n unless p is a power of two",
-    .scratch = "n",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::allreduce_recursive_doubling

@@ -4,10 +4,16 @@
 //
 // The vector is cut into p blocks. Each block travels once around the ring gathering every operand, and once
 // more to be seen by all: a reduce-scatter and an allgather of p - 1 neighbour exchanges each.
+//
+// Source:       Patarasuk, Yuan 2009
+// Restrictions: commutative
+// Rounds:       2 * (p - 1)
+// Bytes:        2 * n * (p - 1) / p
+// Scratch:      0
+// Good for:     long vectors on few ranks
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::allreduce_ring {
 
 void write(const shape& s, builder& b) {
   if (s.size == 1) {
@@ -29,22 +35,4 @@ void write(const shape& s, builder& b) {
   b.loop(p - 1, [&] { b.exchange(up, part(buffer::output, r + 1), down, part(buffer::output, r)); });
 }
 
-}  // namespace
-
-extern const pure_algorithm allreduce_ring;
-const pure_algorithm allreduce_ring = {
-    .name = "allreduce/ring",
-    .what = collective::allreduce,
-    .needs = restriction::commutative,
-    .idea =
-        "The vector is cut into p blocks. Each block travels once around the ring gathering every "
-        "operand, and once more to be seen by all: a reduce-scatter and an allgather of p - 1 neighbour "
-        "exchanges each.",
-    .source = "Patarasuk, Yuan 2009",
-    .rounds = "2 (p - 1)",
-    .bytes = "2 n (p - 1) / p",
-    .scratch = "0",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::allreduce_ring

@@ -4,10 +4,15 @@
 //
 // In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, through one
 // block of scratch. Needs no second buffer.
+//
+// Source:       folklore; MPICH
+// Rounds:       p
+// Bytes:        b * (p - 1)
+// Scratch:      b
+// Good for:     calls in place
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::alltoall_in_place_exchange {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
@@ -21,21 +26,4 @@ void write(const shape& s, builder& b) {
   });
 }
 
-}  // namespace
-
-extern const pure_algorithm alltoall_in_place_exchange;
-const pure_algorithm alltoall_in_place_exchange = {
-    .name = "alltoall/in_place_exchange",
-    .what = collective::alltoall,
-    .needs = restriction::none,
-    .idea =
-        "In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, "
-        "through one block of scratch. Needs no second buffer.",
-    .source = "folklore; MPICH",
-    .rounds = "p",
-    .bytes = "b p",
-    .scratch = "b",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::alltoall_in_place_exchange

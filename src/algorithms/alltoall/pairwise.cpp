@@ -4,10 +4,16 @@
 //
 // In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 steps, in each
 // of which every rank has one partner each way.
+//
+// Source:       folklore; Thakur, Rabenseifner, Gropp 2005
+// Restrictions: not_in_place
+// Rounds:       p - 1
+// Bytes:        b * (p - 1)
+// Scratch:      0
+// Good for:     large blocks
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::alltoall_pairwise {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
@@ -19,21 +25,4 @@ void write(const shape& s, builder& b) {
   });
 }
 
-}  // namespace
-
-extern const pure_algorithm alltoall_pairwise;
-const pure_algorithm alltoall_pairwise = {
-    .name = "alltoall/pairwise",
-    .what = collective::alltoall,
-    .needs = restriction::not_in_place,
-    .idea =
-        "In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 "
-        "steps, in each of which every rank has one partner each way.",
-    .source = "folklore; Thakur, Rabenseifner, Gropp 2005",
-    .rounds = "p - 1",
-    .bytes = "b (p - 1)",
-    .scratch = "0",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::alltoall_pairwise

@@ -4,10 +4,16 @@
 //
 // In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, through
 // scratch of the longest block.
+//
+// Source:       folklore; MPICH
+// Restrictions: in_place
+// Rounds:       p
+// Bytes:        n
+// Scratch:      b
+// Good for:     calls in place
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::alltoallv_in_place_pairwise {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
@@ -26,21 +32,4 @@ void write(const shape& s, builder& b) {
   });
 }
 
-}  // namespace
-
-extern const pure_algorithm alltoallv_in_place_pairwise;
-const pure_algorithm alltoallv_in_place_pairwise = {
-    .name = "alltoallv/in_place_pairwise",
-    .what = collective::alltoallv,
-    .needs = restriction::in_place,
-    .idea =
-        "In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, "
-        "through scratch of the longest block.",
-    .source = "folklore; MPICH",
-    .rounds = "p",
-    .bytes = "n",
-    .scratch = "the longest block",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::alltoallv_in_place_pairwise

@@ -4,10 +4,16 @@
 //
 // Every rank sends to and receives from all others, beginning with its neighbours, a window of messages at a
 // time.
+//
+// Source:       folklore; Thakur, Rabenseifner, Gropp 2005
+// Restrictions: not_in_place
+// Rounds:       p - 1
+// Bytes:        n
+// Scratch:      0
+// Good for:     blocks of any lengths
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::alltoallv_scattered {
 
 void write(const shape& s, builder& b) {
   constexpr int window = 8;
@@ -25,21 +31,4 @@ void write(const shape& s, builder& b) {
   for (int d = full * window + 1; d < p; ++d) pair(d, 0);
 }
 
-}  // namespace
-
-extern const pure_algorithm alltoallv_scattered;
-const pure_algorithm alltoallv_scattered = {
-    .name = "alltoallv/scattered",
-    .what = collective::alltoallv,
-    .needs = restriction::not_in_place,
-    .idea =
-        "Every rank sends to and receives from all others, beginning with its neighbours, a window of "
-        "messages at a time.",
-    .source = "folklore; Thakur, Rabenseifner, Gropp 2005",
-    .rounds = "ceil((p - 1) / window)",
-    .bytes = "n",
-    .scratch = "0",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::alltoallv_scattered

@@ -4,10 +4,15 @@
 //
 // In round i every rank tells the rank 2^i above it and hears from the rank 2^i below it; after ceil(log2 p)
 // rounds everybody has heard, directly or not, of everybody.
+//
+// Source:       Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988
+// Rounds:       ceil(log2(p))
+// Bytes:        0
+// Scratch:      0
+// Good for:     any number of ranks
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::barrier_dissemination {
 
 void write(const shape& s, builder& b) {
   for (int distance = 1; distance < s.size; distance *= 2) {
@@ -17,21 +22,4 @@ void write(const shape& s, builder& b) {
   }
 }
 
-}  // namespace
-
-extern const pure_algorithm barrier_dissemination;
-const pure_algorithm barrier_dissemination = {
-    .name = "barrier/dissemination",
-    .what = collective::barrier,
-    .needs = restriction::none,
-    .idea =
-        "In round i every rank tells the rank 2^i above it and hears from the rank 2^i below it; after "
-        "ceil(log2 p) rounds everybody has heard, directly or not, of everybody.",
-    .source = "Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988",
-    .rounds = "ceil(log2 p)",
-    .bytes = "0",
-    .scratch = "0",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::barrier_dissemination

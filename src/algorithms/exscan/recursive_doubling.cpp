@@ -4,10 +4,15 @@
 //
 // Operands move up by one rank, and the ranks from 1 on make an inclusive scan of what they received by
 // recursive doubling. Rank 0 only sends.
+//
+// Source:       Hillis, Steele 1986
+// Rounds:       1 + ceil(log2(p - 1))
+// Bytes:        n * (1 + ceil(log2(p - 1)))
+// Scratch:      2 * n
+// Good for:     short vectors
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::exscan_recursive_doubling {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
@@ -34,21 +39,4 @@ void write(const shape& s, builder& b) {
   b.copy(own, whole(buffer::output));
 }
 
-}  // namespace
-
-extern const pure_algorithm exscan_recursive_doubling;
-const pure_algorithm exscan_recursive_doubling = {
-    .name = "exscan/recursive_doubling",
-    .what = collective::exscan,
-    .needs = restriction::none,
-    .idea =
-        "Operands move up by one rank, and the ranks from 1 on make an inclusive scan of what they "
-        "received by recursive doubling. Rank 0 only sends.",
-    .source = "Hillis, Steele 1986",
-    .rounds = "1 + ceil(log2 (p - 1))",
-    .bytes = "n (1 + ceil(log2 (p - 1)))",
-    .scratch = "2 n",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::exscan_recursive_doubling

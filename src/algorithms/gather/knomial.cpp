@@ -5,15 +5,21 @@
 // A k-nomial tree around the root: each rank collects the blocks of its subtree, which are consecutive from
 // the root on, and sends them up as one message. Only a root other than rank 0 has to put its blocks in
 // order.
+//
+// Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
+// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Rounds:       (k - 1) * ceil_log(k, p)
+// Bytes:        b * p / 2
+// Scratch:      b * p
+// Good for:     small blocks
 #include "patterns/knomial.hpp"
 
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::gather_knomial {
 
 void write(const shape& s, builder& b) {
-  const int v = s.relative(), k = s.radix, mine = patterns::knomial_subtree(v, s.size, k);
+  const int v = s.relative(), k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
   if (v != 0) {
     place held = whole(buffer::input);
     if (mine > 1) {
@@ -44,22 +50,4 @@ void write(const shape& s, builder& b) {
   b.copy(blocks(buffer::scratch0, behind, s.root), blocks(buffer::output, 0, s.root));
 }
 
-}  // namespace
-
-extern const pure_algorithm gather_knomial;
-const pure_algorithm gather_knomial = {
-    .name = "gather/knomial",
-    .what = collective::gather,
-    .needs = restriction::none,
-    .idea =
-        "A k-nomial tree around the root: each rank collects the blocks of its subtree, which are "
-        "consecutive from the root on, and sends them up as one message. Only a root other than rank 0 "
-        "has to put its blocks in order.",
-    .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
-    .rounds = "ceil(log_k p)",
-    .bytes = "b p / 2",
-    .scratch = "b p",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::gather_knomial

@@ -4,10 +4,15 @@
 //
 // Every rank sends its block straight to the root, which receives a window of them at a time, each where it
 // belongs.
+//
+// Source:       folklore
+// Rounds:       p - 1
+// Bytes:        b
+// Scratch:      0
+// Good for:     large blocks, or few ranks
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::gatherv_linear {
 
 void write(const shape& s, builder& b) {
   if (s.rank != s.root) {
@@ -24,21 +29,4 @@ void write(const shape& s, builder& b) {
   }
 }
 
-}  // namespace
-
-extern const pure_algorithm gatherv_linear;
-const pure_algorithm gatherv_linear = {
-    .name = "gatherv/linear",
-    .what = collective::gatherv,
-    .needs = restriction::none,
-    .idea =
-        "Every rank sends its block straight to the root, which receives a window of them at a time, "
-        "each where it belongs.",
-    .source = "folklore",
-    .rounds = "1",
-    .bytes = "b",
-    .scratch = "0",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::gatherv_linear

@@ -5,10 +5,15 @@
 // In round i a rank sends its partial result, which covers the 2^i ranks up to itself, to the rank 2^i above,
 // and puts what comes from the rank 2^i below in front of its own. Two buffers take turns, since the receiver
 // may still read what was sent.
+//
+// Source:       Hillis, Steele 1986
+// Rounds:       ceil(log2(p))
+// Bytes:        n * ceil(log2(p))
+// Scratch:      2 * n
+// Good for:     short vectors
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::scan_recursive_doubling {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
@@ -32,22 +37,4 @@ void write(const shape& s, builder& b) {
   if (own.where != buffer::input || !s.in_place) b.copy(own, whole(buffer::output));
 }
 
-}  // namespace
-
-extern const pure_algorithm scan_recursive_doubling;
-const pure_algorithm scan_recursive_doubling = {
-    .name = "scan/recursive_doubling",
-    .what = collective::scan,
-    .needs = restriction::none,
-    .idea =
-        "In round i a rank sends its partial result, which covers the 2^i ranks up to itself, to the "
-        "rank 2^i above, and puts what comes from the rank 2^i below in front of its own. Two buffers "
-        "take turns, since the receiver may still read what was sent.",
-    .source = "Hillis, Steele 1986",
-    .rounds = "ceil(log2 p)",
-    .bytes = "n ceil(log2 p)",
-    .scratch = "2 n",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::scan_recursive_doubling

@@ -5,15 +5,21 @@
 // A k-nomial tree around the root: each rank receives the blocks of its subtree as one message and passes
 // each child its part, the largest first. Only a root other than rank 0 has to bring its blocks into the
 // order of the tree.
+//
+// Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
+// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Rounds:       (k - 1) * ceil_log(k, p)
+// Bytes:        b * (p - 1)
+// Scratch:      b * p
+// Good for:     small blocks
 #include "patterns/knomial.hpp"
 
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::scatter_knomial {
 
 void write(const shape& s, builder& b) {
-  const int v = s.relative(), k = s.radix, mine = patterns::knomial_subtree(v, s.size, k);
+  const int v = s.relative(), k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
   buffer held = buffer::scratch0;
   if (v == 0 && s.root == 0) {
     held = buffer::input;
@@ -38,22 +44,4 @@ void write(const shape& s, builder& b) {
     b.copy(v == 0 ? block(buffer::input, s.root) : block(held, 0), whole(buffer::output));
 }
 
-}  // namespace
-
-extern const pure_algorithm scatter_knomial;
-const pure_algorithm scatter_knomial = {
-    .name = "scatter/knomial",
-    .what = collective::scatter,
-    .needs = restriction::none,
-    .idea =
-        "A k-nomial tree around the root: each rank receives the blocks of its subtree as one message "
-        "and passes each child its part, the largest first. Only a root other than rank 0 has to bring "
-        "its blocks into the order of the tree.",
-    .source = "folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007",
-    .rounds = "ceil(log_k p)",
-    .bytes = "b (p - 1)",
-    .scratch = "b p",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::scatter_knomial

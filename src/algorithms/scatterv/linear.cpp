@@ -3,10 +3,15 @@
 // scatterv/linear
 //
 // The root sends every rank its block, a window of them at a time.
+//
+// Source:       folklore
+// Rounds:       p - 1
+// Bytes:        n - b
+// Scratch:      0
+// Good for:     large blocks, or few ranks
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
-namespace {
+namespace tutti::algorithms::scatterv_linear {
 
 void write(const shape& s, builder& b) {
   if (s.rank != s.root) {
@@ -22,19 +27,4 @@ void write(const shape& s, builder& b) {
   if (!s.in_place) b.copy(block(buffer::input, s.root, table::in), whole(buffer::output));
 }
 
-}  // namespace
-
-extern const pure_algorithm scatterv_linear;
-const pure_algorithm scatterv_linear = {
-    .name = "scatterv/linear",
-    .what = collective::scatterv,
-    .needs = restriction::none,
-    .idea = "The root sends every rank its block, a window of them at a time.",
-    .source = "folklore",
-    .rounds = "1",
-    .bytes = "n",
-    .scratch = "0",
-    .write = write,
-};
-
-}  // namespace tutti::algorithms
+}  // namespace tutti::algorithms::scatterv_linear
