@@ -27,19 +27,19 @@ struct agreed_signature {
 };
 
 /// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are alike.
-inline agreed_signature agreed_part(const call& c, int ranks) noexcept {
+inline agreed_signature agreed_part(const call& c, int ranks, bool inter = false) noexcept {
   // In place is a matter of all ranks, except that a root may be in place alone.
   const bool vector_form = is_vector_form(c.what),
              root_alone = is_rooted(c.what) && c.what != collective::bcast;
   return {c.what,
           ranks,
-          vector_form ? 0 : c.count,
+          vector_form || inter ? 0 : c.count,  // the groups may differ
           c.type.size,
           c.type.kind,
           c.op.which,
           !combines(c.what) || c.op.commutative,
           c.in_place && !root_alone,
-          false};
+          inter};
 }
 
 }  // namespace tutti

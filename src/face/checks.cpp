@@ -5,6 +5,7 @@
 
 #include "face/core.hpp"
 #include "tutti/core/error.hpp"
+#include "tutti/core/layout.hpp"
 
 namespace tutti::detail {
 
@@ -19,6 +20,13 @@ void core::validate(const call& c) const {
   if (combines(c.what) && c.op.combine == nullptr) refuse(name, "op", "is missing", "pass op(...)");
   if (c.type.size == 0)
     refuse(name, "send_buf", "has elements of no size", "send elements of at least one byte");
+  if (is_neighborly(c.what) && !topology_.graph)
+    refuse(name, "communicator", "has no graph", "call it on what graph(sources, destinations) returns");
+  if (inter() && (c.what == collective::scan || c.what == collective::exscan))
+    refuse(name, "communicator", "has two groups, between which there is no order", "scan within one group");
+  if (inter() && c.in_place)
+    refuse(name, "send_recv_buf", "is given for a call between two groups",
+           "pass send_buf and recv_buf: what comes is not what goes");
   if (is_vector_form(c.what)) {
     validate_vectors(c);
     return;
@@ -29,17 +37,17 @@ void core::validate(const call& c) const {
                        c.what == collective::allgather || c.what == collective::alltoall ||
                        c.what == collective::reduce_scatter_block;
   if (__builtin_mul_overflow(c.count, c.type.size, &bytes) ||
-      (by_rank && __builtin_mul_overflow(bytes, static_cast<std::size_t>(size()), &bytes)) ||
+      (by_rank && __builtin_mul_overflow(bytes, static_cast<std::size_t>(blocks_given(c.what)), &bytes)) ||
       bytes > static_cast<std::size_t>(PTRDIFF_MAX))
     refuse(name, "count", std::to_string(c.count) + " elements are more bytes than an address can count",
            "send less");
-  const bool at_root = rank() == c.root;
+  const bool at_root = rank() == c.root, away = !beside_root(c);
   const bool reads =
-      !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : true);
-  const bool writes = c.what == collective::bcast                                    ? !at_root
+      !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : away);
+  const bool writes = c.what == collective::bcast                                    ? !at_root && away
                       : c.what == collective::gather || c.what == collective::reduce ? at_root
                       : c.what == collective::exscan                                 ? rank() != 0
-                      : c.what == collective::scatter                                ? !c.in_place
+                      : c.what == collective::scatter                                ? !c.in_place && away
                                                                                      : true;
   if (reads && c.input == nullptr)
     refuse(name, "send_buf", "is null, with a count of " + std::to_string(c.count),
@@ -51,29 +59,65 @@ void core::validate(const call& c) const {
     refuse(name, "recv_buf", "is the send buffer too", "pass send_recv_buf(...) to work in place");
 }
 
+// Between two groups: of the root's own group, where nobody but the root takes part.
+bool core::beside_root(const call& c) const noexcept {
+  return inter() && is_rooted(c.what) && (rank() < topology_.first_group) == (c.root < topology_.first_group);
+}
+
+// Blocks that two ranks would be received into at once. Those that ascend are the usual case, and quickly
+// told.
+void core::refuse_overlap(const call& c, const counts_view& counts, const counts_view& displs) const {
+  const std::size_t n = counts.size();
+  const auto bytes_of = [&](std::size_t i) {
+    return c.out_types != nullptr ? counts[i] * c.out_types[i].extent() : counts[i];
+  };
+  std::size_t end = 0;
+  bool ascending = true;
+  for (std::size_t i = 0; i < n && ascending; ++i) {
+    if (counts[i] == 0) continue;
+    ascending = displs[i] >= end;
+    end = displs[i] + bytes_of(i);
+  }
+  if (ascending || c.out_types != nullptr) return;  // layouts may interleave
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < n; ++i)
+    if (counts[i] != 0) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return displs[a] < displs[b]; });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (displs[order[i - 1]] + counts[order[i - 1]] > displs[order[i]])
+      refuse(name_of(c.what).data(), "recv_displs",
+             "puts block " + std::to_string(order[i]) + " onto block " + std::to_string(order[i - 1]),
+             "let received blocks lie apart");
+}
+
 void core::validate_vectors(const call& c) const {
   const char* name = name_of(c.what).data();
-  const auto p = static_cast<std::size_t>(size());
+  const auto gives = static_cast<std::size_t>(blocks_given(c.what)),
+             takes = static_cast<std::size_t>(blocks_taken(c.what));
+  const char* whom = is_neighborly(c.what) ? "neighbours" : inter() ? "ranks on that side" : "ranks";
   const auto side = [&](const counts_view& counts, const counts_view& displs, const char* counts_name,
-                        const char* displs_name, const void* data, const char* buffer_name) {
-    if (!counts.given()) refuse(name, counts_name, "is missing", "pass one count for each rank");
+                        const char* displs_name, const void* data, const char* buffer_name, std::size_t p,
+                        const layout* types) {
+    if (!counts.given() && p != 0) refuse(name, counts_name, "is missing", "pass one count for each rank");
+    if (!counts.given()) return;
     if (counts.size() != p)
       refuse(name, counts_name,
-             "has " + std::to_string(counts.size()) + " counts for " + std::to_string(p) + " ranks",
-             "pass one count for each rank");
+             "has " + std::to_string(counts.size()) + " counts for " + std::to_string(p) + " " + whom,
+             "pass one count for each of them");
     if (displs.given() && displs.size() != p)
       refuse(name, displs_name,
-             "has " + std::to_string(displs.size()) + " displacements for " + std::to_string(p) + " ranks",
-             "pass one displacement for each rank");
+             "has " + std::to_string(displs.size()) + " displacements for " + std::to_string(p) + " " + whom,
+             "pass one displacement for each of them");
     std::size_t end = 0, total = 0;
     for (std::size_t i = 0; i < p; ++i) {
       if (counts.negative(i))
         refuse(name, counts_name, "is negative for rank " + std::to_string(i), "counts are 0 or more");
       if (displs.given() && displs.negative(i))
         refuse(name, displs_name, "is negative for rank " + std::to_string(i), "displacements are 0 or more");
-      std::size_t reach = 0;
-      if (__builtin_add_overflow(total, counts[i], &total) ||
-          __builtin_add_overflow(displs.given() ? displs[i] : total - counts[i], counts[i], &reach))
+      std::size_t reach = 0, length = counts[i];
+      if ((types != nullptr && __builtin_mul_overflow(length, types[i].extent(), &length)) ||
+          __builtin_add_overflow(total, length, &total) ||
+          __builtin_add_overflow(displs.given() ? displs[i] : total - length, length, &reach))
         refuse(name, counts_name, "add up to more than an address can count", "send less");
       end = std::max(end, reach);
     }
@@ -85,16 +129,21 @@ void core::validate_vectors(const call& c) const {
              "pass a buffer");
   };
   const bool at_root = rank() == c.root;
-  const bool reads_many =
-      (c.what == collective::scatterv && at_root) ||
-      ((c.what == collective::alltoallv || c.what == collective::alltoallw) && !c.in_place);
+  const bool all_to_all = c.what == collective::alltoallv || c.what == collective::alltoallw ||
+                          c.what == collective::neighbor_alltoallv;
+  const bool reads_many = (c.what == collective::scatterv && at_root) || (all_to_all && !c.in_place);
   const bool writes_many = (c.what == collective::gatherv && at_root) || c.what == collective::allgatherv ||
-                           c.what == collective::alltoallv || c.what == collective::alltoallw;
-  if (reads_many) side(c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf");
-  if (writes_many) side(c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf");
+                           c.what == collective::neighbor_allgatherv || all_to_all;
+  if (reads_many)
+    side(c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf", gives, c.in_types);
+  if (writes_many) {
+    side(c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf", takes, c.out_types);
+    if (c.out_displs.given()) refuse_overlap(c, c.out_counts, c.out_displs);
+  }
   if (c.what == collective::reduce_scatter)
     side(c.out_counts, {}, "recv_counts", "", c.in_place ? c.output : c.input,
-         c.in_place ? "send_recv_buf" : "send_buf");
+         c.in_place ? "send_recv_buf" : "send_buf", gives, nullptr);
+  if (is_neighborly(c.what) || inter()) return;
   const auto own = static_cast<std::size_t>(rank());
   if (c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) {
     if (!c.in_place && c.count != c.out_counts[own])
@@ -108,7 +157,8 @@ void core::validate_vectors(const call& c) const {
            "is " + std::to_string(c.count) + " where send_counts says " + std::to_string(c.in_counts[own]) +
                " for this rank",
            "make them equal");
-  if (c.what == collective::alltoallv && !c.in_place && c.in_counts[own] != c.out_counts[own])
+  if (all_to_all && !c.in_place && c.in_types == nullptr && c.out_types == nullptr &&
+      c.in_counts[own] != c.out_counts[own])
     refuse(name, "recv_counts",
            "says " + std::to_string(c.out_counts[own]) + " from this rank to itself, send_counts says " +
                std::to_string(c.in_counts[own]),

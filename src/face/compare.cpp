@@ -72,6 +72,7 @@ std::uint64_t hash_of(const counts_view& counts) noexcept {
 
 // An exchange of the checks' own, under the name of the user's call in reports.
 void core::exchange(collective what, const void* mine, void* all, std::size_t bytes, const char* on_behalf) {
+  if (within_) return within_->exchange(what, mine, all, bytes, on_behalf);
   call c;
   c.what = what;
   c.type = {bytes, element_kind::opaque, {}};
@@ -98,8 +99,8 @@ void core::compare_with_others(const call* c) {
       mine.op = static_cast<std::uint8_t>(c->op.which);
       mine.commutative = c->op.commutative ? 1 : 0;
     }
-    if (!is_vector_form(c->what) && c->what != collective::barrier) mine.count = c->count;
-    if (c->what == collective::allgatherv || c->what == collective::reduce_scatter)
+    if (!is_vector_form(c->what) && c->what != collective::barrier && !inter()) mine.count = c->count;
+    if (!inter() && (c->what == collective::allgatherv || c->what == collective::reduce_scatter))
       mine.counts = hash_of(c->out_counts);
   }
   std::vector<fingerprint> all(static_cast<std::size_t>(size()));
@@ -112,7 +113,7 @@ void core::compare_with_others(const call* c) {
         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
         "make the ranks call the same with the same arguments");
   }
-  if (c != nullptr && is_vector_form(c->what)) compare_counts(*c, name);
+  if (c != nullptr && is_vector_form(c->what) && !inter()) compare_counts(*c, name);
 }
 
 // What is sent and what is expected, pair by pair.

@@ -8,6 +8,7 @@
 
 #include "compute/kernels.hpp"
 #include "core/environment.hpp"
+#include "face/dense_blocks.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -30,8 +31,8 @@ std::array<std::string, collective_names.size()> read_forced_algorithms() {
   return forced;
 }
 
-core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where)
-    : shared_(std::move(shared)), where_(std::move(where)), links_(*where_) {}
+core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
+    : shared_(std::move(shared)), where_(std::move(where)), topology_(std::move(shape)), links_(*where_) {}
 
 void core::refuse(const char* operation, const char* parameter, const std::string& problem,
                   const char* remedy) const {
@@ -42,7 +43,7 @@ void core::refuse(const char* operation, const char* parameter, const std::strin
 // -------------------------------------------------------------------------------------------------
 
 choice core::decide(const call& c, const agreed_signature& s) const {
-  const bool native = where_->offers(s);
+  const bool native = offers_native(s);
   const std::string& everywhere = shared_->forced[static_cast<std::size_t>(c.what)];
   const char* wanted = c.algorithm != nullptr ? c.algorithm
                        : everywhere.empty()   ? nullptr
@@ -92,7 +93,7 @@ inline bool core::same_pointers(const call& c, const recent& r) noexcept {
   return r.pointers == pointers_of(c);
 }
 
-core::prepared& core::find(const call& c) { return select(c, agreed_part(c, size())); }
+core::prepared& core::find(const call& c) { return select(c, agreed_part(c, size(), inter())); }
 
 void core::remember(const call& c, prepared& p) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
@@ -152,6 +153,9 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
     sh.in_place = c.in_place;
     sh.commutative = s.commutative;
     sh.knobs = chosen.knobs;
+    sh.first_group = topology_.first_group;
+    sh.sources = topology_.sources;
+    sh.destinations = topology_.destinations;
     chosen.pure->write(sh, b);
   }
   auto made = std::make_unique<prepared>();
@@ -174,7 +178,8 @@ call core::with_displacements(const call& c, std::vector<std::size_t>& in,
   call full = c;
   if (c.what == collective::reduce_scatter) {  // the counts divide the operand; the result is one block
     full.in_counts = c.out_counts;
-    full.count = c.out_counts[static_cast<std::size_t>(rank())];
+    const int first = topology_.first_group;
+    full.count = c.out_counts[static_cast<std::size_t>(rank() < first ? rank() : rank() - first)];
   }
   const auto fill = [](const counts_view& counts, counts_view& displs, std::vector<std::size_t>& sums) {
     if (!counts.given() || displs.given()) return;
@@ -226,7 +231,12 @@ void core::run_first(const call& c) {
   if (shared_->check) compare_with_others(&c);
   prepared& p = find(c);
   remember(c, p);
-  if (is_vector_form(c.what)) {
+  if (c.in_types != nullptr || c.out_types != nullptr) {
+    dense_blocks dense(c);
+    dense.pack();
+    carry_out(with_displacements(dense.made(), in_displs_, out_displs_), p);
+    dense.unpack();
+  } else if (is_vector_form(c.what)) {
     carry_out(with_displacements(c, in_displs_, out_displs_), p);
   } else {
     run_again(c, recent_[static_cast<std::size_t>(c.what)]);
@@ -256,28 +266,6 @@ void core::carry_out(const call& c, prepared& p) {
   });
 }
 
-std::shared_ptr<core> core::duplicate() {
-  if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
-  if (shared_->check) compare_with_others(nullptr);
-  // A number that none of the members has used: the largest of what they would use next.
-  std::uint64_t next = shared_->next_id;
-  call agree;
-  agree.what = collective::allreduce;
-  agree.type = element_of<std::uint64_t>();
-  agree.count = 1;
-  agree.in_place = true;
-  agree.output = &next;
-  agree.op = {[](const void* a, const void* b, void* c, std::size_t n, void*) {
-                for (std::size_t i = 0; i < n; ++i)
-                  static_cast<std::uint64_t*>(c)[i] = std::max(static_cast<const std::uint64_t*>(a)[i],
-                                                               static_cast<const std::uint64_t*>(b)[i]);
-              },
-              nullptr, builtin_op::max, true};
-  carry_out(agree, find(agree));
-  shared_->next_id = next + 1;
-  return std::make_shared<core>(shared_, where_->door().open(where_->members(), next, where_.get()));
-}
-
 // --- the door (tutti/core/port.hpp)
 // ---------------------------------------------------------------------------
 
@@ -285,6 +273,14 @@ void run_call(core& c, const call& what) { c.run_blocking(what); }
 std::unique_ptr<pending> start_call(core& c, const call& what) { return c.make_pending(what, true); }
 std::unique_ptr<pending> prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
 std::shared_ptr<core> duplicate(core& c) { return c.duplicate(); }
+std::shared_ptr<core> with_graph(core& c, std::span<const int> sources, std::span<const int> destinations) {
+  return c.with({true, {sources.begin(), sources.end()}, {destinations.begin(), destinations.end()}, 0},
+                "graph");
+}
+std::shared_ptr<core> between(core& c, int first) { return c.with({false, {}, {}, first}, "between"); }
+int blocks_given(const core& c, collective what) noexcept { return c.blocks_given(what); }
+int blocks_taken(const core& c, collective what) noexcept { return c.blocks_taken(what); }
+int first_group(const core& c) noexcept { return c.graph().first_group; }
 void release(core& c) noexcept { c.release(); }
 int rank_of(const core& c) noexcept { return c.rank(); }
 int size_of(const core& c) noexcept { return c.size(); }

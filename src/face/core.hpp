@@ -33,18 +33,31 @@ struct rank_state {
 /// TUTTI_<COLLECTIVE>_ALGORITHM for every collective. Throws usage_error where one names what does not exist.
 std::array<std::string, collective_names.size()> read_forced_algorithms();
 
+/// Who a rank's neighbours are, or how many ranks the first of two groups has.
+struct topology {
+  bool graph = false;
+  std::vector<int> sources, destinations;
+  int first_group = 0;
+};
+
 class core {
  public:
-  core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where);
+  core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape = {});
 
   int rank() const noexcept { return where_->members().rank(); }
   int size() const noexcept { return where_->members().size(); }
   std::string_view engine() const noexcept { return shared_->door->engine(); }
 
-  bool offers_native(const agreed_signature& s) const noexcept { return where_->offers(s); }
+  const topology& graph() const noexcept { return topology_; }
+  bool inter() const noexcept { return topology_.first_group != 0; }
+  int blocks_given(collective what) const noexcept;
+  int blocks_taken(collective what) const noexcept;
+
+  bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
   void run_blocking(const call& c);
   std::unique_ptr<pending> make_pending(const call& c, bool started);
   std::shared_ptr<core> duplicate();
+  std::shared_ptr<core> with(topology shape, const char* operation);
   void release() noexcept;
   const char* last_algorithm(collective what) const noexcept {
     return recent_[static_cast<std::size_t>(what)].algorithm;
@@ -92,9 +105,14 @@ class core {
 
   void validate(const call& c) const;
   void validate_vectors(const call& c) const;
+  bool beside_root(const call& c) const noexcept;
+  void refuse_overlap(const call& c, const counts_view& counts, const counts_view& displs) const;
   void compare_with_others(const call* c);  // null: duplicate
   void compare_counts(const call& c, const char* name);
   void exchange(collective what, const void* mine, void* all, std::size_t bytes, const char* on_behalf);
+  core& whole() noexcept { return within_ ? *within_ : *this; }
+  std::uint64_t unused_number();
+  void check_graph(const topology& t);
   call with_displacements(const call& c, std::vector<std::size_t>& in, std::vector<std::size_t>& out) const;
   prepared& find(const call& c);
   prepared& select(const call& c, const agreed_signature& s);
@@ -117,6 +135,8 @@ class core {
 
   std::shared_ptr<rank_state> shared_;
   std::unique_ptr<context> where_;
+  topology topology_;
+  std::shared_ptr<core> within_;  // between two groups: both as one, for what the library itself exchanges
   links links_;
   std::vector<std::unique_ptr<prepared>> known_;
   std::array<recent, collective_names.size()> recent_;

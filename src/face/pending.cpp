@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "face/core.hpp"
+#include "face/dense_blocks.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -47,6 +48,10 @@ void core::progress_others(const schedule_run* except) {
 class operation_under_way final : public pending {
  public:
   operation_under_way(core& where, const call& c) : where_(where), call_(c) {
+    if (c.in_types != nullptr || c.out_types != nullptr) {
+      dense_ = std::make_unique<dense_blocks>(c);
+      call_ = dense_->made();
+    }
     copy_counts(call_.in_counts, in_counts_);
     copy_counts(call_.in_displs, in_displs_);
     copy_counts(call_.out_counts, out_counts_);
@@ -83,26 +88,34 @@ class operation_under_way final : public pending {
       where_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
     if (!run_.over())
       where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
+    if (dense_) dense_->pack();
+    unpacked_ = dense_ == nullptr;
     run_.begin(*prepared_->bound, call_, where_.next_++);
     const bool over = where_.guarded([&] { return run_.go_on(false); });
     if (!over) where_.shared_->active.push_back(&run_);
   }
   bool test() override {
-    if (run_.over()) return true;
+    if (run_.over()) return complete();
     where_.guarded([&] {
       where_.progress_others(nullptr);
       if (!run_.over()) where_.where_->door().pause(run_.site("messages"));
     });
-    return run_.over();
+    return run_.over() && complete();
   }
   void wait() override {
-    if (run_.over()) return;
+    if (run_.over()) return void(complete());
     where_.guarded([&] { where_.finish(run_); });
     auto& active = where_.shared_->active;
     active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
+    complete();
   }
 
  private:
+  bool complete() noexcept {
+    if (!unpacked_) dense_->unpack();
+    unpacked_ = true;
+    return true;
+  }
   static void copy_counts(counts_view& view, std::vector<std::size_t>& kept) {
     if (!view.given()) return;
     kept.resize(view.size());
@@ -114,6 +127,8 @@ class operation_under_way final : public pending {
   call call_;
   core::prepared* prepared_;
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
+  std::unique_ptr<dense_blocks> dense_;
+  bool unpacked_ = true;
   schedule_run run_;
 };
 

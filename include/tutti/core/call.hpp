@@ -13,6 +13,8 @@
 
 namespace tutti {
 
+class layout;
+
 /// Counts or displacements, in elements, one for each rank: int or std::size_t, as the caller has them.
 class counts_view {
  public:
@@ -45,7 +47,12 @@ class counts_view {
 /// four views, `in_*` for `input` and `out_*` for `output`; displacements not given mean densely packed.
 /// There `count` is this rank's own block: what it sends in a gatherv or allgatherv (the root's and all
 /// ranks' out_counts tell the others), what it receives in a scatterv (in_counts at the root only). alltoallv
-/// has both pairs of views and no count.
+/// has both pairs of views and no count; alltoallw the same, with `type` one byte and a layout for each
+/// block.
+///
+/// Neighbour collectives have a block for each neighbour instead of each rank. Between two groups a rank
+/// gives blocks to and takes blocks from the ranks of the other group, and views have as many entries as that
+/// one has ranks; `root` counts the ranks of both.
 ///
 /// In place (`in_place`): `input` is not read. The operand of a reduction or scan, the whole of an alltoall,
 /// the own block of an allgather, and at the root the own block of a gather stand in `output`. At the root of
@@ -61,7 +68,9 @@ struct call {
   void* output = nullptr;
   operation op{};
   counts_view in_counts, in_displs, out_counts, out_displs;
-  const char* label = nullptr;      ///< what reports call it; null: the collective's name
+  const layout* in_types = nullptr;   ///< of alltoallw, one a block: counts are of these, displacements bytes
+  const layout* out_types = nullptr;  ///< null: blocks of bytes
+  const char* label = nullptr;        ///< what reports call it; null: the collective's name
   const char* algorithm = nullptr;  ///< forces one, as "ring" or "allreduce/ring"; null: let selection choose
 };
 

@@ -60,7 +60,14 @@ constexpr std::string_view name_of(collective what) noexcept {
 /// Counts are one for each rank, and each rank's own.
 constexpr bool is_vector_form(collective what) noexcept {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
-         what == collective::alltoallv || what == collective::alltoallw || what == collective::reduce_scatter;
+         what == collective::alltoallv || what == collective::alltoallw ||
+         what == collective::reduce_scatter || what == collective::neighbor_allgatherv ||
+         what == collective::neighbor_alltoallv;
+}
+
+/// Blocks go to and come from the neighbours of a graph.
+constexpr bool is_neighborly(collective what) noexcept {
+  return what == collective::neighbor_allgatherv || what == collective::neighbor_alltoallv;
 }
 
 /// One rank gives to all, or takes from all.

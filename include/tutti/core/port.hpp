@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "tutti/core/call.hpp"
@@ -40,6 +41,22 @@ std::unique_ptr<pending> prepare_call(core&, const call&);
 
 /// Collective: a communicator with the same ranks whose traffic meets none of the old one's.
 std::shared_ptr<core> duplicate(core&);
+
+/// Collective: the same ranks, each with its neighbours: those that it receives from, and those that it sends
+/// to. The neighbour collectives serve it. Throws usage_error where a neighbour is no rank; with checks on,
+/// mismatch_error where one rank names a neighbour that does not name it.
+std::shared_ptr<core> with_graph(core&, std::span<const int> sources, std::span<const int> destinations);
+
+/// Collective: two groups, ranks [0, first) and the others. Every collective goes between them. Throws
+/// usage_error where one of them would be empty.
+std::shared_ptr<core> between(core&, int first);
+
+/// How many blocks this rank gives and takes in a collective: the number of ranks, of neighbours, or of ranks
+/// in the other group.
+int blocks_given(const core&, collective) noexcept;
+int blocks_taken(const core&, collective) noexcept;
+/// How many ranks the first of two groups has; 0 where there is one group.
+int first_group(const core&) noexcept;
 
 /// Ends the use of a communicator; a later call on it throws usage_error. Local.
 void release(core&) noexcept;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Communicators made of others: duplicates, neighbours in a graph, two groups.
+#include <algorithm>
+
+#include "face/core.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::detail {
+
+int core::blocks_given(collective what) const noexcept {
+  if (is_neighborly(what)) return static_cast<int>(topology_.destinations.size());
+  const int first = topology_.first_group, own = rank() < first ? first : size() - first;
+  if (what == collective::reduce_scatter || what == collective::reduce_scatter_block)
+    return inter() ? own : size();
+  return inter() ? size() - own : size();
+}
+
+int core::blocks_taken(collective what) const noexcept {
+  if (is_neighborly(what)) return static_cast<int>(topology_.sources.size());
+  return blocks_given(what);
+}
+
+// A number that none of the members has used: the largest of what they would use next.
+std::uint64_t core::unused_number() {
+  std::uint64_t next = shared_->next_id;
+  call agree;
+  agree.what = collective::allreduce;
+  agree.type = element_of<std::uint64_t>();
+  agree.count = 1;
+  agree.in_place = true;
+  agree.output = &next;
+  agree.op = {[](const void* a, const void* b, void* c, std::size_t n, void*) {
+                for (std::size_t i = 0; i < n; ++i)
+                  static_cast<std::uint64_t*>(c)[i] = std::max(static_cast<const std::uint64_t*>(a)[i],
+                                                               static_cast<const std::uint64_t*>(b)[i]);
+              },
+              nullptr, builtin_op::max, true};
+  carry_out(agree, find(agree));
+  shared_->next_id = next + 1;
+  return next;
+}
+
+std::shared_ptr<core> core::duplicate() {
+  if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
+  if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
+  if (shared_->check) compare_with_others(nullptr);
+  return std::make_shared<core>(shared_,
+                                where_->door().open(where_->members(), unused_number(), where_.get()));
+}
+
+std::shared_ptr<core> core::with(topology shape, const char* operation) {
+  if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  if (inter() && &whole() == this)
+    refuse(operation, "communicator", "has two groups", "use one of one group");
+  for (const auto& [list, name] :
+       {std::pair{&shape.sources, "sources"}, {&shape.destinations, "destinations"}})
+    for (const int r : *list)
+      if (r < 0 || r >= size())
+        refuse(operation, name,
+               "names rank " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(size() - 1),
+               "name ranks of this communicator");
+  if (!shape.graph && (shape.first_group <= 0 || shape.first_group >= size()))
+    refuse(operation, "first",
+           "is " + std::to_string(shape.first_group) + " of " + std::to_string(size()) + " ranks",
+           "leave at least one rank to each group: 1 to size - 1");
+  if (shared_->check) {
+    compare_with_others(nullptr);
+    if (shape.graph) check_graph(shape);
+  }
+  const auto open = [&] { return where_->door().open(where_->members(), unused_number(), where_.get()); };
+  auto made = std::make_shared<core>(shared_, open(), std::move(shape));
+  if (made->inter()) made->within_ = std::make_shared<core>(shared_, open());
+  return made;
+}
+
+// Every edge has two ends: whoever sends to me must be whom I receive from, as many times.
+void core::check_graph(const topology& t) {
+  const auto p = static_cast<std::size_t>(size());
+  std::vector<std::uint64_t> to(p), from(p), named(p);
+  for (const int r : t.destinations) ++to[static_cast<std::size_t>(r)];
+  for (const int r : t.sources) ++from[static_cast<std::size_t>(r)];
+  exchange(collective::alltoall, to.data(), named.data(), sizeof to[0], "graph");
+  for (std::size_t r = 0; r < p; ++r)
+    if (named[r] != from[r])
+      throw mismatch_error("graph", rank(), "sources",
+                           "rank " + std::to_string(r) + " names this rank " + std::to_string(named[r]) +
+                               " times among its destinations, which names it " + std::to_string(from[r]) +
+                               " times among its sources",
+                           "give every edge to both of its ends");
+}
+
+}  // namespace tutti::detail
