@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bcast/bine
+//
+// A binomial tree in negabinary numbers: hops alternate in direction, so that they are two thirds as long as
+// those of a tree that goes one way only, the longest first. Other numbers of ranks than powers of two are
+// folded; the second rank of a group hears last, when the first has served all its children, which makes no
+// more rounds than a tree over all ranks would have.
+//
+// Source:       De Sensi and others 2025 (Bine trees)
+// Rounds:       ceil(log2(p))
+// Bytes:        n * (floor(log2(p)) + (root < 2 * (p - pof2)))
+// Scratch:      0
+// Good for:     short vectors where links between distant ranks are few
+#include "patterns/bine.hpp"
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::bcast_bine {
+
+void write(const shape& s, builder& b) {
+  const patterns::bine::tree t(s.size, s.root);
+  if (!t.represents(s.rank)) {
+    b.recv(t.other(s.rank), whole(buffer::output));
+    return;
+  }
+  const int v = t.position_of(s.rank), joins = t.joins(v);
+  if (v != 0) b.recv(t.rank_of_partner(v, joins), whole(buffer::output));
+  b.round();
+  const place data = whole(v == 0 ? buffer::input : buffer::output);
+  for (int k = joins - 1; k >= 0; --k) b.send(t.rank_of_partner(v, k), data);
+  if (t.folded.in_pair(s.rank)) b.send(t.other(s.rank), data);
+}
+
+}  // namespace tutti::algorithms::bcast_bine

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// gather/bine
+//
+// A binomial tree in negabinary numbers, whose hops alternate in direction and double from the leaves up:
+// what a rank has collected are always the blocks of consecutive ranks, modulo p, and it passes them on as
+// one message. At the root, where blocks stand by rank, at most one child's wrap around the end: they come in
+// two messages. Other numbers of ranks than powers of two are folded, neighbours together.
+//
+// Source:       De Sensi and others 2025 (Bine trees)
+// Rounds:       <= ceil(log2(p)) + 1
+// Bytes:        <= b * min(pof2, p - pof2 / 2)
+// Scratch:      <= b * min(pof2, p - pof2 / 2)
+// Good for:     small blocks where links between distant ranks are few
+#include "patterns/bine.hpp"
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::gather_bine {
+
+void write(const shape& s, builder& b) {
+  const patterns::bine::tree t(s.size, s.root);
+  const int p = s.size;
+  const bool top = s.rank == s.root;
+  if (!t.represents(s.rank)) {
+    b.send(t.other(s.rank), whole(buffer::input));
+    return;
+  }
+  const int v = t.position_of(s.rank), joins = t.joins(v);
+  const auto mine = t.ranks_of(v, joins);
+  // Blocks stand in the order of their ranks: from 0 at the root, elsewhere from the first rank collected.
+  const int begin = top ? 0 : mine.first;
+  const buffer held = top ? buffer::output : buffer::scratch0;
+  const auto place_of = [&](int rank, int n) { return blocks(held, (rank - begin + p) % p, n); };
+  place own = whole(buffer::input);
+  if (mine.count > 1 || top) {
+    if (!top) b.scratch(buffer::scratch0, mine.count);
+    if (t.folded.in_pair(s.rank)) b.recv(t.other(s.rank), place_of(t.other(s.rank), 1));
+    for (int k = 0; k < joins; ++k) {
+      const int child = t.rank_of_partner(v, k);
+      const auto its = t.ranks_of(t.position_of(child), k);
+      const int before_wrap = top ? std::min(its.count, p - its.first) : its.count;
+      b.recv(child, place_of(its.first, before_wrap));
+      if (before_wrap < its.count) b.recv(child, place_of(0, its.count - before_wrap));
+    }
+    if (!top || !s.in_place) b.copy(own, place_of(s.rank, 1));
+    b.round();
+    own = blocks(held, 0, mine.count);
+  }
+  if (top) return;
+  const int parent = t.rank_of_partner(v, joins);
+  const int before_wrap = parent == s.root ? std::min(mine.count, p - mine.first) : mine.count;
+  if (before_wrap < mine.count) {
+    b.send(parent, blocks(held, 0, before_wrap));
+    own = blocks(held, before_wrap, mine.count - before_wrap);
+  }
+  b.send(parent, own);
+}
+
+}  // namespace tutti::algorithms::gather_bine

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce/bine
+//
+// A binomial tree in negabinary numbers, whose hops alternate in direction and double from the leaves up:
+// what a rank has combined is always of consecutive ranks, and the next operand stands right above or right
+// below it. Other numbers of ranks than powers of two are folded, neighbours together. Where order matters
+// the tree has the one top for which no interval wraps around, and the result is passed on to the root.
+//
+// Source:       De Sensi and others 2025 (Bine trees)
+// Rounds:       <= ceil(log2(p)) + ordered
+// Bytes:        p == 1 ? 0 : n
+// Scratch:      <= n
+// Good for:     short vectors where links between distant ranks are few
+#include "patterns/bine.hpp"
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_bine {
+
+void write(const shape& s, builder& b) {
+  patterns::bine::tree t(s.size, s.root);
+  if (!s.commutative) t.top = patterns::bine::in_order_top(t.bits);
+  const int summit = t.rank_of(0);
+  if (!t.represents(s.rank)) {
+    b.send(t.other(s.rank), whole(buffer::input));
+    return;
+  }
+  const int v = t.position_of(s.rank), joins = t.joins(v);
+  const buffer result = s.rank == s.root && summit == s.root ? buffer::output : buffer::scratch0;
+  place own = whole(buffer::input);
+  const auto combine = [&](int from, bool above) {
+    if (result == buffer::scratch0) b.scratch(buffer::scratch0, 1);
+    b.recv_reduce(from, !above, own, whole(result));
+    b.round();
+    own = whole(result);
+  };
+  if (t.folded.in_pair(s.rank)) combine(t.other(s.rank), t.other(s.rank) > s.rank);
+  for (int k = 0; k < joins; ++k) combine(t.rank_of_partner(v, k), patterns::bine::hears_above(v, k));
+  if (v != 0)
+    b.send(t.rank_of_partner(v, joins), own);
+  else if (s.rank != s.root)
+    b.send(s.root, own);
+  else if (s.size == 1 && !s.in_place)
+    b.copy(own, whole(buffer::output));
+  b.round();
+  if (s.rank == s.root && summit != s.root) b.recv(summit, whole(buffer::output));
+}
+
+}  // namespace tutti::algorithms::reduce_bine

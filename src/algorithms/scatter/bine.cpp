@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scatter/bine
+//
+// A binomial tree in negabinary numbers, whose hops alternate in direction and halve towards the leaves: what
+// a rank has to serve are always consecutive ranks, modulo p, and it receives their blocks as one message. At
+// the root, where blocks stand by rank, at most one child's wrap around the end: they go in two messages.
+// Other numbers of ranks than powers of two are folded, neighbours together.
+//
+// Source:       De Sensi and others 2025 (Bine trees)
+// Rounds:       <= ceil(log2(p)) + 1
+// Bytes:        b * (p - 1)
+// Scratch:      <= b * min(pof2, p - pof2 / 2)
+// Good for:     small blocks where links between distant ranks are few
+#include "patterns/bine.hpp"
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::scatter_bine {
+
+void write(const shape& s, builder& b) {
+  const patterns::bine::tree t(s.size, s.root);
+  const int p = s.size;
+  const bool top = s.rank == s.root;
+  if (!t.represents(s.rank)) {
+    b.recv(t.other(s.rank), whole(buffer::output));
+    return;
+  }
+  const int v = t.position_of(s.rank), joins = t.joins(v);
+  const auto mine = t.ranks_of(v, joins);
+  // Blocks stand in the order of their ranks: from 0 at the root, elsewhere from the first rank served.
+  const int begin = top ? 0 : mine.first;
+  const buffer held = top ? buffer::input : buffer::scratch0;
+  const auto place_of = [&](int rank, int n) { return blocks(held, (rank - begin + p) % p, n); };
+  if (!top) {
+    const int parent = t.rank_of_partner(v, joins);
+    if (mine.count == 1) {
+      b.recv(parent, whole(buffer::output));
+      return;
+    }
+    b.scratch(buffer::scratch0, mine.count);
+    const int before_wrap = parent == s.root ? std::min(mine.count, p - mine.first) : mine.count;
+    b.recv(parent, blocks(held, 0, before_wrap));
+    if (before_wrap < mine.count) b.recv(parent, blocks(held, before_wrap, mine.count - before_wrap));
+    b.round();
+  }
+  for (int k = joins - 1; k >= 0; --k) {
+    const int child = t.rank_of_partner(v, k);
+    const auto its = t.ranks_of(t.position_of(child), k);
+    const int before_wrap = top ? std::min(its.count, p - its.first) : its.count;
+    b.send(child, place_of(its.first, before_wrap));
+    if (before_wrap < its.count) b.send(child, place_of(0, its.count - before_wrap));
+  }
+  if (t.folded.in_pair(s.rank)) b.send(t.other(s.rank), place_of(t.other(s.rank), 1));
+  if (!top || !s.in_place) b.copy(place_of(s.rank, 1), whole(buffer::output));
+}
+
+}  // namespace tutti::algorithms::scatter_bine
