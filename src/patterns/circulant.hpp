@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pipelining blocks over a circulant graph: in a round with index k every rank sends to the rank skip(k)
+// above it and receives from the rank skip(k) below it, for any number p of ranks. Which blocks, the two
+// schedules say: of q = ceil(log2 p) consecutive rounds with indices 0 .. q-1 each brings one new block, so n
+// blocks have reached everyone after n - 1 + q rounds. Ranks are relative to the root, which is 0.
+//
+// A block of a schedule is meant relative to the phase (q rounds): in phase j the block is j * q more, less
+// the `idle` rounds of the first phase; what comes out negative is not sent, what is beyond the end is the
+// last block. The root is never sent to.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace tutti::patterns {
+
+class circulant {
+ public:
+  explicit circulant(int p) : p_(p) {
+    while (1LL << q_ < p) ++q_;
+    skips_.resize(static_cast<std::size_t>(q_) + 1);
+    for (int k = q_, s = p; k >= 0; --k, s = (s + 1) / 2) at(skips_, k) = s;
+  }
+
+  /// q: how many rounds a phase has.
+  int phase() const { return q_; }
+  int skip(int k) const { return at(skips_, k); }
+  /// How many rounds the first phase lacks when n blocks are sent, so that the last phase is whole.
+  int idle(int n) const { return q_ == 0 ? 0 : (q_ - (n - 1) % q_) % q_; }
+  /// How many phases n blocks take, the incomplete first one counted.
+  int phases(int n) const { return q_ == 0 ? 0 : (n - 1 + q_ + idle(n)) / q_; }
+
+  /// The blocks that relative rank v receives in a phase; of the root they mean nothing. O(q).
+  std::vector<int> receives(int v) const {
+    search s{*this, p_ + v, 0, std::vector<int>(static_cast<std::size_t>(q_)), {}, {}};
+    for (int e = 0; e <= q_; ++e) {
+      s.lower.push_back(e - 1);
+      s.upper.push_back(e + 1);
+    }
+    const int base = base_block(v);
+    s.unlink(base);
+    s.walk(0, q_, 2 * p_);
+    for (int& block : s.found) block = block == q_ ? base : block - q_;
+    return std::move(s.found);
+  }
+
+  /// The blocks that relative rank v sends: what the receiver of each round wants. O(q * q).
+  std::vector<int> sends(int v) const {
+    std::vector<int> blocks(static_cast<std::size_t>(q_));
+    for (int k = 0; k < q_; ++k) at(blocks, k) = v == 0 ? k : at(receives((v + skip(k)) % p_), k);
+    return blocks;
+  }
+
+ private:
+  static int& at(std::vector<int>& v, int i) { return v[static_cast<std::size_t>(i)]; }
+  static int at(const std::vector<int>& v, int i) { return v[static_cast<std::size_t>(i)]; }
+
+  // The greedy path of skips from the root to v ends with this one; the first block that v gets.
+  int base_block(int v) const {
+    if (v == 0) return q_;
+    for (int k = q_ - 1;; --k) {
+      if (v < skip(k)) continue;
+      v -= skip(k);
+      if (v == 0) return k;
+    }
+  }
+
+  // Looks for the paths from the root to the ranks from which v receives, the nearest first, of which each
+  // begins with another skip than those before: a depth-first search that never takes a skip twice.
+  struct search {
+    const circulant& of;
+    int target, k;
+    std::vector<int> found, lower, upper;  // lower, upper: the list of the skips still to be had
+
+    // What was unlinked still knows its lower neighbour, so that a walk that stands on it can go on.
+    void unlink(int e) {
+      if (at(upper, e) <= of.q_) at(lower, at(upper, e)) = at(lower, e);
+      if (at(lower, e) >= 0) at(upper, at(lower, e)) = at(upper, e);
+    }
+    void walk(int position, int e, int limit) {
+      for (; e >= 0 && k < of.q_; e = at(lower, e)) {
+        const int next = position + of.skip(e);
+        if (next > target - of.skip(k) || next >= limit) continue;
+        if (next <= target - of.skip(k + 1)) {
+          walk(next, e, limit);
+          if (k == of.q_) return;
+        }
+        if (position > target - of.skip(k + 1)) return;
+        limit = next;
+        at(found, k) = e;
+        unlink(e);
+        ++k;
+      }
+    }
+  };
+
+  int p_, q_ = 0;
+  std::vector<int> skips_;
+};
+
+}  // namespace tutti::patterns
