@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allgather/bine
+//
+// A butterfly whose hops alternate in direction and shrink, two thirds as long as powers of two: little
+// travels far, much between neighbours. What a rank has heard of stands together if each begins with the
+// block that has its place in the order of halving; so blocks are first sent where they begin, one short
+// message instead of moving all of them locally. Other numbers of ranks than powers of two are folded,
+// neighbours together.
+//
+// Source:       De Sensi and others 2025 (Bine trees)
+// Rounds:       floor(log2(p)) + (p == pof2 ? p > 2 : 1 + min(p - pof2, 2))
+// Bytes:        <= p == pof2 ? b * (p - (p < 3)) : n + b * (pof2 + min(pof2 - 1, (p - pof2) * log2(pof2)))
+// Scratch:      0
+// Good for:     large blocks where links between distant ranks are few
+#include "patterns/bine.hpp"
+
+#include "algorithms/parts/halving.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::allgather_bine {
+
+void write(const shape& s, builder& b) {
+  const patterns::fold f(s.size);
+  const int group = f.group_of(s.rank), bits = std::countr_zero(static_cast<unsigned>(f.groups));
+  const int position = patterns::bine::halving_position(group, bits);
+  // The own block comes back with the others, unless it begins here.
+  const int begins_at = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
+  const place own = s.in_place ? block(buffer::output, s.rank) : whole(buffer::input);
+  if (begins_at != s.rank)
+    b.send(begins_at, own);
+  else if (!s.in_place)
+    b.copy(own, block(buffer::output, s.rank));
+  if (f.follows(s.rank)) {
+    b.round();
+    b.recv(s.rank - 1, blocks(buffer::output, 0, s.size));
+    return;
+  }
+  for (int r = f.leader_of(position); r < f.leader_of(position + 1); ++r)
+    if (r != s.rank) b.recv(r, block(buffer::output, r));
+  b.round();
+  parts::gather_by_halves(
+      b, bits, position, [&](int j) { return f.leader_of(patterns::bine::partner(group, j, f.groups)); },
+      [&](int first, int n) {
+        const int rank = f.leader_of(first);
+        return blocks(buffer::output, rank, f.leader_of(first + n) - rank);
+      });
+  if (f.in_pair(s.rank)) b.send(s.rank + 1, blocks(buffer::output, 0, s.size));
+}
+
+}  // namespace tutti::algorithms::allgather_bine

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_scatter/bine, reduce_scatter_block/bine
+//
+// A butterfly whose hops alternate in direction and grow, two thirds as long as powers of two: in every round
+// a rank gives half of what it is left with to a partner, first much to neighbours, then little far away. The
+// halves are contiguous in the order of ranks, so that in the end each rank holds the block that has its
+// place in the order of halving; one short message sends it home. Other numbers of ranks than powers of two
+// are folded, neighbours together.
+//
+// Source:       De Sensi and others 2025 (Bine trees)
+// Restrictions: commutative
+// Rounds:       floor(log2(p)) + (p == pof2 ? p > 2 : 1 + min(p - pof2, 2))
+// Bytes:        n - (p < 3) * b
+// Scratch:      p == 1 ? 0 : b * p
+// Good for:     large blocks where links between distant ranks are few
+#include "patterns/bine.hpp"
+
+#include "algorithms/parts/halving.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_scatter_bine {
+
+void write(const shape& s, builder& b) {
+  if (s.size == 1) {
+    if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
+    return;
+  }
+  const table how = operand_table(s);
+  const patterns::fold f(s.size);
+  const int group = f.group_of(s.rank), bits = std::countr_zero(static_cast<unsigned>(f.groups));
+  const int position = patterns::bine::halving_position(group, bits);
+  const int home_from = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
+  const auto pieces_of = [&](buffer where) {
+    return [&f, how, where](int first, int n) {
+      const int rank = f.leader_of(first);
+      return blocks(where, rank, f.leader_of(first + n) - rank, how);
+    };
+  };
+  const auto operand = pieces_of(buffer::input), result = pieces_of(buffer::scratch0);
+  if (f.follows(s.rank)) {
+    b.send(s.rank - 1, operand(0, f.groups));
+    b.round();
+    b.recv(home_from, whole(buffer::output));
+    return;
+  }
+  b.scratch(buffer::scratch0, s.size, how);
+  if (f.in_pair(s.rank)) {
+    b.recv_reduce_right({s.rank + 1}, operand(0, f.groups), result(0, f.groups));
+    b.round();
+  }
+  parts::reduce_by_halves(
+      b, bits, position, [&](int j) { return f.leader_of(patterns::bine::partner(group, j, f.groups)); },
+      f.in_pair(s.rank) ? result : operand, result);
+  for (int r = f.leader_of(position); r < f.leader_of(position + 1); ++r)
+    if (r != s.rank) b.send(r, block(buffer::scratch0, r, how));
+  if (home_from != s.rank)
+    b.recv(home_from, whole(buffer::output));
+  else
+    b.copy(block(buffer::scratch0, s.rank, how), whole(buffer::output));
+}
+
+}  // namespace tutti::algorithms::reduce_scatter_bine
