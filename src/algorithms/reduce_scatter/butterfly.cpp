@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_scatter/butterfly, reduce_scatter_block/butterfly
+//
+// Ranks are folded to a power of two, neighbours together. Then a rank halves what it still has in every
+// round, the nearest partner first, so that only neighbouring runs of operands are combined: order is kept.
+// That leaves every group with the part whose number is its own read backwards in binary; one more exchange
+// brings the parts to those who want them.
+//
+// Source:       Traeff 2005
+// Rounds:       log2(pof2) + (p == pof2 ? p > 2 : p == pof2 + 1 ? 2 : 3)
+// Bytes:        p <= 2 ? n * (p - 1) / p : n
+// Scratch:      p <= 2 ? b * in_place : p * b
+// Good for:     medium vectors, and operators that do not commute
+#include "algorithms/parts/recursive_halving.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_scatter_butterfly {
+
+void write(const shape& s, builder& b) {
+  const patterns::fold f(s.size);
+  const table how = operand_table(s);
+  const int r = s.rank, g = f.group_of(r), mirror = parts::mirrored(g, f.groups);
+  const int source = f.leader_of(mirror);  // has the part of this rank's group
+  if (s.size == 1) {
+    if (!s.in_place) b.copy(block(buffer::input, 0, how), whole(buffer::output));
+    return;
+  }
+  const auto parts_of = [&](buffer which) {  // a part is what the ranks of a group want
+    return [&, which](int first, int n) {
+      const int rank = f.leader_of(first);
+      return blocks(which, rank, f.leader_of(first + n) - rank, how);
+    };
+  };
+  // The result can be written while no operand is read: in place the output lies on the first of them.
+  const bool direct = mirror == g && !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
+  if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
+  parts::recursive_halving(
+      b, f, r, parts::distances::doubling, parts_of(buffer::input), parts_of(buffer::scratch0),
+      [&](int part) { return direct ? whole(buffer::output) : parts_of(buffer::scratch0)(part, 1); });
+  if (f.follows(r)) {
+    b.recv(source, whole(buffer::output));
+    return;
+  }
+  const auto wanted_by = [&](int rank) { return block(buffer::scratch0, rank, how); };
+  if (mirror != g) b.exchange(source, wanted_by(source), source, whole(buffer::output));
+  if (f.in_pair(source)) b.send(source + 1, wanted_by(source + 1));
+  if (mirror == g && !direct) b.copy(wanted_by(r), whole(buffer::output));
+}
+
+}  // namespace tutti::algorithms::reduce_scatter_butterfly

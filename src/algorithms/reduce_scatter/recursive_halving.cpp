@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_scatter/recursive_halving, reduce_scatter_block/recursive_halving
+//
+// Ranks are folded to a power of two, neighbours together. Then a rank halves what it still has in every
+// round: it gives the half in which its partner's block lies, the farthest partner first, and adds what comes
+// to the other half. A rank that was folded in gets its block from its neighbour at the end.
+//
+// Source:       Thakur, Rabenseifner, Gropp 2005
+// Restrictions: commutative
+// Rounds:       log2(pof2) + (p == pof2 ? 0 : 2)
+// Bytes:        p == pof2 ? n * (p - 1) / p : n
+// Scratch:      p <= 2 ? b * in_place : p * b
+// Good for:     short and medium vectors
+#include "algorithms/parts/recursive_halving.hpp"
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_scatter_recursive_halving {
+
+void write(const shape& s, builder& b) {
+  const patterns::fold f(s.size);
+  const table how = operand_table(s);
+  const int r = s.rank;
+  const auto parts_of = [&](buffer which) {  // a part is what the ranks of a group want
+    return [&, which](int first, int n) {
+      const int rank = f.leader_of(first);
+      return blocks(which, rank, f.leader_of(first + n) - rank, how);
+    };
+  };
+  // The result can be written while no operand is read: in place the output lies on the first of them.
+  const bool direct = !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
+  const place own = block(buffer::scratch0, r, how);
+  if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
+  parts::recursive_halving(
+      b, f, r, parts::distances::halving, parts_of(buffer::input), parts_of(buffer::scratch0),
+      [&](int part) { return direct ? whole(buffer::output) : parts_of(buffer::scratch0)(part, 1); });
+  if (f.follows(r)) {
+    b.recv(r - 1, whole(buffer::output));
+  } else if (s.size == 1) {
+    if (!s.in_place) b.copy(block(buffer::input, 0, how), whole(buffer::output));
+  } else if (!direct) {
+    if (f.in_pair(r)) b.send(r + 1, block(buffer::scratch0, r + 1, how));
+    b.copy(own, whole(buffer::output));
+  }
+}
+
+}  // namespace tutti::algorithms::reduce_scatter_recursive_halving
