@@ -3,14 +3,16 @@
 // gather/knomial
 //
 // A k-nomial tree around the root: each rank collects the blocks of its subtree, which are consecutive from
-// the root on, and sends them up as one message. Only a root other than rank 0 has to put its blocks in
-// order.
+// its own on, and sends them up as one message. The root receives them where they belong, but for a subtree
+// that begins with the last ranks and goes on with the first ones.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
-// Rounds:       (k - 1) * ceil_log(k, p)
-// Bytes:        b * p / 2
-// Scratch:      b * p
+// Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
+// Bytes:        p == 1 ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
+//                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
+// Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
+//                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
 // Good for:     small blocks
 #include "patterns/knomial.hpp"
 
@@ -18,36 +20,48 @@
 
 namespace tutti::algorithms::gather_knomial {
 
-void write(const shape& s, builder& b) {
-  const int v = s.relative(), k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
-  if (v != 0) {
-    place held = whole(buffer::input);
-    if (mine > 1) {
-      b.scratch(buffer::scratch0, mine);
-      patterns::for_each_knomial_child(v, s.size, k, [&](int child) {
-        b.recv(s.absolute(child),
-               blocks(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
-      });
-      b.copy(whole(buffer::input), block(buffer::scratch0, 0));
-      b.round();
-      held = blocks(buffer::scratch0, 0, mine);
-    }
-    b.send(s.absolute(patterns::knomial_parent(v, s.size, k)), held);
+namespace {
+
+void collect(const shape& s, builder& b, int v) {
+  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
+  if (mine == 1) {
+    b.send(parent, whole(buffer::input));
     return;
   }
-  const bool rotated = s.root != 0;
-  const buffer into = rotated ? buffer::scratch0 : buffer::output;
-  if (rotated) b.scratch(buffer::scratch0, s.size);
+  b.scratch(buffer::scratch0, mine);
   patterns::for_each_knomial_child(v, s.size, k, [&](int child) {
-    b.recv(s.absolute(child), blocks(into, child, patterns::knomial_subtree(child, s.size, k)));
+    b.recv(s.absolute(child),
+           blocks(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
+  });
+  b.copy(whole(buffer::input), block(buffer::scratch0, 0));
+  b.send(parent, blocks(buffer::scratch0, 0, mine));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (const int v = s.relative(); v != 0) {
+    collect(s, b, v);
+    return;
+  }
+  const int k = s.of(knob::k), last = s.size - s.root;  // from this position on ranks begin at 0 again
+  int over_the_end = 0;
+  patterns::for_each_knomial_child(0, s.size, k, [&](int child) {
+    const int n = patterns::knomial_subtree(child, s.size, k);
+    if (child < last && child + n > last) {
+      over_the_end = child;
+      b.scratch(buffer::scratch0, n);
+      b.recv(s.absolute(child), blocks(buffer::scratch0, 0, n));
+    } else {
+      b.recv(s.absolute(child), blocks(buffer::output, s.absolute(child), n));
+    }
   });
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.root));
-  if (!rotated) return;
-  // Position v is rank v + root: the blocks after the root's, then those that wrapped around to the front.
-  const int behind = s.size - s.root;
-  if (behind > 1)
-    b.copy(blocks(buffer::scratch0, 1, behind - 1), blocks(buffer::output, s.root + 1, behind - 1));
-  b.copy(blocks(buffer::scratch0, behind, s.root), blocks(buffer::output, 0, s.root));
+  if (over_the_end == 0) return;
+  const int n = patterns::knomial_subtree(over_the_end, s.size, k), low = last - over_the_end;
+  b.copy(blocks(buffer::scratch0, 0, low), blocks(buffer::output, s.absolute(over_the_end), low));
+  b.copy(blocks(buffer::scratch0, low, n - low), blocks(buffer::output, 0, n - low));
 }
 
 }  // namespace tutti::algorithms::gather_knomial

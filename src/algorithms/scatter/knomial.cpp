@@ -3,14 +3,15 @@
 // scatter/knomial
 //
 // A k-nomial tree around the root: each rank receives the blocks of its subtree as one message and passes
-// each child its part, the largest first. Only a root other than rank 0 has to bring its blocks into the
-// order of the tree.
+// each child its part, the largest first. The root sends its blocks from where they are, but for a subtree
+// that begins with the last ranks and goes on with the first ones.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
-// Rounds:       (k - 1) * ceil_log(k, p)
+// Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
 // Bytes:        b * (p - 1)
-// Scratch:      b * p
+// Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
+//                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
 // Good for:     small blocks
 #include "patterns/knomial.hpp"
 
@@ -18,30 +19,49 @@
 
 namespace tutti::algorithms::scatter_knomial {
 
-void write(const shape& s, builder& b) {
-  const int v = s.relative(), k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
-  buffer held = buffer::scratch0;
-  if (v == 0 && s.root == 0) {
-    held = buffer::input;
-  } else if (v == 0) {
-    b.scratch(buffer::scratch0, s.size);
-    const int behind = s.size - s.root;
-    b.copy(blocks(buffer::input, s.root, behind), blocks(buffer::scratch0, 0, behind));
-    b.copy(blocks(buffer::input, 0, s.root), blocks(buffer::scratch0, behind, s.root));
-    b.round();
-  } else if (mine == 1) {
-    b.recv(s.absolute(patterns::knomial_parent(v, s.size, k)), whole(buffer::output));
+namespace {
+
+void pass_on(const shape& s, builder& b, int v) {
+  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
+  if (mine == 1) {
+    b.recv(parent, whole(buffer::output));
     return;
-  } else {
-    b.scratch(buffer::scratch0, mine);
-    b.recv(s.absolute(patterns::knomial_parent(v, s.size, k)), blocks(buffer::scratch0, 0, mine));
-    b.round();
   }
+  b.scratch(buffer::scratch0, mine);
+  b.recv(parent, blocks(buffer::scratch0, 0, mine));
+  b.round();
   patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) {
-    b.send(s.absolute(child), blocks(held, child - v, patterns::knomial_subtree(child, s.size, k)));
+    b.send(s.absolute(child),
+           blocks(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
   });
-  if (v != 0 || !s.in_place)
-    b.copy(v == 0 ? block(buffer::input, s.root) : block(held, 0), whole(buffer::output));
+  b.copy(block(buffer::scratch0, 0), whole(buffer::output));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (const int v = s.relative(); v != 0) {
+    pass_on(s, b, v);
+    return;
+  }
+  const int k = s.of(knob::k), last = s.size - s.root;  // from this position on ranks begin at 0 again
+  const auto over_the_end = [&](int child) {
+    return child < last && child + patterns::knomial_subtree(child, s.size, k) > last;
+  };
+  patterns::for_each_knomial_child(0, s.size, k, [&](int child) {
+    if (!over_the_end(child)) return;
+    const int n = patterns::knomial_subtree(child, s.size, k), low = last - child;
+    b.scratch(buffer::scratch0, n);
+    b.copy(blocks(buffer::input, s.absolute(child), low), blocks(buffer::scratch0, 0, low));
+    b.copy(blocks(buffer::input, 0, n - low), blocks(buffer::scratch0, low, n - low));
+  });
+  patterns::for_each_knomial_child_down(0, s.size, k, [&](int child) {
+    const int n = patterns::knomial_subtree(child, s.size, k);
+    b.send(s.absolute(child), over_the_end(child) ? blocks(buffer::scratch0, 0, n)
+                                                  : blocks(buffer::input, s.absolute(child), n));
+  });
+  if (!s.in_place) b.copy(block(buffer::input, s.root), whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::scatter_knomial

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages with many peers, a window of them under way together. Few are written out, which lets the executor
+// bind their peers beforehand; many are a loop, so that a schedule stays small whatever the number of ranks.
+#pragma once
+
+#include "schedule/builder.hpp"
+
+namespace tutti::parts {
+
+inline constexpr int usual_window = 32;
+
+/// Calls body(i, step) for transfers 0 .. count - 1, each call standing for the transfers i, i + step,
+/// i + 2 * step ... of a loop. Ends a round after each window but the last, which the caller may add to.
+template <class Body>
+void in_windows(builder& b, int count, int window, Body body) {
+  constexpr int written_out = usual_window;
+  const int loops = count > written_out ? count / window : 0;
+  if (loops > 0)
+    b.loop(loops, [&] {
+      for (int i = 0; i < window; ++i) body(i, window);
+    });
+  for (int i = loops * window; i < count; ++i) {
+    body(i, 0);
+    if ((i + 1) % window == 0 && i + 1 < count) b.round();
+  }
+}
+
+/// Rank `from` + `distance` * (i + step * counter), around p ranks: a peer for in_windows.
+constexpr index around(int from, int distance, int i, int step, int p) {
+  const int base = (from + distance * i) % p;
+  return at(base < 0 ? base + p : base, distance * step, p);
+}
+
+}  // namespace tutti::parts
