@@ -212,9 +212,7 @@ class parser {
 
 }  // namespace
 
-double evaluate(std::string_view formula, const variables& given) {
-  return parser(formula, 0, given).all();
-}
+double evaluate(std::string_view formula, const variables& given) { return parser(formula, 0, given).all(); }
 
 claimed evaluate_claim(std::string_view claim, const variables& given) {
   const std::size_t begin = std::min(claim.find_first_not_of(" \t"), claim.size());

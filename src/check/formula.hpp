@@ -3,9 +3,9 @@
 // The claims of an algorithm's head as formulas: 2 * n * (p - 1) / p, or <= ceil_log(k, p) + 1 for a bound.
 //
 // What C knows: numbers, names, + - * / and parentheses, comparisons, && || ! and ?:. All values are real
-// numbers, `/` included; a comparison is 1 or 0. Functions: ceil, floor, min, max, log2, log(base, x), sqrt, pow,
-// and ceil_log(k, x) and floor_log(k, x), which count in integers: the smallest e with k^e >= x, the largest with
-// k^e <= x; 0 where x < 1.
+// numbers, `/` included; a comparison is 1 or 0. Functions: ceil, floor, min, max, log2, log(base, x), sqrt,
+// pow, and ceil_log(k, x) and floor_log(k, x), which count in integers: the smallest e with k^e >= x, the
+// largest with k^e <= x; 0 where x < 1.
 #pragma once
 
 #include <stdexcept>

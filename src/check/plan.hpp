@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call in the abstract: what every rank of it would pass, without memory. What the oracle, the abstract run
-// and the claims are about.
+// One call in the abstract: what every rank of it would pass, without memory. What the oracle, the abstract
+// run and the claims are about.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,8 @@ struct plan {
   };
   range others(int rank) const noexcept;
   range own_group(int rank) const noexcept;
-  bool gives(int rank) const noexcept;  ///< has an operand; of bcast and scatter the root alone
+  bool gives(int rank) const noexcept;     ///< has an operand; of bcast and scatter the root alone
+  bool receives(int rank) const noexcept;  ///< has a result; of reduce and gather the root alone
 
   /// "allreduce of 7 ranks, 12 elements, in place, ordered, segment 64"
   std::string text() const;
@@ -60,8 +61,8 @@ enum class blocks_are : std::uint8_t {
   uneven,  ///< with zeros; receive tables backwards with gaps, send tables with gaps
   even,    ///< all as long as asked for, dense
 };
-/// What an algorithm may be asked for; `count` is the elements of a call, or of a block. Neighbours of rank r in
-/// graph number `graph`: 0 a ring, 1 a star around rank 0, 2 drawn.
+/// What an algorithm may be asked for; `count` is the elements of a call, or of a block. Neighbours of rank r
+/// in graph number `graph`: 0 a ring, 1 a star around rank 0, 2 drawn.
 struct wish {
   collective what = collective::barrier;
   int ranks = 1;
@@ -84,9 +85,9 @@ using writer = std::function<void(const shape&, builder&)>;
 /// One schedule a rank.
 std::vector<schedule> write_all(const writer& write, const plan& p);
 
-/// What the formulas of the heads may name: p, root, n, b, pof2, ordered, in_place, word, segments, each knob; of
-/// two groups also `first` and `second`, their sizes; of neighbour collectives `sources` and `destinations`, the
-/// largest degrees.
+/// What the formulas of the heads may name: p, root, n, b, pof2, ordered, in_place, word, segments, each
+/// knob; of two groups also `first` and `second`, their sizes; of neighbour collectives `sources` and
+/// `destinations`, the largest degrees.
 variables variables_of(const plan& p);
 
 }  // namespace tutti::check

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   int status = 0;
   tutti::tool::add_info(app, status);
   tutti::tool::add_list(app, status);
+  tutti::tool::add_check(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

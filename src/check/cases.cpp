@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/cases.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace tutti::check {
+namespace {
+
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+std::vector<std::uint32_t> values_of(const pure_algorithm& a, const knob_range& k, int ranks) {
+  const auto p = static_cast<std::uint32_t>(ranks);
+  std::vector<std::uint32_t> all;
+  switch (k.which) {
+    case knob::k:
+    case knob::radix:
+      all = {2, 3, 4, p, k.usual};
+      break;
+    case knob::segment: {
+      // Of one, two and five elements; and the usual one, which leaves small counts whole.
+      const std::uint32_t element = std::max(8u, k.least);
+      all = {element, 2 * element, 5 * element, k.usual};
+      break;
+    }
+    case knob::window:
+      all = {1, 3, 8, k.usual};
+      break;
+    case knob::blocks:
+      all = {1, 2, 5, k.usual};
+      break;
+    case knob::aggregate:
+      all = {1, 2, 4, k.usual, std::bit_floor(p)};
+      break;
+    case knob::region:
+      if (demands(a.needs, restriction::equal_regions)) {
+        for (std::uint32_t d = 1; d <= p; ++d)
+          if (p % d == 0 && (all.size() < 3 || d * 2 >= p)) all.push_back(d);
+      } else {
+        all = {1, 2, 3, p, k.usual};
+      }
+      break;
+  }
+  // What divides the ranks is not moved into its bounds: it would not divide them there.
+  const bool exact = k.which == knob::region && demands(a.needs, restriction::equal_regions);
+  if (exact) std::erase_if(all, [&](std::uint32_t v) { return v < k.least || v > k.most; });
+  for (std::uint32_t& v : all) v = std::clamp(v, k.least, k.most);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+// Every value of every parameter at least once, and all together where they are few.
+std::vector<knob_values> knob_choices(const pure_algorithm& a, int ranks) {
+  std::vector<std::vector<std::uint32_t>> lists;
+  std::size_t all = 1, longest = 1;
+  for (const knob_range& k : a.parameters) {
+    lists.push_back(values_of(a, k, ranks));
+    all *= lists.back().size();
+    longest = std::max(longest, lists.back().size());
+  }
+  if (all == 0) return {};  // no legal value, as of a region
+  std::vector<knob_values> choices;
+  const bool every = all <= 12;
+  for (std::size_t n = 0; n < (every ? all : 3 * longest); ++n) {
+    knob_values v{};
+    std::size_t rest = n;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      const std::size_t size = lists[i].size();
+      const std::size_t which = every ? rest % size : (n + i * (n / longest)) % size;
+      rest /= size;
+      v[static_cast<std::size_t>(a.parameters[i].which)] = lists[i][which];
+    }
+    if (std::find(choices.begin(), choices.end(), v) == choices.end()) choices.push_back(v);
+  }
+  return choices;
+}
+
+struct mode {
+  bool in_place, ordered;
+};
+std::vector<mode> modes_of(const pure_algorithm& a) {
+  std::vector<mode> all;
+  for (const bool in_place : {false, true})
+    for (const bool ordered : {false, true}) {
+      if (ordered && (!combines(a.what) || demands(a.needs, restriction::commutative))) continue;
+      if (in_place &&
+          (a.what == collective::barrier || a.what == collective::bcast ||
+           a.what == collective::neighbor_allgatherv || a.what == collective::neighbor_alltoallv ||
+           demands(a.needs, restriction::not_in_place) || demands(a.needs, restriction::inter)))
+        continue;
+      if (!in_place && demands(a.needs, restriction::in_place)) continue;
+      all.push_back({in_place, ordered});
+    }
+  return all;
+}
+
+std::vector<int> some_of(int first, int last) {
+  std::vector<int> all;
+  if (last - first <= 9) {
+    for (int i = first; i < last; ++i) all.push_back(i);
+  } else {
+    all = {first, first + 1, (first + last) / 2, last - 1};
+  }
+  return all;
+}
+
+// Roots, splits into groups and graphs: what changes who talks to whom.
+std::vector<wish> topologies(const pure_algorithm& a, int ranks) {
+  wish w;
+  w.what = a.what;
+  w.ranks = ranks;
+  const bool inter = demands(a.needs, restriction::inter);
+  const bool neighbours =
+      a.what == collective::neighbor_allgatherv || a.what == collective::neighbor_alltoallv;
+  std::vector<wish> all;
+  for (const int first : inter ? some_of(1, ranks) : std::vector<int>{0})
+    for (const int root : is_rooted(a.what) ? some_of(0, ranks) : std::vector<int>{0})
+      for (int graph = 0; graph < (neighbours ? 3 : 1); ++graph) {
+        w.first_group = first;
+        w.root = root;
+        w.graph = graph;
+        all.push_back(w);
+      }
+  return all;
+}
+
+std::vector<std::size_t> counts_of(const pure_algorithm& a, int ranks) {
+  const auto p = static_cast<std::size_t>(ranks);
+  if (a.what == collective::barrier) return {0};
+  if (demands(a.needs, restriction::count_ge_ranks)) return {p, p + 1, 2 * p + 3};
+  const bool whole_vectors = a.what == collective::bcast || a.what == collective::reduce ||
+                             a.what == collective::allreduce || a.what == collective::scan ||
+                             a.what == collective::exscan;
+  // Of block collectives a rank has p blocks: short ones do.
+  if (!whole_vectors && ranks > 9) return {0, 1, 3, 7};
+  return {0, 1, p - 1, 2 * p + 3};
+}
+
+std::vector<wish> choose_cases(const pure_algorithm& a, int ranks, const std::vector<std::size_t>& counts,
+                               std::size_t budget) {
+  const auto modes = modes_of(a);
+  const auto knobs = knob_choices(a, ranks);
+  const auto where = topologies(a, ranks);
+  const std::size_t all = modes.size() * knobs.size() * where.size() * counts.size();
+  std::vector<wish> cases;
+  std::uint64_t seed = static_cast<std::uint64_t>(ranks);
+  for (const char c : a.name) seed = mixed(seed * 31 + static_cast<unsigned char>(c));
+  for (std::size_t n = 0; n < std::min(all, budget); ++n) {
+    std::size_t m, k, t, c;
+    if (all <= budget) {
+      c = n % counts.size();
+      t = n / counts.size() % where.size();
+      k = n / counts.size() / where.size() % knobs.size();
+      m = n / counts.size() / where.size() / knobs.size();
+    } else {
+      const std::uint64_t drawn = mixed(seed + n * 0x9e3779b97f4a7c15u);
+      m = n % modes.size();
+      k = (n / modes.size() + static_cast<std::size_t>(ranks)) % knobs.size();
+      t = (n / modes.size() + drawn) % where.size();
+      c = (drawn >> 32) % counts.size();
+    }
+    wish w = where[t];
+    w.in_place = modes[m].in_place;
+    w.ordered = modes[m].ordered;
+    w.knobs = knobs[k];
+    w.count = counts[c];
+    for (const knob_range& r : a.parameters)
+      if (r.which == knob::segment) w.element_bytes = std::max(8u, std::min(r.least, 4096u));
+    cases.push_back(w);
+  }
+  return cases;
+}
+
+}  // namespace
+
+bool serves(const pure_algorithm& a, int ranks) {
+  if (demands(a.needs, restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(ranks)))
+    return false;
+  if (demands(a.needs, restriction::even_ranks) && ranks % 2 != 0) return false;
+  if (demands(a.needs, restriction::inter) && ranks < 2) return false;
+  return !knob_choices(a, ranks).empty();
+}
+
+std::vector<wish> result_cases(const pure_algorithm& a, int ranks) {
+  if (!serves(a, ranks)) return {};
+  const std::size_t budget = ranks <= 9 ? 600 : ranks <= 16 ? 64 : ranks <= 33 ? 24 : 16;
+  return choose_cases(a, ranks, counts_of(a, ranks), budget);
+}
+
+std::vector<wish> claim_cases(const pure_algorithm& a, int ranks) {
+  if (!serves(a, ranks)) return {};
+  auto cases = choose_cases(a, ranks, {1}, ranks <= 9 ? 100 : ranks <= 33 ? 16 : 8);
+  for (wish& w : cases) w.blocks = blocks_are::even;
+  return cases;
+}
+
+std::vector<std::size_t> divisible_counts(const wish& w, const std::vector<schedule>& schedules) {
+  if (w.what == collective::barrier) return {0};
+  std::size_t parts = 1, pieces = 1, segment = 1;
+  for (const schedule& s : schedules) {
+    if (s.parts > 0) parts = std::lcm(parts, static_cast<std::size_t>(s.parts));
+    segment = std::max(segment, s.segment_bytes / w.element_bytes);
+    for (const step& one : s.steps)
+      for (const place* p : {&one.source, &one.other, &one.target})
+        if (p->pieces > 0) pieces = std::lcm(pieces, static_cast<std::size_t>(p->pieces));
+  }
+  const std::size_t unit = parts * pieces * segment;
+  // Below the number of ranks an algorithm may not be asked (count_ge_ranks).
+  const std::size_t least =
+      std::max<std::size_t>(unit, (static_cast<std::size_t>(w.ranks) + unit - 1) / unit * unit);
+  return segment > 1 ? std::vector<std::size_t>{least, 3 * least} : std::vector<std::size_t>{2 * least};
+}
+
+}  // namespace tutti::check

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/prove.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "check/cases.hpp"
+
+namespace tutti::check {
+namespace {
+
+constexpr std::size_t enough = 4;  // findings of one number of ranks
+
+std::string number(double x) {
+  if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e15)
+    return std::to_string(static_cast<long long>(x));
+  return std::to_string(x);
+}
+
+bool differ_in_counts_only(const wish& a, const wish& b) {
+  return a.root == b.root && a.in_place == b.in_place && a.ordered == b.ordered && a.knobs == b.knobs &&
+         a.first_group == b.first_group && a.graph == b.graph;
+}
+
+void note(proof& all, const pure_algorithm& a, const plan& p, std::vector<fault> faults) {
+  for (fault& f : faults)
+    if (all.findings.size() < enough)
+      all.findings.push_back({std::string(a.name), p.ranks, p.text(), std::move(f)});
+}
+
+// An algorithm that throws, or formulas that do not parse, are findings like others.
+template <class Body>
+void guarded(proof& all, const pure_algorithm& a, const plan& p, Body&& body) {
+  try {
+    body();
+  } catch (const std::exception& e) {
+    note(all, a, p, {{-1, -1, e.what()}});
+  }
+}
+
+void count(proof& all, const outcome& o) {
+  ++all.calls;
+  all.messages += o.measured.messages;
+  all.combined += o.measured.combined;
+  for (const std::size_t bytes : o.measured.memory) all.most_memory = std::max(all.most_memory, bytes);
+}
+
+}  // namespace
+
+proof& proof::operator+=(const proof& other) {
+  calls += other.calls;
+  messages += other.messages;
+  combined += other.combined;
+  most_rounds = std::max(most_rounds, other.most_rounds);
+  most_memory = std::max(most_memory, other.most_memory);
+  findings.insert(findings.end(), other.findings.begin(), other.findings.end());
+  return *this;
+}
+
+std::vector<fault> compare_claims(const pure_algorithm& a, const plan& p, const costs& measured) {
+  std::vector<fault> faults;
+  const variables given = variables_of(p);
+  const auto compare = [&](const char* name, std::string_view claim, double value, bool at_most) {
+    try {
+      claimed c = evaluate_claim(claim, given);
+      c.bound = c.bound || at_most;
+      if (c.holds(value)) return;
+      faults.push_back({-1, -1,
+                        std::string(name) + ": " + std::string(claim) + " is " + (c.bound ? "at most " : "") +
+                            number(c.value) + " here, but it takes " + number(value)});
+    } catch (const formula_error& e) {
+      faults.push_back({-1, -1, std::string(name) + ": " + e.what()});
+    }
+  };
+  compare("Rounds", a.rounds, static_cast<double>(measured.rounds), false);
+  compare("Bytes", a.bytes, static_cast<double>(measured.most_bytes()), false);
+  compare("Scratch", a.scratch, static_cast<double>(measured.most_scratch()), true);
+  return faults;
+}
+
+proof prove(const pure_algorithm& a, int ranks, abstract_machine& machine) {
+  proof all;
+  std::vector<schedule> schedules;
+  wish written;
+  for (const wish& w : result_cases(a, ranks)) {
+    if (all.findings.size() >= enough) return all;
+    const plan p = make_plan(w);
+    guarded(all, a, p, [&] {
+      if (schedules.empty() || !differ_in_counts_only(w, written)) schedules = write_all(a.write, p);
+      written = w;
+      outcome o = machine.run(p, schedules);
+      count(all, o);
+      note(all, a, p, std::move(o.faults));
+    });
+  }
+  for (wish w : claim_cases(a, ranks)) {
+    if (all.findings.size() >= enough) return all;
+    guarded(all, a, make_plan(w), [&] {
+      schedules = write_all(a.write, make_plan(w));
+      for (const std::size_t n : divisible_counts(w, schedules)) {
+        w.count = n;
+        const plan p = make_plan(w);
+        outcome o = machine.run(p, schedules, {.symbols = false});
+        count(all, o);
+        all.most_rounds = std::max(all.most_rounds, o.measured.rounds);
+        if (o.ok()) o.faults = compare_claims(a, p, o.measured);
+        note(all, a, p, std::move(o.faults));
+      }
+    });
+  }
+  return all;
+}
+
+}  // namespace tutti::check

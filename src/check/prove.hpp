@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proof of an algorithm for a number of ranks: every case of cases.hpp runs on symbols, and what the head
+// of its file claims is compared with what its schedules cost where everything divides.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/abstract_run.hpp"
+
+namespace tutti::check {
+
+struct finding {
+  std::string algorithm;
+  int ranks = 0;
+  std::string call;  ///< plan::text()
+  fault what;
+};
+
+struct proof {
+  std::uint64_t calls = 0, messages = 0, combined = 0;
+  std::int64_t most_rounds = 0;   ///< of the claims' cases
+  std::size_t most_memory = 0;    ///< bytes of one rank's schedule
+  std::vector<finding> findings;  ///< of one number of ranks the first few
+  proof& operator+=(const proof& other);
+};
+
+/// All of it. A fault does not end it, some do.
+proof prove(const pure_algorithm& a, int ranks, abstract_machine& machine);
+
+/// The claims alone, for one call and the costs of its schedules: empty, or what does not hold.
+std::vector<fault> compare_claims(const pure_algorithm& a, const plan& p, const costs& measured);
+
+}  // namespace tutti::check

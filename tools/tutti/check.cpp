@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti check: proves algorithms for numbers of ranks (src/check/), and says what breaks where.
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "check/prove.hpp"
+#include "schedule/algorithm.hpp"
+#include "subcommands.hpp"
+
+namespace tutti::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+using check::proof;
+
+// "1..64", "7", "2,4,8..12": ascending, once each. Empty where it is none of these.
+std::vector<int> parse_ranks(const std::string& text) {
+  std::vector<int> all;
+  const char *at = text.data(), *const end = at + text.size();
+  const auto number = [&](int& n) {
+    const auto [next, error] = std::from_chars(at, end, n);
+    at = next;
+    return error == std::errc{} && n >= 1 && n <= 4096;
+  };
+  while (at != end) {
+    int first = 0, last = 0;
+    if (!number(first)) return {};
+    last = first;
+    if (end - at >= 2 && at[0] == '.' && at[1] == '.') {
+      at += 2;
+      if (!number(last) || last < first) return {};
+    }
+    for (int p = first; p <= last; ++p) all.push_back(p);
+    if (at == end) break;
+    if (*at++ != ',' || at == end) return {};
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      corner = above;
+    }
+  }
+  return row[b.size()];
+}
+
+bool is_called(const pure_algorithm& a, std::string_view name) {
+  return name == a.name || name == a.short_name() || name == name_of(a.what);
+}
+
+std::string nearest(std::string_view name) {
+  std::string best;
+  std::size_t least = name.size() + 1;
+  for (const pure_algorithm* a : catalogue())
+    for (const std::string_view candidate : {a->name, a->short_name(), name_of(a->what)})
+      if (const std::size_t d = distance(name, candidate); d < least) {
+        least = d;
+        best = candidate;
+      }
+  return best;
+}
+
+struct row {
+  const pure_algorithm* algorithm;
+  proof all;
+  double seconds = 0;
+  std::size_t left;  // numbers of ranks that are not done
+  bool reported = false;
+};
+
+struct wishes {
+  std::vector<std::string> names;
+  std::string ranks = "1..64";
+  bool as_json = false, quiet = false;
+  unsigned threads = 0;
+};
+
+void print_row(const row& r) {
+  fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8.2f}  {}\n", r.algorithm->name, r.all.calls, r.all.messages,
+             r.all.most_rounds, r.seconds,
+             r.all.findings.empty() ? "ok" : fmt::format("{} faults", r.all.findings.size()));
+}
+
+void print_findings(const std::vector<row>& rows) {
+  int shown = 0;
+  for (const row& r : rows)
+    for (std::size_t i = 0; i < r.all.findings.size(); ++i) {
+      const check::finding& f = r.all.findings[i];
+      if (i == 3) {
+        fmt::print("\n{}: and {} more faults\n", f.algorithm, r.all.findings.size() - i);
+        break;
+      }
+      if (++shown > 30) return;
+      std::string where = f.what.rank < 0 ? "" : fmt::format("rank {}", f.what.rank);
+      if (f.what.round >= 0) where += fmt::format(", round {}", f.what.round);
+      fmt::print("\n{}: {}\n  {}{}{}\n  to see it: tutti check {} --ranks {}\n", f.algorithm, f.call, where,
+                 where.empty() ? "" : ": ", f.what.what, f.algorithm, f.ranks);
+    }
+}
+
+json to_json(const std::vector<row>& rows) {
+  json all = json::array();
+  for (const row& r : rows) {
+    json findings = json::array();
+    for (const check::finding& f : r.all.findings)
+      findings.push_back({{"ranks", f.ranks},
+                          {"call", f.call},
+                          {"rank", f.what.rank},
+                          {"round", f.what.round},
+                          {"what", f.what.what}});
+    all.push_back({{"name", r.algorithm->name},
+                   {"calls", r.all.calls},
+                   {"messages", r.all.messages},
+                   {"combined", r.all.combined},
+                   {"rounds", r.all.most_rounds},
+                   {"schedule_bytes", r.all.most_memory},
+                   {"seconds", r.seconds},
+                   {"faults", findings}});
+  }
+  return all;
+}
+
+// The proofs are independent: threads take them from one list, the numbers of many ranks first.
+void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const wishes& wish) {
+  const bool progress = isatty(STDERR_FILENO) != 0 && !wish.quiet;
+  const bool table = !wish.as_json && !wish.quiet;
+  const std::size_t all = rows.size() * ranks.size();
+  std::atomic<std::size_t> next{0};
+  std::mutex guard;
+  std::size_t done = 0, printed = 0;
+  const auto work = [&] {
+    check::abstract_machine machine;
+    for (std::size_t i; (i = next.fetch_add(1)) < all;) {
+      row& r = rows[i / ranks.size()];
+      const int p = ranks[ranks.size() - 1 - i % ranks.size()];
+      const auto begin = std::chrono::steady_clock::now();
+      proof one = check::prove(*r.algorithm, p, machine);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      const std::lock_guard lock(guard);
+      r.all += one;
+      r.seconds += took.count();
+      --r.left;
+      ++done;
+      if (progress) fmt::print(stderr, "\r{:>3}% {:<40}", done * 100 / all, r.algorithm->name);
+      while (printed < rows.size() && rows[printed].left == 0) {
+        if (table) {
+          if (progress) fmt::print(stderr, "\r{:<46}\r", "");
+          print_row(rows[printed]);
+          std::fflush(stdout);
+        }
+        ++printed;
+      }
+    }
+  };
+  const unsigned threads =
+      wish.threads != 0 ? wish.threads : std::clamp(std::thread::hardware_concurrency(), 1u, 2u);
+  std::vector<std::thread> others;
+  for (unsigned t = 1; t < threads; ++t) others.emplace_back(work);
+  work();
+  for (std::thread& t : others) t.join();
+  if (progress) fmt::print(stderr, "\r{:<46}\r", "");
+  for (row& r : rows)
+    std::stable_sort(r.all.findings.begin(), r.all.findings.end(),
+                     [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
+}
+
+int check_algorithms(const wishes& wish) {
+  const std::vector<int> ranks = parse_ranks(wish.ranks);
+  if (ranks.empty()) {
+    fmt::print(stderr, "tutti check: \"{}\" are no numbers of ranks: 1..64, 8 or 2,4,8..12\n", wish.ranks);
+    return 2;
+  }
+  for (const std::string& name : wish.names)
+    if (std::none_of(catalogue().begin(), catalogue().end(), [&](auto* a) { return is_called(*a, name); })) {
+      fmt::print(stderr, "tutti check: there is no algorithm \"{}\"; did you mean \"{}\"? (tutti list)\n",
+                 name, nearest(name));
+      return 2;
+    }
+  std::vector<row> rows;
+  for (const pure_algorithm* a : catalogue())
+    if (wish.names.empty() ||
+        std::any_of(wish.names.begin(), wish.names.end(), [&](auto& name) { return is_called(*a, name); }))
+      rows.push_back({a, {}, 0, ranks.size()});
+  if (!wish.as_json && !wish.quiet)
+    fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8}  {}\n", "algorithm", "calls", "messages", "rounds", "seconds",
+               "result");
+  prove_all(rows, ranks, wish);
+  proof all;
+  std::size_t faulty = 0;
+  for (const row& r : rows) {
+    all += r.all;
+    if (!r.all.findings.empty()) ++faulty;
+  }
+  if (wish.as_json) {
+    fmt::print("{}\n", to_json(rows).dump(2));
+  } else {
+    print_findings(rows);
+    fmt::print("{}{} algorithms, {} numbers of ranks, {} calls, {} messages: {}\n", faulty != 0 ? "\n" : "",
+               rows.size(), ranks.size(), all.calls, all.messages,
+               faulty == 0 ? "all proved" : fmt::format("{} algorithms fail", faulty));
+  }
+  return faulty == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& status) {
+  auto* command =
+      app.add_subcommand("check", "Prove algorithms: results, hazards, and what they claim to cost");
+  auto wish = std::make_shared<wishes>();
+  command->add_option("name", wish->names, "allreduce/ring, ring, or all of a collective: allreduce");
+  command->add_option("--ranks", wish->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
+      ->capture_default_str();
+  command->add_option("--threads", wish->threads, "How many work at it; 2 unless given")
+      ->check(CLI::Range(1u, 256u));
+  command->add_flag("--json", wish->as_json, "An array of objects");
+  command->add_flag("--quiet", wish->quiet, "Only faults, and the last line");
+  command->footer(
+      "Runs every schedule on symbols, all ranks at once, nothing buffered. Status 0: all hold; 1: some do "
+      "not.\n\n"
+      "Examples:\n  tutti check\n  tutti check allreduce --ranks 1..33\n  tutti check bcast/knomial --ranks "
+      "7\n"
+      "  tutti check --json | jq '.[] | select(.faults != [])'\n");
+  command->callback([wish, &status] { status = check_algorithms(*wish); });
+}
+
+}  // namespace tutti::tool
