@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduce-scatter of one vector by halving: ranks are folded to a power of two of groups, neighbours together,
-// and the vector has one part for each group. In every round a group gives one half of what it still has to a
-// partner and adds the partner's share to the other half, until one part is left.
+// Reduce-scatter of one vector by recursive halving: ranks are folded to a power of two of groups, neighbours
+// together, and the vector has one part for each group. In every round a group gives one half of what it
+// still has to a partner and adds the partner's share to the other half, until one part is left.
 //
 //   halving    the farthest partner first: group g ends with part g. The order of operands is lost.
 //   doubling   the nearest partner first: group g ends with part mirrored(g), its operands in rank order.
 #pragma once
 
+#include <bit>
+
+#include "algorithms/parts/halving.hpp"
 #include "patterns/fold.hpp"
 #include "schedule/builder.hpp"
 
@@ -15,11 +18,19 @@ namespace tutti::parts {
 
 enum class distances { halving, doubling };
 
-/// The part that group g ends with, of a power of two of groups, where distances double.
+/// The part that group g ends with where distances double: g read backwards in binary.
 constexpr int mirrored(int g, int groups) {
   int m = 0;
   for (int bit = 1; bit < groups; bit *= 2) m = 2 * m + ((g & bit) != 0 ? 1 : 0);
   return m;
+}
+
+/// Parts that are the blocks of the ranks of a group.
+inline auto blocks_of_groups(const patterns::fold& f, buffer where, table how) {
+  return [=](int first, int n) {
+    const int rank = f.leader_of(first);
+    return blocks(where, rank, f.leader_of(first + n) - rank, how);
+  };
 }
 
 /// `from(first, n)` and `into(first, n)` are the places of parts first .. first + n - 1 in the operand, which
@@ -34,7 +45,6 @@ int recursive_halving(builder& b, const patterns::fold& f, int rank, distances o
     b.round();
     return 0;
   }
-  const int group = f.group_of(rank);
   bool begun = false;
   const auto held = [&](int first, int n) -> place { return begun ? into(first, n) : from(first, n); };
   if (f.in_pair(rank)) {
@@ -42,18 +52,19 @@ int recursive_halving(builder& b, const patterns::fold& f, int rank, distances o
     b.round();
     begun = true;
   }
-  int low = 0;
-  for (int n = f.groups / 2; n > 0; n /= 2) {
-    const int distance = order == distances::halving ? n : f.groups / 2 / n;
-    const bool upper = (group & distance) != 0;
-    const int partner = f.leader_of(group ^ distance), given = upper ? low : low + n;
-    if (upper) low += n;
-    b.send(partner, held(given, n));
-    b.recv_reduce(partner, upper, held(low, n), n == 1 ? last(low) : into(low, n));
+  const int bits = std::countr_zero(static_cast<unsigned>(f.groups)), group = f.group_of(rank);
+  const int part = order == distances::halving ? group : mirrored(group, f.groups);
+  for (int j = 0; j < bits; ++j) {
+    const halves h(bits, part, j);
+    const int distance = order == distances::halving ? h.size : 1 << j;
+    const int partner = f.leader_of(group ^ distance);
+    b.send(partner, held(h.given, h.size));
+    b.recv_reduce(partner, partner < rank, held(h.kept, h.size),
+                  h.size == 1 ? last(part) : into(h.kept, h.size));
     b.round();
     begun = true;
   }
-  return low;
+  return part;
 }
 
 }  // namespace tutti::parts

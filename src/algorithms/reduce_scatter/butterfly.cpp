@@ -10,7 +10,7 @@
 // Source:       Traeff 2005
 // Rounds:       log2(pof2) + (p == pof2 ? p > 2 : p == pof2 + 1 ? 2 : 3)
 // Bytes:        p <= 2 ? n * (p - 1) / p : n
-// Scratch:      p <= 2 ? b * in_place : p * b
+// Scratch:      p == 1 ? 0 : p * b * (p > 2 || in_place)
 // Good for:     medium vectors, and operators that do not commute
 #include "algorithms/parts/recursive_halving.hpp"
 #include "schedule/algorithm.hpp"
@@ -26,18 +26,13 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(block(buffer::input, 0, how), whole(buffer::output));
     return;
   }
-  const auto parts_of = [&](buffer which) {  // a part is what the ranks of a group want
-    return [&, which](int first, int n) {
-      const int rank = f.leader_of(first);
-      return blocks(which, rank, f.leader_of(first + n) - rank, how);
-    };
-  };
+  const auto operand = parts::blocks_of_groups(f, buffer::input, how);
+  const auto partial = parts::blocks_of_groups(f, buffer::scratch0, how);
   // The result can be written while no operand is read: in place the output lies on the first of them.
   const bool direct = mirror == g && !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
   if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
-  parts::recursive_halving(
-      b, f, r, parts::distances::doubling, parts_of(buffer::input), parts_of(buffer::scratch0),
-      [&](int part) { return direct ? whole(buffer::output) : parts_of(buffer::scratch0)(part, 1); });
+  parts::recursive_halving(b, f, r, parts::distances::doubling, operand, partial,
+                           [&](int part) { return direct ? whole(buffer::output) : partial(part, 1); });
   if (f.follows(r)) {
     b.recv(source, whole(buffer::output));
     return;

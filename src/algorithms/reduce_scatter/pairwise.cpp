@@ -3,13 +3,12 @@
 // reduce_scatter/pairwise, reduce_scatter_block/pairwise
 //
 // In step i a rank sends the block of the rank i above it straight there and adds what comes from the rank i
-// below to its own block.
+// below. Where the order of operands matters, those of lower and of higher ranks are added up apart.
 //
 // Source:       Thakur, Rabenseifner, Gropp 2005
-// Restrictions: commutative
 // Rounds:       p - 1
 // Bytes:        n * (p - 1) / p
-// Scratch:      b
+// Scratch:      p == 1 ? 0 : b * (in_place + ordered)
 // Good for:     large blocks
 #include "schedule/algorithm.hpp"
 
@@ -18,17 +17,37 @@ namespace tutti::algorithms::reduce_scatter_pairwise {
 void write(const shape& s, builder& b) {
   const table how = operand_table(s);
   const int p = s.size, r = s.rank;
-  place held = block(buffer::scratch0, r, how);
-  held.packed = true;  // as long as the own block, at the beginning of the scratch
-  b.scratch(buffer::scratch0, 1, how);
-  b.copy(block(buffer::input, r, how), held);
-  b.round();
-  b.loop(p - 1, [&] {
-    b.send(at(r + 1, 1, p), block(buffer::input, at(r + 1, 1, p), how));
-    b.recv_reduce_left(at(r - 1, -1, p), held, held);
-  });
-  b.round();
-  b.copy(held, whole(buffer::output));
+  // In place the output lies on operands that are yet to be sent; rank 0's on the one block that it keeps.
+  const bool direct = !s.in_place || r == 0;
+  const auto packed_block = [&](buffer which) {
+    b.scratch(which, 1, how);
+    return packed(block(which, r, how));
+  };
+  const place own = block(buffer::input, r, how);
+  const place result = direct ? whole(buffer::output) : packed_block(buffer::scratch0);
+  const auto give = [&](int i) { b.send(at(r + i, 1, p), block(buffer::input, at(r + i, 1, p), how)); };
+  // Adds the operands of ranks r - first ... r - last, each to the left, to the sum that `begin` is.
+  const auto take = [&](int first, int last, place begin, place sum) {
+    if (first > last) return begin;
+    b.send((r + first) % p, block(buffer::input, (r + first) % p, how));
+    b.recv_reduce_left({(r - first + p) % p}, begin, sum);
+    b.loop(last - first, [&] {
+      give(first + 1);
+      b.recv_reduce_left(at(r - first - 1, -1, p), sum, sum);
+    });
+    return sum;
+  };
+  place sum = take(1, s.commutative ? p - 1 : r, own, result);
+  if (!s.commutative && r < p - 1) {
+    const place above = packed_block(buffer::scratch1);
+    b.send((2 * r + 1) % p, block(buffer::input, (2 * r + 1) % p, how));
+    b.recv(p - 1, above);
+    b.round();
+    take(r + 2, p - 1, above, above);
+    b.reduce(sum, above, whole(buffer::output));
+  } else if (sum.where != buffer::output && !(s.in_place && p == 1)) {
+    b.copy(sum, whole(buffer::output));
+  }
 }
 
 }  // namespace tutti::algorithms::reduce_scatter_pairwise

@@ -3,13 +3,14 @@
 // reduce_scatter/recursive_doubling, reduce_scatter_block/recursive_doubling
 //
 // Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its partial
-// result of the whole vector with group g xor 2^i, the lower group being the left operand, and at the end
-// every rank keeps its own block. Keeps the order of operands.
+// result of the whole vector with group g xor 2^i, the lower group being the left operand; in the last round
+// a group gets only the blocks that it wants. Keeps the order of operands.
 //
 // Source:       Thakur, Rabenseifner, Gropp 2005 (whole vectors)
-// Rounds:       floor(log2(p)) + (p == pof2 ? 0 : 2)
-// Bytes:        n * floor(log2(p)) + (p == pof2 ? 0 : n)
-// Scratch:      2 * n
+// Rounds:       log2(pof2) + (p == pof2 ? 0 : 2)
+// Bytes:        p == 1 ? 0 : p == pof2 ? n * (log2(p) - 1) + b :
+//                 max(n, n * (log2(pof2) - 1) + (2 * p > 3 * pof2 ? 3 : 2) * b)
+// Scratch:      p == 1 ? 0 : p == 2 ? n * in_place : p == 4 ? n : 2 * n
 // Good for:     short vectors, and operators that do not commute
 #include "patterns/fold.hpp"
 #include "schedule/algorithm.hpp"
@@ -19,37 +20,53 @@ namespace tutti::algorithms::reduce_scatter_recursive_doubling {
 void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
   const table how = operand_table(s);
-  const int g = f.group_of(s.rank);
+  const int r = s.rank, g = f.group_of(r);
   const auto all = [&](buffer which) { return blocks(which, 0, s.size, how); };
-  const auto finish = [&](place result) {
-    place own = block(result.where, s.rank, how);
-    b.copy(own, whole(buffer::output));
+  const auto wanted_by = [&](buffer which, int group) {
+    return blocks(which, f.leader_of(group), f.leader_of(group + 1) - f.leader_of(group), how);
   };
-  if (f.follows(s.rank)) {
-    b.send(s.rank - 1, all(buffer::input));
+  if (f.follows(r)) {
+    b.send(r - 1, all(buffer::input));
     b.round();
-    b.recv(s.rank - 1, whole(buffer::output));
+    b.recv(r - 1, whole(buffer::output));
     return;
   }
-  b.scratch(buffer::scratch0, s.size, how);
-  b.scratch(buffer::scratch1, s.size, how);
-  place own = all(buffer::input);
-  const auto next = [&] { return all(own.where == buffer::scratch0 ? buffer::scratch1 : buffer::scratch0); };
-  if (f.in_pair(s.rank)) {
-    b.recv_reduce_right({s.rank + 1}, own, next());
+  // Targets alternate, since the partner may still read what was sent.
+  buffer now = buffer::input;
+  const auto next = [&] {
+    const buffer n = now == buffer::scratch0 ? buffer::scratch1 : buffer::scratch0;
+    b.scratch(n, s.size, how);
+    return n;
+  };
+  if (f.in_pair(r)) {
+    const buffer sum = next();
+    b.recv_reduce_right({r + 1}, all(now), all(sum));
     b.round();
-    own = next();
+    now = sum;
   }
-  for (int mask = 1; mask < f.groups; mask *= 2) {
+  int mask = 1;
+  for (; mask < f.groups / 2; mask *= 2) {
     const int partner = f.leader_of(g ^ mask);
-    b.send(partner, own);
-    b.recv_reduce(partner, (g & mask) != 0, own, next());
+    const buffer sum = next();
+    b.send(partner, all(now));
+    b.recv_reduce(partner, (g & mask) != 0, all(now), all(sum));
     b.round();
-    own = next();
+    now = sum;
   }
-  finish(own);
-  b.round();
-  if (f.in_pair(s.rank)) b.send(s.rank + 1, block(own.where, s.rank + 1, how));
+  // In place the output lies on operands, of which an only round sends some; rank 0 keeps those.
+  const bool direct = !f.in_pair(r) && !(s.in_place && now == buffer::input && r != 0);
+  if (f.groups > 1) {
+    const int partner = f.leader_of(g ^ mask);
+    const buffer sum = direct ? buffer::output : next();
+    b.send(partner, wanted_by(now, g ^ mask));
+    b.recv_reduce(partner, (g & mask) != 0, wanted_by(now, g),
+                  direct ? whole(buffer::output) : wanted_by(sum, g));
+    b.round();
+    now = sum;
+  }
+  if (now == buffer::output || (s.size == 1 && s.in_place)) return;
+  if (f.in_pair(r)) b.send(r + 1, block(now, r + 1, how));
+  b.copy(block(now, r, how), whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::reduce_scatter_recursive_doubling

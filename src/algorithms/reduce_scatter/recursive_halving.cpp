@@ -10,7 +10,7 @@
 // Restrictions: commutative
 // Rounds:       log2(pof2) + (p == pof2 ? 0 : 2)
 // Bytes:        p == pof2 ? n * (p - 1) / p : n
-// Scratch:      p <= 2 ? b * in_place : p * b
+// Scratch:      p == 1 ? 0 : p * b * (p > 2 || in_place)
 // Good for:     short and medium vectors
 #include "algorithms/parts/recursive_halving.hpp"
 
@@ -22,19 +22,14 @@ void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
   const table how = operand_table(s);
   const int r = s.rank;
-  const auto parts_of = [&](buffer which) {  // a part is what the ranks of a group want
-    return [&, which](int first, int n) {
-      const int rank = f.leader_of(first);
-      return blocks(which, rank, f.leader_of(first + n) - rank, how);
-    };
-  };
+  const auto operand = parts::blocks_of_groups(f, buffer::input, how);
+  const auto partial = parts::blocks_of_groups(f, buffer::scratch0, how);
   // The result can be written while no operand is read: in place the output lies on the first of them.
   const bool direct = !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
   const place own = block(buffer::scratch0, r, how);
   if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
-  parts::recursive_halving(
-      b, f, r, parts::distances::halving, parts_of(buffer::input), parts_of(buffer::scratch0),
-      [&](int part) { return direct ? whole(buffer::output) : parts_of(buffer::scratch0)(part, 1); });
+  parts::recursive_halving(b, f, r, parts::distances::halving, operand, partial,
+                           [&](int part) { return direct ? whole(buffer::output) : partial(part, 1); });
   if (f.follows(r)) {
     b.recv(r - 1, whole(buffer::output));
   } else if (s.size == 1) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_scatter/ring, reduce_scatter_block/ring
+//
+// A partial result of each block travels around the ring, from the rank above the one that wants it, and
+// gathers every operand on its way. Two blocks of scratch take turns: one is sent while the other is filled.
+//
+// Source:       Patarasuk, Yuan 2009
+// Restrictions: commutative
+// Rounds:       p - 1
+// Bytes:        n * (p - 1) / p
+// Scratch:      p == 1 ? 0 : b * min(2, p - 2 + in_place)
+// Good for:     large blocks; only neighbours talk
+#include <algorithm>
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_scatter_ring {
+
+void write(const shape& s, builder& b) {
+  const table how = operand_table(s);
+  const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
+  const place own = block(buffer::input, r, how);
+  if (p == 1) {
+    if (!s.in_place) b.copy(own, whole(buffer::output));
+    return;
+  }
+  // In place the output may lie on the operand that the last step adds; rank 0's is that operand.
+  const bool direct = !s.in_place || r == 0;
+  const int by_scratch = direct ? p - 2 : p - 1;  // steps
+  constexpr buffer turns[] = {buffer::scratch0, buffer::scratch1};
+  for (int i = 0; i < std::min(2, by_scratch); ++i) b.scratch(turns[i], 1, how);
+  // Step i sends what it has of block r - 1 - i and takes what there is of block r - 2 - i. Written for the
+  // steps i, i + 2, ... of the loop around it.
+  const auto give = [&](int i) {
+    const place operand = block(buffer::input, at(r - 1 - i, -2, p), how);
+    place partial = packed(operand);
+    partial.where = turns[(i + 1) % 2];
+    b.send(up, i == 0 ? operand : partial);
+  };
+  const auto step = [&](int i) {
+    const place operand = block(buffer::input, at(r - 2 - i, -2, p), how);
+    place partial = packed(operand);
+    partial.where = turns[i % 2];
+    give(i);
+    b.recv_reduce_left({down}, operand, partial);
+    b.round();
+  };
+  if (by_scratch > 0) step(0);
+  b.loop((by_scratch - 1) / 2, [&] {
+    step(1);
+    step(2);
+  });
+  if (by_scratch > 0 && by_scratch % 2 == 0) step(by_scratch - 1);
+  if (direct) {
+    give(p - 2);
+    b.recv_reduce_left({down}, own, whole(buffer::output));
+  } else {
+    place result = packed(own);
+    result.where = turns[by_scratch % 2 == 0 ? 1 : 0];
+    b.copy(result, whole(buffer::output));
+  }
+}
+
+}  // namespace tutti::algorithms::reduce_scatter_ring
