@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first half of a broadcast of a long vector: its blocks (table::split) are spread over a binomial tree
+// around position 0, each where it belongs in the vector. Afterwards position v holds the blocks of its
+// subtree, v and those behind it; position 0 sends from input and never writes.
+#pragma once
+
+#include "patterns/knomial.hpp"
+#include "schedule/builder.hpp"
+
+namespace tutti::parts {
+
+/// How many blocks position v of n holds afterwards, from block v on.
+constexpr int scattered_blocks(int v, int n) { return patterns::knomial_subtree(v, n, 2); }
+
+template <class RankAt>
+void scatter_split(builder& b, int v, int n, RankAt rank_at) {
+  if (v != 0)
+    b.recv(rank_at(patterns::knomial_parent(v, n, 2)),
+           blocks(buffer::output, v, scattered_blocks(v, n), table::split));
+  b.round();
+  const buffer data = v == 0 ? buffer::input : buffer::output;
+  patterns::for_each_knomial_child_down(v, n, 2, [&](int child) {
+    b.send(rank_at(child), blocks(data, child, scattered_blocks(child, n), table::split));
+  });
+  b.round();
+}
+
+}  // namespace tutti::parts
