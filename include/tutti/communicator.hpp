@@ -4,6 +4,7 @@
 // parameters.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <utility>
 
@@ -13,6 +14,9 @@
 #include "tutti/parameters.hpp"
 
 namespace tutti {
+
+class graph_communicator;
+class intercommunicator;
 
 /// A group of ranks that communicate. Copies are cheap, local, and mean the same group.
 ///
@@ -53,6 +57,18 @@ class communicator {
   /// Collective: the same ranks, with traffic of its own. Costs a barrier at most.
   communicator duplicate() const { return communicator(detail::duplicate(*core_)); }
 
+  /// Collective: these ranks, each with neighbours: `sources` that it receives from, `destinations` that it
+  /// sends to, as contiguous containers of int. A rank may be named several times, also the own one. The
+  /// neighbour collectives are members of what is returned (graph.hpp). Costs two barriers at most. Throws
+  /// usage_error where a neighbour is no rank of this communicator.
+  template <class Sources, class Destinations>
+  graph_communicator graph(const Sources& sources, const Destinations& destinations) const;
+  graph_communicator graph(std::initializer_list<int> sources, std::initializer_list<int> destinations) const;
+
+  /// Collective: two groups, ranks [0, first) and the others. The collectives of what is returned go between
+  /// them (intercommunicator.hpp). Throws usage_error where a group would be empty.
+  intercommunicator between(int first) const;
+
   /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
   void free() noexcept { detail::release(*core_); }
 
@@ -62,6 +78,9 @@ class communicator {
   /// The library's side of this communicator, for front ends.
   detail::core& native() const noexcept { return *core_; }
   const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
+
+  /// For front ends: what a call of form f says of itself.
+  detail::call_site site(detail::form f) const noexcept { return {*core_, f, rank_, size_, size_, size_, 0}; }
 
   /// Returns when all ranks have called it. Takes algorithm() only.
   template <class... Args>
@@ -390,6 +409,33 @@ class communicator {
   template <class... Args>
   auto alltoallv_init(Args&&... args) const {
     return detail::invoke<detail::form{collective::alltoallv, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+
+  /// The same with blocks of any layout: alltoallw(send_buf(v), send_counts(c), send_types(t),
+  /// recv_counts(c), recv_types(t), [send_displs], [recv_displs], [recv_buf]).
+  ///
+  /// Block i is c[i] items of layout t[i] (core/layout.hpp), from byte send_displs[i] of v on; without
+  /// displacements one begins an extent after the other. What lies between the pieces of a layout is neither
+  /// read nor written. Both ranks of a pair give as many bytes. In place: send_recv_buf(v), recv_counts(c),
+  /// recv_types(t). Blocks with gaps are packed and unpacked, one copy each way.
+  ///
+  ///     std::vector<layout> columns(p, layout::vector(rows, 8, 8 * p)), dense(p, layout::contiguous(8 *
+  ///     rows)); comm.alltoallw(send_buf(matrix), send_counts(ones), send_displs(byte_of_column),
+  ///     send_types(columns),
+  ///                    recv_buf(transposed), recv_counts(ones), recv_types(dense));
+  template <class... Args>
+  auto alltoallw(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallw}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ialltoallw(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallw, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto alltoallw_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallw, detail::mode::persistent}, void>(
         *this, static_cast<Args&&>(args)...);
   }
 

@@ -26,6 +26,7 @@
 #include <concepts>
 #include <string>
 
+#include "tutti/core/layout.hpp"
 #include "tutti/face/argument.hpp"
 
 namespace tutti {
@@ -109,6 +110,21 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_FACTORY_in_buffer
 #undef TUTTI_FACTORY_special
 // clang-format on
+
+/// The layout of each block of an alltoallw: one for each rank, contiguous, as a vector or a span of them. An
+/// lvalue must stay until the call is complete.
+template <class Layouts>
+constexpr auto send_types(Layouts&& types) {
+  static_assert(std::is_convertible_v<Layouts&, std::span<const layout>>,
+                "send_types: pass layouts, one a block");
+  return detail::make_in<parameter::send_types>(static_cast<Layouts&&>(types));
+}
+template <class Layouts>
+constexpr auto recv_types(Layouts&& types) {
+  static_assert(std::is_convertible_v<Layouts&, std::span<const layout>>,
+                "recv_types: pass layouts, one a block");
+  return detail::make_in<parameter::recv_types>(static_cast<Layouts&&>(types));
+}
 
 /// The rank at which a rooted collective starts or ends, 0 .. size-1; usage_error else. Left out: 0.
 constexpr auto root(int rank) {

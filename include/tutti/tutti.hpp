@@ -5,6 +5,8 @@
 
 #include "tutti/communicator.hpp"
 #include "tutti/core/error.hpp"
+#include "tutti/graph.hpp"
+#include "tutti/intercommunicator.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/parameters.hpp"
 #include "tutti/request.hpp"

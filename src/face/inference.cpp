@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tutti/face/inference.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "tutti/core/error.hpp"
 #include "tutti/request.hpp"
@@ -13,6 +15,7 @@ namespace {
 std::string written(form f) {
   std::string text = f.how == mode::nonblocking ? "i" : "";
   text += name_of(f.what);
+  if (f.even) text.pop_back();  // neighbor_allgather, carried out as neighbor_allgatherv
   if (f.single) text += "_single";
   if (f.how == mode::persistent) text += "_init";
   return text;
@@ -26,6 +29,18 @@ call exchange(collective what, const void* input, void* output) {
   c.input = input;
   c.output = output;
   return c;
+}
+
+// One number for each block: the allgather or alltoall of this kind of communicator.
+void exchange_blocks(const call_site& s, collective what, const void* mine, void* all) {
+  if (!is_neighborly(s.what.what)) return run_call(s.where, exchange(what, mine, all));
+  call c = exchange(
+      what == collective::allgather ? collective::neighbor_allgatherv : collective::neighbor_alltoallv, mine,
+      all);
+  const std::vector<std::size_t> ones(static_cast<std::size_t>(std::max(s.gives, s.takes)), 1);
+  c.in_counts = {ones.data(), static_cast<std::size_t>(s.gives)};
+  c.out_counts = {ones.data(), static_cast<std::size_t>(s.takes)};
+  run_call(s.where, c);
 }
 
 [[noreturn]] void throw_peer(const call_site& s, const std::string& who) {
@@ -80,7 +95,12 @@ void check_within(const call_site& s, parameter name, std::size_t wanted, std::s
 }
 
 std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
-  const auto p = static_cast<std::size_t>(s.size);
+  const auto p = static_cast<std::size_t>(s.gives);
+  if (p == 0) {
+    if (elements != 0)
+      refuse_call(s, name, "has elements, but there is nobody to send them to", "pass an empty one");
+    return 0;
+  }
   if (elements % p != 0)
     refuse_call(
         s, name,
@@ -91,7 +111,7 @@ std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
 
 std::size_t extent_of(const call_site& s, parameter counts_name, const counts_view& counts,
                       parameter displs_name, const counts_view& displs, bool displs_given) {
-  const auto p = static_cast<std::size_t>(s.size);
+  const auto p = static_cast<std::size_t>(s.blocks(counts_name));
   const auto check = [&](parameter name, const counts_view& numbers) {
     if (numbers.size() != p)
       refuse_call(s, name,
@@ -114,7 +134,33 @@ std::size_t extent_of(const call_site& s, parameter counts_name, const counts_vi
   return end;
 }
 
+std::size_t extent_of_types(const call_site& s, parameter counts_name, const counts_view& counts,
+                            parameter displs_name, const counts_view& displs, bool displs_given,
+                            parameter types_name, std::span<const layout> types) {
+  extent_of(s, counts_name, counts, displs_name, displs, displs_given);
+  if (types.size() != counts.size())
+    refuse_call(
+        s, types_name,
+        "holds " + std::to_string(types.size()) + " layouts for " + std::to_string(counts.size()) + " blocks",
+        "give one for each block");
+  std::size_t end = 0, packed = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::size_t at = displs_given ? displs[i] : packed;
+    std::size_t length = 0, reaches = 0;
+    if (__builtin_mul_overflow(counts[i], types[i].extent(), &length) ||
+        __builtin_add_overflow(at, length, &reaches))
+      refuse_call(s, counts_name, "the sum is beyond memory", "");
+    packed += length;
+    if (counts[i] == 0) continue;
+    // The last item may end before its extent, or beyond it.
+    for (const layout::piece& p : types[i].pieces())
+      end = std::max(end, reaches - types[i].extent() + static_cast<std::size_t>(p.offset) + p.bytes);
+  }
+  return end;
+}
+
 std::size_t count_by_bcast(const call_site& s, int root, std::size_t mine) {
+  if (s.beside(root)) mine = 0;
   call c = exchange(collective::bcast, &mine, &mine);
   c.root = root;
   run_call(s.where, c);
@@ -127,8 +173,8 @@ std::size_t count_by_scatter(const call_site& s, int root, const counts_view& co
   std::size_t mine = 0;
   call c = exchange(collective::scatter, nullptr, &mine);
   if (s.rank == root) {
-    std::size_t* to = all.make(static_cast<std::size_t>(s.size));
-    for (int i = 0; i < s.size; ++i) to[i] = refused ? refused_count : counts[static_cast<std::size_t>(i)];
+    std::size_t* to = all.make(static_cast<std::size_t>(s.gives));
+    for (int i = 0; i < s.gives; ++i) to[i] = refused ? refused_count : counts[static_cast<std::size_t>(i)];
     c.input = to;
   }
   c.root = root;
@@ -142,25 +188,25 @@ void counts_by_gather(const call_site& s, int root, std::size_t mine, std::size_
   c.root = root;
   run_call(s.where, c);
   if (s.rank != root || mine == refused_count) return;
-  for (int i = 0; i < s.size; ++i)
+  for (int i = 0; i < s.takes; ++i)
     if (all[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
 }
 
 void counts_by_allgather(const call_site& s, std::size_t mine, std::size_t* all) {
-  run_call(s.where, exchange(collective::allgather, &mine, all));
+  exchange_blocks(s, collective::allgather, &mine, all);
   if (mine == refused_count) return;
-  for (int i = 0; i < s.size; ++i)
+  for (int i = 0; i < s.takes; ++i)
     if (all[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
 }
 
 void counts_by_alltoall(const call_site& s, const counts_view* send_counts, std::size_t* recv_counts) {
   count_array sent;
-  std::size_t* to = sent.make(static_cast<std::size_t>(s.size));
-  for (int i = 0; i < s.size; ++i)
+  std::size_t* to = sent.make(static_cast<std::size_t>(s.gives));
+  for (int i = 0; i < s.gives; ++i)
     to[i] = send_counts == nullptr ? refused_count : (*send_counts)[static_cast<std::size_t>(i)];
-  run_call(s.where, exchange(collective::alltoall, to, recv_counts));
+  exchange_blocks(s, collective::alltoall, to, recv_counts);
   if (send_counts == nullptr) return;
-  for (int i = 0; i < s.size; ++i)
+  for (int i = 0; i < s.takes; ++i)
     if (recv_counts[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
 }
 

@@ -30,6 +30,12 @@ class counts_view {
   /// The sign is lost in operator[]; a check wants it.
   bool negative(std::size_t i) const noexcept { return !wide_ && static_cast<const int*>(data_)[i] < 0; }
   constexpr bool given() const noexcept { return data_ != nullptr; }
+  /// The first n of them.
+  counts_view first(std::size_t n) const noexcept {
+    counts_view some = *this;
+    some.size_ = n;
+    return some;
+  }
   /// The caller's array where it is one of int, else null.
   const int* ints() const noexcept { return wide_ ? nullptr : static_cast<const int*>(data_); }
   constexpr std::size_t size() const noexcept { return size_; }

@@ -18,6 +18,7 @@ struct form {
   collective what;
   mode how = mode::blocking;
   bool single = false;
+  bool even = false;  ///< all blocks of one length: neighbor_allgather
 };
 
 /// What a call takes.
@@ -32,7 +33,7 @@ struct rules {
 /// Counts of all ranks are exchanged or given.
 constexpr bool has_rank_counts(collective what) {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
-         what == collective::alltoallv;
+         what == collective::alltoallv || is_neighborly(what);
 }
 constexpr rules rules_of(form f) {
   using enum parameter;
@@ -40,7 +41,7 @@ constexpr rules rules_of(form f) {
   r.in.add(parameter::algorithm);
   if (f.what == collective::barrier) return r;
   if (is_rooted(f.what)) r.in.add(parameter::root);
-  r.in.add(send_recv_buf);
+  if (!is_neighborly(f.what)) r.in.add(send_recv_buf);
   if (f.what == collective::bcast) {
     r.buffer = send_recv_buf;
     r.type_suffices = true;
@@ -65,6 +66,19 @@ constexpr rules rules_of(form f) {
       r.in = r.in | parameter_set{recv_counts};
       r.required.add(recv_counts);
       break;
+    case collective::neighbor_allgatherv:
+    case collective::neighbor_alltoallv:
+      if (f.even) {
+        r.in = r.in | parameter_set{send_count, recv_count};
+        r.out = r.out | parameter_set{send_count, recv_count};
+        break;
+      }
+      if (f.what == collective::neighbor_alltoallv) {
+        r.in = r.in | parameter_set{send_counts, send_displs, recv_counts, recv_displs};
+        r.out = r.out | parameter_set{send_displs, recv_counts, recv_displs};
+        break;
+      }
+      [[fallthrough]];
     case collective::gatherv:
     case collective::allgatherv:
       r.in = r.in | parameter_set{send_count, recv_counts, recv_displs};
@@ -77,6 +91,11 @@ constexpr rules rules_of(form f) {
     case collective::alltoallv:
       r.in = r.in | parameter_set{send_counts, send_displs, recv_counts, recv_displs};
       r.out = r.out | parameter_set{send_displs, recv_counts, recv_displs};
+      break;
+    case collective::alltoallw:
+      r.in = r.in | parameter_set{send_counts, send_displs, send_types, recv_counts, recv_displs, recv_types};
+      r.required.add(recv_counts);
+      r.required.add(recv_types);
       break;
     case collective::reduce:
     case collective::allreduce:
@@ -180,6 +199,8 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) &&
       !given.has(parameter::send_counts))
     return {problem::missing, parameter::send_counts};
+  if (r.in.has(parameter::send_types) && given.has(parameter::send_buf) && !given.has(parameter::send_types))
+    return {problem::missing, parameter::send_types};
   if (r.in.has(parameter::recv_counts) && in_place && !given.has(parameter::recv_counts))
     return {problem::missing, parameter::recv_counts};
   for (std::size_t i = 0; i < n; ++i)

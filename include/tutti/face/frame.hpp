@@ -170,7 +170,7 @@ class frame {
   template <parameter N>
   auto* room_for_counts(const call_site& s) {
     auto& container = data<N>();
-    const auto p = static_cast<std::size_t>(s.size);
+    const auto p = static_cast<std::size_t>(s.blocks(N));
     if (!fit<policy_of<N>()>(container, p)) refuse_size(s, N, size_of(container), p);
     return data_of(container);
   }
@@ -219,6 +219,7 @@ class frame {
       if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
       n = count_by_bcast(s, call_.root, n);
     }
+    if (s.beside(call_.root)) n = 0;
     if (at_root && both_ways)
       call_.output = const_cast<void*>(in_data());
     else
@@ -230,7 +231,7 @@ class frame {
 
   void reduction(const call_site& s) {
     constexpr bool scatters = F.what == collective::reduce_scatter_block;
-    const std::size_t blocks = scatters ? static_cast<std::size_t>(s.size) : 1;
+    const std::size_t blocks = scatters ? static_cast<std::size_t>(s.gives) : 1;
     std::size_t n = 0;
     if constexpr (scatters && has_in<recv_count>) {
       n = count_given<recv_count>(s);
@@ -241,6 +242,13 @@ class frame {
       n = scatters ? divided(s, in_name, in_size()) : in_size();
     }
     require_single(s, n, 1);
+    if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
+      using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
+      if (!has_identity<T, function> && s.rank == 0)
+        refuse_call(s, values_on_rank_0,
+                    "is missing: nothing is known that the operator could give to rank 0",
+                    "pass values_on_rank_0(...), or a recv_buf whose values stay there");
+    }
     if constexpr (F.what == collective::exscan && has<values_on_rank_0>) {
       const std::size_t values = size_of(data<values_on_rank_0>());
       if (values != 1 && values < n) refuse_size(s, values_on_rank_0, values, n);
@@ -263,7 +271,7 @@ class frame {
     const counts_view counts = view_of<recv_counts>();
     const std::size_t all = extent_of(s, recv_counts, counts, recv_displs, {}, false);
     check_within(s, recv_counts, all, in_size());
-    call_.count = counts[static_cast<std::size_t>(s.rank)];
+    call_.count = counts[static_cast<std::size_t>(s.first_group == 0 ? s.rank : s.local_rank())];
     call_.in_counts = call_.out_counts = counts;
     if constexpr (in_place) {
       use_in_place(s, in_size());
@@ -276,7 +284,7 @@ class frame {
   // gather, allgather, alltoall: the length of a block is known to its sender.
   void regular(const call_site& s) {
     const bool receives = F.what != collective::gather || s.rank == call_.root;
-    const auto p = static_cast<std::size_t>(s.size);
+    const auto p = static_cast<std::size_t>(s.takes);
     const bool many = F.what == collective::alltoall || (in_place && receives);
     std::size_t n = 0;
     if (!length_given(s, n))
@@ -299,7 +307,7 @@ class frame {
 
   void scatter(const call_site& s) {
     const bool at_root = s.rank == call_.root;
-    const auto p = static_cast<std::size_t>(s.size);
+    const auto p = static_cast<std::size_t>(s.gives);
     std::size_t n = 1;
     const auto at_the_root = [&] {
       require_buffer(s);
@@ -321,13 +329,15 @@ class frame {
       if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
       n = count_by_bcast(s, call_.root, n);
     }
+    if (s.beside(call_.root)) n = 0;
     call_.count = n;
     receive_scattered(s, n);
     put_lengths(s, n);
   }
 
   void gatherv(const call_site& s) {
-    const bool receives = F.what == collective::allgatherv || s.rank == call_.root;
+    constexpr bool everywhere = F.what == collective::allgatherv || F.what == collective::neighbor_allgatherv;
+    const bool receives = everywhere || s.rank == call_.root;
     const auto me = static_cast<std::size_t>(s.rank);
     counts_view counts = view_of<recv_counts>();
     const auto send_length = [&] {
@@ -336,15 +346,20 @@ class frame {
       else
         check_within(s, length_name, length_, in_size());
     };
-    if constexpr (has_in<recv_counts>) {
+    if constexpr (F.even) {
+      send_length();
+      if (has_in<recv_count>) check_received(s, length_, true);
+      counts = even_counts(s.takes, length_);
+      put_lengths(s, length_);
+    } else if constexpr (has_in<recv_counts>) {
       if constexpr (in_place)
         length_ = receives && me < counts.size() ? counts[me] : in_size();
       else
         send_length();
     } else {
-      std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.size)) : nullptr;
+      std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.takes)) : nullptr;
       const auto exchange = [&](std::size_t n) {
-        if constexpr (F.what == collective::allgatherv)
+        if constexpr (everywhere)
           counts_by_allgather(s, n, all);
         else
           counts_by_gather(s, call_.root, n, all);
@@ -362,7 +377,7 @@ class frame {
       call_.in_place = true, call_.output = const_cast<void*>(call_.input);
     else
       leave_empty();
-    put_count<send_count>(s, length_);
+    if constexpr (!F.even) put_count<send_count>(s, length_);
   }
 
   void scatterv(const call_site& s) {
@@ -387,6 +402,65 @@ class frame {
     if (at_root) put_counts_and_displs<send_counts, send_displs>(s, call_.in_counts);
   }
 
+  counts_view even_counts(int n, std::size_t length) {
+    std::size_t* all = inferred_.make(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) all[i] = length;
+    return inferred_.view();
+  }
+
+  // neighbor_alltoall: all blocks of one length, which a rank that sends to nobody has to be told.
+  void even_alltoall(const call_site& s) {
+    std::size_t n = 0;
+    if (!length_given(s, n)) {
+      n = divided(s, in_name, in_size());
+      if (s.gives == 0 && s.takes != 0) {
+        if constexpr (has_in<recv_count>)
+          n = count_given<recv_count>(s);
+        else
+          refuse_call(s, recv_count, "is missing on a rank that sends to nobody",
+                      "say how much comes from each");
+      }
+    } else {
+      check_within(s, length_name, n * static_cast<std::size_t>(s.gives), in_size());
+    }
+    check_received(s, n, true);
+    const counts_view all = even_counts(s.gives > s.takes ? s.gives : s.takes, n);
+    call_.in_counts = all.first(static_cast<std::size_t>(s.gives));
+    call_.out_counts = all.first(static_cast<std::size_t>(s.takes));
+    call_.input = in_data();
+    make_room(s, n * static_cast<std::size_t>(s.takes));
+    put_lengths(s, n);
+  }
+
+  // Blocks of any layout each: counts are of layouts, displacements are bytes, and so are sizes.
+  void alltoallw(const call_site& s) {
+    call_.type = element_of<std::byte>();
+    if constexpr (!in_place) {
+      const std::span<const layout> types = data<send_types>();
+      call_.in_counts = view_of<send_counts>();
+      call_.in_displs = view_of<send_displs>();
+      call_.in_types = types.data();
+      check_within(s, send_counts,
+                   extent_of_types(s, send_counts, call_.in_counts, send_displs, call_.in_displs,
+                                   has_in<send_displs>, send_types, types),
+                   in_size() * sizeof(T));
+      call_.input = in_data();
+    }
+    const std::span<const layout> types = data<recv_types>();
+    call_.out_counts = view_of<recv_counts>();
+    call_.out_displs = view_of<recv_displs>();
+    call_.out_types = types.data();
+    const std::size_t end = extent_of_types(s, recv_counts, call_.out_counts, recv_displs, call_.out_displs,
+                                            has_in<recv_displs>, recv_types, types);
+    const std::size_t elements = (end + sizeof(T) - 1) / sizeof(T);
+    if constexpr (in_place) {
+      check_within(s, recv_counts, elements, in_size());
+      use_in_place(s, in_size());
+    } else {
+      make_room(s, elements);
+    }
+  }
+
   void alltoallv(const call_site& s) {
     if constexpr (in_place) {
       receive_blocks(s, view_of<recv_counts>());
@@ -397,7 +471,7 @@ class frame {
       if constexpr (has_in<recv_counts>) {
         send_blocks(s);
       } else {
-        std::size_t* received = inferred_.make(static_cast<std::size_t>(s.size));
+        std::size_t* received = inferred_.make(static_cast<std::size_t>(s.takes));
         agree([&] { send_blocks(s); }, [&] { counts_by_alltoall(s, nullptr, received); });
         counts_by_alltoall(s, &call_.in_counts, received);
         counts = inferred_.view();
@@ -561,8 +635,12 @@ class frame {
         scatter(s);
       else if constexpr (F.what == collective::scatterv)
         scatterv(s);
-      else if constexpr (F.what == collective::alltoallv)
+      else if constexpr (F.what == collective::neighbor_alltoallv && F.even)
+        even_alltoall(s);
+      else if constexpr (F.what == collective::alltoallv || F.what == collective::neighbor_alltoallv)
         alltoallv(s);
+      else if constexpr (F.what == collective::alltoallw)
+        alltoallw(s);
       else if constexpr (has_rank_counts(F.what))
         gatherv(s);
       else

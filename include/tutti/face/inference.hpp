@@ -7,19 +7,32 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "tutti/core/call.hpp"
+#include "tutti/core/layout.hpp"
 #include "tutti/core/port.hpp"
 #include "tutti/face/check.hpp"
 
 namespace tutti::detail {
 
-/// Which call this is, for messages.
+/// Which call this is, on what communicator: for messages, and for the number of blocks.
 struct call_site {
   core& where;
   form what;
   int rank, size;
+  int gives, takes;     // blocks: one for each rank, or neighbour, or rank of the other group
+  int first_group = 0;  // ranks of the first of two groups
+
+  int blocks(parameter name) const noexcept {
+    return name == parameter::recv_counts || name == parameter::recv_displs ? takes : gives;
+  }
+  /// Of the root's own group where the call goes to the other.
+  bool beside(int root) const noexcept {
+    return first_group != 0 && (rank < first_group) == (root < first_group) && rank != root;
+  }
+  int local_rank() const noexcept { return rank < first_group ? rank : rank - first_group; }
 };
 
 /// Throws usage_error in the name of the call.
@@ -39,6 +52,11 @@ std::size_t divided(const call_site&, parameter, std::size_t elements);
 /// is negative. Displacements not given: densely packed.
 std::size_t extent_of(const call_site&, parameter counts_name, const counts_view& counts,
                       parameter displs_name, const counts_view& displs, bool displs_given);
+
+/// The same in bytes, of counts of layouts and displacements in bytes.
+std::size_t extent_of_types(const call_site&, parameter counts_name, const counts_view& counts,
+                            parameter displs_name, const counts_view& displs, bool displs_given,
+                            parameter types_name, std::span<const layout> types);
 
 /// One number a rank, kept without allocation for few ranks.
 class count_array {

@@ -41,7 +41,7 @@ auto invoke(const Communicator& comm, Args&&... args) {
     return mistaken{};
   } else {
     using element = element_of_call<T, std::remove_cvref_t<Args>...>;
-    const call_site site{comm.native(), F, comm.rank(), comm.size()};
+    const call_site site = comm.site(F);
     if constexpr (F.how == mode::blocking) {
       frame<F, element, std::remove_cvref_t<Args>&...> f(std::in_place, without_const(args)...);
       run_call(site.where, f.set_up(site));

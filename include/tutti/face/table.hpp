@@ -29,6 +29,8 @@
   X(recv_counts, counts, "elements to receive from each rank; left out: inferred by communication")     \
   X(send_displs, counts, "where each rank's block begins in send_buf; left out: densely packed")        \
   X(recv_displs, counts, "where each rank's block goes in recv_buf; left out: densely packed")          \
+  X(send_types, special, "the layout of each block that an alltoallw sends")                            \
+  X(recv_types, special, "the layout of each block that an alltoallw receives")                         \
   X(op, special, "what combines two elements")                                                          \
   X(root, special, "the rank that a rooted collective starts or ends at; left out: 0")                  \
   X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one for all elements, or one each")   \

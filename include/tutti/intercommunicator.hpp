@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two groups: every collective goes from one to the other, as MPI's between the groups of an
+// intercommunicator.
+#pragma once
+
+#include "tutti/communicator.hpp"
+
+namespace tutti {
+
+/// Made by communicator::between(first): ranks [0, first) of it are the first group, the others the second.
+/// rank() and size() count both groups, and so does root(...); local_rank() and remote_size() are what their
+/// names say.
+///
+/// What a collective gives comes from the one group and goes to the other:
+///   bcast, scatter(v)        from the root to all ranks of the other group
+///   reduce, gather(v)        from all ranks of the other group to the root
+///   allreduce                each rank receives the combination of the other group's elements
+///   allgather(v)             each rank receives the blocks of the other group's ranks
+///   alltoall(v, w)           blocks go to and come from the ranks of the other group
+///   reduce_scatter(_block)   the other group's combination, divided over the own group; both groups pass as
+///   many elements barrier                  of both
+/// Lists of counts have an entry for each rank of the other group (reduce_scatter: of the own). In a rooted
+/// call the other ranks of the root's own group take no part: they call it too, with buffers that are not
+/// read or written; the root of a reduce or gather passes a send_buf as long as the others', which is not
+/// read. Nothing is in place: send_recv_buf(...) is refused with usage_error but for bcast. Parameters,
+/// results, inference and errors otherwise as in communicator. There is no scan between groups.
+class intercommunicator {
+ public:
+  explicit intercommunicator(std::shared_ptr<detail::core> core)
+      : core_(std::move(core)),
+        rank_(detail::rank_of(*core_)),
+        size_(detail::size_of(*core_)),
+        first_(detail::first_group(*core_)) {}
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  bool in_first_group() const noexcept { return rank_ < first_; }
+  int local_rank() const noexcept { return in_first_group() ? rank_ : rank_ - first_; }
+  int local_size() const noexcept { return in_first_group() ? first_ : size_ - first_; }
+  int remote_size() const noexcept { return size_ - local_size(); }
+
+  /// Collective: the same two groups, with traffic of its own.
+  intercommunicator duplicate() const { return intercommunicator(detail::duplicate(*core_)); }
+  /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
+  void free() noexcept { detail::release(*core_); }
+  const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*core_, what); }
+  detail::core& native() const noexcept { return *core_; }
+  const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
+
+  template <class... Args>
+  auto barrier(Args&&... args) const {
+    return detail::invoke<detail::form{collective::barrier}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ibarrier(Args&&... args) const {
+    return detail::invoke<detail::form{collective::barrier, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto barrier_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::barrier, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto bcast(Args&&... args) const {
+    return detail::invoke<detail::form{collective::bcast}, T>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto ibcast(Args&&... args) const {
+    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking}, T>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto bcast_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent}, T>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ireduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allreduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iallreduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allreduce_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto gather(Args&&... args) const {
+    return detail::invoke<detail::form{collective::gather}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto igather(Args&&... args) const {
+    return detail::invoke<detail::form{collective::gather, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto gather_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::gather, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto gatherv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::gatherv}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto igatherv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::gatherv, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto gatherv_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::gatherv, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto scatter(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatter}, T>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto iscatter(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking}, T>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto scatter_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent}, T>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto scatterv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatterv}, T>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto iscatterv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatterv, detail::mode::nonblocking}, T>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto scatterv_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatterv, detail::mode::persistent}, T>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allgather(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allgather}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iallgather(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allgather, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allgather_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allgather, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allgatherv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allgatherv}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iallgatherv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allgatherv, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allgatherv_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allgatherv, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto alltoall(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoall}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ialltoall(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoall, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto alltoall_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoall, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto alltoallv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallv}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ialltoallv(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallv, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto alltoallv_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallv, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto alltoallw(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallw}, void>(*this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ialltoallw(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallw, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto alltoallw_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::alltoallw, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_scatter(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter}, void>(*this,
+                                                                          static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ireduce_scatter(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_scatter_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_scatter_block(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter_block}, void>(*this,
+                                                                                static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ireduce_scatter_block(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::nonblocking}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_scatter_block_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::persistent}, void>(
+        *this, static_cast<Args&&>(args)...);
+  }
+
+  /// For front ends: what a call of form f says of itself.
+  detail::call_site site(detail::form f) const noexcept {
+    return {
+        *core_, f, rank_, size_, detail::blocks_given(*core_, f.what), detail::blocks_taken(*core_, f.what),
+        first_};
+  }
+
+ private:
+  std::shared_ptr<detail::core> core_;
+  int rank_, size_, first_;
+};
+
+inline intercommunicator communicator::between(int first) const {
+  return intercommunicator(detail::between(*core_, first));
+}
+
+}  // namespace tutti

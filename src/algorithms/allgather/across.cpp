@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allgather/across, allgatherv/across
+//
+// Every rank sends its block to each rank of the other group, and receives theirs, all under way together.
+//
+// Source:       MPI 4.0, 6.1.3 (what it computes); folklore
+// Restrictions: inter
+// Rounds:       <= p - 1
+// Bytes:        <= b * (p - 1)
+// Scratch:      0
+// Good for:     large blocks, or few ranks
+#include "algorithms/parts/across.hpp"
+
+namespace tutti::algorithms::allgather_across {
+
+void write(const shape& s, builder& b) {
+  const patterns::sides group = sides_of(s);
+  const table how = result_table(s);
+  for (int i = 0; i < group.remote_size(); ++i) {
+    // Begins at another rank each, so that not all send to the same.
+    const int peer = (i + group.local_rank()) % group.remote_size();
+    b.send(group.remote(peer), whole(buffer::input));
+    b.recv(group.remote(peer), block(buffer::output, peer, how));
+  }
+}
+
+}  // namespace tutti::algorithms::allgather_across

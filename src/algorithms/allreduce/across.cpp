@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allreduce/across
+//
+// Each group combines its operands at its first member along a k-nomial tree, in the order of ranks; the
+// two exchange their results, and hand what they received down the same tree.
+//
+// Source:       MPI 4.0, 6.1.3 (what it computes); folklore
+// Restrictions: inter
+// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Rounds:       <= 2 * (k - 1) * ceil_log(k, p) + 1
+// Bytes:        <= n * (1 + (k - 1) * ceil_log(k, p))
+// Scratch:      <= n
+// Good for:     short vectors
+#include "algorithms/parts/across.hpp"
+
+namespace tutti::algorithms::allreduce_across {
+
+void write(const shape& s, builder& b) {
+  const patterns::sides group = sides_of(s);
+  const int k = s.of(knob::k);
+  if (is_inner(group, k)) b.scratch(buffer::scratch0, 1);
+  const place all = reduce_to_leader(group, k, whole(buffer::input), whole(buffer::scratch0), b);
+  if (group.local_rank() == 0) b.exchange(group.remote(0), all, group.remote(0), whole(buffer::output));
+  b.round();
+  bcast_from_leader(group, k, whole(buffer::output), b);
+}
+
+}  // namespace tutti::algorithms::allreduce_across

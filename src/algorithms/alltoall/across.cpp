@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// alltoall/across, alltoallv/across, alltoallw/across
+//
+// Every rank exchanges blocks with each rank of the other group, all under way together.
+//
+// Source:       MPI 4.0, 6.1.3 (what it computes); folklore
+// Restrictions: inter
+// Rounds:       <= p - 1
+// Bytes:        <= n
+// Scratch:      0
+// Good for:     any two groups
+#include "algorithms/parts/across.hpp"
+
+namespace tutti::algorithms::alltoall_across {
+
+void write(const shape& s, builder& b) {
+  const patterns::sides group = sides_of(s);
+  const bool even = s.what == collective::alltoall;
+  const table in = even ? table::uniform : table::in, out = even ? table::uniform : table::out;
+  for (int i = 0; i < group.remote_size(); ++i) {
+    // Begins at another rank each, so that not all send to the same.
+    const int peer = (i + group.local_rank()) % group.remote_size();
+    b.exchange(group.remote(peer), block(buffer::input, peer, in), group.remote(peer),
+               block(buffer::output, peer, out));
+  }
+}
+
+}  // namespace tutti::algorithms::alltoall_across

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce/across
+//
+// The other group combines its operands along a k-nomial tree, in the order of ranks, and its first member
+// sends the result to the root.
+//
+// Source:       MPI 4.0, 6.1.3 (what it computes); folklore
+// Restrictions: inter
+// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Rounds:       <= (k - 1) * ceil_log(k, p) + 1
+// Bytes:        n
+// Scratch:      <= n
+// Good for:     short vectors
+#include "algorithms/parts/across.hpp"
+
+namespace tutti::algorithms::reduce_across {
+
+void write(const shape& s, builder& b) {
+  const patterns::sides group = sides_of(s);
+  const int k = s.of(knob::k);
+  if (group.beside(s.root)) {
+    if (s.rank == s.root) b.recv(group.remote(0), whole(buffer::output));
+    return;
+  }
+  if (is_inner(group, k)) b.scratch(buffer::scratch0, 1);
+  const place all = reduce_to_leader(group, k, whole(buffer::input), whole(buffer::scratch0), b);
+  if (group.local_rank() == 0) b.send(s.root, all);
+}
+
+}  // namespace tutti::algorithms::reduce_across
