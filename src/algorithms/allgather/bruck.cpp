@@ -2,32 +2,31 @@
 //
 // allgather/bruck
 //
-// Each rank holds the blocks of the ranks from itself upwards. With D blocks at hand it sends the first
-// min(D, p - D) to the rank D below and receives as many from the rank D above; at the end the blocks are
-// rotated into place.
+// Each rank knows the blocks of D ranks from itself upwards. It sends them to the k - 1 ranks that are D, 2D,
+// 3D
+// ... below and receives the blocks that follow its own from those as far above. Blocks stand at their places
+// in the result all the time; only a message that goes around the end passes through scratch, so that nothing
+// has to be rotated at the end.
 //
 // Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
-// Rounds:       ceil(log2(p))
+// Parameters:   k = 2 in 2..1024: one more than the messages under way together
+// Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
 // Bytes:        b * (p - 1)
-// Scratch:      b * p
-// Good for:     small blocks
+// Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
+//                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
+// Good for:     small blocks on any number of ranks
+#include "algorithms/parts/packing.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allgather_bruck {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank;
-  b.scratch(buffer::scratch0, p);
-  b.copy(s.in_place ? block(buffer::output, r) : whole(buffer::input), block(buffer::scratch0, 0));
-  b.round();
-  for (int held = 1; held < p; held *= 2) {
-    const int n = held < p - held ? held : p - held;
-    b.exchange((r - held + p) % p, blocks(buffer::scratch0, 0, n), (r + held) % p,
-               blocks(buffer::scratch0, held, n));
-    b.round();
-  }
-  b.copy(blocks(buffer::scratch0, 0, p - r), blocks(buffer::output, r, p - r));
-  if (r > 0) b.copy(blocks(buffer::scratch0, p - r, r), blocks(buffer::output, 0, r));
+  const int p = s.size;
+  if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.rank));
+  parts::packing through(b);
+  parts::bruck(
+      b, through, p, s.rank, s.of(knob::k), [](int member) { return member; },
+      [p](int first, int n) { return parts::cyclic(first, n, p); });
 }
 
 }  // namespace tutti::algorithms::allgather_bruck

@@ -11,18 +11,19 @@
 // Bytes:        b * (p - 1)
 // Scratch:      0
 // Good for:     small and middling blocks: few messages, and nothing is copied
+#include <bit>
+
+#include "algorithms/parts/halving.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allgather_recursive_doubling {
 
 void write(const shape& s, builder& b) {
+  const int bits = std::countr_zero(static_cast<unsigned>(s.size));
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.rank));
-  for (int group = 1; group < s.size; group *= 2) {
-    const int partner = s.rank ^ group;
-    b.exchange(partner, blocks(buffer::output, s.rank & -group, group), partner,
-               blocks(buffer::output, partner & -group, group));
-    b.round();
-  }
+  parts::gather_by_halves(
+      b, bits, s.rank, [&](int j) { return s.rank ^ 1 << (bits - 1 - j); },
+      [](int first, int n) { return blocks(buffer::output, first, n); });
 }
 
 }  // namespace tutti::algorithms::allgather_recursive_doubling

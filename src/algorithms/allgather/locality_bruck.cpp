@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allgather/locality_bruck
+//
+// Regions of L consecutive ranks, which are near one another. First each region gathers its own blocks; then
+// a region that knows the blocks of H regions, its own and those above, learns those of L * H more at once:
+// its rank number l asks its counterpart in the region (l + 1) * H above, and within the region everyone gets
+// what the others were told. So every block enters a region once, in few messages between regions. Near
+// gathers go by doubling, around the region.
+//
+// Source:       Bienz, Gautam, Kharel 2022
+// Restrictions: equal_regions
+// Parameters:   region = 1 in 1..65536: ranks that are near one another, consecutive, a divisor of p
+// Rounds:       <= ceil_log(2, region)
+//                 + ceil_log(region + 1, p / region) * (1 + ceil_log(2, region))
+// Bytes:        <= n * (2 + ceil_log(2, region))
+// Scratch:      n
+// Good for:     small blocks where messages between regions (nodes) are slow
+#include "algorithms/parts/packing.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::allgather_locality_bruck {
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, length = s.of(knob::region), regions = p / length;
+  const int g = s.rank / length, l = s.rank % length;
+  const auto near = [&](int member) { return g * length + member; };
+  if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.rank));
+  parts::packing through(b);
+  parts::bruck(b, through, length, l, 2, near, [&](int first, int n) {
+    parts::ranges own = parts::cyclic(first, n, length);
+    for (parts::range& one : own) one.first += g * length;
+    return own;
+  });
+  for (int held = 1; held < regions;) {
+    // The blocks of n regions, the first of which is `distance` above the own one.
+    const auto above = [&](parts::ranges& all, int distance, int n) {
+      parts::append_cyclic(all, (g + distance) % regions * length, n * length, p);
+    };
+    const int distance = std::min((l + 1) * held, regions), n = std::min(held, regions - distance);
+    if (n > 0) {
+      parts::ranges given, wanted;
+      above(given, 0, n);
+      above(wanted, distance, n);
+      const place source = through.to_send(given);
+      const int away = distance * length;
+      b.exchange((s.rank - away + p) % p, source, (s.rank + away) % p, through.to_receive(wanted));
+    }
+    through.end_round();
+    parts::bruck(b, through, length, l, 2, near, [&](int first, int count) {
+      parts::ranges told;
+      for (const parts::range& members : parts::cyclic(first, count, length)) {
+        const int from = std::min((members.first + 1) * held, regions);
+        above(told, from, std::min(from + members.count * held, regions) - from);
+      }
+      return told;
+    });
+    held = std::min<long long>(static_cast<long long>(held) * (length + 1), regions);
+  }
+}
+
+}  // namespace tutti::algorithms::allgather_locality_bruck

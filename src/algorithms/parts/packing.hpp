@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages of blocks that are not all consecutive, and allgather among some ranks by such messages. All
+// blocks stand in the output, each at its final place from the beginning; only what is no single range of
+// them passes through scratch, once on its way out and once on its way in.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "schedule/builder.hpp"
+
+namespace tutti::algorithms::parts {
+
+/// Consecutive blocks.
+struct range {
+  int first, count;
+};
+using ranges = std::vector<range>;
+
+inline int count_of(const ranges& all) {
+  int n = 0;
+  for (const range& one : all) n += one.count;
+  return n;
+}
+
+/// Appends blocks first .. first + count - 1 of a ring of p.
+inline void append_cyclic(ranges& all, int first, int count, int p) {
+  if (count <= 0) return;
+  first %= p;
+  const int straight = std::min(count, p - first);
+  all.push_back({first, straight});
+  if (straight < count) all.push_back({0, count - straight});
+}
+inline ranges cyclic(int first, int count, int p) {
+  ranges all;
+  append_cyclic(all, first, count, p);
+  return all;
+}
+
+/// Where ranges of the output are while a round lasts. What is sent is asked for before the round's transfers
+/// are written.
+class packing {
+ public:
+  explicit packing(builder& b) : b_(b) {}
+
+  place to_send(const ranges& all) {
+    if (all.size() == 1) return blocks(buffer::output, all[0].first, all[0].count);
+    const place packed = take(count_of(all));
+    int at = packed.first.base;
+    for (const range& one : all) {
+      b_.copy(blocks(buffer::output, one.first, one.count), blocks(buffer::scratch0, at, one.count));
+      at += one.count;
+    }
+    return packed;
+  }
+  place to_receive(const ranges& all) {
+    if (all.size() == 1) return blocks(buffer::output, all[0].first, all[0].count);
+    const place packed = take(count_of(all));
+    arriving_.emplace_back(packed.first.base, all);
+    return packed;
+  }
+  void end_round() {
+    for (auto& [at, all] : arriving_)
+      for (const range& one : all) {
+        b_.copy(blocks(buffer::scratch0, at, one.count), blocks(buffer::output, one.first, one.count));
+        at += one.count;
+      }
+    arriving_.clear();
+    used_ = 0;
+    b_.round();
+  }
+
+ private:
+  place take(int n) {
+    const place p = blocks(buffer::scratch0, used_, n);
+    used_ += n;
+    most_ = std::max(most_, used_);
+    b_.scratch(buffer::scratch0, most_);
+    return p;
+  }
+
+  builder& b_;
+  int used_ = 0, most_ = 0;
+  std::vector<std::pair<int, ranges>> arriving_;
+};
+
+/// Allgather among `members`, each of which has a chunk of any number of blocks: with D chunks at hand, the
+/// own one and those above it, a member gets the next D from the member D above, and D more from each of the
+/// k - 1 members D, 2 D, ... above. rank_of(i) is member i, chunks(i, n) the blocks of n chunks from number i
+/// on, around the end.
+template <class Rank, class Chunks>
+void bruck(builder& b, packing& through, int members, int me, int k, Rank&& rank_of, Chunks&& chunks) {
+  for (long long held = 1; held < members; held *= k) {
+    const int d = static_cast<int>(held);
+    const place own = through.to_send(chunks(me, std::min(d, members - d)));
+    for (int j = 1; j < k && j * held < members; ++j) {
+      const int n = std::min(d, members - j * d);
+      place given = own;  // the first of it
+      given.blocks = count_of(chunks(me, n));
+      if (given.blocks > 0) b.send(rank_of((me - j * d + members) % members), given);
+      const ranges wanted = chunks((me + j * d) % members, n);
+      if (count_of(wanted) > 0) b.recv(rank_of((me + j * d) % members), through.to_receive(wanted));
+    }
+    through.end_round();
+  }
+}
+
+}  // namespace tutti::algorithms::parts
