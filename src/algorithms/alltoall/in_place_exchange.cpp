@@ -2,27 +2,23 @@
 //
 // alltoall/in_place_exchange
 //
-// In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, through one
-// block of scratch. Needs no second buffer.
+// The ranks meet two at a time, as in a tournament, and exchange blocks. In place what comes stands in one
+// block of scratch until what it replaces has left: no second vector is needed.
 //
 // Source:       folklore; MPICH
-// Rounds:       p
+// Rounds:       p < 2 ? 0 : 2 * ceil(p / 2) - 1
 // Bytes:        b * (p - 1)
-// Scratch:      b
+// Scratch:      in_place ? b : 0
 // Good for:     calls in place
-#include "schedule/algorithm.hpp"
+#include "algorithms/parts/tournament.hpp"
 
 namespace tutti::algorithms::alltoall_in_place_exchange {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank;
-  b.scratch(buffer::scratch0, 1);
-  if (!s.in_place) b.copy(blocks(buffer::input, 0, p), blocks(buffer::output, 0, p));
-  b.round();
-  b.loop(p, [&] {
-    const index partner = at(-r, 1, p);
-    b.exchange(partner, block(buffer::output, partner), partner, whole(buffer::scratch0));
-    b.copy(whole(buffer::scratch0), block(buffer::output, partner));
+  if (s.in_place) return exchange_in_place(s, b, table::uniform);
+  b.copy(block(buffer::input, s.rank), block(buffer::output, s.rank));
+  meet_everybody(s, b, [&](index partner) {
+    b.exchange(partner, block(buffer::input, partner), partner, block(buffer::output, partner));
   });
 }
 

@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// alltoallv/in_place_pairwise
+// alltoallv/in_place_pairwise, alltoallw/in_place_pairwise
 //
-// In step i a rank exchanges blocks with the rank whose number and its own add up to i modulo p, through
-// scratch of the longest block.
+// The ranks meet two at a time, as in a tournament, and exchange blocks. What comes stands in scratch, as
+// long as the longest block, until what it replaces has left.
 //
 // Source:       folklore; MPICH
 // Restrictions: in_place
-// Rounds:       p
-// Bytes:        n
+// Rounds:       p < 2 ? 0 : 2 * ceil(p / 2) - 1
+// Bytes:        n - b
 // Scratch:      b
 // Good for:     calls in place
-#include "schedule/algorithm.hpp"
+#include "algorithms/parts/tournament.hpp"
 
 namespace tutti::algorithms::alltoallv_in_place_pairwise {
 
-void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank;
-  b.scratch(buffer::scratch0, 1, table::out);
-  b.round();
-  b.loop(p, [&] {
-    const index partner = at(-r, 1, p);
-    const place mine = block(buffer::output, partner, table::out);
-    // What is sent is set aside first: the partner's block is received where it stood.
-    place aside = mine;
-    aside.where = buffer::scratch0;
-    aside.packed = true;
-    b.copy(mine, aside);
-    b.round();
-    b.exchange(partner, aside, partner, mine);
-  });
-}
+void write(const shape& s, builder& b) { exchange_in_place(s, b, table::out); }
 
 }  // namespace tutti::algorithms::alltoallv_in_place_pairwise
