@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// alltoallv/padded_bruck
+//
+// The ranks agree on the longest block, and blocks padded to that length travel as in Bruck's alltoall: for
+// each bit of the distance that a block has to go, all blocks with this bit in one message.
+//
+// Source:       Fan, Nabaa, Shu, Gilray, Kumar, Micinski 2022
+// Restrictions: not_in_place
+// Rounds:       p <= 3 ? p - 1 : 2 * ceil(log2(p))
+// Bytes:        <= b * floor(p / 2) * ceil(log2(p)) + word * ceil(log2(p))
+// Scratch:      p <= 3 ? 0 : b * (p - 3 + 2 * floor(p / 2))
+// Good for:     small blocks of nearly one length
+#include "algorithms/parts/vector_bruck.hpp"
+
+namespace tutti::algorithms::alltoallv_padded_bruck {
+
+void write(const shape& s, builder& b) { vector_bruck(s, b, 2, vector_bruck::slots_are::padded).write(); }
+
+}  // namespace tutti::algorithms::alltoallv_padded_bruck

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// alltoallv/two_phase_bruck
+//
+// As in Bruck's alltoall, for each bit of the distance that a block has to go, all blocks with this bit
+// travel in one message. Before it goes another with their lengths, so that nothing is padded on the way.
+//
+// Source:       Fan, Nabaa, Shu, Gilray, Kumar, Micinski 2022
+// Restrictions: not_in_place
+// Rounds:       p <= 3 ? p - 1 : 3 * ceil(log2(p)) - (p == pof2 + 1 ? 1 : 0)
+// Bytes:        <= (b + word) * floor(p / 2) * ceil(log2(p)) + word * ceil(log2(p))
+// Scratch:      p <= 3 ? 0 : b * (p - 3 + 2 * floor(p / 2))
+// Good for:     small blocks of different lengths
+#include "algorithms/parts/vector_bruck.hpp"
+
+namespace tutti::algorithms::alltoallv_two_phase_bruck {
+
+void write(const shape& s, builder& b) { vector_bruck(s, b, 2, vector_bruck::slots_are::dense).write(); }
+
+}  // namespace tutti::algorithms::alltoallv_two_phase_bruck
