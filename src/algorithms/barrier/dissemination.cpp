@@ -2,22 +2,29 @@
 //
 // barrier/dissemination
 //
-// In round i every rank tells the rank 2^i above it and hears from the rank 2^i below it; after ceil(log2 p)
-// rounds everybody has heard, directly or not, of everybody.
+// In round i every rank tells the ranks j * k^i above it, j = 1 .. k - 1, and hears from those as far below.
+// Then it has heard, directly or not, of the k^(i + 1) ranks up to itself, and after ceil(log_k p) rounds of
+// everybody.
 //
-// Source:       Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988
-// Rounds:       ceil(log2(p))
+// Source:       Hensgen, Finkel, Manber 1988
+// Parameters:   k = 2 in 2..1024: factor by which the ranks that one has heard of grow in a round
+// Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1
 // Bytes:        0
 // Scratch:      0
 // Good for:     any number of ranks
+#include "algorithms/parts/windows.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::barrier_dissemination {
 
 void write(const shape& s, builder& b) {
-  for (int distance = 1; distance < s.size; distance *= 2) {
-    b.exchange((s.rank + distance) % s.size, blocks(buffer::input, 0, 0),
-               (s.rank - distance + s.size) % s.size, blocks(buffer::output, 0, 0));
+  const int p = s.size, r = s.rank, k = s.of(knob::k);
+  const place in = blocks(buffer::input, 0, 0), out = blocks(buffer::output, 0, 0);
+  for (long long distance = 1; distance < p; distance *= k) {
+    const int d = static_cast<int>(distance);
+    parts::in_windows(b, std::min(k - 1, (p - 1) / d), parts::usual_window, [&](int i, int step) {
+      b.exchange(parts::around(r + d, d, i, step, p), in, parts::around(r - d, -d, i, step, p), out);
+    });
     b.round();
   }
 }

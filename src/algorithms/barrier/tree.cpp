@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// barrier/tree
+//
+// Word that all have come goes up a k-nomial tree to rank 0 and down again.
+//
+// Source:       folklore; Mellor-Crummey, Scott 1991
+// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Rounds:       2 * ((k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1)
+// Bytes:        0
+// Scratch:      0
+// Good for:     engines on which few messages are worth more than few rounds
+#include "algorithms/parts/windows.hpp"
+#include "patterns/knomial_levels.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::barrier_tree {
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank, k = s.of(knob::k);
+  const place in = blocks(buffer::input, 0, 0), out = blocks(buffer::output, 0, 0);
+  patterns::for_each_knomial_level(r, p, k, [&](int u, int children) {
+    parts::in_windows(b, children, parts::usual_window,
+                      [&](int i, int step) { b.recv(parts::around(r + u, u, i, step, p), out); });
+  });
+  b.round();
+  if (r != 0) {
+    const int parent = patterns::knomial_parent(r, p, k);
+    b.exchange(parent, in, parent, out);
+    b.round();
+  }
+  patterns::for_each_knomial_level_down(r, p, k, [&](int u, int children) {
+    parts::in_windows(b, children, parts::usual_window,
+                      [&](int i, int step) { b.send(parts::around(r + u, u, i, step, p), in); });
+  });
+}
+
+}  // namespace tutti::algorithms::barrier_tree
