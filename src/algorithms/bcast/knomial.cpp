@@ -2,29 +2,30 @@
 //
 // bcast/knomial
 //
-// A k-nomial tree around the root: whoever has the vector sends it to its children, the one with the largest
-// subtree first.
+// A k-nomial tree around the root: whoever has the vector sends it to its children, those with the largest
+// subtrees first.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
-// Rounds:       (k - 1) * ceil_log(k, p)
-// Bytes:        n * (k - 1) * ceil_log(k, p)
+// Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1
+// Bytes:        n * ((k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1)
 // Scratch:      0
 // Good for:     short vectors
-#include "patterns/knomial.hpp"
-
+#include "algorithms/parts/windows.hpp"
+#include "patterns/knomial_levels.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::bcast_knomial {
 
 void write(const shape& s, builder& b) {
-  const int v = s.relative();
-  if (v != 0) b.recv(s.absolute(patterns::knomial_parent(v, s.size, s.of(knob::k))), whole(buffer::output));
+  const int p = s.size, v = s.relative(), k = s.of(knob::k);
+  if (v != 0) b.recv(s.absolute(patterns::knomial_parent(v, p, k)), whole(buffer::output));
   b.round();
   const place data = whole(v == 0 ? buffer::input : buffer::output);
-  patterns::for_each_knomial_child_down(v, s.size, s.of(knob::k),
-                                        [&](int child) { b.send(s.absolute(child), data); });
-  b.round();
+  patterns::for_each_knomial_level_down(v, p, k, [&](int u, int children) {
+    parts::in_windows(b, children, parts::usual_window,
+                      [&](int i, int step) { b.send(parts::around(s.rank + u, u, i, step, p), data); });
+  });
 }
 
 }  // namespace tutti::algorithms::bcast_knomial
