@@ -7,42 +7,48 @@
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
-// Rounds:       (k - 1) * ceil_log(k, p) + 1
-// Bytes:        n
-// Scratch:      n
+// Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1
+//                 + (ordered && root > 0)
+// Bytes:        p > 1 ? n : 0
+// Scratch:      p > k || (ordered && root > 0) ? n : 0
 // Good for:     short vectors, and operators that do not commute
-#include "patterns/knomial.hpp"
-
+#include "algorithms/parts/windows.hpp"
+#include "patterns/knomial_levels.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::reduce_knomial {
 
 void write(const shape& s, builder& b) {
   // Order is that of positions in the tree, so positions are ranks unless order does not matter.
-  const bool forwarded = !s.commutative && s.root != 0;
-  const int base = s.commutative ? s.root : 0;
-  const int v = (s.rank - base + s.size) % s.size;
-  const auto rank_at = [&](int position) { return (position + base) % s.size; };
-  const bool ends_here = v == 0 && !forwarded;
-  const buffer result = ends_here ? buffer::output : buffer::scratch0;
+  const int p = s.size, r = s.rank, k = s.of(knob::k), base = s.commutative ? s.root : 0;
+  const int v = (r - base + p) % p;
+  const bool forwarded = base != s.root, ends_here = v == 0 && !forwarded;
+  const place result = whole(ends_here ? buffer::output : buffer::scratch0);
   place own = whole(buffer::input);
-  if (!ends_here) b.scratch(buffer::scratch0, 1);
-  bool alone = true;
-  patterns::for_each_knomial_child(v, s.size, s.of(knob::k), [&](int child) {
-    b.recv_reduce_right({rank_at(child)}, own, whole(result));
+  patterns::for_each_knomial_level(v, p, k, [&](int u, int children) {
+    const auto add = [&](int i, int step) {
+      b.recv_reduce_right(parts::around(r + u, u, i, step, p), own, result);
+      own = result;
+    };
+    if (own.where == buffer::input) {  // the first child's turn
+      if (!ends_here) b.scratch(buffer::scratch0, 1);
+      add(0, 0);
+      b.round();
+      parts::in_windows(b, children - 1, 1, [&](int i, int step) { add(i + 1, step); });
+    } else {
+      parts::in_windows(b, children, 1, add);
+    }
     b.round();
-    own = whole(result);
-    alone = false;
   });
   if (v != 0) {
-    b.send(rank_at(patterns::knomial_parent(v, s.size, s.of(knob::k))), own);
+    b.send((patterns::knomial_parent(v, p, k) + base) % p, own);
   } else if (forwarded) {
     b.send(s.root, own);
-  } else if (alone && !s.in_place) {
-    b.copy(own, whole(buffer::output));
+  } else if (p == 1 && !s.in_place) {
+    b.copy(own, result);
   }
   b.round();
-  if (forwarded && s.rank == s.root) b.recv(0, whole(buffer::output));
+  if (forwarded && r == s.root) b.recv(0, whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::reduce_knomial

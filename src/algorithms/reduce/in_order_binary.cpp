@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce/in_order_binary
+//
+// A binary tree that keeps the order, with the root of the call at its root: the ranks below it and those
+// above it form a balanced tree each; where one side is empty, the other is halved. Every inner rank stands
+// behind both its subtrees, so it puts what its second child sends in front of its operand and what its first
+// child sends in front of that, segment by segment, while it passes the segment before on.
+//
+// Source:       folklore, in-order binary tree as in Open MPI; here without a detour over another root
+// Parameters:   segment = 32768 in 1..1073741824: bytes of one message
+// Rounds:       <= p > 1 ? 2 * (segments - 1 + floor_log(2, p + 1)) : 0
+// Bytes:        p > 1 ? n : 0
+// Scratch:      p > 3 ? n : 0
+// Good for:     long vectors and operators that do not commute
+#include "patterns/post_order.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_in_order_binary {
+
+namespace {
+
+struct interval {
+  int low, high;
+
+  bool contains(int r) const { return low <= r && r <= high; }
+  int size() const { return high - low + 1; }
+};
+
+// The root's two subtrees, in the order of their ranks. Of two halves the one that is received last, or that
+// has the root's operand before it, is the longer.
+struct halves {
+  interval first, second;
+
+  halves(int p, int root) : first{0, root - 1}, second{root + 1, p - 1} {
+    const int others = p - 1;
+    if (root == 0) {
+      first = {1, others / 2};
+      second = {others / 2 + 1, p - 1};
+    } else if (root == p - 1) {
+      first = {0, (others + 1) / 2 - 1};
+      second = {(others + 1) / 2, p - 2};
+    }
+  }
+};
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank, root = s.root;
+  if (p == 1) {
+    if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
+    return;
+  }
+  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  const halves h(p, root);
+  const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };
+  if (r == root) {
+    place own = part(buffer::input, 0);
+    const place result = part(buffer::output, 0);
+    const auto add = [&](const interval& side) {
+      if (side.size() == 0) return;
+      b.recv_reduce(side.high, side.high < root, own, result);
+      b.round();
+      own = result;
+    };
+    // Next to the own operand first, and the longer side last where both orders are right.
+    const bool second_first = root == p - 1 || (root > 0 && h.second.size() < h.first.size());
+    b.loop({0, 1}, [&] {
+      add(second_first ? h.second : h.first);
+      add(second_first ? h.first : h.second);
+    });
+    return;
+  }
+  const interval& side = h.first.contains(r) ? h.first : h.second;
+  const patterns::post_order_node own = patterns::post_order(r, side.low, side.high);
+  const int parent = own.parent < 0 ? root : own.parent;
+  if (own.first < 0) {
+    b.loop({0, 1}, [&] { b.send(parent, part(buffer::input, 0)); });
+    return;
+  }
+  b.scratch(buffer::scratch0, 1);
+  const place partial = part(buffer::scratch0, 0);
+  b.loop({1, 1}, [&] {
+    const bool both = own.second >= 0;
+    b.send(parent, part(buffer::scratch0, -1));
+    b.recv_reduce_left({both ? own.second : own.first}, part(buffer::input, 0), partial);
+    b.round();
+    if (both) b.recv_reduce_left({own.first}, partial, partial);
+  });
+}
+
+}  // namespace tutti::algorithms::reduce_in_order_binary
