@@ -6,10 +6,11 @@
 // recursive doubling. Rank 0 only sends.
 //
 // Source:       Hillis, Steele 1986
-// Rounds:       1 + ceil(log2(p - 1))
-// Bytes:        n * (1 + ceil(log2(p - 1)))
-// Scratch:      2 * n
+// Rounds:       p > 1 ? 1 + ceil_log(2, p - 1) : 0
+// Bytes:        p > 1 ? n * (1 + ceil_log(2, p - 1)) : 0
+// Scratch:      p > 2 ? n : 0
 // Good for:     short vectors
+#include "algorithms/parts/turns.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::exscan_recursive_doubling {
@@ -17,26 +18,26 @@ namespace tutti::algorithms::exscan_recursive_doubling {
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   if (r + 1 < p) b.send(r + 1, whole(buffer::input));
-  if (r > 0) {
-    b.scratch(buffer::scratch0, 1);
-    b.recv(r - 1, whole(buffer::scratch0));
-  }
-  b.round();
   if (r == 0) return;
-  place own = whole(buffer::scratch0);
+  // The operand of the rank below is the first result.
+  int busy = r + 1 < p ? 1 : 0, idle = 1 - busy;
+  for (int d = 1; d < r; d *= 2) ++(r + d < p ? busy : idle);
+  const parts::turns result(busy, idle, s.in_place);
+  if (result.use_scratch()) b.scratch(buffer::scratch0, 1);
+  place own = whole(result.of(0));
+  b.recv(r - 1, own);
+  b.round();
+  int made = 1;
   for (int d = 1; d < p - 1; d *= 2) {
-    const bool sends = r + d < p, receives = r - d >= 1;
-    if (!sends && !receives) break;
-    const place next = whole(own.where == buffer::scratch0 ? buffer::scratch1 : buffer::scratch0);
-    if (sends) b.send(r + d, own);
-    if (receives) {
-      b.recv_reduce_left({r - d}, own, next);
-      b.scratch(next.where, 1);
-    }
+    const place next = whole(result.of(made));
+    if (r + d < p) b.send(r + d, own);
+    if (d < r) b.recv_reduce_left({r - d}, own, next);
     b.round();
-    if (receives) own = next;
+    if (d >= r) continue;
+    own = next;
+    ++made;
   }
-  b.copy(own, whole(buffer::output));
+  if (result.end_in_scratch()) b.copy(own, whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::exscan_recursive_doubling

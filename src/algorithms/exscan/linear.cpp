@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// exscan/linear
+//
+// Along the ranks: what comes from the rank below is the result, and with the own operand behind it goes on.
+//
+// Source:       folklore
+// Rounds:       p - 1
+// Bytes:        p > 1 ? n : 0
+// Scratch:      p > 2 ? n : 0
+// Good for:     few ranks, or ranks that arrive one after the other
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::exscan_linear {
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank;
+  const place in = whole(buffer::input), out = whole(buffer::output), aside = whole(buffer::scratch0);
+  if (r == 0) {
+    if (p > 1) b.send(1, in);
+    return;
+  }
+  if (r + 1 == p) {
+    b.recv(r - 1, out);
+    return;
+  }
+  // In place the operand stands where the result belongs until it has gone on.
+  b.scratch(buffer::scratch0, 1);
+  const place result = s.in_place ? aside : out, passed = s.in_place ? out : aside;
+  b.recv(r - 1, result);
+  b.reduce(result, in, passed);
+  b.send(r + 1, passed);
+  if (s.in_place) b.copy(aside, out);
+}
+
+}  // namespace tutti::algorithms::exscan_linear
