@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allreduce/segmented_ring
+//
+// The vector is cut into p blocks, and each of them in segments. A segment of every block travels once around
+// the ring gathering the operands, and once more to be seen by all; in its second turn the next segment makes
+// its first. So a rank has two messages under way, and combines the one while the other is transferred; and
+// what it passes on is what it has just written.
+//
+// Source:       Patarasuk, Yuan 2009; the segments as in Open MPI
+// Restrictions: commutative
+// Parameters:   segment = 65536 in 1..1073741824: bytes of one message
+// Rounds:       2 * (p - 1) * ceil(n / p / segment)
+// Bytes:        2 * n * (p - 1) / p
+// Scratch:      0
+// Good for:     very long vectors on few ranks
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::allreduce_segmented_ring {
+
+void write(const shape& s, builder& b) {
+  if (s.size == 1) {
+    if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
+    return;
+  }
+  const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
+  b.split_into(p);
+  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  const auto part = [&](buffer which, index at_block, index at_segment) {
+    return segment(block(which, at_block, table::split), at_segment);
+  };
+  b.loop({1, 2}, [&] {
+    // Here the segment is counted by the loop that stands alone, below by the outer one of two.
+    const index now = at(0, 1), before = at(-1, 1);
+    b.send(up, part(buffer::input, index{r}, now));
+    b.recv_reduce_left({down}, part(buffer::input, index{down}, now), part(buffer::output, index{down}, now));
+    b.exchange(up, part(buffer::output, index{up}, before), down, part(buffer::output, index{r}, before));
+    b.loop(p - 2, [&] {
+      const index now = at_outer(0, 1), before = at_outer(-1, 1);
+      b.send(up, part(buffer::output, at(r - 1, -1, p), now));
+      b.recv_reduce_left({down}, part(buffer::input, at(r - 2, -1, p), now),
+                         part(buffer::output, at(r - 2, -1, p), now));
+      b.exchange(up, part(buffer::output, at(r, -1, p), before), down,
+                 part(buffer::output, at(r - 1, -1, p), before));
+    });
+  });
+}
+
+}  // namespace tutti::algorithms::allreduce_segmented_ring
