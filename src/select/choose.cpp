@@ -83,21 +83,40 @@ const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
       if (const pure_algorithm* a = permitted(s, name)) return a;
     return nullptr;
   };
+  if (s.inter) return first_of({"across"});
   switch (s.what) {
+    case collective::barrier:
+      return first_of({"dissemination"});
+    case collective::bcast:
+    case collective::reduce:
+    case collective::gather:
+    case collective::scatter:
+      return first_of({"knomial"});
     case collective::allreduce:
       return s.bytes() > 64 * 1024 ? first_of({"ring", "recursive_doubling"})
                                    : first_of({"recursive_doubling"});
+    case collective::gatherv:
+    case collective::scatterv:
+      return first_of({"linear"});
     case collective::allgather:
       return first_of({s.bytes() * static_cast<std::size_t>(s.ranks) > 32 * 1024 ? "ring" : "bruck"});
+    case collective::allgatherv:
+      return first_of({"ring"});
     case collective::alltoall:
       return first_of({"pairwise", "in_place_exchange"});
     case collective::alltoallv:
+    case collective::alltoallw:
       return first_of({"scattered", "in_place_pairwise"});
-    default:
-      break;
+    case collective::reduce_scatter:
+    case collective::reduce_scatter_block:
+      return first_of({"pairwise", "recursive_doubling"});
+    case collective::scan:
+    case collective::exscan:
+      return first_of({"recursive_doubling"});
+    case collective::neighbor_allgatherv:
+    case collective::neighbor_alltoallv:
+      return first_of({"scattered"});
   }
-  for (const pure_algorithm* a : catalogue())
-    if (permits(choice(a), s)) return a;
   return nullptr;
 }
 

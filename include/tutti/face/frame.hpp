@@ -516,6 +516,7 @@ class frame {
   }
   void receive_scattered(const call_site& s, std::size_t n) {
     if (s.rank != call_.root) {
+      if (s.beside(call_.root)) return leave_empty();
       make_room(s, n);
       if constexpr (in_place) call_.in_place = true, call_.input = call_.output;
       return;
@@ -523,6 +524,8 @@ class frame {
     call_.input = in_data();
     if constexpr (in_place)
       call_.in_place = true, call_.output = const_cast<void*>(call_.input);
+    else if (s.first_group != 0)
+      leave_empty();
     else
       make_room(s, n);
   }
