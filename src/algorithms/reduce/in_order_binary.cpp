@@ -27,8 +27,8 @@ struct interval {
   int size() const { return high - low + 1; }
 };
 
-// The root's two subtrees, in the order of their ranks. Of two halves the one that is received last, or that
-// has the root's operand before it, is the longer.
+// The root's two subtrees, in the order of their ranks. Of two halves the longer is the one received last, so
+// that it has the more time.
 struct halves {
   interval first, second;
 
