@@ -40,8 +40,9 @@ void write(const shape& s, builder& b) {
   // trees' sources: p / apart of them, and one more where that is still on the ring.
   for (int d = apart / 2; d > 0; d /= 2) {
     const int turns = apart / (2 * d), sources = p / apart, longer = (p % apart + d - 1) / (2 * d);
-    b.loop(longer, [&] { hop(d, 0, 2 * d, apart, sources + 1); });
-    if (sources > 0) b.loop(turns - longer, [&] { hop(d, longer * 2 * d, 2 * d, apart, sources); });
+    if (longer > 0) b.loop(longer, [&] { hop(d, 0, 2 * d, apart, sources + 1); });
+    if (turns > longer && sources > 0)
+      b.loop(turns - longer, [&] { hop(d, longer * 2 * d, 2 * d, apart, sources); });
   }
   if (most > 1) b.scratch(buffer::scratch0, 2 * most);
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allgatherv/bruck
+//
+// Each rank holds the blocks of the ranks from itself upwards, densely one after the other. With D blocks at
+// hand it sends the first min(D, p - D) to the rank D below and receives as many from the rank D above; at
+// the end the blocks are brought to where the caller wants them.
+//
+// Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
+// Rounds:       ceil_log(2, p)
+// Bytes:        n - b
+// Scratch:      p > 1 ? n + p * word : 0
+// Good for:     small blocks
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::allgatherv_bruck {
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank;
+  const place own = block(buffer::output, r, table::out);
+  if (!s.in_place) b.copy(whole(buffer::input), own);
+  if (p == 1) return;
+  // Word i: the length of the block of the rank i above.
+  b.words(p);
+  b.loop(p, [&] { b.measure(block(buffer::output, at(r, 1, p), table::out), word(at(0, 1))); });
+  b.reserve(held(buffer::scratch0, 0, p));
+  b.copy(own, held(buffer::scratch0, 0));
+  for (int known = 1; known < p;) {
+    const int n = std::min(known, p - known);
+    b.round();
+    b.exchange((r - known + p) % p, held(buffer::scratch0, 0, n), (r + known) % p,
+               held(buffer::scratch0, known, n));
+    known += n;
+  }
+  b.loop(p - 1, [&] {
+    b.copy(held(buffer::scratch0, at(1, 1)), block(buffer::output, at(r + 1, 1, p), table::out));
+  });
+}
+
+}  // namespace tutti::algorithms::allgatherv_bruck

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// gatherv/knomial
+//
+// A k-nomial tree around the root: each rank collects the blocks of its subtree, which are those of
+// consecutive ranks, and sends them up as one dense message. Only the root knows how long they are, so their
+// lengths travel up before them; while a rank receives blocks, its own lengths are already on their way.
+//
+// Source:       folklore; MPICH's gather for the tree
+// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Rounds:       <= p == 1 ? 0 : (k - 1) * (2 * ceil_log(k, p) - 1)
+// Bytes:        <= (b + word) * p / 2
+// Scratch:      (b + word) * p
+// Good for:     small blocks
+#include "patterns/knomial.hpp"
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::gatherv_knomial {
+
+namespace {
+
+void collect(const shape& s, builder& b, int v) {
+  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int above = patterns::knomial_parent(v, s.size, k), parent = s.absolute(above);
+  // Word i: the length of the block of position v + i.
+  b.words(mine);
+  patterns::for_each_knomial_child(v, s.size, k, [&](int child) {
+    b.recv(s.absolute(child), words(child - v, patterns::knomial_subtree(child, s.size, k)));
+  });
+  b.measure(whole(buffer::input), word(0));
+  if (mine > 1) b.reserve(held(buffer::scratch0, 0, mine));
+  if (above != 0) b.send(parent, words(0, mine));
+  if (mine == 1) {
+    b.send(parent, whole(buffer::input));
+    return;
+  }
+  patterns::for_each_knomial_child(v, s.size, k, [&](int child) {
+    b.recv(s.absolute(child), held(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
+  });
+  b.copy(whole(buffer::input), held(buffer::scratch0, 0));
+  b.send(parent, held(buffer::scratch0, 0, mine));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (const int v = s.relative(); v != 0) {
+    collect(s, b, v);
+    return;
+  }
+  const int p = s.size, k = s.of(knob::k);
+  const int first = std::min(k, p);  // those before it send their own block alone
+  const auto at_last = [&](int v, int step) {
+    return block(buffer::output, at(s.root + v, step, p), table::out);
+  };
+  if (p > first) {
+    // Word i: the length of the block of position i.
+    b.words(p);
+    b.loop(p - first, [&] { b.measure(at_last(first, 1), word(at(first, 1))); });
+    b.reserve(held(buffer::scratch0, first, p - first, first));
+  }
+  patterns::for_each_knomial_child(0, p, k, [&](int child) {
+    b.recv(s.absolute(child),
+           child < first ? at_last(child, 0)
+                         : held(buffer::scratch0, child, patterns::knomial_subtree(child, p, k), first));
+  });
+  if (!s.in_place) b.copy(whole(buffer::input), at_last(0, 0));
+  b.loop(p - first, [&] { b.copy(held(buffer::scratch0, at(first, 1), 1, first), at_last(first, 1)); });
+}
+
+}  // namespace tutti::algorithms::gatherv_knomial

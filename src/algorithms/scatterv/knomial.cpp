@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scatterv/knomial
+//
+// A k-nomial tree around the root: each rank receives the blocks of its subtree as one dense message and
+// passes each child its part, the largest first. Only the root knows how long they are, so their lengths
+// travel down before them, to those that have others below; while a rank receives blocks, it passes the
+// lengths on.
+//
+// Source:       folklore; MPICH's scatter for the tree
+// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Rounds:       <= p == 1 ? 0 : (k - 1) * (2 * ceil_log(k, p) - 1)
+// Bytes:        <= (b + word) * (p - 1)
+// Scratch:      (b + word) * p
+// Good for:     small blocks
+#include "patterns/knomial.hpp"
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::scatterv_knomial {
+
+namespace {
+
+// A subtree's lengths, where it has more than one.
+void send_lengths(const shape& s, builder& b, int v, int child) {
+  const int n = patterns::knomial_subtree(child, s.size, s.of(knob::k));
+  if (n > 1) b.send(s.absolute(child), words(child - v, n));
+}
+
+void pass_on(const shape& s, builder& b, int v) {
+  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
+  if (mine == 1) {
+    b.recv(parent, whole(buffer::output));
+    return;
+  }
+  // Word i: the length of the block of position v + i.
+  b.words(mine);
+  b.recv(parent, words(0, mine));
+  b.reserve(held(buffer::scratch0, 0, mine));
+  b.recv(parent, held(buffer::scratch0, 0, mine));
+  patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) { send_lengths(s, b, v, child); });
+  b.round();
+  patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) {
+    b.send(s.absolute(child), held(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
+  });
+  b.copy(held(buffer::scratch0, 0), whole(buffer::output));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (const int v = s.relative(); v != 0) {
+    pass_on(s, b, v);
+    return;
+  }
+  const int p = s.size, k = s.of(knob::k);
+  const int first = std::min(k, p);  // those before it get their own block alone
+  const auto given = [&](int v, int step) {
+    return block(buffer::input, at(s.root + v, step, p), table::in);
+  };
+  if (p > first) {
+    // Word i: the length of the block of position i.
+    b.words(p);
+    b.loop(p - first, [&] { b.measure(given(first, 1), word(at(first, 1))); });
+    b.reserve(held(buffer::scratch0, first, p - first, first));
+    b.round();
+    b.loop(p - first, [&] { b.copy(given(first, 1), held(buffer::scratch0, at(first, 1), 1, first)); });
+  }
+  patterns::for_each_knomial_child_down(0, p, k, [&](int child) {
+    send_lengths(s, b, 0, child);
+    b.send(s.absolute(child),
+           child < first ? given(child, 0)
+                         : held(buffer::scratch0, child, patterns::knomial_subtree(child, p, k), first));
+  });
+  if (!s.in_place) b.copy(given(0, 0), whole(buffer::output));
+}
+
+}  // namespace tutti::algorithms::scatterv_knomial
