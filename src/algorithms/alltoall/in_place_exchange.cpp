@@ -15,9 +15,9 @@
 namespace tutti::algorithms::alltoall_in_place_exchange {
 
 void write(const shape& s, builder& b) {
-  if (s.in_place) return exchange_in_place(s, b, table::uniform);
+  if (s.in_place) return parts::exchange_in_place(s, b, table::uniform);
   b.copy(block(buffer::input, s.rank), block(buffer::output, s.rank));
-  meet_everybody(s, b, [&](index partner) {
+  parts::meet_everybody(s, b, [&](index partner) {
     b.exchange(partner, block(buffer::input, partner), partner, block(buffer::output, partner));
   });
 }

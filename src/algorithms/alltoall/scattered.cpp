@@ -12,25 +12,21 @@
 // Bytes:        n - b
 // Scratch:      0
 // Good for:     blocks of any lengths
+#include "algorithms/parts/windows.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::alltoall_scattered {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank, window = s.of(knob::window);
+  const int p = s.size, r = s.rank;
   const bool uniform = s.what == collective::alltoall;
   const table given = uniform ? table::uniform : table::in, taken = uniform ? table::uniform : table::out;
   b.copy(block(buffer::input, r, given), block(buffer::output, r, taken));
   b.round();
-  const auto pair = [&](int distance, int step) {
-    const index up = at(r + distance, step, p), down = at(r - distance, -step, p);
+  parts::in_windows(b, p - 1, s.of(knob::window), [&](int i, int step) {
+    const index up = parts::around(r, 1, i + 1, step, p), down = parts::around(r, -1, i + 1, step, p);
     b.exchange(up, block(buffer::input, up, given), down, block(buffer::output, down, taken));
-  };
-  const int full = (p - 1) / window;
-  b.loop(full, [&] {
-    for (int i = 1; i <= window; ++i) pair(i, window);
   });
-  for (int d = full * window + 1; d < p; ++d) pair(d, 0);
 }
 
 }  // namespace tutti::algorithms::alltoall_scattered

@@ -15,6 +15,8 @@
 
 namespace tutti::algorithms::alltoallv_padded_bruck {
 
-void write(const shape& s, builder& b) { vector_bruck(s, b, 2, vector_bruck::slots_are::padded).write(); }
+void write(const shape& s, builder& b) {
+  parts::vector_bruck(s, b, 2, parts::vector_bruck::slots_are::padded).write();
+}
 
 }  // namespace tutti::algorithms::alltoallv_padded_bruck

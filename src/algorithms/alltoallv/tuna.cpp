@@ -19,7 +19,7 @@
 namespace tutti::algorithms::alltoallv_tuna {
 
 void write(const shape& s, builder& b) {
-  vector_bruck(s, b, s.of(knob::radix), vector_bruck::slots_are::dense).write();
+  parts::vector_bruck(s, b, s.of(knob::radix), parts::vector_bruck::slots_are::dense).write();
 }
 
 }  // namespace tutti::algorithms::alltoallv_tuna

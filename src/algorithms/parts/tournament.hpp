@@ -7,7 +7,7 @@
 
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::parts {
 
 /// body(partner) writes one meeting.
 template <class Body>
@@ -35,4 +35,4 @@ inline void exchange_in_place(const shape& s, builder& b, table how) {
   });
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::parts

@@ -10,7 +10,7 @@
 #include "patterns/digits.hpp"
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::parts {
 
 class vector_bruck {
  public:
@@ -199,4 +199,4 @@ class vector_bruck {
   int most_;   // slots that move at a time
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::parts
