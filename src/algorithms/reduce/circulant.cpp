@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce/circulant
+//
+// The broadcast of as many blocks over a circulant graph, backwards: where a rank would receive a block it
+// gives its sum of it away, where it would send one it adds what comes. Each rank gives each block once.
+//
+// Source:       Traeff 2024 (round-optimal n-block broadcast schedules)
+// Restrictions: commutative
+// Parameters:   blocks = 16 in 1..65536: how many the vector is cut into
+// Rounds:       p == 1 ? 0 : blocks - 1 + ceil_log(2, p)
+// Bytes:        p == 1 ? 0 : n
+// Scratch:      p <= 2 ? 0 : n
+// Good for:     long vectors on any number of ranks
+#include "algorithms/parts/circulant_phases.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_circulant {
+
+void write(const shape& s, builder& b) {
+  if (s.size == 1) {
+    if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
+    return;
+  }
+  const patterns::circulant c(s.size);
+  const int v = s.relative(), n = s.of(knob::blocks), q = c.phase();
+  const auto takes = c.sends(v), gives = c.receives(v);
+  const auto taken_from = [&](int k) { return (v + c.skip(k)) % s.size; };
+  const buffer sum = v == 0 ? buffer::output : buffer::scratch0;
+  // Whether before round k of its phase anything came to the block that entry `e` of a schedule names: in a
+  // later round of the phase, or in the phase after that, which is taken first.
+  const auto begun = [&](int k, bool last, int e) {
+    for (int other = 0; other < q; ++other) {
+      const int t = takes[static_cast<std::size_t>(other)];
+      if (taken_from(other) == 0) continue;
+      if (last ? other > k && std::min(t, 0) == std::min(e, 0) : (other > k && t == e) || t == e - q)
+        return true;
+    }
+    return false;
+  };
+  bool sums = false;
+  parts::circulant_phases(b, c, n, parts::flow::to_root, [&](int k, bool last, auto at_block) {
+    const auto part = [&](buffer which, int e) { return piece(whole(which), at_block(e), n); };
+    const auto own = [&](int e) { return part(begun(k, last, e) ? sum : buffer::input, e); };
+    const int give = gives[static_cast<std::size_t>(k)], take = takes[static_cast<std::size_t>(k)];
+    if (v != 0) b.send(s.absolute((v - c.skip(k) + s.size) % s.size), own(give));
+    if (taken_from(k) == 0) return;
+    b.recv_reduce_right({s.absolute(taken_from(k))}, own(take), part(sum, take));
+    sums = true;
+  });
+  if (sums && v != 0) b.scratch(buffer::scratch0, 1);
+}
+
+}  // namespace tutti::algorithms::reduce_circulant
