@@ -5,7 +5,7 @@
 // The ranks agree on the longest block, and blocks padded to that length travel as in Bruck's alltoall: for
 // each bit of the distance that a block has to go, all blocks with this bit in one message.
 //
-// Source:       Fan, Nabaa, Shu, Gilray, Kumar, Micinski 2022
+// Source:       Fan et al. 2022 (HPDC)
 // Restrictions: not_in_place
 // Rounds:       p <= 3 ? p - 1 : 2 * ceil(log2(p))
 // Bytes:        <= b * floor(p / 2) * ceil(log2(p)) + word * ceil(log2(p))

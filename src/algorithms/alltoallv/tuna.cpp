@@ -6,7 +6,7 @@
 // there travel in one message, their lengths in one before it; the messages of one place are under way
 // together. A small radix has few messages and moves a block often, a radix of p sends every block straight.
 //
-// Source:       Fan, Domke, Ba, Kumar 2025
+// Source:       Fan et al. 2025 (HPDC), arXiv 2411.02581
 // Restrictions: not_in_place
 // Parameters:   radix = 4 in 2..1024: base of the digits, radix - 1 messages at a time
 // Rounds:       <= p <= radix + 1 ? p - 1 : ceil(log2(p)) + 2 * ((ceil_log(radix, p) - 1) * (radix - 1) +

@@ -5,7 +5,7 @@
 // As in Bruck's alltoall, for each bit of the distance that a block has to go, all blocks with this bit
 // travel in one message. Before it goes another with their lengths, so that nothing is padded on the way.
 //
-// Source:       Fan, Nabaa, Shu, Gilray, Kumar, Micinski 2022
+// Source:       Fan et al. 2022 (HPDC)
 // Restrictions: not_in_place
 // Rounds:       p <= 3 ? p - 1 : 3 * ceil(log2(p)) - (p == pof2 + 1 ? 1 : 0)
 // Bytes:        <= (b + word) * floor(p / 2) * ceil(log2(p)) + word * ceil(log2(p))
