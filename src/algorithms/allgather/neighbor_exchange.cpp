@@ -19,8 +19,7 @@ namespace tutti::algorithms::allgather_neighbor_exchange {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank, partner = r ^ 1;
-  const int outward =
-      r % 2 == 0 ? -1 : 1;  // where the neighbour in the other pair is, and its blocks come from
+  const int outward = r % 2 == 0 ? -1 : 1;  // towards the neighbour in the other pair
   const int neighbor = (r + outward + p) % p;
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r));
   b.exchange(partner, block(buffer::output, r), partner, block(buffer::output, partner));

@@ -15,7 +15,7 @@
 // Bytes:        b * (p - 1)
 // Scratch:      2 * b * min(aggregate, p)
 // Good for:     small and middling blocks on many ranks, any number: the size of messages is bounded
-#include <bit>
+#include "patterns/pat.hpp"
 
 #include "algorithms/parts/strided.hpp"
 #include "schedule/algorithm.hpp"
@@ -24,25 +24,26 @@ namespace tutti::algorithms::allgather_pat {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
-  const int all = static_cast<int>(std::bit_ceil(static_cast<unsigned>(p)));
-  const int trees =
-      std::min(static_cast<int>(std::bit_floor(s.knobs[static_cast<std::size_t>(knob::aggregate)])), all);
-  const int apart = all / trees;  // from one tree's source to the next
+  const patterns::pat trees(p, s.of(knob::aggregate));
   int most = 1;
-  const auto hop = [&](int distance, int turn, int per_turn, int stride, int n) {
+  // Passes n blocks on over a hop: those at offset `from`, `per_turn` more in each turn of a loop, and at
+  // every `stride` above it.
+  const auto pass_on = [&](int hop, int from, int per_turn, int stride, int n) {
     most = std::max(most, n);
-    parts::exchange_strided(b, p, (r + distance) % p, {r - turn, -stride, n, -per_turn},
-                            (r - distance + p) % p, {r - distance - turn, -stride, n, -per_turn});
+    parts::exchange_strided(b, p, (r + hop) % p, {r - from, -stride, n, -per_turn}, (r - hop + p) % p,
+                            {r - hop - from, -stride, n, -per_turn});
   };
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r));
-  for (int d = all / 2; d >= apart && d > 0; d /= 2) hop(d, 0, 0, 2 * d, (p - d + 2 * d - 1) / (2 * d));
-  // Blocks are passed on to distance w = d, 3d, 5d ... from the source, and as far from each of the other
-  // trees' sources: p / apart of them, and one more where that is still on the ring.
-  for (int d = apart / 2; d > 0; d /= 2) {
-    const int turns = apart / (2 * d), sources = p / apart, longer = (p % apart + d - 1) / (2 * d);
-    if (longer > 0) b.loop(longer, [&] { hop(d, 0, 2 * d, apart, sources + 1); });
-    if (turns > longer && sources > 0)
-      b.loop(turns - longer, [&] { hop(d, longer * 2 * d, 2 * d, apart, sources); });
+  for (int hop = trees.distance * trees.together / 2; hop >= trees.distance; hop /= 2)
+    pass_on(hop, 0, 0, 2 * hop, (p + hop - 1) / (2 * hop));
+  // Offsets w = hop, 3 * hop, 5 * hop ... are reached together with w + distance, w + 2 * distance ..., of
+  // which the first w have one more.
+  for (int hop = trees.distance / 2; hop > 0; hop /= 2) {
+    const int turns = trees.distance / (2 * hop), fewest = p / trees.distance;
+    const int longer = (p % trees.distance + hop - 1) / (2 * hop);
+    if (longer > 0) b.loop(longer, [&] { pass_on(hop, 0, 2 * hop, trees.distance, fewest + 1); });
+    if (turns > longer && fewest > 0)
+      b.loop(turns - longer, [&] { pass_on(hop, longer * 2 * hop, 2 * hop, trees.distance, fewest); });
   }
   if (most > 1) b.scratch(buffer::scratch0, 2 * most);
 }

@@ -11,7 +11,7 @@
 
 #include "schedule/builder.hpp"
 
-namespace tutti::algorithms::parts {
+namespace tutti::parts {
 
 /// Consecutive blocks.
 struct range {
@@ -107,4 +107,4 @@ void bruck(builder& b, packing& through, int members, int me, int k, Rank&& rank
   }
 }
 
-}  // namespace tutti::algorithms::parts
+}  // namespace tutti::parts

@@ -7,7 +7,7 @@
 
 #include "schedule/builder.hpp"
 
-namespace tutti::algorithms::parts {
+namespace tutti::parts {
 
 /// `count` blocks of the p in the output.
 struct strided {
@@ -33,4 +33,4 @@ inline void exchange_strided(builder& b, int p, int to, strided sent, int from, 
   b.loop(received.count, [&] { b.copy(block(buffer::scratch0, at(sent.count, 1)), one(received)); });
 }
 
-}  // namespace tutti::algorithms::parts
+}  // namespace tutti::parts
