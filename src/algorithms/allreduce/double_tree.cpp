@@ -9,8 +9,8 @@
 //
 // Source:       Sanders, Speck, Traeff 2009
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
-// Rounds:       <= p == 1 ? 0 : 4 * (ceil(n / 2 / segment) - 1
-//                 + 2 * (floor_log(2, 2 * floor(p / 2)) + (2 * floor(p / 2) < p)))
+// Rounds:       <= p == 1 ? 0 : 4 * (ceil(n / 2 / segment) - 1)
+//                 + 4 * (floor_log(2, 2 * floor(p / 2)) + (2 * floor(p / 2) < p))
 // Bytes:        p == 1 ? 0 : n * min(p, 4) / 2
 // Scratch:      0
 // Good for:     long vectors on many ranks, operators that do not commute included

@@ -5,16 +5,17 @@
 // Two binary trees, over the lower and the upper half of the ranks, reduce the vector segment by segment. The
 // roots exchange what they have got and pass the result down; so in each round of the pipeline a rank
 // exchanges a new segment for the result of an older one, with one child, with the other, and with its parent
-// or the other root. Nodes stand before their subtrees, so operands are combined in rank order where they are
-// received. A root needs a second buffer, since the other root reads what it has got.
+// or the other root. Subtrees come before their root and are taken in from the nearer one on, so operands are
+// combined in rank order as they are received. A root needs a second buffer, since the other one reads what
+// it has got.
 //
 // Source:       Traeff 2021
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
-// Rounds:       <= p == 1 ? 0 : 4 * floor_log(2, ceil(p / 2)) + 1 + 3 * (segments - 1)
+// Rounds:       <= p == 1 ? 0 : 4 * floor_log(2, ceil(p / 2)) + 1 + min(ceil(p / 2), 3) * (segments - 1)
 // Bytes:        p == 1 ? 0 : n * min(ceil(p / 2), 3)
 // Scratch:      p == 1 ? 0 : n
 // Good for:     long vectors on many ranks, operators that do not commute included
-#include "patterns/dual_trees.hpp"
+#include "patterns/post_order.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allreduce_dual_root {
@@ -24,31 +25,34 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  const patterns::dual_trees t(s.rank, s.size);
-  const bool is_root = t.parent < 0;
+  const int cut = (s.size + 1) / 2;
+  const bool lower = s.rank < cut;
+  const auto t =
+      lower ? patterns::post_order(s.rank, 0, cut - 1) : patterns::post_order(s.rank, cut, s.size - 1);
+  const int other_root = lower ? s.size - 1 : cut - 1;
+  const bool is_root = t.parent < 0, is_leaf = t.first < 0;
   b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
-  if (is_root && (t.first >= 0 || s.in_place)) b.scratch(buffer::scratch0, 1);
+  if (is_root && (!is_leaf || s.in_place)) b.scratch(buffer::scratch0, 1);
   const auto of = [](buffer which, int behind) { return segment(whole(which), at(-behind, 1)); };
   b.loop({t.depth + 1, 1}, [&] {
     place own = of(buffer::input, 0);
     const place sum = of(is_root ? buffer::scratch0 : buffer::output, 0), result = of(buffer::output, 0);
-    for (const int child : {t.first, t.second}) {
+    for (const int child : {t.second, t.first}) {
       if (child < 0) continue;
       b.send(child, of(buffer::output, t.depth + 1));
-      b.recv_reduce_right({child}, own, sum);
+      b.recv_reduce_left({child}, own, sum);
       b.round();
       own = sum;
     }
     if (!is_root) {
       b.exchange(t.parent, own, t.parent, of(buffer::output, t.depth));
-    } else if (t.first < 0 && s.in_place) {
+    } else if (is_leaf && s.in_place) {
       // The own operand, which the other root reads, stands where the result is to be.
-      const bool lower = s.rank < t.other_root;
-      b.exchange(t.other_root, own, t.other_root, sum);
+      b.exchange(other_root, own, other_root, sum);
       b.reduce(lower ? own : sum, lower ? sum : own, result);
     } else {
-      b.send(t.other_root, own);
-      b.recv_reduce(t.other_root, t.other_root < s.rank, own, result);
+      b.send(other_root, own);
+      b.recv_reduce(other_root, !lower, own, result);
     }
   });
 }

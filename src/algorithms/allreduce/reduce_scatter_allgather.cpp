@@ -2,21 +2,22 @@
 //
 // allreduce/reduce_scatter_allgather
 //
-// The number of ranks is written as a product of factors of at most k; where it is none, consecutive ranks
-// are first gathered in groups. In each round as many groups as a factor says cut what they are responsible
-// for into so many parts, exchange all of them at the same time, and each combines the operands of its part
-// in the order of the ranks. At the end the parts are gathered the same way back.
+// The number of ranks is written as a product of factors of at most k; where it is none, ranks are folded to
+// the greatest number below that is one, neighbours together. In each round as many groups as a factor says
+// cut what they are responsible for into so many parts, exchange all of them at the same time, and each
+// combines the operands of its part in the order of the ranks. At the end the parts are gathered the same way
+// back.
 //
-// Source:       Rabenseifner 2004, generalised; Kolmakov, Zhang 2020
+// Source:       Kolmakov, Zhang 2020; with two everywhere Rabenseifner 2004
 // Parameters:   k = 4 in 2..16: the greatest factor, one more than the messages of a rank under way together
-// Rounds:       <= 2 * (k - 1) * floor_log(k, p) + 2 * (ceil(p / pow(k, floor_log(k, p))) - 1)
-// Bytes:        <= 2 * n * (p - 1) / p + n * (ceil(p / pow(k, floor_log(k, p))) - 1)
+// Rounds:       <= 2 * (k - 1) * log(k, p) + 2
+// Bytes:        <= 2 * n * (p - 1) / p + n
 // Scratch:      n * (k - 2) / k
 // Good for:     vectors of middle length
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/parts/groups.hpp"
+#include "algorithms/parts/folding.hpp"
 #include "patterns/factors.hpp"
 #include "schedule/algorithm.hpp"
 
@@ -85,22 +86,20 @@ void write(const shape& s, builder& b) {
   }
   const patterns::factors f(s.size, s.of(knob::k));
   if (parts::follow(b, f, s.rank)) return;
-  const int g = f.group_of(s.rank);
-  const bool gathers = f.members_of(g) > 1;
-  if (gathers) parts::gather_operands(b, f, g, whole(buffer::input), whole(buffer::output));
+  const place operand = parts::take_in_follower(b, f, s.rank, buffer::output);
 
   b.split_into(f.groups);
   if (f.most() > 2) b.words(1, 0);
   std::vector<round_of_groups> rounds;
   for (int low = 0, n = f.groups, distance = 1; const int factor : f.all) {
     n /= factor;
-    rounds.push_back({f, g, factor, distance, low, n});
-    reduce_scatter(b, rounds.back(), gathers || rounds.size() > 1 ? buffer::output : buffer::input);
+    rounds.push_back({f, f.group_of(s.rank), factor, distance, low, n});
+    reduce_scatter(b, rounds.back(), rounds.size() > 1 ? buffer::output : operand.where);
     low = rounds.back().own();
     distance *= factor;
   }
   for (auto r = rounds.rbegin(); r != rounds.rend(); ++r) allgather(b, *r);
-  parts::give_results(b, f, g);
+  parts::answer_follower(b, f, s.rank);
 }
 
 }  // namespace tutti::algorithms::allreduce_reduce_scatter_allgather
