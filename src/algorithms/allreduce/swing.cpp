@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allreduce/swing
+//
+// Partners swing from one side to the other at distances 1, 1, 3, 5, 11 ...: in each round a rank gives the
+// blocks that are nearer to its partner away and adds what it gets to the others, until it has one block
+// complete; then all go back the same way. Of an odd number the last rank takes no part in that: it exchanges
+// blocks with each of the others, while these go on. Blocks stand such that for a power of two every message
+// is contiguous; otherwise some pass through scratch, their lengths being those of what they come from.
+//
+// Source:       De Sensi and others 2024 (Swing); the odd rank is ours
+// Restrictions: commutative
+// Rounds:       <= 2 * floor(p / 2) == p ? 2 * ceil_log(2, p) : 2 * p + 2
+// Bytes:        2 * n * (p - 1) / p
+// Scratch:      p == pof2 ? 0 : n
+// Good for:     rings and tori, vectors of middle length
+#include "patterns/swing.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::allreduce_swing {
+
+namespace {
+
+using patterns::swing;
+
+place at_range(buffer which, swing::range r) { return blocks(which, r.first, r.count, table::split); }
+
+/// The messages of one direction, and where those of several ranges are packed: a word for each range says
+/// how long it is.
+class messages {
+ public:
+  messages(builder& b, const std::vector<swing::ranges>& all, int first_word)
+      : b_(b), all_(all), end_(first_word) {
+    for (const swing::ranges& one : all) {
+      first_.push_back(end_);
+      if (one.size() > 1) end_ += static_cast<int>(one.size());
+    }
+  }
+  int end_of_words() const { return end_; }
+  bool is_packed(int j) const { return of(j).size() > 1; }
+  const swing::ranges& of(int j) const { return all_[static_cast<std::size_t>(j)]; }
+
+  place in(buffer room, int j, buffer vector) const {
+    if (!is_packed(j)) return at_range(vector, of(j)[0]);
+    const int first = first_[static_cast<std::size_t>(j)];
+    return held(room, first, static_cast<int>(of(j).size()), first);
+  }
+  /// body(where a range stands, where it is packed), of a message that is.
+  template <class Body>
+  void for_each_packed(buffer room, int j, buffer vector, Body&& body) const {
+    if (!is_packed(j)) return;
+    const int first = first_[static_cast<std::size_t>(j)];
+    for (int i = 0; const swing::range& r : of(j))
+      body(at_range(vector, r), held(room, first + i++, 1, first));
+  }
+  /// Before the first use. What is taken for the room is enough for either direction of the same exchange.
+  void measure(int j, buffer vector) {
+    if (!is_packed(j)) return;
+    for (int i = first_[static_cast<std::size_t>(j)]; const swing::range& r : of(j))
+      b_.measure(at_range(vector, r), word(i++));
+    b_.round();  // which holds 65535 steps of a kind
+    int n = 0;
+    for (const swing::range& r : of(j)) n += r.count;
+    most_ = std::max(most_, n);
+  }
+  int most_blocks() const { return most_; }
+
+ private:
+  builder& b_;
+  const std::vector<swing::ranges>& all_;
+  std::vector<int> first_;
+  int end_, most_ = 0;
+};
+
+void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd) {
+  const swing::traffic all = pattern.of(s.rank);
+  const int rounds = pattern.rounds(), last = s.size - 1;
+  messages given(b, all.given, 0), got(b, all.got, given.end_of_words());
+  b.words(got.end_of_words());
+  const buffer out = buffer::scratch0, in = buffer::scratch1;
+  // The last of an odd number meets one of the others after the other.
+  const int turn = odd ? static_cast<int>(static_cast<std::int64_t>(s.rank) * rounds / last) : -1;
+  const place own = block(buffer::output, all.own, table::split);
+
+  for (int j = 0; j < rounds; ++j) {
+    const buffer vector = j == 0 ? buffer::input : buffer::output;
+    const int partner = pattern.partner(s.rank, j);
+    given.measure(j, vector);
+    got.measure(j, vector);
+    given.for_each_packed(out, j, vector, [&](place stands, place packed) { b.copy(stands, packed); });
+    b.send(partner, given.in(out, j, vector));
+    if (got.is_packed(j))
+      b.recv(partner, got.in(in, j, vector));
+    else
+      b.recv_reduce_right({partner}, got.in(in, j, vector), got.in(in, j, buffer::output));
+    got.for_each_packed(in, j, vector, [&](place stands, place packed) {
+      place sum = stands;
+      sum.where = buffer::output;
+      b.reduce(stands, packed, sum);
+    });
+    for (const swing::range& r : all.untouched)
+      if (j == 0 && !s.in_place) b.copy(at_range(buffer::input, r), at_range(buffer::output, r));
+    b.round();
+    if (j != turn) continue;
+    b.send(last, block(buffer::input, last, table::split));
+    b.recv_reduce_right({last}, own, own);
+    b.round();
+  }
+  for (int j = rounds - 1; j >= 0; --j) {
+    const int partner = pattern.partner(s.rank, j);
+    const buffer vector = buffer::output;
+    got.for_each_packed(out, j, vector, [&](place stands, place packed) { b.copy(stands, packed); });
+    b.exchange(partner, got.in(out, j, vector), partner, given.in(in, j, vector));
+    if (rounds - 1 - j == turn) b.exchange(last, own, last, block(vector, last, table::split));
+    given.for_each_packed(in, j, vector, [&](place stands, place packed) { b.copy(packed, stands); });
+    b.round();
+  }
+  // What is given in one half of the algorithm is got in the other.
+  const int room = std::max(given.most_blocks(), got.most_blocks());
+  if (room > 0) {
+    b.scratch(out, room, table::split);
+    b.scratch(in, room, table::split);
+  }
+}
+
+/// The rank that stands outside: one of the others after the other gets its operand of that one's block and
+/// gives its own, and then the same with results.
+void write_last(const shape& s, builder& b, const swing& pattern) {
+  const int others = s.size - 1;
+  const place operand = block(buffer::input, others, table::split);
+  const place own = block(buffer::output, others, table::split);
+  const auto reduce = [&](index rank, place theirs, place sum) {
+    b.send(rank, theirs);
+    b.recv_reduce_right(rank, sum, own);
+    b.round();
+  };
+  const auto gather = [&](index rank, place theirs) {
+    b.exchange(rank, own, rank, theirs);
+    b.round();
+  };
+  if (pattern.is_regular()) {
+    b.permute(swing::regular_block_of, others);
+    const auto theirs = [](buffer which, index rank) { return permuted(which, rank, table::split); };
+    reduce({0}, theirs(buffer::input, {0}), operand);
+    b.loop(others - 1, [&] { reduce(at(1, 1), theirs(buffer::input, at(1, 1)), own); });
+    b.loop(others, [&] { gather(at(0, 1), theirs(buffer::output, at(0, 1))); });
+    return;
+  }
+  std::vector<int> block_of(static_cast<std::size_t>(others));
+  for (int i = 0; const int owner : pattern.owners()) block_of[static_cast<std::size_t>(owner)] = i++;
+  const auto theirs = [&](buffer which, int rank) {
+    return block(which, block_of[static_cast<std::size_t>(rank)], table::split);
+  };
+  for (int r = 0; r < others; ++r) reduce({r}, theirs(buffer::input, r), r == 0 ? operand : own);
+  for (int r = 0; r < others; ++r) gather({r}, theirs(buffer::output, r));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (s.size == 1) {
+    if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
+    return;
+  }
+  const bool odd = s.size % 2 != 0;
+  const swing pattern(odd ? s.size - 1 : s.size);
+  b.split_into(s.size);
+  if (odd && s.rank == s.size - 1)
+    write_last(s, b, pattern);
+  else
+    write_butterfly(s, b, pattern, odd);
+}
+
+}  // namespace tutti::algorithms::allreduce_swing
