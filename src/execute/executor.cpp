@@ -31,6 +31,7 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number)
   restless_ = b.restless;
   if (b.plan.words != 0) [[unlikely]] {
     words_.assign(static_cast<std::size_t>(b.plan.words), 0);
+    before_.origin = -1;
     base_[static_cast<int>(buffer::words)] = reinterpret_cast<std::byte*>(words_.data());
   }
   if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size ||

@@ -132,6 +132,7 @@ class schedule_run {
   range locate(const place& p) const noexcept;
   range locate_indexed(const place& p) const noexcept;
   void table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;
+  std::uint64_t words_before(std::int32_t origin, std::int32_t first) const noexcept;
   std::size_t segment_bytes() const noexcept;
   std::size_t longest(const place& p) const noexcept;
   std::int32_t trips(const trip_count& t) const noexcept;
@@ -160,6 +161,11 @@ class schedule_run {
   };
   std::unique_ptr<reserved[]> reserved_;  // by scratch; made by the first reserve step
   std::vector<std::uint64_t> words_;
+  struct words_sum {  // the last that was asked for; forgotten whenever a word may change
+    std::int32_t origin = -1, first = 0;
+    std::uint64_t sum = 0;
+  };
+  mutable words_sum before_;
   std::size_t allotted_unit_ = 0, allotted_element_ = 0;  // what memory_ is divided for
   const bound_schedule* allotted_for_ = nullptr;
   std::unique_ptr<sending[]> sendings_;

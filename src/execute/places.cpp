@@ -12,11 +12,20 @@ std::size_t schedule_run::segment_bytes() const noexcept {
   return std::max<std::size_t>(wanted - wanted % element, element);
 }
 
+// Loops go from block to block: the sum goes on from where the last one ended.
+std::uint64_t schedule_run::words_before(std::int32_t origin, std::int32_t first) const noexcept {
+  if (before_.origin != origin || before_.first > first) before_ = {origin, origin, 0};
+  for (; before_.first < first; ++before_.first)
+    before_.sum += words_[static_cast<std::size_t>(before_.first)];
+  return before_.sum;
+}
+
 void schedule_run::table_range(const place& p, int first, std::size_t& offset,
                                std::size_t& bytes) const noexcept {
   const std::size_t element = call_->type.size;
   const auto from = static_cast<std::size_t>(first);
   if (p.where == buffer::words) {
+    before_.origin = -1;
     offset = from * sizeof(std::uint64_t);
     bytes = static_cast<std::size_t>(p.blocks) * sizeof(std::uint64_t);
     return;
@@ -47,8 +56,8 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
         bytes += call_->out_counts[i] * element;
       return;
     case table::held: {
-      std::uint64_t before = 0, sum = 0;
-      for (auto i = static_cast<std::size_t>(p.origin); i < from; ++i) before += words_[i];
+      const std::uint64_t before = words_before(p.origin, first);
+      std::uint64_t sum = 0;
       for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i) sum += words_[i];
       offset = before * element;
       bytes = sum * element;

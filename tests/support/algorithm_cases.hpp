@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every algorithm of the catalogue, and the engine's own collectives, against plain loops, below the C++
-// face: roots x sizes x in place x operators, blocking and nonblocking. The same cases for every engine.
+// face: parameters x roots x sizes x types x in place x kinds of operator, blocking and nonblocking. The same
+// cases for every engine. Neighbours and calls between two groups have one algorithm each, and cases of their
+// own in spmd/face_graph.cpp and spmd/face_between.cpp.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,28 +22,66 @@ struct affine {
   std::uint64_t a, b;
   friend bool operator==(const affine&, const affine&) = default;
 };
-inline affine compose(affine f, affine g) { return {f.a * g.a, f.a * g.b + f.b}; }
-inline void compose_all(const void* l, const void* r, void* out, std::size_t n, void*) {
-  for (std::size_t i = 0; i < n; ++i)
-    static_cast<affine*>(out)[i] =
-        compose(static_cast<const affine*>(l)[i], static_cast<const affine*>(r)[i]);
+
+/// Kinds of operator: one that commutes, one whose order matters, one that the library knows and has kernels
+/// for, and a lambda with something captured.
+enum class kind { commuting, ordered, builtin, lambda };
+inline constexpr kind kinds[] = {kind::commuting, kind::ordered, kind::builtin, kind::lambda};
+
+template <class T>
+T combined(T l, T r, kind k) {
+  if constexpr (std::is_same_v<T, affine>) {
+    if (k == kind::ordered) return {l.a * r.a, l.a * r.b + l.b};
+    return {l.a + r.a, l.b + r.b};
+  } else {
+    return static_cast<T>(l + r);
+  }
 }
-inline void add_all(const void* l, const void* r, void* out, std::size_t n, void*) {
+template <class T, kind K>
+void combine_all(const void* l, const void* r, void* out, std::size_t n, void*) {
   for (std::size_t i = 0; i < n; ++i)
-    static_cast<affine*>(out)[i] = {static_cast<const affine*>(l)[i].a + static_cast<const affine*>(r)[i].a,
-                                    static_cast<const affine*>(l)[i].b + static_cast<const affine*>(r)[i].b};
+    static_cast<T*>(out)[i] = combined(static_cast<const T*>(l)[i], static_cast<const T*>(r)[i], K);
 }
-inline const operation ordered_op{compose_all, nullptr, builtin_op::user, false};
-inline const operation commuting_op{add_all, nullptr, builtin_op::user, true};
-inline affine combined(affine l, affine r, bool ordered) {
-  return ordered ? compose(l, r) : affine{l.a + r.a, l.b + r.b};
+// The state is what a lambda captured: a factor of one, which a lost pointer would not be.
+template <class T>
+void combine_with_state(const void* l, const void* r, void* out, std::size_t n, void* state) {
+  const std::uint64_t one = *static_cast<std::uint64_t*>(state);
+  for (std::size_t i = 0; i < n; ++i) {
+    T sum = combined(static_cast<const T*>(l)[i], static_cast<const T*>(r)[i], kind::lambda);
+    if constexpr (std::is_same_v<T, affine>)
+      sum.a *= one, sum.b *= one;
+    else
+      sum = static_cast<T>(sum * static_cast<T>(one));
+    static_cast<T*>(out)[i] = sum;
+  }
+}
+template <class T>
+operation operator_of(kind k) {
+  static std::uint64_t one = 1;
+  switch (k) {
+    case kind::commuting:
+      return {combine_all<T, kind::commuting>, nullptr, builtin_op::user, true};
+    case kind::ordered:
+      return {combine_all<T, kind::ordered>, nullptr, builtin_op::user, false};
+    case kind::builtin:
+      return {combine_all<T, kind::builtin>, nullptr, builtin_op::sum, true};
+    default:
+      return {combine_with_state<T>, &one, builtin_op::user, true};
+  }
 }
 
-inline affine value(int rank, std::size_t i) {
-  return {2 * (static_cast<std::uint64_t>(rank) * 1000003u + i) + 1,
-          i * 7u + static_cast<std::uint64_t>(rank)};
+template <class T>
+T value(int rank, std::size_t i) {
+  if constexpr (std::is_same_v<T, affine>)
+    return {2 * (static_cast<std::uint64_t>(rank) * 1000003u + i) + 1,
+            i * 7u + static_cast<std::uint64_t>(rank)};
+  else
+    return static_cast<T>(static_cast<std::uint64_t>(rank) * 37u + i * 11u + 1);
 }
-inline constexpr affine canary{0xdeadbeef, 0xfeed};
+template <class T>
+inline constexpr T canary = T{0x5e};
+template <>
+inline constexpr affine canary<affine> = {0xdeadbeef, 0xfeed};
 
 inline void expect(bool ok, const std::string& what, int rank) {
   if (!ok) throw std::runtime_error("wrong result of " + what + " on rank " + std::to_string(rank));
@@ -49,9 +90,16 @@ inline void expect(bool ok, const std::string& what, int rank) {
 struct plan {
   std::string name;
   collective what;
-  bool ordered = false, in_place = false, nonblocking = false;
+  kind op = kind::commuting;
+  bool in_place = false, nonblocking = false;
   int root = 0;
   std::size_t count = 0;
+
+  std::string text() const {
+    return name + " operator " + std::to_string(static_cast<int>(op)) + (in_place ? " in place" : "") +
+           (nonblocking ? " nonblocking" : "") + " root " + std::to_string(root) + " count " +
+           std::to_string(count);
+  }
 };
 
 // Uneven and with zeros, for vector forms.
@@ -70,39 +118,43 @@ inline void carry_out(detail::core& core, const plan& p, const call& c) {
 }
 
 // One call on one rank, checked element by element, gaps and bounds included.
-inline void try_one(detail::core& core, const plan& p) {
+template <class T>
+void try_one(detail::core& core, const plan& p) {
   const int size = core.size(), rank = core.rank();
   const auto ranks = static_cast<std::size_t>(size), me = static_cast<std::size_t>(rank);
   const std::size_t n = p.count;
   call c;
   c.what = p.what;
   c.root = p.root;
-  c.type = element_of<affine>();
+  c.type = element_of<T>();
   c.count = n;
   c.algorithm = p.name.c_str();
-  c.op = p.ordered ? ordered_op : commuting_op;
-  std::vector<affine> in, out;
+  c.op = operator_of<T>(p.op);
+  std::vector<T> in, out;
   std::vector<std::size_t> ic(ranks), id(ranks), oc(ranks), od(ranks);
   const auto fill = [&](std::size_t blocks) {
     in.resize(blocks * n);
-    for (std::size_t i = 0; i < in.size(); ++i) in[i] = value(rank, i);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = value<T>(rank, i);
   };
   const auto reduced = [&](std::size_t i, int upto) {
-    affine all = value(0, i);
-    for (int r = 1; r < upto; ++r) all = combined(all, value(r, i), p.ordered);
+    T all = value<T>(0, i);
+    for (int r = 1; r < upto; ++r) all = combined(all, value<T>(r, i), p.op);
     return all;
+  };
+  const auto untouched = [&](std::size_t at) {
+    if (!(out[at] == canary<T>)) expect(false, p.text() + " (wrote where nothing belongs)", rank);
   };
   const auto finish = [&] {
     c.input = in.data();
-    out.push_back(canary);
+    out.push_back(canary<T>);
     c.output = out.data();
-    if (in.empty()) c.input = &canary;
+    if (in.empty()) c.input = &canary<T>;
     carry_out(core, p, c);
-    expect(out.back() == canary, p.name + " (wrote beyond the end)", rank);
+    untouched(out.size() - 1);
     out.pop_back();
   };
-  const auto same = [&](std::size_t at, affine want) {
-    expect(out[at] == want, p.name + " at " + std::to_string(at) + " n=" + std::to_string(n), rank);
+  const auto same = [&](std::size_t at, T want) {
+    if (!(out[at] == want)) expect(false, p.text() + " at " + std::to_string(at), rank);
   };
   switch (p.what) {
     case collective::barrier:
@@ -117,9 +169,9 @@ inline void try_one(detail::core& core, const plan& p) {
         finish();
       } else {
         in.clear();
-        out.assign(n, canary);
+        out.assign(n, canary<T>);
         finish();
-        for (std::size_t i = 0; i < n; ++i) same(i, value(p.root, i));
+        for (std::size_t i = 0; i < n; ++i) same(i, value<T>(p.root, i));
       }
       return;
     case collective::reduce:
@@ -127,7 +179,7 @@ inline void try_one(detail::core& core, const plan& p) {
     case collective::scan:
     case collective::exscan: {
       fill(1);
-      out.assign(n, canary);
+      out.assign(n, canary<T>);
       if (p.in_place && (p.what != collective::reduce || rank == p.root)) {
         out = in;
         in.clear();
@@ -148,8 +200,8 @@ inline void try_one(detail::core& core, const plan& p) {
         total += oc[r];
       }
       in.resize(total);
-      for (std::size_t i = 0; i < total; ++i) in[i] = value(rank, i);
-      out.assign(oc[me], canary);
+      for (std::size_t i = 0; i < total; ++i) in[i] = value<T>(rank, i);
+      out.assign(oc[me], canary<T>);
       if (p.in_place) {
         out = in;
         c.in_place = true;
@@ -161,7 +213,7 @@ inline void try_one(detail::core& core, const plan& p) {
     }
     case collective::reduce_scatter_block:
       fill(ranks);
-      out.assign(n, canary);
+      out.assign(n, canary<T>);
       if (p.in_place) {
         out = in;
         c.in_place = true;
@@ -174,7 +226,7 @@ inline void try_one(detail::core& core, const plan& p) {
       c.op = {};
       fill(1);
       const bool receives = p.what == collective::allgather || rank == p.root;
-      out.assign(receives ? ranks * n : 0, canary);
+      out.assign(receives ? ranks * n : 0, canary<T>);
       if (p.in_place && receives) {
         std::copy(in.begin(), in.end(), out.begin() + static_cast<std::ptrdiff_t>(me * n));
         in.clear();
@@ -183,29 +235,30 @@ inline void try_one(detail::core& core, const plan& p) {
       finish();
       if (!receives) return;
       for (int r = 0; r < size; ++r)
-        for (std::size_t i = 0; i < n; ++i) same(static_cast<std::size_t>(r) * n + i, value(r, i));
+        for (std::size_t i = 0; i < n; ++i) same(static_cast<std::size_t>(r) * n + i, value<T>(r, i));
       return;
     }
     case collective::scatter:
       c.op = {};
       if (rank == p.root) fill(ranks);
-      out.assign(n, canary);
+      out.assign(n, canary<T>);
       if (p.in_place && rank == p.root) c.in_place = true;
       finish();
       if (!c.in_place)
-        for (std::size_t i = 0; i < n; ++i) same(i, value(p.root, me * n + i));
+        for (std::size_t i = 0; i < n; ++i) same(i, value<T>(p.root, me * n + i));
       return;
     case collective::alltoall:
       c.op = {};
       fill(ranks);
-      out.assign(ranks * n, canary);
+      out.assign(ranks * n, canary<T>);
       if (p.in_place) {
         out = in;
         c.in_place = true;
       }
       finish();
       for (int r = 0; r < size; ++r)
-        for (std::size_t i = 0; i < n; ++i) same(static_cast<std::size_t>(r) * n + i, value(r, me * n + i));
+        for (std::size_t i = 0; i < n; ++i)
+          same(static_cast<std::size_t>(r) * n + i, value<T>(r, me * n + i));
       return;
     case collective::gatherv:
     case collective::allgatherv: {
@@ -219,8 +272,8 @@ inline void try_one(detail::core& core, const plan& p) {
       }
       c.count = oc[me];
       in.resize(oc[me]);
-      for (std::size_t i = 0; i < in.size(); ++i) in[i] = value(rank, i);
-      out.assign(receives ? end + 1 : 0, canary);
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = value<T>(rank, i);
+      out.assign(receives ? end + 1 : 0, canary<T>);
       if (receives) {
         c.out_counts = {oc.data(), ranks};
         c.out_displs = {od.data(), ranks};
@@ -233,8 +286,8 @@ inline void try_one(detail::core& core, const plan& p) {
       finish();
       if (!receives) return;
       for (std::size_t r = 0; r < ranks; ++r) {
-        expect(out[od[r] - 1] == canary, p.name + " (wrote into a gap)", rank);
-        for (std::size_t i = 0; i < oc[r]; ++i) same(od[r] + i, value(static_cast<int>(r), i));
+        untouched(od[r] - 1);
+        for (std::size_t i = 0; i < oc[r]; ++i) same(od[r] + i, value<T>(static_cast<int>(r), i));
       }
       return;
     }
@@ -249,18 +302,19 @@ inline void try_one(detail::core& core, const plan& p) {
       c.count = ic[me];
       if (rank == p.root) {
         in.resize(end + 1);
-        for (std::size_t i = 0; i < in.size(); ++i) in[i] = value(rank, i);
+        for (std::size_t i = 0; i < in.size(); ++i) in[i] = value<T>(rank, i);
         c.in_counts = {ic.data(), ranks};
         c.in_displs = {id.data(), ranks};
         c.in_place = p.in_place;
       }
-      out.assign(ic[me], canary);
+      out.assign(ic[me], canary<T>);
       finish();
       if (!c.in_place)
-        for (std::size_t i = 0; i < ic[me]; ++i) same(i, value(p.root, id[me] + i));
+        for (std::size_t i = 0; i < ic[me]; ++i) same(i, value<T>(p.root, id[me] + i));
       return;
     }
-    case collective::alltoallv: {
+    case collective::alltoallv:
+    case collective::alltoallw: {
       c.op = {};
       std::size_t iend = 0, oend = 0;
       for (std::size_t r = 0; r < ranks; ++r) {
@@ -272,24 +326,35 @@ inline void try_one(detail::core& core, const plan& p) {
         od[r] = oend + 1;
         oend = od[r] + oc[r];
       }
-      out.assign(oend + 1, canary);
+      out.assign(oend + 1, canary<T>);
       if (p.in_place) {
         for (std::size_t r = 0; r < ranks; ++r)
           for (std::size_t i = 0; i < oc[r]; ++i)
-            out[od[r] + i] = value(rank * size + static_cast<int>(r), i);
+            out[od[r] + i] = value<T>(rank * size + static_cast<int>(r), i);
         c.in_place = true;
       } else {
         in.resize(iend);
         for (std::size_t r = 0; r < ranks; ++r)
-          for (std::size_t i = 0; i < ic[r]; ++i) in[id[r] + i] = value(rank * size + static_cast<int>(r), i);
+          for (std::size_t i = 0; i < ic[r]; ++i)
+            in[id[r] + i] = value<T>(rank * size + static_cast<int>(r), i);
         c.in_counts = {ic.data(), ranks};  // dense: displacements are the library's to find
       }
       c.out_counts = {oc.data(), ranks};
       c.out_displs = {od.data(), ranks};
+      std::vector<std::size_t> bytes_in = ic, bytes_out = oc, from_byte = od;
+      if (p.what == collective::alltoallw) {
+        for (auto* list : {&bytes_in, &bytes_out, &from_byte})
+          for (std::size_t& x : *list) x *= sizeof(T);
+        c.type = element_of<std::byte>();
+        if (!p.in_place) c.in_counts = {bytes_in.data(), ranks};
+        c.out_counts = {bytes_out.data(), ranks};
+        c.out_displs = {from_byte.data(), ranks};
+      }
       finish();
       for (std::size_t r = 0; r < ranks; ++r) {
-        expect(out[od[r] - 1] == canary, p.name + " (wrote into a gap)", rank);
-        for (std::size_t i = 0; i < oc[r]; ++i) same(od[r] + i, value(static_cast<int>(r) * size + rank, i));
+        untouched(od[r] - 1);
+        for (std::size_t i = 0; i < oc[r]; ++i)
+          same(od[r] + i, value<T>(static_cast<int>(r) * size + rank, i));
       }
       return;
     }
@@ -298,57 +363,99 @@ inline void try_one(detail::core& core, const plan& p) {
   }
 }
 
-inline bool has_operator(collective w) {
-  return w == collective::reduce || w == collective::allreduce || w == collective::scan ||
-         w == collective::exscan || w == collective::reduce_scatter_block || w == collective::reduce_scatter;
-}
-inline bool has_root(collective w) {
-  return w == collective::bcast || w == collective::reduce || w == collective::gather ||
-         w == collective::gatherv || w == collective::scatter || w == collective::scatterv;
-}
-
-// All calls that the restrictions of one name permit, in the same order on all ranks.
-inline void try_all(detail::core& core, std::string name, collective what, const pure_algorithm* pure) {
+// All calls that the restrictions of one name permit, in the same order on all ranks. Where there are many
+// ranks, less is varied.
+template <class T>
+void try_all_of(detail::core& core, const std::string& name, collective what, bool thorough) {
   const int size = core.size();
+  const bool native = name.ends_with("/native");
   std::vector<int> roots{0};
-  if (has_root(what)) {
+  if (is_rooted(what)) {
     if (size > 1) roots.push_back(size - 1);
     if (size > 2) roots.push_back(size / 2);
+    if (size <= 5)
+      for (int r = 1; r < size - 1; ++r)
+        if (r != size / 2) roots.push_back(r);
   }
   std::vector<std::size_t> counts{0, 1, 3, 17};
-  if (size <= 8) counts.insert(counts.end(), {200, 3001});  // cells and rendezvous
-  for (const bool ordered : {false, true})
+  if (thorough && size <= 8) counts.insert(counts.end(), {200, 3001});  // cells and rendezvous
+  if (!thorough) counts = {static_cast<std::size_t>(size) + 2};
+  for (const kind op : kinds)
     for (const bool in_place : {false, true})
       for (const int root : roots)
         for (const std::size_t count : counts)
           for (const bool nonblocking : {false, true}) {
-            if (ordered && !has_operator(what)) continue;
+            if (op != kind::commuting && !combines(what)) continue;
+            if (std::is_same_v<T, affine> ? op == kind::builtin : op == kind::ordered) continue;
+            if (op == kind::lambda && !thorough) continue;
             if (in_place && (what == collective::barrier || what == collective::bcast)) continue;
             // On others' operands a rank's result may lie: the embedded engines leave this to schedules.
-            if (in_place && pure == nullptr && what == collective::reduce_scatter_block) continue;
-            plan p{name, what, ordered, in_place, nonblocking, root, count};
-            if (pure != nullptr) {
-              agreed_signature s{
-                  what,     size,    count, sizeof(affine), element_kind::opaque, builtin_op::user,
-                  !ordered, in_place};
-              if (!permits(choice(pure), s)) continue;
-            }
-            try_one(core, p);
+            // Native collectives of an MPI do not take operators of ours.
+            if (in_place && native && what == collective::reduce_scatter_block) continue;
+            const plan p{name, what, op, in_place, nonblocking, root, count};
+            agreed_signature s;
+            s.what = what;
+            s.ranks = size;
+            s.count = count;
+            s.element_size = sizeof(T);
+            s.kind = element_of<T>().kind;
+            s.op = operator_of<T>(op).which;
+            s.commutative = !combines(what) || op != kind::ordered;
+            s.in_place = in_place;
+            if (native ? !core.offers_native(s) : !permits(read_choice(what, name), s)) continue;
+            try_one<T>(core, p);
           }
+}
+
+/// The name with other values of its parameters.
+inline std::vector<std::string> variants(const pure_algorithm& a, int size) {
+  std::vector<std::string> all;
+  for (const knob_range& one : a.parameters) {
+    std::vector<std::uint32_t> values;
+    switch (one.which) {
+      case knob::segment:
+        values = {32, 48};
+        break;
+      case knob::region:
+        for (int r = 1; r <= size; ++r)
+          if (size % r == 0) values.push_back(static_cast<std::uint32_t>(r));
+        break;
+      case knob::aggregate:
+        values = {1, 2, 4};
+        break;
+      default:
+        values = {1, 3, static_cast<std::uint32_t>(size)};
+    }
+    for (const std::uint32_t v : values)
+      if (v >= one.least && v <= one.most && v != one.usual)
+        all.push_back(std::string(a.name) + ":" + std::string(name_of(one.which)) + "=" + std::to_string(v));
+  }
+  return all;
+}
+
+inline void try_all(detail::core& core, const std::string& name, const pure_algorithm& a) {
+  if (is_neighborly(a.what) || demands(a.needs, restriction::inter)) return;
+  try_all_of<affine>(core, name, a.what, true);
+  try_all_of<std::uint64_t>(core, name, a.what, combines(a.what));
+  try_all_of<std::uint8_t>(core, name, a.what, false);
 }
 
 /// Everything that this engine can run on this communicator.
 inline void try_everything(detail::core& core) {
-  for (const pure_algorithm* a : catalogue()) try_all(core, std::string(a->name), a->what, a);
+  for (const pure_algorithm* a : catalogue()) {
+    try_all(core, std::string(a->name), *a);
+    for (const std::string& name : variants(*a, core.size()))
+      if (!is_neighborly(a->what) && !demands(a->needs, restriction::inter)) {
+        try_all_of<affine>(core, name, a->what, false);
+        if (combines(a->what)) try_all_of<std::uint64_t>(core, name, a->what, false);
+      }
+  }
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
-    agreed_signature s;
-    s.what = what;
-    s.ranks = core.size();
-    s.element_size = sizeof(affine);
-    // Native collectives of an MPI do not take these operators.
-    if (has_operator(what)) s.commutative = false;
-    if (core.offers_native(s)) try_all(core, std::string(collective_names[i]) + "/native", what, nullptr);
+    if (is_neighborly(what)) continue;
+    const std::string name = std::string(collective_names[i]) + "/native";
+    try_all_of<affine>(core, name, what, true);
+    try_all_of<std::uint64_t>(core, name, what, combines(what));
   }
 }
 

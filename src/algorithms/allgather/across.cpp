@@ -17,12 +17,10 @@ namespace tutti::algorithms::allgather_across {
 void write(const shape& s, builder& b) {
   const patterns::sides group = sides_of(s);
   const table how = result_table(s);
-  for (int i = 0; i < group.remote_size(); ++i) {
-    // Begins at another rank each, so that not all send to the same.
-    const int peer = (i + group.local_rank()) % group.remote_size();
+  for_each_meeting(group, [&](int peer) {
     b.send(group.remote(peer), whole(buffer::input));
     b.recv(group.remote(peer), block(buffer::output, peer, how));
-  }
+  });
 }
 
 }  // namespace tutti::algorithms::allgather_across

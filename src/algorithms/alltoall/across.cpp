@@ -18,12 +18,10 @@ void write(const shape& s, builder& b) {
   const patterns::sides group = sides_of(s);
   const bool even = s.what == collective::alltoall;
   const table in = even ? table::uniform : table::in, out = even ? table::uniform : table::out;
-  for (int i = 0; i < group.remote_size(); ++i) {
-    // Begins at another rank each, so that not all send to the same.
-    const int peer = (i + group.local_rank()) % group.remote_size();
+  for_each_meeting(group, [&](int peer) {
     b.exchange(group.remote(peer), block(buffer::input, peer, in), group.remote(peer),
                block(buffer::output, peer, out));
-  }
+  });
 }
 
 }  // namespace tutti::algorithms::alltoall_across

@@ -36,6 +36,17 @@ inline void bcast_from_leader(const patterns::sides& group, int k, place all, bu
   b.round();
 }
 
+/// Calls body(i) for every member i of the other group, in an order in which nobody is met by two at once:
+/// those meet whose numbers add up to the same, modulo the larger group's size.
+template <class Body>
+void for_each_meeting(const patterns::sides& group, Body&& body) {
+  const int n = group.local_size() > group.remote_size() ? group.local_size() : group.remote_size();
+  for (int i = 0; i < n; ++i) {
+    const int peer = (i - group.local_rank() + n) % n;
+    if (peer < group.remote_size()) body(peer);
+  }
+}
+
 /// True where a member has to combine others' operands.
 inline bool is_inner(const patterns::sides& group, int k) {
   return patterns::knomial_subtree(group.local_rank(), group.local_size(), k) > 1;
