@@ -27,7 +27,7 @@ class two_trees {
   constexpr two_trees(int rank, int p) : paired_(p / 2 * 2) {
     const bool odd = p != paired_;
     if (paired_ == 0) return;
-    height = std::bit_width(static_cast<unsigned>(paired_)) - 1 + (odd ? 1 : 0);
+    height = static_cast<int>(std::bit_width(static_cast<unsigned>(paired_))) - (odd ? 0 : 1);
     for (int t = 0; t < 2; ++t) {
       node& n = nodes[t];
       if (rank == paired_) {

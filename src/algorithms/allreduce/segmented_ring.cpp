@@ -29,20 +29,16 @@ void write(const shape& s, builder& b) {
   const auto part = [&](buffer which, index at_block, index at_segment) {
     return segment(block(which, at_block, table::split), at_segment);
   };
+  const auto step = [&](buffer held, index given, index now, index before) {
+    b.send(up, part(held, given, now));
+    b.recv_reduce_left({down}, part(buffer::input, plus(given, -1), now),
+                       part(buffer::output, plus(given, -1), now));
+    b.exchange(up, part(buffer::output, plus(given, 1), before), down, part(buffer::output, given, before));
+  };
   b.loop({1, 2}, [&] {
-    // Here the segment is counted by the loop that stands alone, below by the outer one of two.
-    const index now = at(0, 1), before = at(-1, 1);
-    b.send(up, part(buffer::input, index{r}, now));
-    b.recv_reduce_left({down}, part(buffer::input, index{down}, now), part(buffer::output, index{down}, now));
-    b.exchange(up, part(buffer::output, index{up}, before), down, part(buffer::output, index{r}, before));
-    b.loop(p - 2, [&] {
-      const index now = at_outer(0, 1), before = at_outer(-1, 1);
-      b.send(up, part(buffer::output, at(r - 1, -1, p), now));
-      b.recv_reduce_left({down}, part(buffer::input, at(r - 2, -1, p), now),
-                         part(buffer::output, at(r - 2, -1, p), now));
-      b.exchange(up, part(buffer::output, at(r, -1, p), before), down,
-                 part(buffer::output, at(r - 1, -1, p), before));
-    });
+    // The loop over segments stands alone here, below it is the outer one of two.
+    step(buffer::input, at(r, 0, p), at(0, 1), at(-1, 1));
+    b.loop(p - 2, [&] { step(buffer::output, at(r - 1, -1, p), at_outer(0, 1), at_outer(-1, 1)); });
   });
 }
 
