@@ -17,6 +17,7 @@
 #include "check/prove.hpp"
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
+#include "text.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -50,35 +51,13 @@ std::vector<int> parse_ranks(const std::string& text) {
   return all;
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t corner = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1] ? 1 : 0)});
-      corner = above;
-    }
-  }
-  return row[b.size()];
-}
-
 bool is_called(const pure_algorithm& a, std::string_view name) {
   return name == a.name || name == a.short_name() || name == name_of(a.what);
 }
 
-std::string nearest(std::string_view name) {
-  std::string best;
-  std::size_t least = name.size() + 1;
-  for (const pure_algorithm* a : catalogue())
-    for (const std::string_view candidate : {a->name, a->short_name(), name_of(a->what)})
-      if (const std::size_t d = distance(name, candidate); d < least) {
-        least = d;
-        best = candidate;
-      }
-  return best;
+std::string nearest(const std::string& name) {
+  const std::string algorithm = nearest_algorithm(name), what = nearest_collective(name);
+  return edit_distance(name, what) < edit_distance(name, algorithm) ? what : algorithm;
 }
 
 struct row {

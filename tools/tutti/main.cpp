@@ -13,10 +13,14 @@ int main(int argc, char** argv) {
   CLI::App app{"tutti: collective communication for C++"};
   app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
   app.require_subcommand(1);
-  app.footer("Examples:\n  tutti info\n  tutti info --json\n  tutti list allreduce\n");
+  app.footer(
+      "Examples:\n  tutti info\n  tutti info --json\n  tutti list allreduce\n  tutti show allreduce/ring "
+      "--ranks 8\n"
+      "  tutti check allreduce/ring --ranks 1..16\n");
   int status = 0;
   tutti::tool::add_info(app, status);
   tutti::tool::add_list(app, status);
+  tutti::tool::add_show(app, status);
   tutti::tool::add_check(app, status);
   try {
     app.parse(argc, argv);

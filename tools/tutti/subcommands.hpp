@@ -11,5 +11,6 @@ namespace tutti::tool {
 void add_info(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+void add_show(CLI::App& app, int& status);
 
 }  // namespace tutti::tool

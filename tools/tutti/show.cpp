@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti show: an algorithm for one call, message by message. The schedules of all ranks run in the abstract
+// (src/check/), and what they did is shown.
+#include "show.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "check/cases.hpp"
+#include "subcommands.hpp"
+#include "text.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::tool {
+namespace {
+
+struct wishes {
+  std::string name, svg, graph = "ring";
+  int ranks = 8, root = 0;
+  std::optional<std::size_t> count;
+  std::optional<int> first;
+  std::optional<int> rank;
+  bool in_place = false, ordered = false, uneven = false, as_json = false, everything = false;
+};
+
+/// What was asked for cannot be shown: one line, exit status 2.
+struct refusal {
+  std::string why;
+};
+
+choice find(const std::string& text) {
+  const std::string base = text.substr(0, text.find(':'));
+  const auto slash = base.find('/');
+  std::vector<const pure_algorithm*> found;
+  for (const pure_algorithm* a : catalogue())
+    if (a->name == base || (slash == base.npos && a->short_name() == base)) found.push_back(a);
+  if (found.size() == 1) try {
+      const std::string whole = std::string(found[0]->name) + text.substr(base.size());
+      return read_choice(found[0]->what, whole);
+    } catch (const usage_error& e) {
+      const std::string why = e.what();
+      throw refusal{why.substr(why.find('"'))};  // what stands before is known
+    }
+  if (found.size() > 1) {
+    std::string names;
+    for (const auto* a : found) names += (names.empty() ? "" : ", ") + std::string(a->name);
+    throw refusal{fmt::format("several algorithms are called \"{}\": {}", base, names)};
+  }
+  if (std::find(collective_names.begin(), collective_names.end(), base) != collective_names.end())
+    throw refusal{fmt::format("\"{0}\" is a collective; \"tutti list {0}\" has its algorithms", base)};
+  throw refusal{
+      fmt::format("there is no algorithm \"{}\"; did you mean \"{}\"?", base, nearest_algorithm(base))};
+}
+
+check::wish call_of(const wishes& asked, const choice& c) {
+  const pure_algorithm& a = *c.pure;
+  const auto needs = [&](restriction r) { return demands(a.needs, r); };
+  const auto refuse = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
+    throw refusal{std::string(a.name) + fmt::format(text, std::forward<Values>(values)...)};
+  };
+  const int p = asked.ranks;
+  if (p < 1 || p > 1024) throw refusal{fmt::format("--ranks is {}: from 1 to 1024 can be shown", p)};
+  if (needs(restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(p)))
+    refuse(" serves powers of two only, and {} ranks are none (power_of_two)", p);
+  if (needs(restriction::even_ranks) && p % 2 != 0)
+    refuse(" serves even numbers of ranks only, not {} (even_ranks)", p);
+  if (needs(restriction::equal_regions)) {
+    const auto region = c.knobs[static_cast<std::size_t>(knob::region)];
+    if (region == 0 || static_cast<unsigned>(p) % region != 0)
+      refuse(" needs regions of equal size, and {} does not divide {} ranks (equal_regions)", region, p);
+  }
+  if (asked.ordered && !combines(a.what)) refuse(" has no operator, --ordered means nothing");
+  if (asked.ordered && needs(restriction::commutative))
+    refuse(" needs an operator that commutes (commutative)");
+  if (asked.in_place && needs(restriction::not_in_place)) refuse(" cannot be in place (not_in_place)");
+  if (asked.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
+                         is_neighborly(a.what) || needs(restriction::inter)))
+    refuse(" is of a call that has no form in place");
+  const bool inter = needs(restriction::inter);
+  if (asked.first && !inter) refuse(" is of calls within one group, --first means nothing");
+  if (inter && p < 2) refuse(" is of calls between two groups, and 1 rank makes none (inter)");
+
+  check::wish w;
+  w.what = a.what;
+  w.ranks = p;
+  w.root = asked.root;
+  w.in_place = asked.in_place || needs(restriction::in_place);
+  w.ordered = asked.ordered;
+  w.knobs = c.knobs;
+  w.blocks = asked.uneven ? check::blocks_are::uneven : check::blocks_are::even;
+  w.first_group = inter ? asked.first.value_or(p / 2) : 0;
+  w.graph = asked.graph == "ring" ? 0 : asked.graph == "star" ? 1 : 2;
+  if (inter && (w.first_group < 1 || w.first_group >= p))
+    throw refusal{fmt::format("--first is {}: both groups need ranks, so 1 to {}", w.first_group, p - 1)};
+  if (w.root < 0 || w.root >= p) throw refusal{fmt::format("--root is {}, out of 0 to {}", w.root, p - 1)};
+  if (w.root != 0 && !is_rooted(a.what)) refuse(" has no root");
+  if (asked.rank && (*asked.rank < 0 || *asked.rank >= p))
+    throw refusal{fmt::format("--rank is {}, out of 0 to {}", *asked.rank, p - 1)};
+  if (asked.count && *asked.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
+    refuse(" needs as many elements as there are ranks (count_ge_ranks)");
+  return w;
+}
+
+// A vector of two elements for each rank, or blocks of two: more where the schedules cut them smaller.
+std::size_t usual_count(check::wish w, const std::vector<schedule>& schedules) {
+  const bool blocks = is_vector_form(w.what) || w.what == collective::gather ||
+                      w.what == collective::scatter || w.what == collective::allgather ||
+                      w.what == collective::alltoall || w.what == collective::reduce_scatter_block;
+  if (blocks) w.ranks = 1;
+  return check::divisible_counts(w, schedules).back();
+}
+
+picture look_at(const wishes& asked) {
+  const choice c = find(asked.name);
+  check::wish w = call_of(asked, c);
+  const auto schedules = check::write_all(c.pure->write, check::make_plan(w));
+  w.count = asked.count ? *asked.count : usual_count(w, schedules);
+  if (w.count > (std::size_t{1} << 40)) throw refusal{"--count is larger than can be shown"};
+  picture p;
+  p.algorithm = c.pure;
+  p.count = w.count;
+  p.call = check::make_plan(w);
+  std::size_t elements = 0;  // results are compared where that is quick
+  for (int r = 0; r < w.ranks; ++r) elements += p.call.input_size(r) + p.call.output_size(r);
+  p.result = check::run_abstract(p.call, schedules, {.symbols = elements < 4'000'000, .record = true});
+  if (p.result.ok()) collect_messages(p);
+  return p;
+}
+
+int show(const wishes& asked) {
+  picture p;
+  try {
+    p = look_at(asked);
+  } catch (const refusal& r) {
+    fmt::print(stderr, "tutti show: {}\n", r.why);
+    return 2;
+  }
+  if (!p.result.ok()) {
+    const check::fault& f = p.result.faults.front();
+    fmt::print(stderr, "tutti show: {} does not hold: {}{}{}: {}\n", p.algorithm->name, p.call.text(),
+               f.rank < 0 ? "" : fmt::format(", rank {}", f.rank),
+               f.round < 0 ? "" : fmt::format(", round {}", f.round), f.what);
+    return 1;
+  }
+  const view how{asked.rank.value_or(-1), asked.everything};
+  if (asked.as_json) fmt::print("{}", as_json(p, how));
+  if (asked.svg == "-") {
+    fmt::print("{}", as_svg(p, how));
+  } else if (!asked.svg.empty()) {
+    std::ofstream file(asked.svg);
+    file << as_svg(p, how);
+    file.close();
+    if (!file) {
+      fmt::print(stderr, "tutti show: cannot write {}\n", asked.svg);
+      return 1;
+    }
+  }
+  if (!asked.as_json && asked.svg.empty()) fmt::print("{}", as_text(p, how));
+  return 0;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, int& status) {
+  auto* command =
+      app.add_subcommand("show", "An algorithm for one call: its messages, as text, JSON or a drawing");
+  auto asked = std::make_shared<wishes>();
+  command
+      ->add_option("name", asked->name, "allreduce/ring, or with parameters: allreduce/dual_root:segment=64")
+      ->required();
+  command->add_option("--ranks", asked->ranks, "How many")->capture_default_str();
+  command->add_option(
+      "--count", asked->count,
+      "Elements of 8 bytes of the vector, or of a block; unless given, some that divide evenly");
+  command->add_option("--root", asked->root, "Of rooted collectives")->capture_default_str();
+  command->add_flag("--in-place", asked->in_place, "The call is in place");
+  command->add_flag("--ordered", asked->ordered, "The operator does not commute");
+  command->add_flag("--uneven", asked->uneven,
+                    "Vector forms: blocks of different lengths, gaps between them");
+  command->add_option("--first", asked->first, "Between two groups: ranks of the first; half unless given");
+  command->add_option("--graph", asked->graph, "Neighbours")
+      ->check(CLI::IsMember({"ring", "star", "random"}))
+      ->capture_default_str();
+  command->add_option("--rank", asked->rank, "Only what this rank does, round by round");
+  command->add_flag("--all", asked->everything, "Fold nothing");
+  command->add_flag("--json", asked->as_json, "One object: ranks[].rounds[][] of steps");
+  command->add_option("--svg", asked->svg, "Draw it to this file, - is standard output");
+  command->footer(
+      "Text and drawing go by the steps of the one-port model: a message takes one, a rank sends one and\n"
+      "receives one at a time. Algorithms that serve calls in place only, or between two groups only, are\n"
+      "shown so. In JSON the steps of one array of `rounds` are under way together; an array has transfers\n"
+      "or local steps, never both. `op` is send, recv, reduce (with `from`: a message reduced where it\n"
+      "arrives, its operand in the buffer \"received\") or copy; an exchange is a send and a recv. "
+      "Algorithms\n"
+      "that count at run time have measure, greatest and reserve besides. Places are in elements.\n"
+      "Status 0: shown; 1: the schedules break a rule; 2: there is no such algorithm, or it does not serve\n"
+      "the call.\n\n"
+      "Examples:\n  tutti show allreduce/ring --ranks 5\n  tutti show bcast/knomial:k=4 --ranks 16 --root 3\n"
+      "  tutti show allreduce/dual_root:segment=64 --count 64 --rank 2\n"
+      "  tutti show scan/recursive_doubling --svg scan.svg\n"
+      "  tutti show alltoall/bruck --json | jq '.ranks[0].rounds'\n");
+  command->callback([asked, &status] { status = show(*asked); });
+}
+
+}  // namespace tutti::tool

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `tutti show` found out about one call, and the three ways to show it: as lines, as JSON, as a drawing.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/abstract_run.hpp"
+#include "select/choose.hpp"
+
+namespace tutti::tool {
+
+/// A transfer with both of its ends. `send` is a put as well; of a put, and of a signal nobody awaits, there
+/// is no step on the other side.
+struct message {
+  int from = 0, to = 0;
+  const check::traced_step* sent = nullptr;
+  const check::traced_step* received = nullptr;
+  std::int64_t time = 0;
+
+  bool is_reduced() const noexcept { return received != nullptr && received->kind == step_kind::recv_reduce; }
+};
+
+/// A local step, done once the messages of unit `time` are through; -1: before the first.
+struct local_work {
+  int rank = 0;
+  const check::traced_step* what = nullptr;
+  std::int64_t time = 0;
+};
+
+struct picture {
+  const pure_algorithm* algorithm = nullptr;
+  check::plan call;
+  std::size_t count = 0;  ///< as asked for
+  check::outcome result;
+  std::vector<message> messages;   ///< by time, then by sender
+  std::vector<local_work> locals;  ///< by time, then by rank
+};
+
+/// One of the three claims of an algorithm, for the call.
+struct claim {
+  std::string_view name, formula;
+  check::claimed here;
+  double measured = 0;
+};
+std::vector<claim> claims_of(const picture& p);
+
+/// Matches what was sent with what was received.
+void collect_messages(picture& p);
+
+/// "output[4..8)"
+std::string text_of(const check::traced_place& p);
+/// "input", and short: "in".
+std::string_view name_of_buffer(buffer b, bool brief = false);
+/// What becomes of it where it arrives: "output[4..8)", "output[4..8) = received op input[4..8)".
+std::string arrival_of(const message& m);
+/// "copy output[4..8) = input[4..8)"
+std::string text_of_local(const check::traced_step& s);
+
+struct view {
+  int rank = -1;  ///< only this one's part; -1: all
+  bool everything = false;
+};
+std::string as_text(const picture& p, const view& how);
+std::string as_json(const picture& p, const view& how);
+std::string as_svg(const picture& p, const view& how);
+
+}  // namespace tutti::tool

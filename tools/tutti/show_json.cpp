@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An algorithm for a call as JSON: ranks[].rounds[][] of steps. The steps of one array are under way
+// together; so the transfers of a round are one array, and its local steps stand in later ones, those in one
+// array that do not depend on one another.
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "show.hpp"
+
+namespace tutti::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+using check::traced_place;
+using check::traced_round;
+using check::traced_step;
+
+json place(const traced_place& p) {
+  return {{"buffer", name_of_buffer(p.where)}, {"offset", p.first}, {"count", p.count}};
+}
+
+// Without a point where it is.
+json whole(double x) {
+  if (std::isfinite(x) && std::abs(x) < 1e15 && x == std::floor(x)) return static_cast<std::int64_t>(x);
+  return x;
+}
+
+json transfer(const traced_step& s) {
+  const json received{{"buffer", "received"}, {"offset", 0}, {"count", s.target.count}};
+  switch (s.kind) {
+    case step_kind::send:
+      return {{"op", "send"}, {"to", s.peer}, {"source", place(s.source)}};
+    case step_kind::recv:
+      return {{"op", "recv"}, {"from", s.peer}, {"target", place(s.target)}};
+    case step_kind::recv_reduce:
+      return {{"op", "reduce"},
+              {"from", s.peer},
+              {"left", s.received_left ? received : place(s.source)},
+              {"right", s.received_left ? place(s.source) : received},
+              {"target", place(s.target)}};
+    case step_kind::put:
+      return {{"op", "put"}, {"to", s.peer}, {"source", place(s.source)}, {"target", place(s.target)}};
+    case step_kind::signal:
+      return {{"op", "signal"}, {"to", s.peer}};
+    default:
+      return {{"op", "await_signal"}, {"from", s.peer}};
+  }
+}
+
+json local(const traced_step& s) {
+  switch (s.kind) {
+    case step_kind::copy:
+      return {{"op", "copy"}, {"source", place(s.source)}, {"target", place(s.target)}};
+    case step_kind::reduce:
+      return {{"op", "reduce"},
+              {"left", place(s.source)},
+              {"right", place(s.other)},
+              {"target", place(s.target)}};
+    case step_kind::greatest:
+      return {{"op", "greatest"},
+              {"left", place(s.source)},
+              {"right", place(s.other)},
+              {"target", place(s.target)}};
+    case step_kind::measure:
+      return {{"op", "measure"}, {"target", place(s.target)}};
+    default:
+      return {{"op", "reserve"}, {"target", place(s.target)}};
+  }
+}
+
+// Whether one writes what the other reads or writes. Where a call is in place, input and output are one.
+bool depend(const traced_step& a, const traced_step& b, bool aliased) {
+  const auto meet = [&](const traced_place& x, const traced_place& y) {
+    const auto memory = [&](buffer w) { return aliased && w == buffer::input ? buffer::output : w; };
+    return memory(x.where) == memory(y.where) && x.first < y.first + y.count && y.first < x.first + x.count;
+  };
+  const auto hits = [&](const traced_step& writer, const traced_step& other) {
+    return meet(writer.target, other.source) || meet(writer.target, other.other) ||
+           meet(writer.target, other.target);
+  };
+  return a.kind == step_kind::reserve || b.kind == step_kind::reserve || hits(a, b) || hits(b, a);
+}
+
+json rounds_of(const picture& p, int rank) {
+  json rounds = json::array();
+  for (const traced_round& r : p.result.recorded[static_cast<std::size_t>(rank)]) {
+    const auto locals =
+        std::find_if(r.steps.begin(), r.steps.end(), [](auto& s) { return is_local(s.kind); });
+    json together = json::array();
+    for (auto s = r.steps.begin(); s != locals; ++s) together.push_back(transfer(*s));
+    if (!together.empty()) rounds.push_back(std::move(together));
+    for (auto first = locals; first != r.steps.end();) {
+      auto last = first;
+      together = json::array();
+      const auto independent = [&] {
+        return std::none_of(first, last, [&](auto& s) { return depend(s, *last, p.call.aliased_at(rank)); });
+      };
+      for (; last != r.steps.end() && independent(); ++last) together.push_back(local(*last));
+      rounds.push_back(std::move(together));
+      first = last;
+    }
+  }
+  return rounds;
+}
+
+}  // namespace
+
+std::string as_json(const picture& p, const view& how) {
+  json all;
+  all["name"] = p.algorithm->name;
+  all["size"] = p.call.ranks;
+  all["count"] = p.count;
+  all["root"] = p.call.root;
+  all["in_place"] = p.call.in_place;
+  all["ordered"] = p.call.ordered;
+  if (p.call.first_group != 0) all["first"] = p.call.first_group;
+  all["element_bytes"] = p.call.element_bytes;
+  all["parameters"] = json::object();
+  for (const knob_range& k : p.algorithm->parameters)
+    all["parameters"][std::string(name_of(k.which))] = p.call.knobs[static_cast<std::size_t>(k.which)];
+  for (const claim& c : claims_of(p)) {
+    all["claims"][std::string(c.name)] = whole(c.here.value);
+    all["measured"][std::string(c.name)] = whole(c.measured);
+  }
+  all["ranks"] = json::array();
+  for (int r = 0; r < p.call.ranks; ++r)
+    if (how.rank < 0 || how.rank == r) all["ranks"].push_back({{"rank", r}, {"rounds", rounds_of(p, r)}});
+  return all.dump(2) + "\n";
+}
+
+}  // namespace tutti::tool

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace tutti::tool {
+namespace {
+
+class nearest {
+ public:
+  explicit nearest(std::string_view typed) : typed_(typed) {}
+  void consider(std::string_view name) {
+    const std::size_t d = edit_distance(typed_, name);
+    if (!best_.empty() && d >= least_) return;
+    least_ = d;
+    best_ = name;
+  }
+  const std::string& name() const noexcept { return best_; }
+
+ private:
+  std::string_view typed_;
+  std::string best_;
+  std::size_t least_ = 0;
+};
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      corner = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string nearest_collective(std::string_view typed) {
+  nearest n(typed);
+  for (const std::string_view name : collective_names) n.consider(name);
+  return n.name();
+}
+
+std::string nearest_algorithm(std::string_view typed) {
+  nearest n(typed);
+  const bool whole = typed.find('/') != typed.npos;
+  for (const pure_algorithm* a : catalogue()) {
+    n.consider(a->name);
+    if (!whole) n.consider(a->short_name());
+  }
+  return n.name();
+}
+
+std::string restrictions_of(const pure_algorithm& a, std::string_view none) {
+  std::string all;
+  for (const auto& [bit, name] : restriction_names)
+    if (demands(a.needs, bit)) all += (all.empty() ? "" : ", ") + std::string(name);
+  return all.empty() ? std::string(none) : all;
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  const std::string margin(indent, ' ');
+  std::string all, line = margin;
+  const auto end_line = [&] {
+    all += line + "\n";
+    line = margin;
+  };
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (word.empty()) continue;
+    if (line.size() > indent && line.size() + 1 + word.size() > width) end_line();
+    if (line.size() > indent) line += ' ';
+    line += word;
+  }
+  if (line.size() > indent) end_line();
+  return all;
+}
+
+std::string number(double x) {
+  if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e15)
+    return std::to_string(static_cast<long long>(x));
+  return fmt::format("{:.6g}", x);
+}
+
+}  // namespace tutti::tool

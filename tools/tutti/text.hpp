@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text of the command line: names that were meant, lines that fit.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::tool {
+
+/// Letters to change, add or take away.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The name of a collective that is nearest to what was typed.
+std::string nearest_collective(std::string_view typed);
+/// The name of an algorithm that is; as "ring" alone where that is nearer than "allreduce/ring".
+std::string nearest_algorithm(std::string_view typed);
+
+/// "commutative, not_in_place"; `none` where there are none.
+std::string restrictions_of(const pure_algorithm& a, std::string_view none);
+
+/// Broken between words, each line after `indent` blanks, the last one ended too.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = 96);
+
+/// Whole numbers without a point.
+std::string number(double x);
+
+}  // namespace tutti::tool
