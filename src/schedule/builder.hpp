@@ -125,9 +125,9 @@ class builder {
     if (sends_.empty() && recvs_.empty() && locals_.empty()) return;
     item r;
     r.first = static_cast<std::uint32_t>(made_.steps.size());
-    r.sends = static_cast<std::uint16_t>(sends_.size());
-    r.recvs = static_cast<std::uint16_t>(recvs_.size());
-    r.locals = static_cast<std::uint16_t>(locals_.size());
+    r.sends = static_cast<std::uint32_t>(sends_.size());
+    r.recvs = static_cast<std::uint32_t>(recvs_.size());
+    r.locals = static_cast<std::uint32_t>(locals_.size());
     for (auto* part : {&sends_, &recvs_, &locals_}) {
       made_.steps.insert(made_.steps.end(), part->begin(), part->end());
       part->clear();

@@ -102,7 +102,7 @@ enum class item_kind : std::uint8_t { round, loop, end_loop, native };
 /// A round: steps [first, first+sends) send, then receives, then local. A loop: its trip count.
 struct item {
   item_kind kind = item_kind::round;
-  std::uint16_t sends = 0, recvs = 0, locals = 0;
+  std::uint32_t sends = 0, recvs = 0, locals = 0;
   std::uint32_t first = 0;  // of a loop or end_loop: the item index of its partner
   trip_count trips{};
 };
