@@ -305,19 +305,20 @@ void abstract_machine::state::close_round(int rank) {
   if (puts_) check_puts(rank);
   if (how_.record) {
     me.traced = {begun, me.begun, {}};
-    const auto show = [](const step& s, const area& a, const place& p) {
-      (void)s;
-      return traced_place{p.where, a.first, a.count};
-    };
+    const auto show = [](const area& a, const place& p) { return traced_place{p.where, a.first, a.count}; };
     for (const auto* list : {&me.sends, &me.recvs})
-      for (const transfer& t : *list)
-        me.traced.steps.push_back({t.what->kind,
-                                   t.what->received_left,
+      for (const transfer& t : *list) {
+        const step& s = *t.what;
+        const auto number = static_cast<std::uint32_t>(&s - schedule_of(rank).steps.data());
+        me.traced.steps.push_back({s.kind,
+                                   number,
+                                   s.received_left,
                                    t.peer,
-                                   show(*t.what, t.source, t.what->source),
+                                   show(t.source, s.source),
                                    {},
-                                   show(*t.what, t.target, t.what->target),
+                                   show(t.target, s.target),
                                    t.time});
+      }
   }
   const item& r = *me.current;
   const step* steps = schedule_of(rank).steps.data() + r.first + r.sends + r.recvs;
@@ -330,6 +331,7 @@ void abstract_machine::state::local_step(int rank, const step& s) {
   const auto record = [&](const area& source, const area& other, const area& target) {
     if (!how_.record) return;
     me.traced.steps.push_back({s.kind,
+                               static_cast<std::uint32_t>(&s - schedule_of(rank).steps.data()),
                                false,
                                -1,
                                {s.source.where, source.first, source.count},

@@ -52,6 +52,7 @@ struct traced_place {
 };
 struct traced_step {
   step_kind kind = step_kind::send;
+  std::uint32_t step = 0;      ///< its number in schedule::steps
   bool received_left = false;  ///< of recv_reduce: target = received op source
   int peer = -1;               ///< of transfers: to or from whom
   traced_place source, other,

@@ -189,13 +189,13 @@ bool serves(const pure_algorithm& a, int ranks) {
 
 std::vector<wish> result_cases(const pure_algorithm& a, int ranks) {
   if (!serves(a, ranks)) return {};
-  const std::size_t budget = ranks <= 9 ? 600 : ranks <= 16 ? 64 : ranks <= 33 ? 24 : 16;
+  const std::size_t budget = ranks <= 9 ? 1500 : ranks <= 16 ? 300 : ranks <= 33 ? 96 : 48;
   return choose_cases(a, ranks, counts_of(a, ranks), budget);
 }
 
 std::vector<wish> claim_cases(const pure_algorithm& a, int ranks) {
   if (!serves(a, ranks)) return {};
-  auto cases = choose_cases(a, ranks, {1}, ranks <= 9 ? 100 : ranks <= 33 ? 16 : 8);
+  auto cases = choose_cases(a, ranks, {1}, ranks <= 9 ? 200 : ranks <= 33 ? 32 : 16);
   for (wish& w : cases) w.blocks = blocks_are::even;
   return cases;
 }

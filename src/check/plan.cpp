@@ -80,6 +80,27 @@ void add_neighbours(const wish& w, plan& p) {
   }
 }
 
+// Of two groups both have operands of the same length, each divided among its own members.
+std::vector<std::size_t> operand_blocks(const wish& w, const plan& p, const plan::range& group) {
+  const auto blocks = [&](const plan::range& members) {
+    std::vector<std::size_t> all;
+    for (int r = members.first; r < members.last; ++r) all.push_back(block_of(w, r, 2));
+    return all;
+  };
+  auto mine = blocks(group);
+  if (w.first_group == 0) return mine;
+  const auto other = p.others(group.first);
+  const auto theirs = blocks(other);
+  if (w.blocks == blocks_are::even) {
+    for (std::size_t& n : mine) n *= theirs.size();
+    return mine;
+  }
+  const auto sum = std::accumulate(mine.begin(), mine.end(), std::size_t{0}),
+             other_sum = std::accumulate(theirs.begin(), theirs.end(), std::size_t{0});
+  if (sum < other_sum) mine.back() += other_sum - sum;
+  return mine;
+}
+
 void add_tables(const wish& w, plan& p) {
   const bool gaps = w.blocks == blocks_are::uneven;
   for (int r = 0; r < w.ranks; ++r) {
@@ -101,8 +122,8 @@ void add_tables(const wish& w, plan& p) {
         p.in[me] = lay_out(blocks, gaps, false);
         break;
       case collective::reduce_scatter:
-        p.counts[me] = block_of(w, r, 2);
-        for (int s = from.first; s < from.last; ++s) blocks.push_back(block_of(w, s, 2));
+        blocks = operand_blocks(w, p, p.own_group(r));
+        p.counts[me] = blocks[static_cast<std::size_t>(r - p.own_group(r).first)];
         p.in[me] = lay_out(blocks, false, false);
         break;
       case collective::alltoallv:
@@ -164,8 +185,9 @@ std::size_t plan::input_size(int rank) const noexcept {
       return 0;
     case collective::scatter:
     case collective::alltoall:
-    case collective::reduce_scatter_block:
       return static_cast<std::size_t>(others(rank).size()) * counts[me];
+    case collective::reduce_scatter_block:
+      return static_cast<std::size_t>(own_group(rank).size()) * counts[me];
     case collective::scatterv:
     case collective::reduce_scatter:
     case collective::alltoallv:
@@ -238,6 +260,9 @@ plan make_plan(const wish& w) {
   p.counts.assign(ranks, w.what == collective::barrier ? 0 : w.count);
   p.in.resize(ranks);
   p.out.resize(ranks);
+  if (w.what == collective::reduce_scatter_block && w.first_group != 0)
+    for (int r = 0; r < w.ranks; ++r)
+      p.counts[static_cast<std::size_t>(r)] *= static_cast<std::size_t>(p.others(r).size());
   if (w.what == collective::neighbor_allgatherv || w.what == collective::neighbor_alltoallv)
     add_neighbours(w, p);
   else
@@ -295,6 +320,9 @@ variables variables_of(const plan& p) {
       if (p.what == collective::gather || p.what == collective::scatter || p.what == collective::allgather ||
           p.what == collective::alltoall || p.what == collective::reduce_scatter_block)
         all = static_cast<std::size_t>(p.ranks) * longest;
+      // Of two groups one vector is meant, not those of both.
+      if (p.first_group != 0 && p.what == collective::reduce_scatter) all = sum(p.in[0].counts);
+      if (p.first_group != 0 && p.what == collective::reduce_scatter_block) all = p.input_size(0);
   }
   for (const auto& s : p.sources) degree_in = std::max(degree_in, s.size());
   for (const auto& d : p.destinations) degree_out = std::max(degree_out, d.size());
