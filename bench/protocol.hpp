@@ -117,30 +117,40 @@ template <world World, class Operation, hooks Hooks>
 measurement measure(World& w, mode how, double budget_ms, Operation&& operation, Hooks& hook) {
   measurement result;
   const double budget = budget_ms * 1e-3;
+  struct interval {
+    double start = 0, end = 0;
+  };
   const auto sample = [&] {
-    double elapsed = 0;
+    if (how == mode::single) hook.touch();
+    w.barrier();
+    const auto start = clock::now();
     if (how == mode::single) {
-      hook.touch();
-      w.barrier();
-      const auto start = clock::now();
       operation();
-      elapsed = seconds(clock::now() - start).count();
-      hook.read();
     } else {
-      w.barrier();
-      const auto start = clock::now();
       for (std::size_t round = 0; round < result.loop; ++round) {
         hook.touch(round);
         operation();
         hook.read(round);
       }
-      elapsed = seconds(clock::now() - start).count();
     }
-    return elapsed / static_cast<double>(result.loop);
+    const auto end = clock::now();
+    if (how == mode::single) hook.read();
+    return interval{seconds(start.time_since_epoch()).count(), seconds(end.time_since_epoch()).count()};
+  };
+  // What one operation took: on the slowest rank or, where a world has a span(), by the clock that all of its
+  // ranks share.
+  const auto together = [&](const interval& mine) {
+    double all = 0;
+    if constexpr (requires { all = w.span(mine.start, mine.end); }) {
+      all = w.span(mine.start, mine.end);
+    } else {
+      all = w.max(mine.end - mine.start);
+    }
+    return all / static_cast<double>(result.loop);
   };
   const auto timed = [&] {  // a sample with all that belongs to it, on the slowest rank
     const auto start = clock::now();
-    keep(w.max(sample()));
+    keep(together(sample()));
     return w.max(seconds(clock::now() - start).count());
   };
 
@@ -168,9 +178,10 @@ measurement measure(World& w, mode how, double budget_ms, Operation&& operation,
   all.reserve(groups * each);
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t group = 0; group < groups; ++group) {
-    std::vector<double> samples(each);
-    for (double& mine : samples) mine = sample();
-    for (double& mine : samples) mine = w.max(mine);  // not between the samples, which it would disturb
+    std::vector<interval> mine(each);
+    for (interval& one : mine) one = sample();
+    std::vector<double> samples;
+    for (const interval& one : mine) samples.push_back(together(one));  // later: it would disturb them
     best = std::min(best, median(samples));
     all.insert(all.end(), samples.begin(), samples.end());
   }

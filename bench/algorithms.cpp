@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every algorithm of the catalogue beside the engine's own collective: time at several sizes, on the engine
+// that the program is started on or, with --engines, on several, for each of which it starts itself again.
+//
+// How a call is timed is told in bench/protocol.hpp, what its data are in algorithms/job.hpp. Four things
+// are this program's own:
+//
+//   The algorithm. Each measurement has a new communicator on which one algorithm is forced, as the variable
+//   TUTTI_<COLLECTIVE>_ALGORITHM would do it for all of a process. So the calls that are timed name none, and
+//   take the way of any call that is repeated: nothing is checked, chosen or looked up a second time, the
+//   native collective's neither. The vector forms, with counts, are checked and chosen anew at every call, as
+//   always; here that is the look-up of the name, some tenths of a microsecond that stand in each row alike.
+//
+//   The span. A time is from when the first rank begins to when the last has ended. The slowest rank's own
+//   time, which compare takes, would hide most of a broadcast whose ranks share a core and come one by one.
+//
+//   The order. The algorithms of one table take turns: each is measured once, then all again in the opposite
+//   order, and the best of the rounds counts, so that what else the machine does meets all of them.
+//
+//   The time. When the seconds are over, what has not been measured is left out, and it is said how much.
+//   What is left of them is shared among the collectives and sizes that are left, so that also a slow engine
+//   shows a part of each table, the native collective always.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "algorithms/measuring.hpp"
+#include "compare/process.hpp"
+#include "protocol.hpp"
+#include "tutti/core/collective.hpp"
+
+namespace {
+
+using bench::record;
+using json = nlohmann::ordered_json;
+
+struct engine {
+  std::string name;
+  int ranks = 0;
+};
+
+struct settings {
+  bench::wishes here;
+  std::vector<engine> engines;
+  std::string json_file;
+  bool quick = false, lines = false, best = false;
+};
+
+constexpr const char* examples = R"(
+The time of an algorithm over that of the native collective stands beside it: below 1x it is the quicker one.
+The quickest of a column has a star.
+
+Examples:
+  algorithms --quick                                    the engine that TUTTI_ENGINE and TUTTI_RANKS name
+  algorithms --collective allreduce --sizes 8,64K       one collective, two sizes
+  mpirun -n 2 algorithms --collective bcast --parameters
+  algorithms --engines threads,fibers:16,openmpi:2,mpich:2 --json all.json
+  algorithms --engines all --ranks 4 --quick)";
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream from(text);
+  for (std::string word; std::getline(from, word, ',');) words.push_back(word);
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
+std::vector<engine> read_engines(const std::string& text, int ranks) {
+  const int cores = static_cast<int>(bench::usable_cores().size());
+  const std::vector<engine> all{{"threads", cores}, {"fibers", 16}, {"openmpi", cores}, {"mpich", cores}};
+  std::vector<engine> found;
+  for (const std::string& word : text == "all" ? words_of("threads,fibers,openmpi,mpich") : words_of(text)) {
+    const std::string name = word.substr(0, word.find(':'));
+    const auto known = std::find_if(all.begin(), all.end(), [&](const engine& e) { return e.name == name; });
+    if (known == all.end())
+      throw CLI::ValidationError("--engines", "threads, fibers, openmpi and mpich are known, not " + word);
+    engine e = *known;
+    if (ranks > 0) e.ranks = ranks;
+    if (const auto colon = word.find(':'); colon != word.npos) e.ranks = std::atoi(word.c_str() + colon + 1);
+    if (e.ranks < 1)
+      throw CLI::ValidationError("--engines", word + ": the number of ranks is no positive number");
+    found.push_back(e);
+  }
+  return found;
+}
+
+settings parse(int argc, char** argv) {
+  settings s;
+  CLI::App app("Times every algorithm beside the engine's own collective.");
+  app.footer(examples);
+  std::vector<std::string> known(tutti::collective_names.begin(), tutti::collective_names.end());
+  s.here.collectives = known;
+  std::string engines;
+  app.add_option("--collective,--collectives", s.here.collectives, "Which: all unless said otherwise")
+      ->delimiter(',')
+      ->check(CLI::IsMember(known))
+      ->option_text("NAME,...");
+  app.add_option("--sizes", s.here.sizes,
+                 "Bytes of the whole vector: 8,1K,64K,1M unless said otherwise; see bench/algorithms/job.hpp")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{1}, bench::largest_size))
+      ->option_text("BYTES,...");
+  app.add_option("--algorithms", s.here.algorithms,
+                 "Those whose name has one of these in it, and the native one: all unless said otherwise")
+      ->delimiter(',')
+      ->option_text("TEXT,...");
+  app.add_option("--ranks", s.here.ranks, "Number of ranks: what TUTTI_RANKS says unless said otherwise")
+      ->check(CLI::Range(1, 4096))
+      ->option_text("P");
+  app.add_option("--engines", engines,
+                 "Start the program on each of these: threads, fibers, openmpi, mpich, or all; with the "
+                 "number of ranks, as fibers:16")
+      ->option_text("NAME[:P],...");
+  app.add_flag("--parameters", s.here.parameters, "Other values of k, radix and segment, too");
+  app.add_flag("--in-place", s.here.in_place, "Calls in place, where there are such");
+  app.add_option("--budget-ms", s.here.budget_ms, "Time for one measurement")
+      ->check(CLI::Range(0.1, 1e6))
+      ->option_text(bench::with_default("MS", s.here.budget_ms));
+  app.add_option("--repeat", s.here.repeat, "Measurements of each algorithm; the best counts")
+      ->check(CLI::Range(1, 1000))
+      ->option_text(bench::with_default("TIMES", s.here.repeat));
+  app.add_option("--seconds", s.here.seconds,
+                 "Time for one engine, or with --engines for one collective on one engine")
+      ->check(CLI::Range(0.1, 1e6))
+      ->option_text(bench::with_default("SECONDS", s.here.seconds));
+  app.add_option("--json", s.json_file, "Write all figures to this file")->option_text("FILE");
+  app.add_flag("--best", s.best,
+               "One table of the quickest algorithms, instead of one a collective and size");
+  app.add_flag("--lines", s.lines, "A line of JSON for each figure as soon as it is there, no tables");
+  app.add_flag("--quick", s.quick,
+               "Unless said otherwise: 8 B, 8 KiB and 256 KiB, once each, and 12 seconds for an engine");
+  try {
+    app.parse(argc, argv);
+    if (!engines.empty()) s.engines = read_engines(engines, s.here.ranks);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  if (s.quick) {
+    if (app.count("--sizes") == 0) s.here.sizes = {8, 8192, 262144};
+    if (app.count("--repeat") == 0) s.here.repeat = 1;
+    if (app.count("--budget-ms") == 0) s.here.budget_ms = 2;
+    if (app.count("--seconds") == 0) s.here.seconds = 12;
+  }
+  return s;
+}
+
+// To a terminal only: a log has no use for it.
+class progress {
+ public:
+  void step(const std::string& what) {
+    if (terminal_) fmt::print(stderr, "\r\033[K{}", what);
+    if (terminal_) std::fflush(stderr);
+  }
+  void say(const std::string& what) {
+    step("");
+    fmt::print(stderr, "{}\n", what);
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+};
+
+// What starts this program on an engine, and with which variables.
+std::pair<std::vector<std::string>, bench::environment> command(const settings& s, const engine& e,
+                                                                const std::vector<std::string>& collectives) {
+  std::vector<std::string> words;
+  bench::environment variables{
+      {"TUTTI_ENGINE", std::nullopt}, {"TUTTI_RANKS", std::nullopt}, {"TUTTI_MPI", std::nullopt}};
+  if (e.name == "threads" || e.name == "fibers") {
+    variables[0].second = e.name;
+    variables[1].second = std::to_string(e.ranks);
+  } else {
+    words = {"mpirun." + e.name, "-n", std::to_string(e.ranks)};
+  }
+  if (e.name == "openmpi") {
+    words.insert(words.end(), {"--oversubscribe", "--allow-run-as-root"});
+    variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  std::vector<std::string> sizes;
+  for (const std::size_t bytes : s.here.sizes) sizes.push_back(std::to_string(bytes));
+  words.insert(words.end(), {std::filesystem::read_symlink("/proc/self/exe").string(), "--lines",
+                             "--collective", joined(collectives), "--sizes", joined(sizes), "--budget-ms",
+                             fmt::format("{}", s.here.budget_ms), "--repeat", std::to_string(s.here.repeat),
+                             "--seconds", fmt::format("{}", s.here.seconds)});
+  if (!s.here.algorithms.empty()) words.insert(words.end(), {"--algorithms", joined(s.here.algorithms)});
+  if (s.here.parameters) words.emplace_back("--parameters");
+  if (s.here.in_place) words.emplace_back("--in-place");
+  return {words, variables};
+}
+
+// A program for each engine and collective: one that fails takes no other with it, and the engines come to
+// the same collective one soon after the other. In a hurry one for each engine.
+std::vector<record> measure_engines(const settings& s, progress& p, bool& good) {
+  std::vector<record> all;
+  std::vector<std::vector<std::string>> groups;
+  if (s.quick) {
+    groups.push_back(s.here.collectives);
+  } else {
+    for (const std::string& one : s.here.collectives) groups.push_back({one});
+  }
+  for (const auto& group : groups) {
+    for (const engine& e : s.engines) {
+      const auto whose = fmt::format("{} p={}{}", e.name, e.ranks, group.size() == 1 ? ", " + group[0] : "");
+      p.step(whose);
+      const auto [words, variables] = command(s, e, group);
+      if (words[0].find('/') == std::string::npos && !bench::in_path(words[0])) {
+        p.say(fmt::format("{} is left out: {} was not found", whose, words[0]));
+        continue;
+      }
+      const auto child = bench::run_child(words, variables, bench::seconds(2 * s.here.seconds + 30));
+      std::istringstream lines(child.out);
+      for (std::string line; std::getline(lines, line);)
+        if (!line.empty() && line.front() == '{') all.push_back(json::parse(line).get<record>());
+      if (child.late) p.say(whose + ": ended, since it took too long");
+      if (child.status != 0) p.say(fmt::format("{}: ended with status {}", whose, child.status));
+      if (!child.err.empty()) p.say(child.err.substr(0, child.err.find_last_not_of('\n') + 1));
+      good = good && child.status == 0;
+    }
+  }
+  p.step("");
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const settings s = parse(argc, argv);
+  std::ofstream file;
+  if (!s.json_file.empty()) {  // opened first: minutes of measuring shall not end in an error
+    file.open(s.json_file);
+    if (!file) {
+      fmt::print(stderr, "algorithms: {} cannot be written\n", s.json_file);
+      return 2;
+    }
+  }
+  try {
+    progress p;
+    std::vector<record> all;
+    bool good = true;
+    if (!s.engines.empty()) {
+      all = measure_engines(s, p, good);
+    } else {
+      good = bench::measure_here(argc, argv, s.here, [&](const record& r) {
+               if (s.lines) std::cout << json(r).dump() << std::endl;
+               if (!s.lines) p.step(fmt::format("{}, {} bytes", r.algorithm, r.bytes));
+               all.push_back(r);
+             }) == 0;
+      if (!s.lines) p.step("");
+    }
+    if (!s.lines) s.best ? bench::print_best(all) : bench::print_tables(all);
+    if (file.is_open()) {
+      file << json(all).dump(1) << "\n";
+      if (!file.flush()) {
+        fmt::print(stderr, "algorithms: {} could not be written\n", s.json_file);
+        return 2;
+      }
+    }
+    return good ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "algorithms: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measurement of all algorithms on the engine that this process was started on.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "algorithms/record.hpp"
+
+namespace bench {
+
+struct wishes {
+  std::vector<std::string> collectives;
+  std::vector<std::size_t> sizes{8, 1024, 65536, 1048576};
+  std::vector<std::string> algorithms;  // names, or parts of them; none: all
+  int ranks = 0;                        // 0: what TUTTI_RANKS or the launcher says
+  bool parameters = false;              // other values than the usual ones, too
+  bool in_place = false;
+  double budget_ms = 4;  // for one of `repeat` measurements of one algorithm at one size
+  int repeat = 3;        // rounds over the algorithms of a table; the best counts
+  double seconds = 60;   // after which algorithms are left out
+};
+
+/// Calls `done` on one rank for each record, as soon as it is there. Returns the exit status.
+int measure_here(int argc, char** argv, const wishes& w, const std::function<void(const record&)>& done);
+
+}  // namespace bench
