@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line as its users meet it: what it prints, and with which status it ends.
+#include <cctype>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+namespace {
+
+using nlohmann::json;
+
+struct ending {
+  int status = -1;
+  std::string text;  // of both outputs
+};
+
+ending shell(const std::string& command) {
+  ending e;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  char part[4096];
+  for (std::size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) e.text.append(part, n);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) e.status = WEXITSTATUS(status);
+  return e;
+}
+
+ending tutti(const std::string& arguments) { return shell(std::string("'") + TUTTI_TOOL + "' " + arguments); }
+
+json listed() {
+  static const json all = json::parse(tutti("list --json").text);
+  return all;
+}
+
+bool demands(const json& algorithm, const char* restriction) {
+  for (const auto& r : algorithm["restrictions"])
+    if (r == restriction) return true;
+  return false;
+}
+
+// A number of ranks that the algorithm serves.
+std::string ranks_for(const json& algorithm) {
+  const bool picky = demands(algorithm, "power_of_two") || demands(algorithm, "even_ranks") ||
+                     demands(algorithm, "equal_regions");
+  return picky ? "8" : "5";
+}
+
+// Every element that begins ends, in order, and every < and & is part of one.
+std::string unbalanced(const std::string& xml) {
+  std::vector<std::string> open;
+  for (std::size_t at = 0; (at = xml.find_first_of("<&", at)) != xml.npos; ++at) {
+    const std::size_t end = xml.find(xml[at] == '<' ? '>' : ';', at);
+    if (end == xml.npos) return "something does not end at " + xml.substr(at, 20);
+    if (xml[at] == '&') {
+      const std::string entity = xml.substr(at + 1, end - at - 1);
+      if (entity != "lt" && entity != "gt" && entity != "amp" && entity != "quot") return "&" + entity;
+      continue;
+    }
+    const std::string tag = xml.substr(at + 1, end - at - 1);
+    const std::string name = tag.substr(tag[0] == '/', tag.find_first_of(" /\n", 1) - (tag[0] == '/'));
+    if (tag[0] == '/') {
+      if (open.empty() || open.back() != name) return "</" + name + "> ends nothing";
+      open.pop_back();
+    } else if (tag.back() != '/') {
+      open.push_back(name);
+    }
+  }
+  return open.empty() ? "" : "<" + open.back() + "> does not end";
+}
+
+TEST(list, every_algorithm_says_what_it_is) {
+  ASSERT_FALSE(listed().empty());
+  std::set<std::string> names;
+  for (const json& a : listed()) {
+    const std::string name = a["name"];
+    EXPECT_TRUE(names.insert(name).second) << name << " twice";
+    EXPECT_EQ(a["kind"], "pure");
+    for (const char* text : {"source", "idea", "rounds", "bytes", "scratch", "good_for"})
+      EXPECT_FALSE(a[text].get<std::string>().empty()) << name << ": " << text;
+    EXPECT_TRUE(a["restrictions"].is_array());
+    for (const json& k : a["parameters"]) {
+      EXPECT_FALSE(k["what"].get<std::string>().empty()) << name;
+      EXPECT_LE(k["least"], k["default"]) << name << ": " << k["name"];
+      EXPECT_LE(k["default"], k["most"]) << name << ": " << k["name"];
+    }
+  }
+}
+
+TEST(list, one_collective_or_one_algorithm) {
+  const ending some = tutti("list allreduce");
+  EXPECT_EQ(some.status, 0);
+  EXPECT_NE(some.text.find("allreduce/ring"), some.text.npos);
+  EXPECT_EQ(some.text.find("allgather/"), some.text.npos);
+  const json one = json::parse(tutti("list allreduce/ring --json").text);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0]["restrictions"], json::array({"commutative"}));
+  const ending all_of_it = tutti("list allreduce/ring --long");
+  EXPECT_EQ(all_of_it.status, 0);
+  for (const char* part : {"source", "restrictions", "rounds", "bytes", "scratch", "good for"})
+    EXPECT_NE(all_of_it.text.find(std::string("\n  ") + part), all_of_it.text.npos) << part;
+}
+
+TEST(launch, all_names_are_there) {
+  const std::map<std::string, std::vector<const char*>> promised = {
+      {"barrier", {"dissemination", "recursive_exchange", "tree"}},
+      {"bcast",
+       {"linear", "knomial", "chain", "binary_pipeline", "scatter_recursive_doubling", "scatter_ring",
+        "circulant", "bine"}},
+      {"reduce", {"linear", "knomial", "chain", "in_order_binary", "rabenseifner", "circulant", "bine"}},
+      {"allreduce",
+       {"recursive_doubling", "recursive_multiplying", "ring", "segmented_ring", "rabenseifner",
+        "reduce_scatter_allgather", "double_tree", "swing", "bine", "dual_root"}},
+      {"allgather",
+       {"linear", "ring", "recursive_doubling", "bruck", "neighbor_exchange", "sparbit", "locality_bruck",
+        "pat", "bine"}},
+      {"allgatherv", {"ring", "bruck", "circulant"}},
+      {"alltoall", {"scattered", "pairwise", "bruck", "in_place_exchange"}},
+      {"alltoallv", {"scattered", "in_place_pairwise", "padded_bruck", "two_phase_bruck", "tuna"}},
+      {"alltoallw", {"scattered", "in_place_pairwise"}},
+      {"gather", {"linear", "knomial", "bine"}},
+      {"gatherv", {"linear", "knomial"}},
+      {"scatter", {"linear", "knomial", "bine"}},
+      {"scatterv", {"linear", "knomial"}},
+      {"reduce_scatter",
+       {"pairwise", "recursive_halving", "ring", "recursive_doubling", "butterfly", "pat", "bine"}},
+      {"reduce_scatter_block",
+       {"pairwise", "recursive_halving", "ring", "recursive_doubling", "butterfly", "pat", "bine"}},
+      {"scan", {"linear", "recursive_doubling"}},
+      {"exscan", {"linear", "recursive_doubling"}},
+      {"neighbor_alltoallv", {"scattered"}},
+      {"neighbor_allgatherv", {"scattered"}}};
+  std::set<std::string> names;
+  for (const json& a : listed()) names.insert(a["name"].get<std::string>());
+  std::size_t count = 0;
+  for (const auto& [what, all] : promised)
+    for (const char* name : all) {
+      ++count;
+      EXPECT_TRUE(names.count(what + "/" + name) == 1) << what << "/" << name << " is missing";
+    }
+  EXPECT_EQ(count, 81u);
+}
+
+// What each rank sends to each other one, and what that one receives, in order.
+TEST(show, every_send_meets_its_recv) {
+  for (const json& a : listed()) {
+    const std::string name = a["name"], ranks = ranks_for(a);
+    const ending e = tutti("show " + name + " --ranks " + ranks + " --json");
+    ASSERT_EQ(e.status, 0) << name << ": " << e.text;
+    const json shown = json::parse(e.text);
+    EXPECT_EQ(shown["name"], name);
+    EXPECT_EQ(shown["ranks"].size(), std::stoul(ranks));
+    EXPECT_TRUE(shown["parameters"].is_object());
+    for (const char* what : {"rounds", "bytes", "scratch"})
+      EXPECT_TRUE(shown["claims"][what].is_number() && shown["measured"][what].is_number()) << name;
+    std::map<std::pair<int, int>, std::vector<json>> sent, received;
+    std::size_t all = 0;
+    for (const json& r : shown["ranks"])
+      for (const json& round : r["rounds"]) {
+        EXPECT_FALSE(round.empty()) << name;
+        for (const json& s : round) {
+          const int rank = r["rank"];
+          const std::string op = s["op"];
+          if (s.contains("to")) sent[{rank, s["to"]}].push_back(s["source"]["count"]), ++all;
+          if (s.contains("from")) received[{s["from"], rank}].push_back(s["target"]["count"]);
+          if (op == "send" || op == "copy") {
+            EXPECT_TRUE(s["source"]["buffer"].is_string()) << name;
+          }
+          if (op == "reduce") {
+            EXPECT_TRUE(s["left"]["count"] == s["right"]["count"] &&
+                        s["left"]["count"] == s["target"]["count"])
+                << name;
+            EXPECT_EQ(s.contains("from"),
+                      (s["left"]["buffer"] == "received") != (s["right"]["buffer"] == "received"))
+                << name;
+          }
+        }
+      }
+    EXPECT_EQ(sent, received) << name;
+    EXPECT_GT(all, 0u) << name;
+  }
+}
+
+TEST(show, text_has_the_messages) {
+  const ending ring = tutti("show allreduce/ring --ranks 4");
+  EXPECT_EQ(ring.status, 0);
+  for (const char* part : {"0 => 1  input[0..2)", "3 -> 0  output[0..2)", "Patarasuk", "step 5",
+                           "output[6..8) = received op input[6..8)"})
+    EXPECT_NE(ring.text.find(part), ring.text.npos) << part;
+  EXPECT_EQ(ring.text.find("Folded"), ring.text.npos);
+  const ending many = tutti("show alltoall/pairwise --ranks 40"),
+               whole = tutti("show alltoall/pairwise --ranks 40 --all");
+  EXPECT_NE(many.text.find("Folded"), many.text.npos);
+  EXPECT_EQ(whole.text.find("Folded"), whole.text.npos);
+  EXPECT_GT(whole.text.size(), many.text.size());
+  EXPECT_NE(tutti("show reduce/knomial --rank 0").text.find("output[0..16) = input[0..16) op received"),
+            std::string::npos);
+  EXPECT_EQ(tutti("show allgatherv/ring --ranks 5 --uneven").status, 0);
+  EXPECT_EQ(tutti("show neighbor_alltoallv/scattered --graph star").status, 0);
+  EXPECT_EQ(tutti("show allreduce/ring --ranks 1").status, 0);
+}
+
+TEST(show, parameters_reach_the_schedule) {
+  const json shown = json::parse(tutti("show bcast/chain:segment=64 --ranks 3 --count 32 --json").text);
+  EXPECT_EQ(shown["parameters"]["segment"], 64);
+  EXPECT_EQ(shown["count"], 32);
+  EXPECT_EQ(shown["claims"]["rounds"], shown["measured"]["rounds"]);
+  EXPECT_EQ(shown["ranks"][0]["rounds"].size(), 4u);
+}
+
+TEST(show, drawings_are_xml) {
+  const bool have_xmllint = shell("command -v xmllint").status == 0;
+  for (const char* call :
+       {"allreduce/ring --ranks 4", "alltoall/bruck --ranks 16", "bcast/knomial:k=4 --ranks 13 --root 5",
+        "scan/recursive_doubling --ranks 7 --ordered", "barrier/dissemination --ranks 1",
+        "gather/across --first 3", "allreduce/dual_root:segment=64 --count 64 --rank 3",
+        "alltoallv/tuna --uneven", "bcast/linear --ranks 200"}) {
+    const ending e = tutti(std::string("show ") + call + " --svg -");
+    ASSERT_EQ(e.status, 0) << call << ": " << e.text;
+    EXPECT_EQ(unbalanced(e.text), "") << call;
+    for (const char* part : {"<svg xmlns=", "viewBox=\"0 0 ", "<title", "<desc", "prefers-color-scheme"})
+      EXPECT_NE(e.text.find(part), e.text.npos) << call << ": " << part;
+    EXPECT_EQ(e.text.find("<script"), e.text.npos);
+    EXPECT_EQ(e.text.find("nan"), e.text.npos);
+    if (have_xmllint) {
+      EXPECT_EQ(shell(std::string("'") + TUTTI_TOOL + "' show " + call + " --svg - | xmllint --noout -").text,
+                "")
+          << call;
+    }
+  }
+}
+
+TEST(calls, wrong_ones_end_with_2_and_one_line) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"show allreduce/rnig", "did you mean \"allreduce/ring\""},
+      {"show alreduce/ring", "did you mean \"allreduce/ring\""},
+      {"show allreduce", "tutti list allreduce"},
+      {"show ring", "several algorithms"},
+      {"show allreduce/ring --ranks 0", "--ranks"},
+      {"show allreduce/ring --ranks -3", "--ranks"},
+      {"show allreduce/ring --ordered", "commutative"},
+      {"show allgather/ring --ordered", "operator"},
+      {"show allgather/recursive_doubling --ranks 6", "power_of_two"},
+      {"show allgather/neighbor_exchange --ranks 5", "even_ranks"},
+      {"show alltoall/pairwise --in-place", "not_in_place"},
+      {"show bcast/linear --in-place", "in place"},
+      {"show bcast/linear --root 8", "--root"},
+      {"show allreduce/ring --root 1", "no root"},
+      {"show allreduce/ring --first 2", "--first"},
+      {"show bcast/across --ranks 4 --first 4", "--first"},
+      {"show allreduce/ring --rank 9", "--rank"},
+      {"show bcast/knomial:k=1", "out of range"},
+      {"show bcast/knomial:q=2", "no parameter"},
+      {"list alreduce", "did you mean \"allreduce\""},
+      {"list allreduce/rong", "did you mean \"allreduce/ring\""},
+      {"check nothing_of_the_kind", "no algorithm"}};
+  for (const auto& [call, text] : wrong) {
+    const ending e = tutti(call);
+    EXPECT_EQ(e.status, 2) << call;
+    EXPECT_NE(e.text.find(text), e.text.npos) << call << " says " << e.text;
+    EXPECT_EQ(e.text.find('\n'), e.text.size() - 1) << call << " says more than a line: " << e.text;
+  }
+  EXPECT_EQ(tutti("").status, 2);
+  EXPECT_EQ(tutti("show").status, 2);
+  EXPECT_EQ(tutti("no_such_command").status, 2);
+  EXPECT_EQ(tutti("show allreduce/ring --ranks many").status, 2);
+  EXPECT_EQ(tutti("show allreduce/ring --svg /no/such/folder/file.svg").status, 1);
+}
+
+TEST(help, has_examples_that_work) {
+  for (const std::string command : {"info", "list", "show", "check"}) {
+    const ending e = tutti(command + " --help");
+    EXPECT_EQ(e.status, 0) << command;
+    const std::size_t examples = e.text.find("Examples:\n");
+    ASSERT_NE(examples, e.text.npos) << command;
+    if (command == "check") continue;  // they take their time
+    for (std::size_t at = examples; (at = e.text.find("\n  tutti ", at)) != e.text.npos; ++at) {
+      std::string line = e.text.substr(at + 9, e.text.find('\n', at + 1) - at - 9);
+      line = line.substr(0, line.find(" |"));
+      if (line.find("--svg") != line.npos) line = line.substr(0, line.find("--svg")) + "--svg -";
+      EXPECT_EQ(tutti(line).status, 0) << line;
+    }
+  }
+  EXPECT_EQ(tutti("--help").status, 0);
+}
+
+}  // namespace
