@@ -76,6 +76,13 @@ void refuse_size(const call_site& s, parameter name, std::size_t holds, std::siz
               "make it larger, or let it be resized: name<resize_to_fit>(...)");
 }
 
+void refuse_room(const call_site& s, parameter name, std::size_t needed) {
+  refuse_call(
+      s, name,
+      "would have to hold " + std::to_string(needed) + " elements, more bytes than an address can count",
+      "receive less");
+}
+
 void refuse_narrow(const call_site& s, parameter name, std::size_t number) {
   refuse_call(s, name, std::to_string(number) + " does not fit an int",
               "ask for a container of std::size_t: name_out<std::vector<std::size_t>>()");

@@ -132,6 +132,7 @@ class frame {
   }
 
   void make_room(const call_site& s, std::size_t n) {
+    if (n > PTRDIFF_MAX / sizeof(T)) refuse_room(s, out_name, n);
     if (!fit<out_policy()>(out(), n)) refuse_size(s, out_name, size_of(out()), n);
     call_.output = data_of(out());
   }

@@ -41,6 +41,9 @@ struct call_site {
 /// NAME: "holds 3 elements, but 5 are needed".
 [[noreturn]] void refuse_size(const call_site&, parameter, std::size_t holds, std::size_t needed);
 
+/// NAME: would have to hold more than an address can count.
+[[noreturn]] void refuse_room(const call_site&, parameter, std::size_t needed);
+
 /// Throws where a count is negative, or beyond what the buffer holds.
 std::size_t checked_count(const call_site&, parameter, long long count);
 void check_within(const call_site&, parameter, std::size_t wanted, std::size_t holds);

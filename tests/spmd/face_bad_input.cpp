@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be seen to be wrong is refused before anything is sent: on all ranks alike, so that the
+// communicator is used on after each refusal.
+#include <limits>
+
+#include "support/check.hpp"
+#include "tutti/tutti.hpp"
+
+using namespace tutti;
+
+namespace {
+
+using sizes = std::vector<std::size_t>;
+constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
+
+void counts_that_overflow(const communicator& world) {
+  const check::on_rank check(world.rank());
+  const auto p = static_cast<std::size_t>(world.size());
+  const std::vector<int> v(p, 1);
+  sizes counts(p, huge / 2);
+  counts.back() = huge;
+  const std::span<const int> nothing;
+  check.throws<usage_error>([&] { (void)world.allgatherv(send_buf(v), recv_counts(counts)); },
+                            {"allgatherv", "recv_", "rank"});
+  check.throws<usage_error>(
+      [&] { (void)world.alltoallv(send_buf(v), send_counts(counts), recv_counts(counts)); },
+      {"alltoallv", "send_counts"});
+  check.throws<usage_error>(
+      [&] { (void)world.reduce_scatter(send_buf(v), op(std::plus<>{}), recv_counts(counts)); },
+      {"reduce_scatter", "recv_counts"});
+  check.throws<usage_error>([&] { (void)world.alltoall(send_buf(v), send_count(huge / 2)); },
+                            {"alltoall", "send_count"});
+  // Below the face, where no buffer's length bounds them.
+  int x = 0;
+  call c;
+  c.what = collective::allreduce;
+  c.type = element_of<int>();
+  c.count = huge / 2;
+  c.input = &x;
+  int y = 0;
+  c.output = &y;
+  auto plus = op(std::plus<>{});
+  c.op = detail::operation_for<int>(plus.data);
+  check.throws<usage_error>([&] { detail::run_call(world.native(), c); }, {"allreduce", "count", "bytes"});
+}
+
+void displacements_that_overlap(const communicator& world) {
+  const check::on_rank check(world.rank());
+  const auto p = static_cast<std::size_t>(world.size());
+  if (p == 1) return;
+  const sizes two(p, 2);
+  sizes displs(p);
+  for (std::size_t i = 0; i < p; ++i) displs[i] = 2 * (p - 1 - i);  // descending, apart: allowed
+  std::vector<int> v(2 * p, world.rank()), out(2 * p);
+  world.alltoallv(send_buf(v), send_counts(two), recv_counts(two), recv_displs(displs), recv_buf(out));
+  for (std::size_t i = 0; i < 2 * p; ++i) check.equal(out[i], static_cast<int>(p - 1 - i / 2));
+  displs[0] = displs[1] + 1;
+  check.throws<usage_error>(
+      [&] {
+        world.alltoallv(send_buf(v), send_counts(two), recv_counts(two), recv_displs(displs), recv_buf(out));
+      },
+      {"alltoallv", "recv_displs", "block 0", "block 1", "rank"});
+  const std::vector<int> mine{1, 2};
+  check.throws<usage_error>(
+      [&] { world.allgatherv(send_buf(mine), recv_counts(two), recv_displs(displs), recv_buf(out)); },
+      {"allgatherv", "recv_displs"});
+  // What is sent may overlap: it is only read.
+  const sizes zero(p, 0);
+  world.alltoallv(send_buf(v), send_counts(two), send_displs(zero), recv_counts(two), recv_buf(out));
+}
+
+void roots_out_of_range(const communicator& world) {
+  const check::on_rank check(world.rank());
+  std::vector<int> v(1);
+  for (const int q : {-1, world.size(), std::numeric_limits<int>::max()}) {
+    check.throws<usage_error>([&] { world.bcast(send_recv_buf(v), root(q)); }, {"bcast", "root", "rank"});
+    check.throws<usage_error>([&] { (void)world.reduce(send_buf(v), op(std::plus<>{}), root(q)); },
+                              {"reduce", "root"});
+    check.throws<usage_error>([&] { (void)world.gather(send_buf(v), root(q)); }, {"gather", "root"});
+    check.throws<usage_error>([&] { (void)world.gatherv(send_buf(v), root(q)); }, {"gatherv", "root"});
+    check.throws<usage_error>([&] { (void)world.scatter(send_buf(v), recv_count(1), root(q)); },
+                              {"scatter", "root"});
+    check.throws<usage_error>([&] { (void)world.scatterv<int>(recv_count(1), root(q)); },
+                              {"scatterv", "root"});
+  }
+}
+
+void null_with_a_count(const communicator& world) {
+  const check::on_rank check(world.rank());
+  const std::span<int> null(static_cast<int*>(nullptr), 3);
+  std::vector<int> v(3);
+  check.throws<usage_error>([&] { (void)world.allreduce(send_buf(null), op(std::plus<>{})); },
+                            {"allreduce", "send_buf", "null"});
+  check.throws<usage_error>([&] { world.allreduce(send_buf(v), op(std::plus<>{}), recv_buf(null)); },
+                            {"allreduce", "recv_buf", "null"});
+  check.throws<usage_error>([&] { world.scan(send_recv_buf(null), op(std::plus<>{})); }, {"scan", "null"});
+  check.throws<usage_error>([&] { world.bcast(send_recv_buf(null), send_recv_count(3)); }, {"bcast", "null"});
+  const std::vector<int> counts(static_cast<std::size_t>(world.size()), 1);
+  check.throws<usage_error>(
+      [&] {
+        const std::span<int> many(static_cast<int*>(nullptr), counts.size());
+        world.alltoallv(send_buf(many), send_counts(counts), recv_counts(counts));
+      },
+      {"alltoallv", "send_buf", "null"});
+  // Nothing is read of nothing.
+  check.equal(world.allreduce(send_buf(std::span<int>()), op(std::plus<>{})).size(), std::size_t{0});
+}
+
+void no_identity(const communicator& world) {
+  const check::on_rank check(world.rank());
+  const auto first = [](int a, int) { return a; };
+  std::vector<int> v{4};
+  if (world.size() == 1) {
+    check.throws<usage_error>([&] { (void)world.exscan(send_buf(v), op(first)); },
+                              {"exscan", "values_on_rank_0", "rank 0"});
+    check.throws<usage_error>([&] { (void)world.exscan_single(send_buf(4), op(first)); },
+                              {"exscan_single", "values_on_rank_0"});
+  }
+  check.equal(world.exscan(send_buf(v), op(first), values_on_rank_0(9)).front(), world.rank() == 0 ? 9 : 4);
+  std::vector<int> kept{5};
+  world.exscan(send_buf(v), op(first), recv_buf(kept));
+  check.equal(kept.front(), world.rank() == 0 ? 5 : 4);
+}
+
+void algorithms_and_parameters(const communicator& world) {
+  const check::on_rank check(world.rank());
+  std::vector<int> v{1};
+  check.throws<usage_error>(
+      [&] { (void)world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("rings")); },
+      {"algorithm", "rings", "known", "ring"});
+  check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("knomial:k=1")); },
+                            {"algorithm", "k is 1", "from 2"});
+  check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("knomial:fanout=3")); },
+                            {"fanout", "it has k"});
+  check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("knomial:k=x")); },
+                            {"no number"});
+  check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("linear:k=2")); },
+                            {"no parameters"});
+  check.equal(world.gather(send_buf(v), algorithm("gather/knomial:k=3")).size(),
+              static_cast<std::size_t>(world.is_root() ? world.size() : 0));
+  check.equal(std::string(world.last_algorithm(collective::gather)), std::string("gather/knomial"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tutti::run(argc, argv, [](communicator& world) {
+    counts_that_overflow(world);
+    displacements_that_overlap(world);
+    roots_out_of_range(world);
+    null_with_a_count(world);
+    no_identity(world);
+    algorithms_and_parameters(world);
+    world.barrier();
+  });
+}
