@@ -40,7 +40,7 @@ In them stand
 | `word` | 8, the bytes of a counter |
 | `first`, `second` | sizes of the two groups |
 | `sources`, `destinations` | the largest number of neighbours that a rank receives from, and sends to |
-| `k`, `radix`, `segment`, `window`, `blocks`, `aggregate`, `region` | the algorithm's parameters |
+| @parameters@ | the algorithm's parameters |
 
 and `ceil`, `floor`, `min`, `max`, `log2`, `log(base, x)`, `sqrt`, `pow`, `ceil_log(k, x)` (the smallest e with k^e >= x) and
 `floor_log(k, x)` (the largest e with k^e <= x). A comparison is 1 or 0, and `c ? x : y` is as in C.
@@ -57,6 +57,14 @@ Restrictions say which calls an algorithm serves:
 | `in_place`, `not_in_place` | the call is; the call is not |
 | `inter` | the call is between two groups; algorithms without it serve calls within one |
 )";
+
+std::string preface_with_parameters() {
+  constexpr std::string_view mark = "@parameters@";
+  std::string text = preface, names;
+  for (const std::string_view name : knob_names)
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
+  return text.replace(text.find(mark), mark.size(), names);
+}
 
 std::string escaped(std::string_view text) {
   std::string all;
@@ -99,7 +107,7 @@ std::string section(const pure_algorithm& a) {
 }  // namespace
 
 std::string algorithms_document(std::span<const pure_algorithm* const> all) {
-  std::string text = preface, contents = "\n## Contents\n\n", sections;
+  std::string text = preface_with_parameters(), contents = "\n## Contents\n\n", sections;
   const pure_algorithm* before = nullptr;
   for (const pure_algorithm* a : all) {
     if (before == nullptr || before->what != a->what) {

@@ -19,6 +19,7 @@ using check::traced_step;
 
 constexpr std::int64_t most_steps = 64;  // unless all are wanted
 constexpr int margin = 64, header = 104, footer = 78, mark_height = 16;
+constexpr int most_told = 12;   // of local steps of one kind
 constexpr double letter = 5.5;  // of a label
 
 constexpr const char* style = R"(<style>
@@ -86,10 +87,16 @@ class drawing {
     for (const local_work& l : p.locals) longest = std::max(longest, brief(l.what->target).size() + 3);
     const double most = p.call.ranks <= 16 ? 104 : p.call.ranks <= 32 ? 84 : 28;
     lane_ = std::clamp(static_cast<double>(longest) * letter + 14, p.call.ranks <= 16 ? 60.0 : 28.0, most);
-    for (const local_work& l : p.locals) ++marks_[l.time][{l.rank, kind_of(*l.what)}];
+    for (const local_work& l : p.locals) {
+      work& w = marks_[l.time][{l.rank, kind_of(*l.what)}];
+      if (w.count == 0) w.label = brief(l.what->target);
+      if (w.count < most_told) w.text += (w.count == 0 ? "" : "; ") + text_of_local(*l.what);
+      if (w.count == most_told) w.text += "; ...";
+      ++w.count;
+    }
     for (const auto& [time, of_ranks] : marks_) {
       std::map<int, int> rows;
-      for (const auto& [key, count] : of_ranks)
+      for (const auto& [key, w] : of_ranks)
         most_marks_[time] = std::max(most_marks_[time], ++rows[key.first]);
     }
     last_ = p.result.measured.rounds;
@@ -132,6 +139,11 @@ class drawing {
 
  private:
   enum class mark : std::uint8_t { copies, reduces, counts };
+  /// All of one kind that a rank does after a step.
+  struct work {
+    int count = 0;
+    std::string label, text;
+  };
   static mark kind_of(const traced_step& s) {
     return s.kind == step_kind::copy     ? mark::copies
            : s.kind == step_kind::reduce ? mark::reduces
@@ -199,19 +211,13 @@ class drawing {
     const auto found = marks_.find(t);
     if (found == marks_.end()) return y;
     std::map<int, int> rows;
-    for (const auto& [key, count] : found->second) {
+    for (const auto& [key, w] : found->second) {
       const auto [rank, kind] = key;
       const double at = y + mark_height * (rows[rank]++ + 0.5);
-      std::string all, first;
-      for (const local_work& l : p_.locals)
-        if (l.time == t && l.rank == rank && kind_of(*l.what) == kind) {
-          if (all.empty()) first = brief(l.what->target);
-          all += (all.empty() ? "" : "; ") + text_of_local(*l.what);
-        }
       body_ += fmt::format("<g class=\"local{}\"><title>rank {}: {}</title>",
-                           faint(how_.rank >= 0 && rank != how_.rank), rank, escaped(all));
+                           faint(how_.rank >= 0 && rank != how_.rank), rank, escaped(w.text));
       body_ += kind == mark::reduces ? plus(x(rank), at, 5.5) : square(x(rank), at, kind);
-      label(x(rank) + 9, at + 3, count == 1 ? first : fmt::format("{} times", count));
+      label(x(rank) + 9, at + 3, w.count == 1 ? w.label : fmt::format("{} times", w.count));
       body_ += "</g>\n";
     }
     return y + mark_height * most_marks_[t];
@@ -220,11 +226,15 @@ class drawing {
   double draw_step(std::int64_t t, double y) {
     const auto first = std::lower_bound(p_.messages.begin(), p_.messages.end(), t,
                                         [](const message& m, std::int64_t time) { return m.time < time; });
-    // Long arrows are given more height, or they would be too flat to be followed.
+    // Long arrows that cross are given more height, or they would be too flat to be followed.
     const auto last = std::find_if(first, p_.messages.end(), [&](auto& m) { return m.time != t; });
-    int farthest = 1;
-    for (auto m = first; m != last; ++m) farthest = std::max(farthest, std::abs(m->from - m->to));
-    const double bottom = y + 56 + 7 * std::min(farthest, 12);
+    int farthest = 1, far = 0;
+    for (auto m = first; m != last; ++m) {
+      const int distance = std::abs(m->from - m->to);
+      farthest = std::max(farthest, distance);
+      if (distance > 1) ++far;
+    }
+    const double bottom = y + 60 + 7 * std::min({farthest, 3 * far, 12});
     body_ +=
         fmt::format("<text class=\"step\" x=\"16\" y=\"{:.1f}\">step {}</text>\n", (y + bottom) / 2 + 4, t);
     for (auto m = first; m != last; ++m) arrow(*m, y, bottom);
@@ -260,9 +270,9 @@ class drawing {
                       y + 22, p_.result.measured.rounds - last_);
     else
       all += fmt::format(
-          "<text class=\"call\" x=\"16\" y=\"{:.1f}\">in, out: input and output, s0 to s3: scratch, in "
+          "<text class=\"call\" x=\"16\" y=\"{:.1f}\">in, out: input and output{}, s0 to s3: scratch, in "
           "elements</text>\n",
-          y + 22);
+          y + 22, p_.call.aliased_at(p_.call.root) ? ", here one buffer" : "");
     return all;
   }
 
@@ -270,7 +280,7 @@ class drawing {
   const view how_;
   double lane_ = 0;
   std::int64_t last_ = 0;
-  std::map<std::int64_t, std::map<std::pair<int, mark>, int>> marks_;
+  std::map<std::int64_t, std::map<std::pair<int, mark>, work>> marks_;
   std::map<std::int64_t, int> most_marks_;
   std::vector<std::pair<double, double>> bands_;
   std::string body_;
