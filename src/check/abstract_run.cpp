@@ -174,7 +174,7 @@ void abstract_machine::state::open_round(int rank, const item& r) {
     me.heard = me.clock;
   }
   const step* steps = schedule_of(rank).steps.data() + r.first;
-  for (int n = 0; n < r.sends + r.recvs; ++n) {
+  for (std::uint32_t n = 0; n < r.sends + r.recvs; ++n) {
     const step& s = steps[n];
     transfer t{};
     t.what = &s;
@@ -322,7 +322,7 @@ void abstract_machine::state::close_round(int rank) {
   }
   const item& r = *me.current;
   const step* steps = schedule_of(rank).steps.data() + r.first + r.sends + r.recvs;
-  for (int i = 0; i < r.locals; ++i) local_step(rank, steps[i]);
+  for (std::uint32_t i = 0; i < r.locals; ++i) local_step(rank, steps[i]);
   if (how_.record) end_.recorded[static_cast<std::size_t>(rank)].push_back(std::move(me.traced));
 }
 
@@ -366,7 +366,12 @@ void abstract_machine::state::local_step(int rank, const step& s) {
   area from = locate(rank, s.source), to = locate(rank, s.target), right{};
   if (!from.exists || !to.exists) return;
   if (s.kind == step_kind::copy) {
-    if (from.padded != to.padded) (from.padded ? from : to).count = (from.padded ? to : from).count;
+    if (from.padded != to.padded) {  // as long as the other one, which must fit
+      area& wide = from.padded ? from : to;
+      const area& narrow = from.padded ? to : from;
+      if (narrow.count > wide.count) fail(rank, text(rank, narrow) + " does not fit " + text(rank, wide));
+      wide.count = narrow.count;
+    }
     if (from.count != to.count) fail(rank, "it copies " + text(rank, from) + " to " + text(rank, to));
     if (collide(from, to)) fail(rank, "it copies " + text(rank, from) + " over itself, to " + text(rank, to));
     if (from.padded != to.padded) from.padded = to.padded = false;

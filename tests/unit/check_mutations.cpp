@@ -324,9 +324,9 @@ void spoil_order(const subject& s, int rank, tally& t) {
     take(b, b.sends + b.recvs, b.locals);
     std::copy(steps.begin(), steps.end(), merged.steps.begin() + a.first);
     if (b.first != a.first + a.sends + a.recvs + a.locals) continue;
-    merged.items[i].sends = static_cast<std::uint16_t>(a.sends + b.sends);
-    merged.items[i].recvs = static_cast<std::uint16_t>(a.recvs + b.recvs);
-    merged.items[i].locals = static_cast<std::uint16_t>(a.locals + b.locals);
+    merged.items[i].sends = a.sends + b.sends;
+    merged.items[i].recvs = a.recvs + b.recvs;
+    merged.items[i].locals = a.locals + b.locals;
     merged.items[i + 1] = item{};
     merged.items[i + 1].first = static_cast<std::uint32_t>(a.first + steps.size());
     // What the transfers of the second touch and the first writes, or the other way round.

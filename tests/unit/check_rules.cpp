@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules of schedules one by one, on schedules that are written here: each is broken once, and said to be.
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "check/abstract_run.hpp"
+
+namespace tutti::check {
+namespace {
+
+plan call_of(collective what, int ranks, std::size_t count) {
+  wish w;
+  w.what = what;
+  w.ranks = ranks;
+  w.count = count;
+  w.blocks = blocks_are::even;
+  return make_plan(w);
+}
+
+// What is found, or "" where nothing is.
+std::string found(const plan& p, const writer& write, outcome* all = nullptr) {
+  const outcome o = run_abstract(p, write_all(write, p), {.symbols = true, .record = true});
+  if (all != nullptr) *all = o;
+  return o.ok() ? "" : o.faults[0].what;
+}
+
+#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << "it says: " << (text)
+
+// --- rendezvous
+
+TEST(rendezvous, two_sends_that_wait_for_one_another_are_a_deadlock) {
+  const plan p = call_of(collective::allgather, 2, 3);
+  const auto write = [](bool together) {
+    return [together](const shape& s, builder& b) {
+      b.copy(whole(buffer::input), block(buffer::output, s.rank));
+      b.round();
+      b.send(1 - s.rank, whole(buffer::input));
+      if (!together) b.round();
+      b.recv(1 - s.rank, block(buffer::output, 1 - s.rank));
+    };
+  };
+  EXPECT_EQ(found(p, write(true)), "");
+  EXPECT_SAYS(found(p, write(false)), "nobody can go on: rank 0 waits in its round 1 to be heard by 1");
+}
+
+TEST(rendezvous, messages_meet_in_order_and_in_size) {
+  const plan p = call_of(collective::scatter, 2, 2);
+  const auto write = [](int second) {
+    return [second](const shape& s, builder& b) {
+      if (s.rank == 0) {
+        b.send(1, block(buffer::input, second));
+        b.copy(block(buffer::input, 0), whole(buffer::output));
+      } else {
+        b.recv(0, whole(buffer::output));
+      }
+    };
+  };
+  EXPECT_EQ(found(p, write(1)), "");
+  EXPECT_SAYS(found(p, write(0)), "is r0[0], not r0[2]");
+  EXPECT_SAYS(found(p, write(2)), "input[4 .. 6) of rank 0, where it has 4 elements");
+  EXPECT_SAYS(found(p,
+                    [](const shape& s, builder& b) {
+                      if (s.rank == 0)
+                        b.send(1, blocks(buffer::input, 0, 2));
+                      else
+                        b.recv(0, whole(buffer::output));
+                    }),
+              "sends 4 elements");
+  EXPECT_SAYS(found(p, [](const shape&, builder& b) { b.send(2, whole(buffer::input)); }),
+              "there is no rank 2");
+}
+
+// --- places
+
+TEST(places, what_holds_nothing_is_not_read) {
+  const plan p = call_of(collective::allreduce, 1, 3);
+  EXPECT_EQ(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::input), whole(buffer::output)); }),
+            "");
+  EXPECT_SAYS(found(p, [](const shape&, builder&) {}), "is nothing, not r0[0]");
+  EXPECT_SAYS(found(p,
+                    [](const shape&, builder& b) {
+                      b.scratch(buffer::scratch0, 1);
+                      b.copy(whole(buffer::scratch0), whole(buffer::output));
+                    }),
+              "holds nothing yet");
+  EXPECT_SAYS(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::output), whole(buffer::input)); }),
+              "holds nothing yet");
+  EXPECT_SAYS(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::input), whole(buffer::input)); }),
+              "it writes input");
+}
+
+TEST(places, gaps_of_the_caller_stay_as_they_are) {
+  wish w;
+  w.what = collective::allgatherv;
+  w.ranks = 2;
+  w.count = 4;
+  const plan p = make_plan(w);
+  const auto write = [](int first) {
+    return [first](const shape& s, builder& b) {
+      b.copy(whole(buffer::input), block(buffer::output, s.rank, table::out));
+      b.round();
+      b.exchange(1 - s.rank, whole(buffer::input), 1 - s.rank, block(buffer::output, 1 - s.rank, table::out));
+      b.round();
+      if (first != 0)
+        b.copy(whole(buffer::input), whole(buffer::output));  // from the beginning, where a gap is
+    };
+  };
+  EXPECT_EQ(found(p, write(0)), "");
+  EXPECT_SAYS(found(p, write(1)), "a gap of the caller's");
+  EXPECT_SAYS(found(p, [](const shape&, builder& b) { b.send(0, blocks(buffer::output, 0, 2, table::out)); }),
+              "need not stand together");
+}
+
+// --- puts
+
+// Rank 0 puts its block to rank 1 and signals; `early`: rank 1 writes there before it has awaited the signal.
+writer putting(bool early, bool told) {
+  return [=](const shape& s, builder& b) {
+    if (s.rank == 0) {
+      if (told) {
+        b.recv(1, blocks(buffer::output, 1, 0));
+        b.round();
+      }
+      b.put(1, whole(buffer::input), block(buffer::output, 0));
+      b.signal(1);
+      b.round();
+      b.copy(whole(buffer::input), block(buffer::output, 0));
+      b.round();
+      b.recv(1, block(buffer::output, 1));
+    } else {
+      b.copy(whole(buffer::input), block(buffer::output, 1));
+      if (early) b.copy(whole(buffer::input), block(buffer::output, 0));
+      b.round();
+      if (told) {
+        b.send(0, blocks(buffer::output, 1, 0));
+        b.round();
+      }
+      b.await_signal(0);
+      b.round();
+      b.send(0, whole(buffer::input));
+    }
+  };
+}
+
+TEST(puts, may_not_meet_accesses_that_their_sender_has_not_heard_of) {
+  const plan p = call_of(collective::allgather, 2, 3);
+  EXPECT_EQ(found(p, putting(false, false)), "");
+  EXPECT_EQ(found(p, putting(true, true)), "");
+  EXPECT_SAYS(found(p, putting(true, false)), "may put to");
+}
+
+TEST(puts, a_signal_is_awaited_and_nothing_else) {
+  const plan p = call_of(collective::barrier, 2, 0);
+  EXPECT_EQ(found(p,
+                  [](const shape& s, builder& b) {
+                    b.signal(1 - s.rank);
+                    b.await_signal(1 - s.rank);
+                  }),
+            "");
+  EXPECT_SAYS(found(p,
+                    [](const shape& s, builder& b) {
+                      if (s.rank == 0)
+                        b.signal(1);
+                      else
+                        b.recv(0, whole(buffer::output));
+                    }),
+              "which puts or signals");
+}
+
+// --- barrier
+
+TEST(barrier, nobody_leaves_before_all_have_come) {
+  const plan p = call_of(collective::barrier, 3, 0);
+  const auto write = [](bool back) {
+    return [back](const shape& s, builder& b) {
+      const place empty = blocks(buffer::input, 0, 0);
+      if (s.rank == 0) {
+        for (int r = 1; r < 3; ++r) b.recv(r, empty);
+        b.round();
+        for (int r = 1; r < (back ? 3 : 2); ++r) b.send(r, empty);
+      } else {
+        b.send(0, empty);
+        b.round();
+        if (back || s.rank == 1) b.recv(0, empty);
+      }
+    };
+  };
+  EXPECT_EQ(found(p, write(true)), "");
+  EXPECT_SAYS(found(p, write(false)), "may leave the barrier before rank 0 has come");
+}
+
+// --- words
+
+TEST(words, say_how_long_blocks_are) {
+  wish w;
+  w.what = collective::allgatherv;
+  w.ranks = 2;
+  w.count = 5;
+  const plan p = make_plan(w);
+  ASSERT_NE(p.counts[0], p.counts[1]);
+  // Lengths travel first, then blocks of the longest length; the table `out` is used for the last copy only.
+  const auto write = [](bool measured) {
+    return [measured](const shape& s, builder& b) {
+      b.words(3, 2);
+      if (measured) b.measure(whole(buffer::input), word(s.rank));
+      b.round();
+      b.exchange(1 - s.rank, word(s.rank), 1 - s.rank, word(1 - s.rank));
+      b.greatest(word(0), word(1), word(2));
+      b.reserve(blocks(buffer::scratch0, 0, 2, table::padded));
+      b.copy(whole(buffer::input), block(buffer::scratch0, s.rank, table::padded));
+      b.round();
+      b.exchange(1 - s.rank, block(buffer::scratch0, s.rank, table::padded), 1 - s.rank,
+                 block(buffer::scratch0, 1 - s.rank, table::padded));
+      for (int r = 0; r < 2; ++r)
+        b.copy(block(buffer::scratch0, r, table::padded), block(buffer::output, r, table::out));
+    };
+  };
+  outcome o;
+  EXPECT_EQ(found(p, write(true), &o), "");
+  const std::size_t longest = std::max(p.counts[0], p.counts[1]);
+  EXPECT_EQ(o.measured.most_bytes(), 8 + 8 * longest);
+  EXPECT_EQ(o.measured.most_scratch(), 2 * 8 * longest);
+  EXPECT_NE(found(p, write(false)), "");
+}
+
+// --- costs
+
+TEST(one_port, messages_of_a_round_stand_in_line) {
+  const plan p = call_of(collective::gather, 5, 1);
+  outcome o;
+  EXPECT_EQ(found(
+                p,
+                [](const shape& s, builder& b) {
+                  if (s.rank != 0) return b.send(0, whole(buffer::input));
+                  for (int r = 1; r < 5; ++r) b.recv(r, block(buffer::output, r));
+                  b.copy(whole(buffer::input), whole(buffer::output));
+                },
+                &o),
+            "");
+  EXPECT_EQ(o.measured.rounds, 4);
+  EXPECT_EQ(o.measured.most_bytes(), 8u);
+  ASSERT_EQ(o.recorded[0].size(), 1u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(o.recorded[0][0].steps[static_cast<std::size_t>(i)].time, i);
+}
+
+// Four messages, each the second of somebody who has to serve the next of them first.
+TEST(one_port, lists_that_block_one_another_are_served_all_the_same) {
+  const plan p = call_of(collective::barrier, 4, 0);
+  outcome o;
+  found(
+      p,
+      [](const shape& s, builder& b) {
+        const place empty = blocks(buffer::input, 0, 0);
+        if (s.rank % 2 == 0) {
+          b.send(s.rank == 0 ? 1 : 3, empty);
+          b.send(s.rank == 0 ? 3 : 1, empty);
+        } else {
+          b.recv(s.rank == 1 ? 2 : 0, empty);
+          b.recv(s.rank == 1 ? 0 : 2, empty);
+        }
+      },
+      &o);
+  EXPECT_EQ(o.measured.messages, 4u);
+  EXPECT_GE(o.measured.rounds, 2);
+  EXPECT_LE(o.measured.rounds, 4);
+}
+
+}  // namespace
+}  // namespace tutti::check
