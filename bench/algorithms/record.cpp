@@ -2,9 +2,7 @@
 #include "algorithms/record.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <optional>
+#include <tuple>
 
 #include <fmt/core.h>
 
@@ -22,6 +20,15 @@ std::string size_name(std::size_t bytes) {
   if (bytes >= 1u << 20 && bytes % (1u << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
   if (bytes >= 1u << 10 && bytes % (1u << 10) == 0) return fmt::format("{} KiB", bytes >> 10);
   return fmt::format("{} B", bytes);
+}
+
+// The native one first; "chain:segment=4096" after "chain", before "chain:segment=16384".
+bool before(const std::string& a, const std::string& b) {
+  const auto key = [](const std::string& name) {
+    return std::tuple(without_collective(name) != "native", name.substr(0, name.find(':')), name.size(),
+                      name);
+  };
+  return key(a) < key(b);
 }
 
 bool is_native(const record& r) { return without_collective(r.algorithm) == "native"; }
@@ -104,10 +111,7 @@ void print_tables(const std::vector<record>& all) {
       const auto some = by.of(collective, bytes);
       std::vector<std::string> names;
       for (const record* r : some) add_once(names, r->algorithm);
-      std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-        const bool first = without_collective(a) == "native", second = without_collective(b) == "native";
-        return first != second ? first : a < b;
-      });
+      std::sort(names.begin(), names.end(), before);
       const std::string title = bytes == 0 ? collective : fmt::format("{}, {}", collective, size_name(bytes));
       fmt::print("{:<36}", title);
       for (const std::string& column : by.columns) fmt::print(" {:>18}", column);
@@ -141,9 +145,13 @@ void print_tables(const std::vector<record>& all) {
 void print_best(const std::vector<record>& all) {
   const collected by(all);
   constexpr int width = 37;
-  fmt::print("{:<31}", "the quickest");
-  for (const std::string& column : by.columns) fmt::print("   {:<{}}", column, width);
-  fmt::print("\n");
+  const auto print = [](std::string row) {
+    row.erase(row.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", row);
+  };
+  std::string head = fmt::format("{:<31}", "the quickest");
+  for (const std::string& column : by.columns) head += fmt::format("   {:<{}}", column, width);
+  print(head);
   for (const std::string& collective : by.collectives) {
     for (const std::size_t bytes : by.sizes(collective)) {
       const auto some = by.of(collective, bytes);
@@ -158,8 +166,7 @@ void print_best(const std::vector<record>& all) {
                              without_collective(best->algorithm));
         row += fmt::format("   {:<{}}", cell, width);
       }
-      row.erase(row.find_last_not_of(' ') + 1);
-      fmt::print("{}\n", row);
+      print(row);
     }
   }
 }
