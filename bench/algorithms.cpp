@@ -51,7 +51,7 @@ struct engine {
 struct settings {
   bench::wishes here;
   std::vector<engine> engines;
-  std::string json_file;
+  std::string json_file, shown_file;
   bool quick = false, lines = false, best = false;
 };
 
@@ -64,6 +64,7 @@ Examples:
   algorithms --collective allreduce --sizes 8,64K       one collective, two sizes
   mpirun -n 2 algorithms --collective bcast --parameters
   algorithms --engines threads,fibers:16,openmpi:2,mpich:2 --json all.json
+  algorithms --show all.json --best
   algorithms --engines all --ranks 4 --quick)";
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -141,8 +142,11 @@ settings parse(int argc, char** argv) {
       ->check(CLI::Range(0.1, 1e6))
       ->option_text(bench::with_default("SECONDS", s.here.seconds));
   app.add_option("--json", s.json_file, "Write all figures to this file")->option_text("FILE");
+  app.add_option("--show", s.shown_file, "Measure nothing, show the figures of a file that --json wrote")
+      ->check(CLI::ExistingFile)
+      ->option_text("FILE");
   app.add_flag("--best", s.best,
-               "One table of the quickest algorithms, instead of one a collective and size");
+               "One table of the quickest algorithms, and their time over the native one's");
   app.add_flag("--lines", s.lines, "A line of JSON for each figure as soon as it is there, no tables");
   app.add_flag("--quick", s.quick,
                "Unless said otherwise: 8 B, 8 KiB and 256 KiB, once each, and 12 seconds for an engine");
@@ -281,7 +285,10 @@ int main(int argc, char** argv) {
     progress p;
     std::vector<record> all;
     bool good = true;
-    if (!s.engines.empty()) {
+    if (!s.shown_file.empty()) {
+      std::ifstream from(s.shown_file);
+      for (const json& one : json::parse(from)) all.push_back(one.get<record>());
+    } else if (!s.engines.empty()) {
       all = measure_engines(s, p, good);
     } else {
       good = bench::measure_here(argc, argv, s.here, [&](const record& r) {

@@ -144,30 +144,43 @@ void print_tables(const std::vector<record>& all) {
 
 void print_best(const std::vector<record>& all) {
   const collected by(all);
-  constexpr int width = 37;
-  const auto print = [](std::string row) {
-    row.erase(row.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", row);
-  };
-  std::string head = fmt::format("{:<31}", "the quickest");
-  for (const std::string& column : by.columns) head += fmt::format("   {:<{}}", column, width);
-  print(head);
+  constexpr double alike = 1.03;
+  std::vector<std::vector<std::string>> rows{{""}};
+  for (const std::string& column : by.columns) rows[0].push_back(column);
   for (const std::string& collective : by.collectives) {
     for (const std::size_t bytes : by.sizes(collective)) {
       const auto some = by.of(collective, bytes);
-      std::string row = fmt::format("{:<22} {:>8}", collective, bytes == 0 ? "" : size_name(bytes));
+      if (std::all_of(some.begin(), some.end(),
+                      [&](const record* r) { return r->algorithm == some[0]->algorithm; }))
+        continue;  // nothing to choose from
+      std::vector<std::string> row{
+          fmt::format("{:<21} {:>8}", collective, bytes == 0 ? "" : size_name(bytes))};
       for (const std::string& column : by.columns) {
         const record* best = quickest(some, column);
         const record* base = native(some, column);
-        std::string cell;
-        if (best != nullptr)
-          cell = fmt::format("{:>6} {:>6} {}", number(best->us),
-                             base == nullptr || best == base ? "" : number(best->us / base->us) + "x",
-                             without_collective(best->algorithm));
-        row += fmt::format("   {:<{}}", cell, width);
+        if (best == nullptr) {
+          row.emplace_back("-");
+          continue;
+        }
+        const auto as_quick = std::count_if(some.begin(), some.end(), [&](const record* r) {
+          return collected::column_of(*r) == column && r->error.empty() && r->us <= alike * best->us;
+        });
+        if (base != nullptr && base->us <= alike * best->us) best = base;
+        row.push_back(fmt::format(
+            "{:>5} {}{}", base == nullptr || best == base ? "" : number(best->us / base->us),
+            without_collective(best->algorithm), as_quick > 1 ? fmt::format(" +{}", as_quick - 1) : ""));
       }
-      print(row);
+      rows.push_back(std::move(row));
     }
+  }
+  std::vector<std::size_t> width(rows[0].size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  for (const auto& row : rows) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) text += fmt::format("{:<{}}", row[i], width[i] + 2);
+    text.erase(text.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", text);
   }
 }
 
