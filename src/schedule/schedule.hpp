@@ -55,10 +55,10 @@ struct index {
 struct place {
   buffer where = buffer::input;
   table how = table::uniform;
-  bool segmented = false;
-  bool plain = false;     ///< uniform, whole blocks, a constant index: set by the builder
-  bool packed = false;    ///< stands at the beginning of its buffer, as long as the table says
-  bool permuted = false;  ///< block schedule::permutation(first) instead of `first`; one block
+  bool plain = false;  ///< uniform, whole blocks, a constant index: set by the builder
+  bool segmented : 1 = false;
+  bool packed : 1 = false;    ///< stands at the beginning of its buffer, as long as the table says
+  bool permuted : 1 = false;  ///< block schedule::permutation(first) instead of `first`; one block
   std::int32_t blocks = 1;
   std::int32_t origin = 0;  ///< of table::held
   std::int32_t pieces = 0;

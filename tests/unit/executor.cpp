@@ -122,7 +122,8 @@ TEST(segments, make_a_pipeline_of_any_length) {
 
 TEST(schedules, stay_small_at_large_p) {
   for (const pure_algorithm* a : catalogue()) {
-    if (a->short_name() == "linear") continue;  // a message for each rank, at the root
+    // Their rounds or their tables grow with p: trees over all ranks as sources of their own, walked in depth.
+    if (a->name == "allgatherv/circulant" || a->short_name() == "pat") continue;
     shape s;
     s.size = 65536;
     s.rank = 65535;
@@ -130,6 +131,7 @@ TEST(schedules, stay_small_at_large_p) {
     s.what = a->what;
     s.knobs = a->usual();
     s.in_place = demands(a->needs, restriction::in_place);
+    s.first_group = demands(a->needs, restriction::inter) ? s.size - 1 : 0;
     builder b;
     a->write(s, b);
     const schedule made = b.finish();

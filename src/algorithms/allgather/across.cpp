@@ -2,7 +2,8 @@
 //
 // allgather/across, allgatherv/across
 //
-// Every rank sends its block to each rank of the other group, and receives theirs, all under way together.
+// Every rank sends its block to each rank of the other group, and receives theirs, a window of them at a
+// time.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter
@@ -15,11 +16,11 @@
 namespace tutti::algorithms::allgather_across {
 
 void write(const shape& s, builder& b) {
-  const patterns::sides group = sides_of(s);
+  const patterns::sides group = parts::sides_of(s);
   const table how = result_table(s);
-  for_each_meeting(group, [&](int peer) {
-    b.send(group.remote(peer), whole(buffer::input));
-    b.recv(group.remote(peer), block(buffer::output, peer, how));
+  parts::for_each_meeting(group, b, [&](int first, int step) {
+    const index rank = at(group.remote(first), step);
+    b.exchange(rank, whole(buffer::input), rank, block(buffer::output, at(first, step), how));
   });
 }
 

@@ -2,7 +2,7 @@
 //
 // alltoall/across, alltoallv/across, alltoallw/across
 //
-// Every rank exchanges blocks with each rank of the other group, all under way together.
+// Every rank exchanges blocks with each rank of the other group, a window of them at a time.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter
@@ -15,12 +15,12 @@
 namespace tutti::algorithms::alltoall_across {
 
 void write(const shape& s, builder& b) {
-  const patterns::sides group = sides_of(s);
+  const patterns::sides group = parts::sides_of(s);
   const bool even = s.what == collective::alltoall;
   const table in = even ? table::uniform : table::in, out = even ? table::uniform : table::out;
-  for_each_meeting(group, [&](int peer) {
-    b.exchange(group.remote(peer), block(buffer::input, peer, in), group.remote(peer),
-               block(buffer::output, peer, out));
+  parts::for_each_meeting(group, b, [&](int first, int step) {
+    const index rank = at(group.remote(first), step), member = at(first, step);
+    b.exchange(rank, block(buffer::input, member, in), rank, block(buffer::output, member, out));
   });
 }
 

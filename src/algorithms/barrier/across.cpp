@@ -17,7 +17,7 @@
 namespace tutti::algorithms::barrier_across {
 
 void write(const shape& s, builder& b) {
-  const patterns::sides group = sides_of(s);
+  const patterns::sides group = parts::sides_of(s);
   const int k = s.of(knob::k), v = group.local_rank(), n = group.local_size();
   const place nothing = blocks(buffer::input, 0, 0);
   patterns::for_each_knomial_child(v, n, k, [&](int child) { b.recv(group.local(child), nothing); });
@@ -27,7 +27,7 @@ void write(const shape& s, builder& b) {
   else
     b.exchange(group.remote(0), nothing, group.remote(0), nothing);
   b.round();
-  bcast_from_leader(group, k, nothing, b);
+  parts::bcast_from_leader(group, k, nothing, b);
 }
 
 }  // namespace tutti::algorithms::barrier_across

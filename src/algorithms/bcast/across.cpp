@@ -16,7 +16,7 @@
 namespace tutti::algorithms::bcast_across {
 
 void write(const shape& s, builder& b) {
-  const patterns::sides group = sides_of(s);
+  const patterns::sides group = parts::sides_of(s);
   const int k = s.of(knob::k);
   const bool at_root = s.rank == s.root;
   if (!at_root && group.beside(s.root)) return;

@@ -15,7 +15,7 @@
 namespace tutti::algorithms::gather_across {
 
 void write(const shape& s, builder& b) {
-  const patterns::sides group = sides_of(s);
+  const patterns::sides group = parts::sides_of(s);
   if (s.rank == s.root) {
     const table how = result_table(s);
     b.loop(group.remote_size(),

@@ -4,11 +4,14 @@
 // whose first member leads it.
 #pragma once
 
+#include <algorithm>
+
+#include "algorithms/parts/windows.hpp"
 #include "patterns/knomial.hpp"
 #include "patterns/sides.hpp"
 #include "schedule/algorithm.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::parts {
 
 inline patterns::sides sides_of(const shape& s) { return {s.rank, s.size, s.first_group}; }
 
@@ -36,15 +39,22 @@ inline void bcast_from_leader(const patterns::sides& group, int k, place all, bu
   b.round();
 }
 
-/// Calls body(i) for every member i of the other group, in an order in which nobody is met by two at once:
-/// those meet whose numbers add up to the same, modulo the larger group's size.
+/// Calls body(first, step) for the members first, first + step, ... of the other group, in an order in which
+/// nobody is met by two at once: those meet whose numbers add up to the same, modulo the larger group's size.
+/// A round ends after each window of them; all ranks meet in the same order, so whoever is next waits for
+/// nobody who waits.
 template <class Body>
-void for_each_meeting(const patterns::sides& group, Body&& body) {
-  const int n = group.local_size() > group.remote_size() ? group.local_size() : group.remote_size();
-  for (int i = 0; i < n; ++i) {
-    const int peer = (i - group.local_rank() + n) % n;
-    if (peer < group.remote_size()) body(peer);
-  }
+void for_each_meeting(const patterns::sides& group, builder& b, Body&& body) {
+  const int others = group.remote_size(), n = std::max(group.local_size(), others);
+  // Meeting i is with member i - rank, modulo n: those that wrap come first.
+  const int wrapped = n - group.local_rank();
+  const auto run = [&](int first, int last) {
+    if (first < last)
+      in_windows(b, last - first, usual_window, [&](int i, int step) { body(first + i, step); });
+    b.round();
+  };
+  run(wrapped, others);
+  run(0, std::min(wrapped, others));
 }
 
 /// True where a member has to combine others' operands.
@@ -52,4 +62,4 @@ inline bool is_inner(const patterns::sides& group, int k) {
   return patterns::knomial_subtree(group.local_rank(), group.local_size(), k) > 1;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::parts

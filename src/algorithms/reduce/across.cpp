@@ -17,14 +17,14 @@
 namespace tutti::algorithms::reduce_across {
 
 void write(const shape& s, builder& b) {
-  const patterns::sides group = sides_of(s);
+  const patterns::sides group = parts::sides_of(s);
   const int k = s.of(knob::k);
   if (group.beside(s.root)) {
     if (s.rank == s.root) b.recv(group.remote(0), whole(buffer::output));
     return;
   }
-  if (is_inner(group, k)) b.scratch(buffer::scratch0, 1);
-  const place all = reduce_to_leader(group, k, whole(buffer::input), whole(buffer::scratch0), b);
+  if (parts::is_inner(group, k)) b.scratch(buffer::scratch0, 1);
+  const place all = parts::reduce_to_leader(group, k, whole(buffer::input), whole(buffer::scratch0), b);
   if (group.local_rank() == 0) b.send(s.root, all);
 }
 
