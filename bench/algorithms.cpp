@@ -52,6 +52,7 @@ struct settings {
   bench::wishes here;
   std::vector<engine> engines;
   std::string json_file, shown_file;
+  double minutes = 5;
   bool quick = false, lines = false, best = false;
 };
 
@@ -141,6 +142,10 @@ settings parse(int argc, char** argv) {
                  "Time for one engine, or with --engines for one collective on one engine")
       ->check(CLI::Range(0.1, 1e6))
       ->option_text(bench::with_default("SECONDS", s.here.seconds));
+  app.add_option("--minutes", s.minutes,
+                 "With --engines, the time after which no further round of programs begins")
+      ->check(CLI::Range(0.0, 1e6))
+      ->option_text(bench::with_default("MINUTES", s.minutes));
   app.add_option("--json", s.json_file, "Write all figures to this file")->option_text("FILE");
   app.add_option("--show", s.shown_file, "Measure nothing, show the figures of a file that --json wrote")
       ->check(CLI::ExistingFile)
@@ -238,7 +243,12 @@ std::vector<record> measure_engines(const settings& s, progress& p, bool& good) 
     for (const std::string& one : s.here.collectives) groups.push_back({one});
   }
   double near = 1e9, far = 0;
+  const auto start = bench::clock::now();
   for (int repeat = 0; repeat < s.here.repeat; ++repeat) {
+    if (repeat > 0 && bench::seconds(bench::clock::now() - start).count() > 60 * s.minutes) {
+      p.say(fmt::format("{} minutes are over after {} of {} rounds", s.minutes, repeat, s.here.repeat));
+      break;
+    }
     for (const auto& group : groups) {
       for (const engine& e : s.engines) {
         const auto whose =
