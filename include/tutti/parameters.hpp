@@ -131,9 +131,11 @@ constexpr auto root(int rank) {
   return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank};
 }
 
-/// Forces an algorithm for this call, as "ring" or "allreduce/ring"; usage_error where there is none of that
-/// name, or it cannot do this call. The text is read before the call, the i... or the ..._init form returns.
-/// All ranks name the same one.
+/// Names an algorithm for this call, as "ring", "allreduce/ring", or with parameters "chain:segment=64K";
+/// usage_error where there is none of that name, no such parameter, or its value is out of range. Where the
+/// call does not meet its restrictions another is used, and rank 0 says so once; TUTTI_COLL_FALLBACK=error
+/// makes that a usage_error, =silent says nothing. The text is read before the call, the i... or the ..._init
+/// form returns. All ranks name the same one.
 constexpr auto algorithm(const char* name) {
   return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name};
 }

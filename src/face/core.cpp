@@ -2,8 +2,8 @@
 #include "face/core.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 #include "compute/kernels.hpp"
@@ -12,24 +12,6 @@
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
-
-std::array<std::string, collective_names.size()> read_forced_algorithms() {
-  std::array<std::string, collective_names.size()> forced;
-  for (std::size_t i = 0; i < collective_names.size(); ++i) {
-    std::string name(collective_names[i]);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const auto value = setting("TUTTI_" + name + "_ALGORITHM");
-    if (!value) continue;
-    const std::string_view tail =
-        std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
-    if (tail != "native" && read_choice(static_cast<collective>(i), *value).pure == nullptr)
-      throw usage_error("run", -1, "TUTTI_" + name + "_ALGORITHM", "there is no algorithm \"" + *value + "\"",
-                        "see tutti list " + std::string(collective_names[i]));
-    forced[i] = *value;
-  }
-  return forced;
-}
 
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
     : shared_(std::move(shared)), where_(std::move(where)), topology_(std::move(shape)), links_(*where_) {}
@@ -44,33 +26,53 @@ void core::refuse(const char* operation, const char* parameter, const std::strin
 
 choice core::decide(const call& c, const agreed_signature& s) const {
   const bool native = offers_native(s);
-  const std::string& everywhere = shared_->forced[static_cast<std::size_t>(c.what)];
+  const std::string& everywhere = shared_->set.forced[static_cast<std::size_t>(c.what)];
   const char* wanted = c.algorithm != nullptr ? c.algorithm
                        : everywhere.empty()   ? nullptr
                                               : everywhere.c_str();
   if (wanted != nullptr) {
     const std::string_view text = wanted;
     const std::string_view tail = text.substr(text.find('/') == text.npos ? 0 : text.find('/') + 1);
-    if (tail == "native") {
-      if (native) return {};
-    } else if (const choice named = read_choice(c.what, text); named.pure != nullptr) {
-      if (permits(named, s)) return named;
-    } else {
+    const choice named = tail == "native" ? choice() : read_choice(c.what, text);
+    if (tail != "native" && named.pure == nullptr) {
       std::string known;
       for (const pure_algorithm* one : catalogue())
         if (one->what == c.what) known += " " + std::string(one->short_name());
       refuse(name_of(c.what).data(), "algorithm", "\"" + std::string(text) + "\" does not exist",
              ("known are native" + known).c_str());
     }
-    if (c.algorithm != nullptr)
-      refuse(name_of(c.what).data(), "algorithm", "\"" + std::string(text) + "\" does not serve this call",
-             "its restrictions are not met (see tutti list)");
+    const std::string unmet = tail != "native" ? why_not(named, s)
+                              : native         ? ""
+                                               : "the engine has no collective of its own for it";
+    auto& use = shared_->overrides[static_cast<std::size_t>(c.what)];
+    if (unmet.empty()) {
+      if (c.algorithm == nullptr) ++use.obeyed;
+      return named;
+    }
+    fall_back(c, text, unmet);
   }
   try {
     return choose(s, {where_->door().node() != nullptr, false}, native);
   } catch (const usage_error&) {
     refuse(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
            "see tutti list for what each algorithm demands");
+  }
+}
+
+// A named algorithm that cannot do this call: TUTTI_COLL_FALLBACK says what then.
+void core::fall_back(const call& c, std::string_view named, const std::string& unmet) const {
+  const std::string variable = algorithm_variable(c.what);
+  auto& use = shared_->overrides[static_cast<std::size_t>(c.what)];
+  ++use.unfit;
+  const std::string problem = "\"" + std::string(named) + "\" does not serve this call: " + unmet;
+  if (shared_->set.when_unfit == fallback::error)
+    refuse(name_of(c.what).data(), c.algorithm != nullptr ? "algorithm" : variable.c_str(), problem,
+           "name another (see tutti list), or set TUTTI_COLL_FALLBACK=warn");
+  if (shared_->set.when_unfit == fallback::warn && rank() == 0 && !use.said) {
+    use.said = true;
+    std::fprintf(stderr, "tutti: %s: %s %s; another is used (TUTTI_COLL_FALLBACK=error would refuse)\n",
+                 name_of(c.what).data(), c.algorithm != nullptr ? "algorithm" : variable.c_str(),
+                 problem.c_str());
   }
 }
 
@@ -102,7 +104,7 @@ void core::remember(const call& c, prepared& p) {
   r.pointers = pointers_of(c);
   r.both = c.input != nullptr && c.output != nullptr;
   r.one = c.input == c.output;
-  r.quick = !is_vector_form(c.what) && !shared_->check && c.algorithm == nullptr;
+  r.quick = !is_vector_form(c.what) && !shared_->set.check && c.algorithm == nullptr;
   r.kernel = kernel_for(c);
   r.how = r.kernel != nullptr        ? way::plain
           : p.chosen.pure == nullptr ? way::native
@@ -228,7 +230,7 @@ void core::run_plainly(const call& c, recent& r) {
 
 void core::run_first(const call& c) {
   validate(c);
-  if (shared_->check) compare_with_others(&c);
+  if (shared_->set.check) compare_with_others(&c);
   prepared& p = find(c);
   remember(c, p);
   if (c.in_types != nullptr || c.out_types != nullptr) {

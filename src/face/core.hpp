@@ -13,6 +13,7 @@
 
 #include "engines/endpoint.hpp"
 #include "execute/executor.hpp"
+#include "face/settings.hpp"
 #include "select/choose.hpp"
 #include "tutti/core/port.hpp"
 
@@ -24,14 +25,15 @@ class operation_under_way;
 struct rank_state {
   std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
   endpoint* door = nullptr;
-  bool check = false;
-  std::uint64_t next_id = 2;                                // of communicators; 1 is the job itself
-  std::vector<schedule_run*> active;                        // nonblocking runs under way
-  std::array<std::string, collective_names.size()> forced;  // TUTTI_<COLLECTIVE>_ALGORITHM
+  settings set;
+  std::uint64_t next_id = 2;          // of communicators; 1 is the job itself
+  std::vector<schedule_run*> active;  // nonblocking runs under way
+  struct override_use {
+    std::size_t obeyed = 0, unfit = 0;  // choices made by it, and in spite of it
+    bool said = false;
+  };
+  std::array<override_use, collective_names.size()> overrides;
 };
-
-/// TUTTI_<COLLECTIVE>_ALGORITHM for every collective. Throws usage_error where one names what does not exist.
-std::array<std::string, collective_names.size()> read_forced_algorithms();
 
 /// Who a rank's neighbours are, or how many ranks the first of two groups has.
 struct topology {
@@ -117,6 +119,7 @@ class core {
   prepared& find(const call& c);
   prepared& select(const call& c, const agreed_signature& s);
   choice decide(const call& c, const agreed_signature& s) const;
+  void fall_back(const call& c, std::string_view named, const std::string& unmet) const;
   /// Whatever leaves a collective by an exception ends the job before its buffers go: others may be reading
   /// them.
   template <class Step>

@@ -134,7 +134,7 @@ class operation_under_way final : public pending {
 
 std::unique_ptr<pending> core::make_pending(const call& c, bool started) {
   validate(c);
-  if (started && shared_->check) compare_with_others(&c);
+  if (started && shared_->set.check) compare_with_others(&c);
   auto made = std::make_unique<operation_under_way>(*this, c);
   if (started) made->start();
   return made;

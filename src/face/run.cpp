@@ -150,17 +150,30 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
   return kind == engine_kind::threads ? run_threads(how, program) : run_fibers(how, program);
 }
 
+// Whoever sets a variable wants to know that it changed nothing.
+void say_unused_overrides(const detail::rank_state& state) {
+  if (state.set.when_unfit == detail::fallback::silent) return;
+  for (std::size_t i = 0; i < state.overrides.size(); ++i) {
+    const auto& use = state.overrides[i];
+    if (state.set.forced[i].empty() || use.obeyed != 0 || use.said) continue;
+    const auto what = static_cast<collective>(i);
+    std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", detail::algorithm_variable(what).c_str(),
+                 state.set.forced[i].c_str(),
+                 use.unfit != 0 ? "no call met its restrictions"
+                                : "the program made no such call that was free to choose");
+  }
+}
+
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
-  const bool check = switch_setting("TUTTI_CHECK", false);
-  const auto forced = detail::read_forced_algorithms();
+  const detail::settings set = detail::read_settings();
   return launch_ranks(options, [&](endpoint& door) {
     auto shared = std::make_shared<detail::rank_state>();
     shared->door = &door;
-    shared->check = check;
-    shared->forced = forced;
+    shared->set = set;
     communicator world(std::make_shared<detail::core>(
         shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
     program(world);
+    if (door.rank() == 0) say_unused_overrides(*shared);
   });
 }
 

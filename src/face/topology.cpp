@@ -44,7 +44,7 @@ std::uint64_t core::unused_number() {
 std::shared_ptr<core> core::duplicate() {
   if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
   if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
-  if (shared_->check) compare_with_others(nullptr);
+  if (shared_->set.check) compare_with_others(nullptr);
   return std::make_shared<core>(shared_,
                                 where_->door().open(where_->members(), unused_number(), where_.get()));
 }
@@ -64,7 +64,7 @@ std::shared_ptr<core> core::with(topology shape, const char* operation) {
     refuse(operation, "first",
            "is " + std::to_string(shape.first_group) + " of " + std::to_string(size()) + " ranks",
            "leave at least one rank to each group: 1 to size - 1");
-  if (shared_->check) {
+  if (shared_->set.check) {
     compare_with_others(nullptr);
     if (shape.graph) check_graph(shape);
   }

@@ -9,23 +9,57 @@
 
 namespace tutti {
 
+namespace {
+
+// The first restriction that the call does not meet.
+restriction unmet(const choice& c, const agreed_signature& s) noexcept {
+  const restriction needs = c.pure->needs;
+  const auto lacks = [&](restriction one, bool met) { return demands(needs, one) && !met; };
+  const auto region = c.knobs[static_cast<std::size_t>(knob::region)],
+             p = static_cast<std::uint32_t>(s.ranks);
+  if (demands(needs, restriction::inter) != s.inter) return restriction::inter;
+  if (lacks(restriction::equal_regions, region != 0 && p % region == 0)) return restriction::equal_regions;
+  if (lacks(restriction::power_of_two, std::has_single_bit(p))) return restriction::power_of_two;
+  if (lacks(restriction::even_ranks, p % 2 == 0)) return restriction::even_ranks;
+  if (lacks(restriction::commutative, s.commutative)) return restriction::commutative;
+  if (lacks(restriction::builtin_op, s.op != builtin_op::user)) return restriction::builtin_op;
+  if (lacks(restriction::not_in_place, !s.in_place)) return restriction::not_in_place;
+  if (lacks(restriction::in_place, s.in_place)) return restriction::in_place;
+  if (lacks(restriction::count_ge_ranks, s.count >= p)) return restriction::count_ge_ranks;
+  return restriction::none;
+}
+
+}  // namespace
+
 bool permits(const choice& c, const agreed_signature& s) noexcept {
-  const pure_algorithm& a = *c.pure;
-  if (a.what != s.what || demands(a.needs, restriction::inter) != s.inter) return false;
-  if (demands(a.needs, restriction::equal_regions)) {
-    const auto region = c.knobs[static_cast<std::size_t>(knob::region)];
-    if (region == 0 || static_cast<std::uint32_t>(s.ranks) % region != 0) return false;
+  return c.pure->what == s.what && unmet(c, s) == restriction::none;
+}
+
+std::string why_not(const choice& c, const agreed_signature& s) {
+  const restriction which = unmet(c, s);
+  switch (which) {
+    case restriction::none:
+      return "";
+    case restriction::inter:
+      return s.inter ? "it does not go between two groups" : "it goes between two groups only";
+    case restriction::power_of_two:
+      return "it demands a power of two, not " + std::to_string(s.ranks) + " ranks";
+    case restriction::even_ranks:
+      return "it demands an even number of ranks, not " + std::to_string(s.ranks);
+    case restriction::equal_regions:
+      return "its region does not divide " + std::to_string(s.ranks) + " ranks";
+    case restriction::commutative:
+      return "it demands an operator that is declared commutative (ops::commutative, or a standard functor)";
+    case restriction::builtin_op:
+      return "it demands a standard operator on a standard type";
+    case restriction::not_in_place:
+      return "it does not work in place";
+    case restriction::in_place:
+      return "it works in place only";
+    case restriction::count_ge_ranks:
+      return "it demands at least as many elements as ranks";
   }
-  if (demands(a.needs, restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(s.ranks)))
-    return false;
-  if (demands(a.needs, restriction::commutative) && !s.commutative) return false;
-  if (demands(a.needs, restriction::builtin_op) && s.op == builtin_op::user) return false;
-  if (demands(a.needs, restriction::not_in_place) && s.in_place) return false;
-  if (demands(a.needs, restriction::in_place) && !s.in_place) return false;
-  if (demands(a.needs, restriction::even_ranks) && s.ranks % 2 != 0) return false;
-  if (demands(a.needs, restriction::count_ge_ranks) && s.count < static_cast<std::size_t>(s.ranks))
-    return false;
-  return true;
+  return "";
 }
 
 const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept {

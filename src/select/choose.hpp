@@ -3,6 +3,7 @@
 // Which algorithm a call runs. Reads the agreed part of the call only, so that all ranks choose alike.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "core/signature.hpp"
@@ -29,6 +30,9 @@ struct engine_traits {
 
 /// True where the call meets what the algorithm demands, with these values of its parameters.
 bool permits(const choice& c, const agreed_signature& s) noexcept;
+
+/// What the call does not meet, in words; empty where it is permitted.
+std::string why_not(const choice& c, const agreed_signature& s);
 
 /// "ring" or "allreduce/ring"; null where there is none of this name for this collective.
 const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept;

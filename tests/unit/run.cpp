@@ -361,24 +361,57 @@ TEST_P(on_each_engine, an_algorithm_named_by_a_variable_or_a_call_is_the_one_tha
     if (ran() != "allreduce/ring") throw std::runtime_error("ran " + ran());
     world.allreduce(send_buf(1), op(std::plus<>{}), algorithm("native"));
     if (ran() != "allreduce/native") throw std::runtime_error("ran " + ran());
-    // Restrictions hold for what a call names itself: ring needs a commutative operator.
-    for (const char* bad : {"ring", "no_such"}) {
-      bool refused = false;
-      try {
-        world.allreduce(send_buf(1), op([](int, int b) { return b; }, ops::non_commutative), algorithm(bad));
-      } catch (const usage_error& e) {
-        refused = has(e.what(), bad);
-      }
-      if (!refused) throw std::runtime_error(std::string(bad) + " was taken");
+    // Restrictions hold for what a call names itself: ring needs a commutative operator, and another is used.
+    const auto last = [](int, int b) { return b; };
+    const int got =
+        world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative), algorithm("ring"));
+    if (got != world.size() - 1 || ran() == "allreduce/ring") throw std::runtime_error("ran " + ran());
+    bool refused = false;
+    try {
+      world.allreduce(send_buf(1), op(last, ops::non_commutative), algorithm("no_such"));
+    } catch (const usage_error& e) {
+      refused = has(e.what(), "no_such");
     }
+    if (!refused) throw std::runtime_error("no_such was taken");
   });
   const setting_for_now unfit("TUTTI_ALLREDUCE_ALGORITHM",
                               "ring");  // where it does not serve, selection goes on
-  run(options(), [](communicator& world) {
+  const auto unordered = [](communicator& world) {
     const int last = world.allreduce_single(send_buf(world.rank()),
                                             op([](int, int b) { return b; }, ops::non_commutative));
     if (last != world.size() - 1) throw std::runtime_error("wrong order");
+  };
+  for (const char* policy : {"warn", "silent", "1"}) {
+    const setting_for_now fallback("TUTTI_COLL_FALLBACK", policy);
+    testing::internal::CaptureStderr();
+    run(options(), unordered);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(
+        has(said, "TUTTI_ALLREDUCE_ALGORITHM \"ring\" does not serve this call: it demands an operator"),
+        *policy != 's')
+        << said;
+  }
+  for (const char* policy : {"error", "0"}) {
+    const setting_for_now fallback("TUTTI_COLL_FALLBACK", policy);
+    EXPECT_TRUE(has(failure_of(options(), unordered), "TUTTI_ALLREDUCE_ALGORITHM"));
+  }
+  const setting_for_now fallback("TUTTI_COLL_FALLBACK", "perhaps");
+  EXPECT_TRUE(has(failure_of(options(), unordered), "TUTTI_COLL_FALLBACK"));
+}
+
+TEST_P(on_each_engine, an_algorithm_that_no_call_used_is_said) {
+  const setting_for_now forced("TUTTI_GATHER_ALGORITHM", "knomial:k=3");
+  testing::internal::CaptureStderr();
+  run(options(), [](communicator& world) { world.barrier(); });
+  EXPECT_TRUE(
+      has(testing::internal::GetCapturedStderr(), "TUTTI_GATHER_ALGORITHM=knomial:k=3 was never used"));
+  testing::internal::CaptureStderr();
+  run(options(), [](communicator& world) {
+    (void)world.gather(send_buf(1));
+    if (std::string(world.last_algorithm(collective::gather)) != "gather/knomial")
+      throw std::runtime_error("not used");
   });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(an_mpi_launcher, whose_module_is_missing_is_an_error) {

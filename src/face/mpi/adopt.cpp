@@ -5,7 +5,6 @@
 
 #include "engines/mpi/adopt.hpp"
 
-#include "core/environment.hpp"
 #include "face/core.hpp"
 #include "tutti/mpi.hpp"
 
@@ -13,9 +12,8 @@ namespace tutti {
 
 communicator adopt(MPI_Comm comm) {
   auto shared = std::make_shared<detail::rank_state>();
-  shared->check = switch_setting("TUTTI_CHECK", false);
-  shared->forced = detail::read_forced_algorithms();
-  shared->owned = make_mpi_endpoint(comm, shared->check);
+  shared->set = detail::read_settings();
+  shared->owned = make_mpi_endpoint(comm, shared->set.check);
   shared->door = shared->owned.get();
   endpoint& door = *shared->door;
   return communicator(std::make_shared<detail::core>(
