@@ -521,8 +521,10 @@ class communicator {
   /// [send_recv_count(_out)]).
   ///
   /// On rank 0 the result is values_on_rank_0 (one for all elements, or one each), which takes no part in
-  /// other ranks' results; without it the identity of a standard functor. Of any other operator rank 0's
-  /// elements are value-initialized, or those of the buffer that it passed. exscan_single combines one value.
+  /// other ranks' results; without it the identity of a standard functor. For any other operator rank 0
+  /// passes values_on_rank_0, or a recv_buf (or send_recv_buf) whose elements stay as they are; else
+  /// usage_error there, which ends the job unless the program catches it and leaves. exscan_single combines
+  /// one value.
   ///
   ///     int before = comm.exscan_single(send_buf(static_cast<int>(v.size())), op(std::plus<>{}));
   template <class... Args>

@@ -142,6 +142,42 @@ std::vector<std::size_t> counts_of(const pure_algorithm& a, int ranks) {
   return {0, 1, p - 1, 2 * p + 3};
 }
 
+// Every root, every split into two groups, and every fan-out or base of digits, once each whatever else is
+// left out: an algorithm that is wrong for one of them alone is found.
+std::vector<wish> sweep(const pure_algorithm& a, int ranks, const std::vector<mode>& modes,
+                        const std::vector<knob_values>& knobs, const std::vector<std::size_t>& counts) {
+  wish w;
+  w.what = a.what;
+  w.ranks = ranks;
+  const bool inter = demands(a.needs, restriction::inter);
+  std::vector<wish> all;
+  const auto add = [&](int root, int first, const knob_values& with) {
+    const std::size_t n = all.size();
+    w.root = is_rooted(a.what) ? root % ranks : 0;
+    w.first_group = inter ? 1 + first % (ranks - 1) : 0;
+    w.in_place = modes[n % modes.size()].in_place;
+    w.ordered = modes[(n + static_cast<std::size_t>(ranks)) % modes.size()].ordered;
+    const auto allowed = [&](const mode& m) { return m.in_place == w.in_place && m.ordered == w.ordered; };
+    if (std::none_of(modes.begin(), modes.end(), allowed)) w.ordered = modes[n % modes.size()].ordered;
+    w.knobs = with;
+    w.count = counts[(n / modes.size()) % counts.size()];
+    all.push_back(w);
+  };
+  if (is_rooted(a.what) || inter)
+    for (const int shift : {0, ranks / 2})
+      for (int i = 0; i < ranks; ++i) add(i + shift, i, knobs[static_cast<std::size_t>(i) % knobs.size()]);
+  for (const knob_range& k : a.parameters) {
+    if (k.which != knob::k && k.which != knob::radix) continue;
+    for (std::uint32_t v = std::max(k.least, 2u);
+         v <= std::min(k.most, static_cast<std::uint32_t>(ranks) + 1); ++v) {
+      knob_values with = knobs[v % knobs.size()];
+      with[static_cast<std::size_t>(k.which)] = v;
+      add(static_cast<int>(v), static_cast<int>(v), with);
+    }
+  }
+  return all;
+}
+
 std::vector<wish> choose_cases(const pure_algorithm& a, int ranks, const std::vector<std::size_t>& counts,
                                std::size_t budget) {
   const auto modes = modes_of(a);
@@ -170,10 +206,13 @@ std::vector<wish> choose_cases(const pure_algorithm& a, int ranks, const std::ve
     w.ordered = modes[m].ordered;
     w.knobs = knobs[k];
     w.count = counts[c];
-    for (const knob_range& r : a.parameters)
-      if (r.which == knob::segment) w.element_bytes = std::max(8u, std::min(r.least, 4096u));
     cases.push_back(w);
   }
+  const auto more = sweep(a, ranks, modes, knobs, counts);
+  cases.insert(cases.end(), more.begin(), more.end());
+  for (wish& w : cases)
+    for (const knob_range& r : a.parameters)
+      if (r.which == knob::segment) w.element_bytes = std::max(8u, std::min(r.least, 4096u));
   return cases;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calls that an algorithm is proved on: all that its restrictions permit for few ranks; the more ranks,
-// the fewer of them, another choice for each number of ranks.
+// the fewer of them, another choice for each number of ranks; but always every root, every split into two
+// groups, every fan-out and every base.
 #pragma once
 
 #include <vector>

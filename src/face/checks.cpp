@@ -9,8 +9,22 @@
 
 namespace tutti::detail {
 
+namespace {
+
+const char* called(const call& c) noexcept { return c.label != nullptr ? c.label : name_of(c.what).data(); }
+
+// The parameter by which the face is given the operand, and the one by which it is given room for the result.
+const char* operand_name(const call& c) noexcept {
+  return c.in_place || c.what == collective::bcast ? "send_recv_buf" : "send_buf";
+}
+const char* result_name(const call& c) noexcept {
+  return c.in_place || c.what == collective::bcast ? "send_recv_buf" : "recv_buf";
+}
+
+}  // namespace
+
 void core::validate(const call& c) const {
-  const char* name = name_of(c.what).data();
+  const char* name = called(c);
   if (released_) refuse(name, "communicator", "was freed", "use it before free(), or a duplicate()");
   const bool rooted = is_rooted(c.what);
   if (rooted && (c.root < 0 || c.root >= size()))
@@ -50,10 +64,10 @@ void core::validate(const call& c) const {
                       : c.what == collective::scatter                                ? !c.in_place && away
                                                                                      : true;
   if (reads && c.input == nullptr)
-    refuse(name, "send_buf", "is null, with a count of " + std::to_string(c.count),
+    refuse(name, operand_name(c), "is null, with a count of " + std::to_string(c.count),
            "pass a buffer of that many elements");
   if (writes && c.output == nullptr)
-    refuse(name, "recv_buf", "is null, with a count of " + std::to_string(c.count),
+    refuse(name, result_name(c), "is null, with a count of " + std::to_string(c.count),
            "pass a buffer of that many elements");
   if (reads && writes && c.input == c.output && c.what != collective::bcast)
     refuse(name, "recv_buf", "is the send buffer too", "pass send_recv_buf(...) to work in place");
@@ -68,37 +82,59 @@ bool core::beside_root(const call& c) const noexcept {
 // told.
 void core::refuse_overlap(const call& c, const counts_view& counts, const counts_view& displs) const {
   const std::size_t n = counts.size();
-  const auto bytes_of = [&](std::size_t i) {
-    return c.out_types != nullptr ? counts[i] * c.out_types[i].extent() : counts[i];
+  struct span {
+    std::size_t from, to, block;
+  };
+  const auto span_of = [&](std::size_t i) -> span {
+    if (c.out_types == nullptr) return {displs[i], displs[i] + counts[i], i};
+    std::size_t to = 0;
+    for (const layout::piece& p : c.out_types[i].pieces())
+      to = std::max(to, static_cast<std::size_t>(p.offset) + p.bytes);
+    return {displs[i], displs[i] + (counts[i] - 1) * c.out_types[i].extent() + to, i};
   };
   std::size_t end = 0;
   bool ascending = true;
   for (std::size_t i = 0; i < n && ascending; ++i) {
     if (counts[i] == 0) continue;
-    ascending = displs[i] >= end;
-    end = displs[i] + bytes_of(i);
+    const span s = span_of(i);
+    ascending = s.from >= end && (c.out_types == nullptr || c.out_types[i].is_contiguous());
+    end = s.to;
   }
-  if (ascending || c.out_types != nullptr) return;  // layouts may interleave
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < n; ++i)
-    if (counts[i] != 0) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return displs[a] < displs[b]; });
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (displs[order[i - 1]] + counts[order[i - 1]] > displs[order[i]])
-      refuse(name_of(c.what).data(), "recv_displs",
-             "puts block " + std::to_string(order[i]) + " onto block " + std::to_string(order[i - 1]),
+  if (ascending) return;
+  // Layouts may interleave: every piece of theirs is looked at.
+  std::vector<span> all;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (counts[i] == 0) continue;
+    if (c.out_types == nullptr) {
+      all.push_back(span_of(i));
+      continue;
+    }
+    for (std::size_t k = 0; k < counts[i]; ++k)
+      for (const layout::piece& p : c.out_types[i].pieces()) {
+        const std::size_t from = displs[i] + k * c.out_types[i].extent() + static_cast<std::size_t>(p.offset);
+        all.push_back({from, from + p.bytes, i});
+      }
+  }
+  std::sort(all.begin(), all.end(), [](const span& a, const span& b) { return a.from < b.from; });
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (all[i - 1].to > all[i].from)
+      refuse(called(c), c.out_types != nullptr ? "recv_types" : "recv_displs",
+             all[i - 1].block == all[i].block
+                 ? "lets block " + std::to_string(all[i].block) + " overlap itself"
+                 : "puts block " + std::to_string(all[i].block) + " onto block " +
+                       std::to_string(all[i - 1].block),
              "let received blocks lie apart");
 }
 
 void core::validate_vectors(const call& c) const {
-  const char* name = name_of(c.what).data();
+  const char* name = called(c);
   const auto gives = static_cast<std::size_t>(blocks_given(c.what)),
              takes = static_cast<std::size_t>(blocks_taken(c.what));
   const char* whom = is_neighborly(c.what) ? "neighbours" : inter() ? "ranks on that side" : "ranks";
   const auto side = [&](const counts_view& counts, const counts_view& displs, const char* counts_name,
                         const char* displs_name, const void* data, const char* buffer_name, std::size_t p,
                         const layout* types) {
-    if (!counts.given() && p != 0) refuse(name, counts_name, "is missing", "pass one count for each rank");
+    if (!counts.given() && p != 0) refuse(name, counts_name, "is missing", "pass one count for each block");
     if (!counts.given()) return;
     if (counts.size() != p)
       refuse(name, counts_name,
@@ -140,6 +176,24 @@ void core::validate_vectors(const call& c) const {
     side(c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf", takes, c.out_types);
     if (c.out_displs.given()) refuse_overlap(c, c.out_counts, c.out_displs);
   }
+  // The single block of a vector form.
+  const bool away = !beside_root(c);
+  const bool gives_one = c.what == collective::gatherv
+                             ? away && (!inter() || !at_root)
+                             : c.what == collective::allgatherv || c.what == collective::neighbor_allgatherv;
+  const bool takes_one = c.what == collective::scatterv ? away : c.what == collective::reduce_scatter;
+  const auto refuse_null = [&](const char* which, std::size_t count) {
+    refuse(name, which, "is null, with a count of " + std::to_string(count),
+           "pass a buffer of that many elements");
+  };
+  if (gives_one && !(c.in_place && (at_root || c.what != collective::gatherv)) && c.count > 0 &&
+      c.input == nullptr)
+    refuse_null(operand_name(c), c.count);
+  const std::size_t takes_count = c.what == collective::reduce_scatter && c.out_counts.given() && !inter()
+                                      ? c.out_counts[static_cast<std::size_t>(rank())]
+                                      : c.count;
+  if (takes_one && !c.in_place && takes_count > 0 && c.output == nullptr)
+    refuse_null(result_name(c), takes_count);
   if (c.what == collective::reduce_scatter)
     side(c.out_counts, {}, "recv_counts", "", c.in_place ? c.output : c.input,
          c.in_place ? "send_recv_buf" : "send_buf", gives, nullptr);

@@ -33,13 +33,14 @@ choice core::decide(const call& c, const agreed_signature& s) const {
   if (wanted != nullptr) {
     const std::string_view text = wanted;
     const std::string_view tail = text.substr(text.find('/') == text.npos ? 0 : text.find('/') + 1);
-    const choice named = tail == "native" ? choice() : read_choice(c.what, text);
+    const choice named = tail == "native" ? choice() : read_choice(c.what, text, rank());
     if (tail != "native" && named.pure == nullptr) {
       std::string known;
       for (const pure_algorithm* one : catalogue())
-        if (one->what == c.what) known += " " + std::string(one->short_name());
+        if (one->what == c.what && demands(one->needs, restriction::inter) == s.inter)
+          known += " " + std::string(one->short_name());
       refuse(name_of(c.what).data(), "algorithm", "\"" + std::string(text) + "\" does not exist",
-             ("known are native" + known).c_str());
+             (std::string("known are") + (native ? " native" : "") + known).c_str());
     }
     const std::string unmet = tail != "native" ? why_not(named, s)
                               : native         ? ""

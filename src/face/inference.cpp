@@ -122,8 +122,9 @@ std::size_t extent_of(const call_site& s, parameter counts_name, const counts_vi
   const auto check = [&](parameter name, const counts_view& numbers) {
     if (numbers.size() != p)
       refuse_call(s, name,
-                  "holds " + std::to_string(numbers.size()) + " numbers for " + std::to_string(p) + " ranks",
-                  "give one for each rank");
+                  "holds " + std::to_string(numbers.size()) + " numbers for " + std::to_string(p) +
+                      (is_neighborly(s.what.what) ? " neighbours" : " ranks"),
+                  "give one for each of them");
     for (std::size_t i = 0; i < p; ++i)
       if (numbers.negative(i))
         refuse_call(s, name, "the one of rank " + std::to_string(i) + " is negative",

@@ -68,7 +68,7 @@ const pure_algorithm* find_algorithm(collective what, std::string_view name) noe
   return nullptr;
 }
 
-choice read_choice(collective what, std::string_view text) {
+choice read_choice(collective what, std::string_view text, int rank) {
   const auto colon = text.find(':');
   const pure_algorithm* a = find_algorithm(what, text.substr(0, colon));
   if (a == nullptr) return {};
@@ -78,7 +78,7 @@ choice read_choice(collective what, std::string_view text) {
     for (const knob_range& p : a->parameters)
       known += (known.empty() ? "" : ", ") + std::string(name_of(p.which)) + " from " +
                std::to_string(p.least) + " to " + std::to_string(p.most);
-    throw usage_error(std::string(name_of(what)), -1, "algorithm",
+    throw usage_error(std::string(name_of(what)), rank, "algorithm",
                       "\"" + std::string(text) + "\": " + problem,
                       known.empty() ? std::string(a->name) + " has no parameters" : "it has " + known);
   };

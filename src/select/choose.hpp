@@ -38,8 +38,8 @@ std::string why_not(const choice& c, const agreed_signature& s);
 const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept;
 
 /// "ring", "allreduce/ring", or with parameters "chain:segment=64K". Null where there is no such algorithm;
-/// throws usage_error (rank -1) where a parameter does not exist or its value is out of range.
-choice read_choice(collective what, std::string_view text);
+/// throws usage_error in the name of `rank` where a parameter does not exist or its value is out of range.
+choice read_choice(collective what, std::string_view text, int rank = -1);
 
 /// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error
 /// (rank -1) where nothing serves the call.

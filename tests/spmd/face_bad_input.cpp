@@ -65,6 +65,24 @@ void displacements_that_overlap(const communicator& world) {
   check.throws<usage_error>(
       [&] { world.allgatherv(send_buf(mine), recv_counts(two), recv_displs(displs), recv_buf(out)); },
       {"allgatherv", "recv_displs"});
+  // Layouts may interleave, and may not meet.
+  const std::vector<layout> eight(p, layout::contiguous(8));
+  std::vector<std::size_t> four(p, 4);
+  check.throws<usage_error>(
+      [&] {
+        world.alltoallw(send_buf(v), send_counts(std::vector<int>(p, 1)), send_types(eight), recv_buf(out),
+                        recv_counts(std::vector<int>(p, 1)), recv_displs(four), recv_types(eight));
+      },
+      {"alltoallw", "recv_types", "block"});
+  sizes apart(p);
+  for (std::size_t i = 0; i < p; ++i) apart[i] = 8 * i;
+  const std::vector<layout> itself(p, layout::vector(2, 4, 0));
+  check.throws<usage_error>(
+      [&] {
+        world.alltoallw(send_buf(v), send_counts(std::vector<int>(p, 1)), send_types(eight), recv_buf(out),
+                        recv_counts(std::vector<int>(p, 1)), recv_displs(apart), recv_types(itself));
+      },
+      {"alltoallw", "recv_types", "overlap itself"});
   // What is sent may overlap: it is only read.
   const sizes zero(p, 0);
   world.alltoallv(send_buf(v), send_counts(two), send_displs(zero), recv_counts(two), recv_buf(out));
@@ -103,6 +121,34 @@ void null_with_a_count(const communicator& world) {
         world.alltoallv(send_buf(many), send_counts(counts), recv_counts(counts));
       },
       {"alltoallv", "send_buf", "null"});
+  // The single block of a vector form.
+  const auto p = static_cast<std::size_t>(world.size());
+  const std::vector<int> threes(p, 3);
+  std::vector<int> all(3 * p);
+  check.throws<usage_error>([&] { world.gatherv(send_buf(null), recv_counts(threes)); },
+                            {"gatherv", "send_buf", "null"});
+  check.throws<usage_error>([&] { world.allgatherv(send_buf(null), recv_counts(threes)); },
+                            {"allgatherv", "send_buf", "null"});
+  check.throws<usage_error>(
+      [&] { world.scatterv(send_buf(all), send_counts(threes), recv_count(3), recv_buf(null)); },
+      {"scatterv", "recv_buf", "null"});
+  check.throws<usage_error>(
+      [&] { world.reduce_scatter(send_buf(all), op(std::plus<>{}), recv_counts(threes), recv_buf(null)); },
+      {"reduce_scatter", "recv_buf", "null"});
+  check.throws<usage_error>([&] { world.exscan(send_buf(v), op(std::plus<>{}), recv_buf(null)); },
+                            {"exscan", "recv_buf", "null"});
+  const auto ring =
+      world.graph({(world.rank() + world.size() - 1) % world.size()}, {(world.rank() + 1) % world.size()});
+  check.throws<usage_error>([&] { (void)ring.neighbor_allgather(send_buf(null)); },
+                            {"neighbor_allgather on", "send_buf", "null"});
+  check.throws<usage_error>([&] { (void)ring.neighbor_allgatherv(send_buf(null), recv_counts({3})); },
+                            {"neighbor_allgatherv", "send_buf", "null"});
+  if (world.size() > 1) {
+    const auto pair = world.between(1);
+    const std::vector<int> counts_there(static_cast<std::size_t>(pair.remote_size()), 3);
+    check.throws<usage_error>([&] { (void)pair.allgatherv(send_buf(null), recv_counts(counts_there)); },
+                              {"allgatherv", "send_buf", "null"});
+  }
   // Nothing is read of nothing.
   check.equal(world.allreduce(send_buf(std::span<int>()), op(std::plus<>{})).size(), std::size_t{0});
 }

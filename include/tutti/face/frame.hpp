@@ -264,6 +264,10 @@ class frame {
       else
         leave_empty();
     }
+    // Rank 0 receives nothing, but is given what stands there instead.
+    if (F.what == collective::exscan && s.rank == 0 && n != 0 && call_.output == nullptr)
+      refuse_call(s, out_name, "is null, with a count of " + std::to_string(n),
+                  "pass a buffer of that many elements");
     put_count<send_recv_count>(s, n);
     put_count<recv_count>(s, n);
   }
@@ -620,6 +624,8 @@ class frame {
   const call& set_up(const call_site& s) {
     rank_ = s.rank;
     call_.what = F.what;
+    if constexpr (F.even)
+      call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
     if constexpr (has<algorithm>) call_.algorithm = data<algorithm>();
     if constexpr (!is_barrier) {
       call_.type = element_of<T>();
