@@ -41,6 +41,14 @@ macro(tutti_find_boost_context)
   set(TUTTI_BOOST_STATIC ${Boost_USE_STATIC_LIBS})
 endmacro()
 
+# The parser of the decision trees' files; programs that use tutti do not need it.
+macro(tutti_find_json)
+  find_package(nlohmann_json QUIET CONFIG)
+  if(NOT nlohmann_json_FOUND)
+    message(FATAL_ERROR "nlohmann_json was not found: install nlohmann-json3-dev")
+  endif()
+endmacro()
+
 # The catalogue of all algorithms, made again when the head of one changes. It refers to each of them, so that no
 # linker can drop one out of a static library.
 function(tutti_generate_catalogue folder output)
@@ -49,6 +57,15 @@ function(tutti_generate_catalogue folder output)
     COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Doutput=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
     DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
     COMMENT "Reading the heads of all algorithms" VERBATIM)
+endfunction()
+
+# The built-in decision trees as a source file.
+function(tutti_generate_trees folder output)
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Doutput=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
+    DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
+    COMMENT "Taking in the built-in trees" VERBATIM)
 endfunction()
 
 # The engine of one MPI, twice: a module that the core loads, whole in itself, and a static library for programs

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/conditions.hpp"
+
+#include <array>
+#include <bit>
+
+namespace tutti {
+namespace {
+
+constexpr bool has_inter_form(collective what) noexcept {
+  return what != collective::scan && what != collective::exscan && !is_neighborly(what);
+}
+constexpr bool between(const situation& s) noexcept { return s.call.inter && has_inter_form(s.call.what); }
+
+constexpr std::array<condition_entry, 17> condition_table = {{
+    {condition::power_of_two, "power_of_two", "the number of ranks is a power of two",
+     [](const situation& s) noexcept {
+       return s.call.ranks > 0 && std::has_single_bit(static_cast<unsigned>(s.call.ranks));
+     }},
+    {condition::even_ranks, "even_ranks", "the number of ranks is even",
+     [](const situation& s) noexcept { return s.call.ranks % 2 == 0; }},
+    {condition::commutative, "commutative", "the operator commutes, or nothing is combined",
+     [](const situation& s) noexcept { return s.call.commutative || !combines(s.call.what); }},
+    {condition::builtin_op, "builtin_op", "the operator is one that the library and MPI know by name",
+     [](const situation& s) noexcept { return combines(s.call.what) && s.call.op != builtin_op::user; }},
+    {condition::in_place, "in_place", "every rank's operand stands where its result goes",
+     [](const situation& s) noexcept { return s.call.in_place; }},
+    {condition::inter, "inter", "the call is between two groups", between},
+    {condition::native, "native", "the engine has a collective of its own for the call",
+     [](const situation& s) noexcept { return s.native && !between(s); }},
+    {condition::shared_memory, "shared_memory", "the ranks read one another's memory",
+     [](const situation& s) noexcept { return s.shared_memory; }},
+    {condition::hierarchical, "hierarchical", "there are several nodes, and one at least has several ranks",
+     [](const situation& s) noexcept { return s.nodes > 1 && s.ranks_per_node != 1; }},
+    {condition::node_consecutive, "node_consecutive", "the ranks of every node are consecutive",
+     [](const situation& s) noexcept { return s.node_consecutive; }},
+    {condition::block_regular, "block_regular", "all blocks have one length: it is no vector form",
+     [](const situation& s) noexcept { return !is_vector_form(s.call.what); }},
+    {condition::contiguous, "contiguous", "the elements of a block stand without gaps",
+     [](const situation&) noexcept { return true; }},
+    {condition::host_memory, "host_memory", "the buffers are memory of the host",
+     [](const situation&) noexcept { return true; }},
+    {condition::peer_readable, "peer_readable", "peers can read the buffers directly",
+     [](const situation& s) noexcept { return s.shared_memory; }},
+    {condition::any_rank, "any_rank", "the group can send to any of its ranks",
+     [](const situation&) noexcept { return true; }},
+    {condition::count_ge_ranks, "count_ge_ranks", "a block has as many elements as there are ranks, or more",
+     [](const situation& s) noexcept {
+       return !is_vector_form(s.call.what) && s.call.count >= static_cast<std::size_t>(s.call.ranks);
+     }},
+    {condition::parent, "parent", "the group is the whole job",
+     [](const situation& s) noexcept { return s.whole_job; }},
+}};
+
+constexpr std::array<consequence, 3> consequence_table = {{
+    {condition::inter, true, condition::native, false},  // no engine has collectives between groups
+    {condition::peer_readable, true, condition::shared_memory, true},
+    {condition::shared_memory, true, condition::peer_readable, true},
+}};
+
+constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
+  return b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a * b;
+}
+constexpr std::uint64_t bytes(const situation& s) noexcept {
+  return product(s.call.count, s.call.element_size);
+}
+// One block for each rank.
+constexpr bool has_blocks(collective what) noexcept {
+  return what == collective::gather || what == collective::scatter || what == collective::allgather ||
+         what == collective::alltoall || what == collective::reduce_scatter_block;
+}
+constexpr std::uint64_t positive(int n) noexcept { return n < 0 ? 0 : static_cast<std::uint64_t>(n); }
+
+constexpr std::array<quantity_entry, quantity_count> quantity_table = {{
+    {quantity::bytes, "bytes",
+     "of a block, or of the whole vector where there are no blocks; 0 in vector forms", 0, bytes},
+    {quantity::total_bytes, "total_bytes", "of the blocks of all ranks, or of the whole vector", 0,
+     [](const situation& s) noexcept {
+       return has_blocks(s.call.what) ? product(bytes(s), positive(s.call.ranks)) : bytes(s);
+     }},
+    {quantity::count, "count", "the elements of a block; 0 in vector forms", 0,
+     [](const situation& s) noexcept { return std::uint64_t{s.call.count}; }},
+    {quantity::ranks, "ranks", "of the group, of both groups in a call between two", 1,
+     [](const situation& s) noexcept { return positive(s.call.ranks); }},
+    {quantity::ranks_per_node, "ranks_per_node", "0 where the nodes have different numbers of ranks", 0,
+     [](const situation& s) noexcept { return positive(s.ranks_per_node); }},
+    {quantity::nodes, "nodes", "on which the group has ranks", 1,
+     [](const situation& s) noexcept { return positive(s.nodes); }},
+}};
+
+template <class Table>
+constexpr bool in_order(const Table& table) {
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (static_cast<std::size_t>(table[i].which) != i) return false;
+  return true;
+}
+static_assert(in_order(condition_table) && in_order(quantity_table));
+
+}  // namespace
+
+std::span<const condition_entry> conditions() noexcept { return condition_table; }
+std::span<const quantity_entry> quantities() noexcept { return quantity_table; }
+std::span<const consequence> consequences() noexcept { return consequence_table; }
+
+std::optional<condition> find_condition(std::string_view name) noexcept {
+  for (const condition_entry& e : condition_table)
+    if (e.name == name) return e.which;
+  return std::nullopt;
+}
+std::optional<quantity> find_quantity(std::string_view name) noexcept {
+  for (const quantity_entry& e : quantity_table)
+    if (e.name == name) return e.which;
+  return std::nullopt;
+}
+std::string_view name_of(condition c) noexcept { return condition_table[static_cast<std::size_t>(c)].name; }
+std::string_view name_of(quantity q) noexcept { return quantity_table[static_cast<std::size_t>(q)].name; }
+
+condition_bits conditions_of(const situation& s) noexcept {
+  condition_bits all = 0;
+  for (const condition_entry& e : condition_table)
+    if (e.holds(s)) all |= bit(e.which);
+  return all;
+}
+
+std::uint64_t value_of(quantity q, const situation& s) noexcept {
+  return quantity_table[static_cast<std::size_t>(q)].value(s);
+}
+
+std::string to_string(const literals& some) {
+  std::string text;
+  for (const condition_entry& e : condition_table)
+    if (some.mask & bit(e.which))
+      text += (text.empty() ? "" : ", ") + std::string(e.name) +
+              (some.values & bit(e.which) ? " = true" : " = false");
+  return text;
+}
+
+literals fixed_conditions(collective what) noexcept {
+  literals fixed;
+  if (!combines(what)) {
+    fixed.demand(condition::commutative, true);
+    fixed.demand(condition::builtin_op, false);
+  }
+  if (!has_inter_form(what)) fixed.demand(condition::inter, false);
+  fixed.demand(condition::block_regular, !is_vector_form(what));
+  if (is_vector_form(what)) fixed.demand(condition::count_ge_ranks, false);
+  return fixed;
+}
+
+}  // namespace tutti

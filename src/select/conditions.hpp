@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a decision tree may ask of a call: discrete conditions, which divide the calls into regions, and
+// ordered quantities, whose thresholds choose within a region. One table each, for trees, documents and
+// suggestions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/signature.hpp"
+
+namespace tutti {
+
+/// All that selection may know of a call: what every rank knows alike.
+struct situation {
+  agreed_signature call;
+  bool native = false;         ///< the engine offers its own collective for this call
+  bool shared_memory = false;  ///< ranks read one another's memory
+  int nodes = 1;
+  int ranks_per_node = 0;  ///< 0 where the nodes have different numbers
+  bool node_consecutive = true;
+  bool whole_job = true;
+};
+
+/// The order is that of the table.
+enum class condition : std::uint8_t {
+  power_of_two,
+  even_ranks,
+  commutative,
+  builtin_op,
+  in_place,
+  inter,
+  native,
+  shared_memory,
+  hierarchical,
+  node_consecutive,
+  block_regular,
+  contiguous,
+  host_memory,
+  peer_readable,
+  any_rank,
+  count_ge_ranks,
+  parent
+};
+struct condition_entry {
+  condition which;
+  std::string_view name, meaning;
+  bool (*holds)(const situation&) noexcept;
+};
+std::span<const condition_entry> conditions() noexcept;
+std::optional<condition> find_condition(std::string_view name) noexcept;
+std::string_view name_of(condition) noexcept;
+
+/// A set of conditions, or a truth value for each.
+using condition_bits = std::uint32_t;
+constexpr condition_bits bit(condition c) noexcept { return condition_bits{1} << static_cast<unsigned>(c); }
+/// Those that hold.
+condition_bits conditions_of(const situation&) noexcept;
+
+/// Some conditions that must hold and some that must not: `values` within `mask`.
+struct literals {
+  condition_bits mask = 0, values = 0;
+
+  bool hold(condition_bits truth) const noexcept { return (truth & mask) == values; }
+  void demand(condition c, bool value) noexcept {
+    mask |= bit(c);
+    values = value ? values | bit(c) : values & ~bit(c);
+  }
+  friend bool operator==(const literals&, const literals&) = default;
+};
+/// "commutative = true, in_place = false"
+std::string to_string(const literals&);
+
+/// What no call of a collective can break: some conditions are fixed for it, and where the first of a pair
+/// holds the second does as `value` says. conditions_of() obeys it.
+literals fixed_conditions(collective what) noexcept;
+struct consequence {
+  condition first;
+  bool first_value;
+  condition second;
+  bool second_value;
+};
+std::span<const consequence> consequences() noexcept;
+
+/// The order is that of the table.
+enum class quantity : std::uint8_t { bytes, total_bytes, count, ranks, ranks_per_node, nodes };
+inline constexpr std::size_t quantity_count = 6;
+struct quantity_entry {
+  quantity which;
+  std::string_view name, meaning;
+  std::uint64_t least;
+  std::uint64_t (*value)(const situation&) noexcept;
+};
+std::span<const quantity_entry> quantities() noexcept;
+std::optional<quantity> find_quantity(std::string_view name) noexcept;
+std::string_view name_of(quantity) noexcept;
+std::uint64_t value_of(quantity, const situation&) noexcept;
+
+}  // namespace tutti

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decision trees: for each collective a list of regions, of which the first that fits a call is taken, and
+// within it thresholds on ordered quantities down to a leaf, which names an algorithm or the engine's own
+// collective. A document holds two of them, one that chooses compositions and one that chooses pure
+// algorithms.
+//
+// A document that was read without faults is legal: no call reaches a leaf whose restrictions it violates.
+// One that is total besides serves every call. Overlaying keeps both.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "select/choose.hpp"
+#include "select/conditions.hpp"
+
+namespace tutti {
+
+/// Where a part of a tree was written.
+struct tree_file {
+  std::string name;
+  bool builtin = false;
+};
+struct origin {
+  std::shared_ptr<const tree_file> file;
+  int line = 0;
+};
+
+struct leaf {
+  enum class kind : std::uint8_t {
+    native,     ///< the engine's own collective
+    algorithm,  ///< `chosen`
+    pure        ///< of the composition tree only: no composition, the pure tree chooses
+  };
+  kind what = kind::native;
+  choice chosen;
+  origin from;
+};
+
+struct tree_step;
+/// A leaf, or steps in ascending order, the last of which is open.
+struct tree_node {
+  leaf use;  ///< where there are no steps
+  quantity by = quantity::bytes;
+  std::vector<tree_step> steps;
+
+  bool is_leaf() const noexcept { return steps.empty(); }
+};
+struct tree_step {
+  static constexpr std::uint64_t open = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t upto = open;  ///< the greatest value that it serves
+  tree_node then;
+};
+
+struct tree_region {
+  literals when;
+  tree_node then;
+  origin from;
+};
+
+enum class tree_half : std::uint8_t { composition, pure };
+
+struct document {
+  /// By collective.
+  using tree = std::array<std::vector<tree_region>, collective_names.size()>;
+  tree composition, pure;
+  std::map<std::string, std::string> machine;
+
+  const tree& of(tree_half h) const noexcept { return h == tree_half::pure ? pure : composition; }
+};
+
+/// A fault of a tree, as told to its author.
+struct fault {
+  std::string file;
+  std::string pointer;  ///< JSON pointer; "" is the whole text
+  int line = 0;
+  std::string reason;
+  std::string suggestion;  ///< may be empty
+
+  /// "FILE:LINE: POINTER: reason (suggestion)"
+  std::string text() const;
+};
+
+struct read_result {
+  document made;              ///< of use where there is no fault
+  std::vector<fault> faults;  ///< all of them, by line
+
+  bool good() const noexcept { return faults.empty(); }
+};
+
+/// What a text must be: a whole document has a total pure tree (and, where it says anything of a collective's
+/// compositions, a total one of these); a partial one is to be overlaid on a whole one.
+enum class extent : std::uint8_t { partial, whole };
+
+/// Reads a document. Never throws, whatever the text is.
+read_result read_tree(std::string_view text, std::string_view file, extent = extent::partial,
+                      bool builtin = false) noexcept;
+
+/// A text that read_tree() makes the same document of. The machine is written too.
+std::string write_tree(const document&);
+
+/// `over` on `base`: for each collective the regions of `over` come first; regions that no call reaches any
+/// more are dropped.
+document overlay(const document& base, const document& over);
+
+/// The leaf of a call in a half of the document. Where no region fits (the document is not total) the leaf is
+/// native if the engine offers that, and else the pure tree of compositions or a null algorithm.
+const leaf& decide(const document&, const situation&, tree_half = tree_half::pure) noexcept;
+
+/// How a call is decided.
+struct explanation {
+  struct line {
+    std::string text;  ///< "when native = true", "by bytes = 512: upto 1024"
+    origin from;
+  };
+  struct rejection {
+    std::string algorithm, reason;
+  };
+  std::vector<line> path;
+  leaf chosen;
+  std::string algorithm;  ///< "allreduce/ring", "allreduce/native", "@pure"
+  std::string source;     ///< "default" or "file"
+  std::vector<rejection> rejected;
+};
+explanation explain(const document&, const situation&, tree_half = tree_half::pure);
+
+/// What of a call an algorithm demands in terms of conditions, and whether conditions can say all of it.
+struct demand {
+  literals conditions;
+  std::string beyond;  ///< what no condition says, empty where there is no such thing
+};
+demand demands_of(const leaf&);
+
+/// The built-in trees: "common", "threads", "fibers" and "mpi". Empty where there is none of this name.
+std::string_view builtin_tree(std::string_view name) noexcept;
+/// The tree of an engine, on top of the common one: whole. Throws std::invalid_argument where there is none,
+/// and std::logic_error where the tree is at fault.
+document builtin_document(std::string_view engine);
+
+}  // namespace tutti

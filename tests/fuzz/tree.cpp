@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Feeds texts to the reader of decision trees. Whatever a text is, reading it ends in faults or in a
+// document; and a document, on top of the common one, serves every call legally and can be written and read
+// again.
+//
+// With libFuzzer (built by Clang):  fuzz_tree CORPUS...
+// otherwise a loop of its own:      fuzz_tree SECONDS FOLDER...
+#include "select/tree.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/situations.hpp"
+
+using namespace tutti;
+
+namespace {
+
+void expect(bool holds, const char* what, std::string_view text) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:\n%.*s\n", what, static_cast<int>(text.size()), text.data());
+  std::abort();
+}
+
+std::vector<situation> some_situations() {
+  std::vector<situation> all;
+  for (std::size_t c = 0; c < collective_names.size(); ++c)
+    for (const int ranks : {1, 2, 6, 7, 8})
+      for (int bits = 0; bits < 32; ++bits) {
+        all.push_back(make_situation(static_cast<collective>(c), ranks, bits & 1 ? 3 : 100000, 8,
+                                     (bits & 2) != 0, bits & 4 ? builtin_op::sum : builtin_op::user,
+                                     (bits & 8) == 0, (bits & 24) == 24, (bits & 16) != 0, (bits & 1) != 0));
+        all.back().nodes = bits & 1 ? 2 : 1;
+        all.back().whole_job = (bits & 2) != 0;
+      }
+  return all;
+}
+
+bool try_text(std::string_view text) {
+  static const document common = builtin_document("common");
+  static const std::vector<situation> situations = some_situations();
+  const read_result whole = read_tree(text, "whole", extent::whole);
+  const read_result r = read_tree(text, "fuzz");
+  expect(!whole.good() || r.good(), "whole, but at fault", text);
+  for (const fault& f : r.faults)
+    expect(!f.reason.empty() && f.line >= 1 && !f.text().empty(), "an empty fault", text);
+  if (!r.good()) return false;
+  const std::string written = write_tree(r.made);
+  const read_result again = read_tree(written, "written");
+  expect(again.good() && write_tree(again.made) == written, "cannot be read again", text);
+  const document both = overlay(common, r.made);
+  for (const situation& s : situations) {
+    expect(serves(decide(both, s), s), "an illegal choice", text);
+    if (whole.good()) expect(serves(decide(whole.made, s), s), "an illegal choice of a whole one", text);
+    expect(decide(both, s, tree_half::composition).what == leaf::kind::pure, "no composition", text);
+  }
+  expect(!explain(both, situations[text.size() % situations.size()]).path.empty(), "no explanation", text);
+  return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try_text({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
+
+#ifndef TUTTI_LIBFUZZER
+namespace {
+
+using text_list = std::vector<std::string>;
+
+// Words of the vocabulary get further than letters do.
+text_list words() {
+  text_list all = {"\"use\": ",
+                   "\"when\": {",
+                   "\"by\": ",
+                   "\"steps\": [",
+                   "\"upto\": ",
+                   "\"with\": {",
+                   "true",
+                   "false",
+                   "native",
+                   "@pure",
+                   "{",
+                   "}",
+                   "[",
+                   "]",
+                   ",",
+                   ":",
+                   "0",
+                   "-1",
+                   "1e400",
+                   "64K",
+                   "null",
+                   "\"",
+                   "\\u",
+                   "\n",
+                   "18446744073709551615",
+                   "4611686018427387904"};
+  for (const condition_entry& e : conditions()) all.emplace_back(e.name);
+  for (const quantity_entry& e : quantities()) all.emplace_back(e.name);
+  for (const std::string_view name : collective_names) all.emplace_back(name);
+  for (const pure_algorithm* a : catalogue()) all.emplace_back(a->short_name());
+  return all;
+}
+
+std::string mutated(const text_list& corpus, const text_list& known, std::mt19937& random) {
+  const auto below = [&](std::size_t n) { return n == 0 ? 0 : random() % n; };
+  std::string text = corpus[below(corpus.size())];
+  for (std::size_t changes = 1 + below(4); changes > 0; --changes) {
+    const std::size_t at = below(text.size() + 1),
+                      length = below(std::min<std::size_t>(text.size() - at, 40) + 1);
+    // A word of the text, to be replaced by another one.
+    std::size_t first = at, last = at;
+    const auto letter = [&](std::size_t i) { return text[i] == '_' || (text[i] >= 'a' && text[i] <= 'z'); };
+    while (first > 0 && letter(first - 1)) --first;
+    while (last < text.size() && letter(last)) ++last;
+    switch (below(7)) {
+      case 0:
+        text.erase(at, length);
+        break;
+      case 1:
+        text.insert(at, text.substr(at, length));
+        break;
+      case 2:
+        if (at < text.size()) text[at] = static_cast<char>(random());
+        break;
+      case 3:
+        text.insert(at, known[below(known.size())]);
+        break;
+      case 4: {
+        const std::string& other = corpus[below(corpus.size())];
+        const std::size_t from = below(other.size());
+        text.insert(at, other, from, below(200));
+        break;
+      }
+      default:
+        text.replace(first, last - first, known[below(known.size())]);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 10;
+  text_list corpus;
+  for (const char* name : {"common", "threads", "mpi"}) corpus.emplace_back(builtin_tree(name));
+  for (int i = 2; i < argc; ++i)
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+      if (entry.path().extension() != ".json") continue;
+      std::ifstream in(entry.path(), std::ios::binary);
+      std::ostringstream text;
+      text << in.rdbuf();
+      corpus.push_back(text.str());
+    }
+  std::random_device seed;
+  const unsigned first = argc > 1 && std::getenv("FUZZ_SEED") != nullptr
+                             ? static_cast<unsigned>(std::strtoul(std::getenv("FUZZ_SEED"), nullptr, 10))
+                             : seed();
+  std::printf("%zu texts, FUZZ_SEED=%u\n", corpus.size(), first);
+  std::fflush(stdout);
+  std::mt19937 random(first);
+  const text_list known = words();
+  for (const std::string& text : corpus) try_text(text);
+  std::size_t tried = 0, good = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < end) {
+    const std::string text = mutated(corpus, known, random);
+    ++tried;
+    if (!try_text(text)) continue;
+    ++good;
+    if (corpus.size() < 2000) corpus.push_back(text);  // what is right is a good place to go on from
+  }
+  std::printf("%zu texts tried, of which %zu are documents\n", tried, good);
+}
+#endif
