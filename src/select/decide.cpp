@@ -107,12 +107,13 @@ explanation explain(const document& d, const situation& s, tree_half half) {
     e.path.push_back({"no region serves the call", {}});
   } else {
     e.path.push_back({r->when.mask == 0 ? "any call" : "when " + to_string(r->when), r->from});
-    for (const tree_node* n = &r->then; !n->is_leaf(); n = &step_of(*n, s).then) {
-      const std::uint64_t upto = step_of(*n, s).upto;
-      const tree_node& then = step_of(*n, s).then;
-      e.path.push_back({"by " + std::string(name_of(n->by)) + " = " + std::to_string(value_of(n->by, s)) +
-                            (upto == tree_step::open ? ": the last step" : ": upto " + std::to_string(upto)),
-                        then.is_leaf() ? then.use.from : r->from});
+    for (const tree_node* n = &r->then; !n->is_leaf();) {
+      const tree_step& taken = step_of(*n, s);
+      e.path.push_back(
+          {"by " + std::string(name_of(n->by)) + " = " + std::to_string(value_of(n->by, s)) +
+               (taken.upto == tree_step::open ? ": the last step" : ": upto " + std::to_string(taken.upto)),
+           taken.from});
+      n = &taken.then;
     }
   }
   if (half == tree_half::composition) return e;

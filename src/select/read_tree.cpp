@@ -283,6 +283,7 @@ class reader {
       const json::value* upto = member(item, "upto");
       const bool last = i + 1 == v.items.size();
       tree_step s;
+      s.from = {file_, item.line};
       bool placed = by.has_value();
       if (upto == nullptr && !last) {
         say(here, item.line, "only the last step is open: this one needs \"upto\"");

@@ -58,6 +58,7 @@ struct tree_step {
   static constexpr std::uint64_t open = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t upto = open;  ///< the greatest value that it serves
   tree_node then;
+  origin from;
 };
 
 struct tree_region {

@@ -196,7 +196,9 @@ TEST(explanations, say_the_path_and_why_not_the_others) {
   EXPECT_EQ(e.chosen.from.line, 4);
   ASSERT_EQ(e.path.size(), 2u);
   EXPECT_EQ(e.path[0].text, "when commutative = true, inter = false");
+  EXPECT_EQ(e.path[0].from.line, 2);
   EXPECT_EQ(e.path[1].text, "by bytes = 2048: upto 2048");
+  EXPECT_EQ(e.path[1].from.line, 4);
   const auto reason = [&](std::string_view name) {
     for (const auto& r : e.rejected)
       if (r.algorithm == name) return r.reason;
