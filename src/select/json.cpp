@@ -46,9 +46,6 @@ class counting_iterator {
   friend bool operator==(const counting_iterator& a, const counting_iterator& b) noexcept {
     return a.at_ == b.at_;
   }
-  friend bool operator!=(const counting_iterator& a, const counting_iterator& b) noexcept {
-    return a.at_ != b.at_;
-  }
 
  private:
   const char* at_;
