@@ -29,8 +29,13 @@ constexpr std::array table = std::to_array<variable>({
      "compare every call on all ranks before it is carried out, and report who differs"},
     {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "", "where to look first for engine modules"},
+    {"TUTTI_COLL_SELECTION_JSON_FILE", "a file", "",
+     "a decision tree whose pure half goes on top of the engine's own"},
+    {"TUTTI_COLL_COMPOSITION_JSON_FILE", "a file", "", "the same for the composition half"},
+    {"TUTTI_COLL_STRICT", "0, 1", "0", "a decision tree at fault is an error, instead of left out and told"},
     {"TUTTI_COLL_FALLBACK", "error, warn, silent (0: error, 1: warn)", "warn",
-     "what becomes of a named algorithm that does not serve a call: refuse, or use another and say so once, or not"},
+     "what becomes of a named algorithm that does not serve a call: refuse, or use another and say so once, "
+     "or not"},
     {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, with parameters as ring:segment=64K, or native",
      "", "as TUTTI_ALLREDUCE_ALGORITHM=ring: use it wherever its restrictions allow"},
 });

@@ -116,6 +116,26 @@ void core::compare_with_others(const call* c) {
   if (c != nullptr && is_vector_form(c->what) && !inter()) compare_counts(*c, name);
 }
 
+void core::compare_trees() {
+  std::uint64_t mine = shared_->trees ? hash_of(*shared_->trees) : 0;
+  for (const std::string& forced : shared_->set.forced) mine = mix(mine, hash_of(forced.c_str()));
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(size()));
+  call c;
+  c.what = collective::allgather;
+  c.type = element_of<std::uint64_t>();
+  c.count = 1;
+  c.input = &mine;
+  c.output = all.data();
+  c.algorithm = "ring";  // what the ranks would choose is the question
+  carry_out(c, find(c));
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0])
+      throw mismatch_error(
+          "run", rank(), "TUTTI_COLL_SELECTION_JSON_FILE",
+          "rank " + std::to_string(r) + " has other decision trees or TUTTI_*_ALGORITHM than rank 0",
+          "give all ranks the same files and variables");
+}
+
 // What is sent and what is expected, pair by pair.
 void core::compare_counts(const call& c, const char* name) {
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());

@@ -52,6 +52,13 @@ choice core::decide(const call& c, const agreed_signature& s) const {
     }
     fall_back(c, text, unmet);
   }
+  if (shared_->trees) {
+    const leaf& found = tutti::decide(
+        *shared_->trees, {.call = s, .native = native, .shared_memory = where_->door().node() != nullptr});
+    if (found.what == leaf::kind::native && native) return {};
+    if (found.what == leaf::kind::algorithm && found.chosen.pure != nullptr && permits(found.chosen, s))
+      return found.chosen;
+  }
   try {
     return choose(s, {where_->door().node() != nullptr, false}, native);
   } catch (const usage_error&) {

@@ -14,6 +14,7 @@
 #include "engines/endpoint.hpp"
 #include "execute/executor.hpp"
 #include "face/settings.hpp"
+#include "face/trees.hpp"
 #include "select/choose.hpp"
 #include "tutti/core/port.hpp"
 
@@ -26,8 +27,9 @@ struct rank_state {
   std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
   endpoint* door = nullptr;
   settings set;
-  std::uint64_t next_id = 2;          // of communicators; 1 is the job itself
-  std::vector<schedule_run*> active;  // nonblocking runs under way
+  std::shared_ptr<const document> trees;  // null: the fallback in code chooses
+  std::uint64_t next_id = 2;              // of communicators; 1 is the job itself
+  std::vector<schedule_run*> active;      // nonblocking runs under way
   struct override_use {
     std::size_t obeyed = 0, unfit = 0;  // choices made by it, and in spite of it
     bool said = false;
@@ -58,6 +60,8 @@ class core {
   bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
   void run_blocking(const call& c);
   std::unique_ptr<pending> make_pending(const call& c, bool started);
+  /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
+  void compare_trees();
   std::shared_ptr<core> duplicate();
   std::shared_ptr<core> with(topology shape, const char* operation);
   void release() noexcept;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <mutex>
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
@@ -166,12 +167,17 @@ void say_unused_overrides(const detail::rank_state& state) {
 
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
   const detail::settings set = detail::read_settings();
+  std::once_flag loaded;  // by the first rank of this process, which knows the engine
+  std::shared_ptr<const document> trees;
   return launch_ranks(options, [&](endpoint& door) {
     auto shared = std::make_shared<detail::rank_state>();
     shared->door = &door;
     shared->set = set;
+    std::call_once(loaded, [&] { trees = detail::load_trees(door.engine()); });
+    shared->trees = trees;
     communicator world(std::make_shared<detail::core>(
         shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
+    if (door.node() == nullptr) world.native().compare_trees();
     program(world);
     if (door.rank() == 0) say_unused_overrides(*shared);
   });

@@ -3,13 +3,16 @@
 // How a job begins and ends: ranks that throw, ranks that wait for ever, calls that do not match, options
 // that make no sense. Every one must end with one clear error, and none may hang.
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tutti/tutti.hpp"
 
@@ -397,6 +400,39 @@ TEST_P(on_each_engine, an_algorithm_named_by_a_variable_or_a_call_is_the_one_tha
   }
   const setting_for_now fallback("TUTTI_COLL_FALLBACK", "perhaps");
   EXPECT_TRUE(has(failure_of(options(), unordered), "TUTTI_COLL_FALLBACK"));
+}
+
+TEST_P(on_each_engine, a_tree_of_the_user_chooses_and_one_at_fault_is_told) {
+  const std::string path = testing::TempDir() + "tutti_tree_" + std::to_string(getpid()) + ".json";
+  const auto write = [&](const char* text) { std::ofstream(path) << text; };
+  const setting_for_now file("TUTTI_COLL_SELECTION_JSON_FILE", path.c_str());
+  const auto ran = [&](const char* small, const char* large) {
+    run(options(), [&](communicator& world) {
+      const std::vector<int> few(2, 1), many(1000, 1);
+      (void)world.allreduce(send_buf(few), op(std::plus<>{}));
+      if (world.last_algorithm(collective::allreduce) != std::string(small))
+        throw std::runtime_error("small");
+      (void)world.allreduce(send_buf(many), op(std::plus<>{}));
+      if (world.last_algorithm(collective::allreduce) != std::string(large))
+        throw std::runtime_error("large");
+    });
+  };
+  write(R"({"schema": "tutti/tree/1", "pure": {"allreduce": [
+    {"when": {"commutative": true, "inter": false}, "by": "bytes", "steps": [
+      {"upto": 64, "use": "rabenseifner"}, {"use": "segmented_ring", "with": {"segment": 64}}]}]}})");
+  testing::internal::CaptureStderr();
+  ran("allreduce/rabenseifner", "allreduce/segmented_ring");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  // ring needs an operator that commutes, which nothing says here.
+  write(R"({"schema": "tutti/tree/1", "pure": {"allreduce": [{"when": {"inter": false}, "use": "ring"}]}})");
+  testing::internal::CaptureStderr();
+  run(options(), [](communicator& world) { (void)world.allreduce(send_buf(1), op(std::plus<>{})); });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(has(said, path) && has(said, "commutative") && has(said, "the default trees are used")) << said;
+  const setting_for_now strict("TUTTI_COLL_STRICT", "1");
+  EXPECT_TRUE(has(failure_of(options(), [](communicator&) {}), "TUTTI_COLL_SELECTION_JSON_FILE"));
+  std::remove(path.c_str());
+  EXPECT_TRUE(has(failure_of(options(), [](communicator&) {}), "cannot be read"));
 }
 
 TEST_P(on_each_engine, an_algorithm_that_no_call_used_is_said) {

@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
   tutti::tool::add_list(app, status);
   tutti::tool::add_show(app, status);
   tutti::tool::add_check(app, status);
+  tutti::tool::add_tree(app, status);
+  tutti::tool::add_validate(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

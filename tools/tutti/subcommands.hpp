@@ -12,5 +12,7 @@ void add_info(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
 void add_show(CLI::App& app, int& status);
+void add_tree(CLI::App& app, int& status);
+void add_validate(CLI::App& app, int& status);
 
 }  // namespace tutti::tool

@@ -15,9 +15,12 @@ communicator adopt(MPI_Comm comm) {
   shared->set = detail::read_settings();
   shared->owned = make_mpi_endpoint(comm, shared->set.check);
   shared->door = shared->owned.get();
+  shared->trees = detail::load_trees("mpi");
   endpoint& door = *shared->door;
-  return communicator(std::make_shared<detail::core>(
+  communicator world(std::make_shared<detail::core>(
       shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
+  world.native().compare_trees();
+  return world;
 }
 
 }  // namespace tutti

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "face/trees.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/environment.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr struct {
+  const char* variable;
+  tree_half half;
+} files[] = {{"TUTTI_COLL_COMPOSITION_JSON_FILE", tree_half::composition},
+             {"TUTTI_COLL_SELECTION_JSON_FILE", tree_half::pure}};
+
+// What the file says of this half; empty where it is at fault.
+document read_half(const char* variable, tree_half half, const std::string& path) {
+  const bool strict = switch_setting("TUTTI_COLL_STRICT", false);
+  std::string problem;
+  document made;
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) {
+    problem = path + " cannot be read";
+  } else {
+    read_result got = read_tree(text.str(), path);
+    for (const fault& f : got.faults) problem += (problem.empty() ? "" : "\n  ") + f.text();
+    if (got.good()) made = std::move(got.made);
+  }
+  if (!problem.empty()) {
+    if (strict)
+      throw usage_error("run", -1, variable, problem,
+                        "mend the file (tutti validate FILE), or unset the variable");
+    std::fprintf(stderr, "tutti: %s: the default trees are used, since\n  %s\n", variable, problem.c_str());
+  }
+  (half == tree_half::pure ? made.composition : made.pure) = {};
+  return made;
+}
+
+}  // namespace
+
+std::shared_ptr<const document> load_trees(std::string_view engine) {
+  document all = builtin_document(engine);
+  for (const auto& [variable, half] : files)
+    if (const auto path = setting(variable)) all = overlay(all, read_half(variable, half, *path));
+  return std::make_shared<const document>(std::move(all));
+}
+
+std::uint64_t hash_of(const document& trees) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const unsigned char c : write_tree(trees)) hash = (hash ^ c) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti validate: decision trees, with every fault at its place.
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "select/tree.hpp"
+#include "subcommands.hpp"
+
+namespace tutti::tool {
+
+void add_validate(CLI::App& app, int& status) {
+  struct wishes {
+    std::vector<std::string> files;
+    bool whole = false, as_json = false;
+  };
+  auto* validate = app.add_subcommand("validate", "Decision trees: read, and proved legal");
+  auto wish = std::make_shared<wishes>();
+  validate->add_option("files", wish->files, "Trees, as TUTTI_COLL_SELECTION_JSON_FILE takes them")
+      ->required();
+  validate->add_flag("--whole", wish->whole, "Demand that they decide every call, with nothing under them");
+  validate->add_flag("--json", wish->as_json, "An array of faults");
+  validate->footer(
+      "Ends with 0 where all are good, with 1 where one is at fault, with 2 where one cannot be read.\n"
+      "Examples:\n  tutti validate mine.json\n  tutti tree --engine threads > all.json; tutti validate "
+      "--whole all.json\n");
+  validate->callback([wish, &status] {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const std::string& name : wish->files) {
+      std::ifstream in(name, std::ios::binary);
+      std::ostringstream text;
+      if (!in || !(text << in.rdbuf())) {
+        fmt::print(stderr, "tutti validate: {} cannot be read\n", name);
+        status = 2;
+        continue;
+      }
+      const read_result got = read_tree(text.str(), name, wish->whole ? extent::whole : extent::partial);
+      if (!got.good() && status == 0) status = 1;
+      for (const fault& f : got.faults) {
+        all.push_back({{"file", f.file},
+                       {"line", f.line},
+                       {"pointer", f.pointer},
+                       {"reason", f.reason},
+                       {"suggestion", f.suggestion}});
+        if (!wish->as_json) fmt::print("{}\n", f.text());
+      }
+      if (got.good() && !wish->as_json) fmt::print("{}: good\n", name);
+    }
+    if (wish->as_json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  });
+}
+
+}  // namespace tutti::tool
