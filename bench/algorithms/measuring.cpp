@@ -157,7 +157,7 @@ class measuring_rank {
   // afterwards, and with it the scratch memory.
   std::unique_ptr<core> communicator(tutti::collective what, const std::string& algorithm) {
     auto s = state();
-    s->forced[static_cast<std::size_t>(what)] = algorithm;
+    s->set.forced[static_cast<std::size_t>(what)] = algorithm;
     tutti::detail::topology shape;
     if (is_neighborly(what)) {
       shape.graph = true;
