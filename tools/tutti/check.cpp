@@ -16,8 +16,10 @@
 
 #include "check/prove.hpp"
 #include "schedule/algorithm.hpp"
+#include "select/choose.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
+#include "tutti/core/error.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -58,6 +60,25 @@ bool is_called(const pure_algorithm& a, std::string_view name) {
 std::string nearest(const std::string& name) {
   const std::string algorithm = nearest_algorithm(name), what = nearest_collective(name);
   return edit_distance(name, what) < edit_distance(name, algorithm) ? what : algorithm;
+}
+
+// An algorithm with some of its parameters held fast: "bcast/knomial:k=6".
+struct held_fast {
+  pure_algorithm algorithm;
+  std::vector<knob_range> ranges;
+};
+std::unique_ptr<held_fast> hold_fast(const pure_algorithm& a, std::string_view text) {
+  const choice with = read_choice(a.what, std::string(a.name) + std::string(text.substr(text.find(':'))));
+  auto made = std::make_unique<held_fast>();
+  made->algorithm = a;
+  for (knob_range range : a.parameters) {
+    const std::uint32_t value = with.knobs[static_cast<std::size_t>(range.which)];
+    const std::string given = std::string(name_of(range.which)) + "=";
+    if (text.find(given) != text.npos) range.usual = range.least = range.most = value;
+    made->ranges.push_back(range);
+  }
+  made->algorithm.parameters = made->ranges;
+  return made;
 }
 
 struct row {
@@ -170,17 +191,24 @@ int check_algorithms(const wishes& wish) {
     fmt::print(stderr, "tutti check: \"{}\" are no numbers of ranks: 1..64, 8 or 2,4,8..12\n", wish.ranks);
     return 2;
   }
-  for (const std::string& name : wish.names)
-    if (std::none_of(catalogue().begin(), catalogue().end(), [&](auto* a) { return is_called(*a, name); })) {
-      fmt::print(stderr, "tutti check: there is no algorithm \"{}\"; did you mean \"{}\"? (tutti list)\n",
-                 name, nearest(name));
-      return 2;
-    }
   std::vector<row> rows;
-  for (const pure_algorithm* a : catalogue())
-    if (wish.names.empty() ||
-        std::any_of(wish.names.begin(), wish.names.end(), [&](auto& name) { return is_called(*a, name); }))
+  std::vector<std::unique_ptr<held_fast>> fast;
+  for (const std::string& wanted : wish.names.empty() ? std::vector<std::string>{""} : wish.names) {
+    const std::string name = wanted.substr(0, wanted.find(':'));
+    const std::size_t before = rows.size();
+    for (const pure_algorithm* a : catalogue()) {
+      if (!wanted.empty() && !is_called(*a, name)) continue;
+      if (name.size() != wanted.size()) {
+        fast.push_back(hold_fast(*a, wanted));
+        a = &fast.back()->algorithm;
+      }
       rows.push_back({a, {}, 0, ranks.size()});
+    }
+    if (rows.size() != before) continue;
+    fmt::print(stderr, "tutti check: there is no algorithm \"{}\"; did you mean \"{}\"? (tutti list)\n", name,
+               nearest(name));
+    return 2;
+  }
   if (!wish.as_json && !wish.quiet)
     fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8}  {}\n", "algorithm", "calls", "messages", "rounds", "seconds",
                "result");
@@ -195,8 +223,8 @@ int check_algorithms(const wishes& wish) {
     fmt::print("{}\n", to_json(rows).dump(2));
   } else {
     print_findings(rows);
-    fmt::print("{}{} algorithms, {} numbers of ranks, {} calls, {} messages: {}\n", faulty != 0 ? "\n" : "",
-               rows.size(), ranks.size(), all.calls, all.messages,
+    fmt::print("{}{} algorithm{}, {} numbers of ranks, {} calls, {} messages: {}\n", faulty != 0 ? "\n" : "",
+               rows.size(), rows.size() == 1 ? "" : "s", ranks.size(), all.calls, all.messages,
                faulty == 0 ? "all proved" : fmt::format("{} algorithms fail", faulty));
   }
   return faulty == 0 ? 0 : 1;
@@ -208,7 +236,10 @@ void add_check(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("check", "Prove algorithms: results, hazards, and what they claim to cost");
   auto wish = std::make_shared<wishes>();
-  command->add_option("name", wish->names, "allreduce/ring, ring, or all of a collective: allreduce");
+  command->add_option(
+      "name", wish->names,
+      "allreduce/ring, ring, with a parameter held fast bcast/knomial:k=6, or all of a collective: "
+      "allreduce");
   command->add_option("--ranks", wish->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
       ->capture_default_str();
   command->add_option("--threads", wish->threads, "How many work at it; 2 unless given")
@@ -217,11 +248,23 @@ void add_check(CLI::App& app, int& status) {
   command->add_flag("--quiet", wish->quiet, "Only faults, and the last line");
   command->footer(
       "Runs every schedule on symbols, all ranks at once, nothing buffered. Status 0: all hold; 1: some do "
-      "not.\n\n"
+      "not.\nFor few ranks every combination of root, split into groups, operator, count, in place and "
+      "parameters\n"
+      "is tried; for more another choice of them for each number of ranks, but always every root, every "
+      "split,\n"
+      "every fan-out and every base.\n\n"
       "Examples:\n  tutti check\n  tutti check allreduce --ranks 1..33\n  tutti check bcast/knomial --ranks "
       "7\n"
+      "  tutti check bcast/knomial:k=6 --ranks 30..40\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
-  command->callback([wish, &status] { status = check_algorithms(*wish); });
+  command->callback([wish, &status] {
+    try {
+      status = check_algorithms(*wish);
+    } catch (const usage_error& e) {
+      fmt::print(stderr, "{}\n", e.what());
+      status = 2;
+    }
+  });
 }
 
 }  // namespace tutti::tool
