@@ -167,13 +167,16 @@ void say_unused_overrides(const detail::rank_state& state) {
 
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
   const detail::settings set = detail::read_settings();
-  std::once_flag loaded;  // by the first rank of this process, which knows the engine
+  std::mutex loading;  // of the trees, by the first rank of this process: it knows the engine
   std::shared_ptr<const document> trees;
   return launch_ranks(options, [&](endpoint& door) {
     auto shared = std::make_shared<detail::rank_state>();
     shared->door = &door;
     shared->set = set;
-    std::call_once(loaded, [&] { trees = detail::load_trees(door.engine()); });
+    {
+      const std::lock_guard lock(loading);
+      if (!trees) trees = detail::load_trees(door.engine());
+    }
     shared->trees = trees;
     communicator world(std::make_shared<detail::core>(
         shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
