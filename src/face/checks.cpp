@@ -126,6 +126,23 @@ void core::refuse_overlap(const call& c, const counts_view& counts, const counts
              "let received blocks lie apart");
 }
 
+// Edges of a rank to itself are copied, the first to the first and so on: both ends are known here.
+void core::validate_own_edges(const call& c) const {
+  std::size_t to = 0;
+  for (std::size_t from = 0; from < topology_.sources.size(); ++from) {
+    if (topology_.sources[from] != rank()) continue;
+    while (to < topology_.destinations.size() && topology_.destinations[to] != rank()) ++to;
+    if (to == topology_.destinations.size()) return;  // an edge with one end, which checked mode finds
+    const std::size_t sent = c.what == collective::neighbor_allgatherv ? c.count : c.in_counts[to];
+    if (sent != c.out_counts[from])
+      refuse(called(c), "recv_counts",
+             "says " + std::to_string(c.out_counts[from]) + " from this rank to itself, which sends " +
+                 std::to_string(sent),
+             "make both ends of the edge equal");
+    ++to;
+  }
+}
+
 void core::validate_vectors(const call& c) const {
   const char* name = called(c);
   const auto gives = static_cast<std::size_t>(blocks_given(c.what)),
@@ -197,6 +214,7 @@ void core::validate_vectors(const call& c) const {
   if (c.what == collective::reduce_scatter)
     side(c.out_counts, {}, "recv_counts", "", c.in_place ? c.output : c.input,
          c.in_place ? "send_recv_buf" : "send_buf", gives, nullptr);
+  if (is_neighborly(c.what)) validate_own_edges(c);
   if (is_neighborly(c.what) || inter()) return;
   const auto own = static_cast<std::size_t>(rank());
   if (c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) {
@@ -211,12 +229,16 @@ void core::validate_vectors(const call& c) const {
            "is " + std::to_string(c.count) + " where send_counts says " + std::to_string(c.in_counts[own]) +
                " for this rank",
            "make them equal");
-  if (all_to_all && !c.in_place && c.in_types == nullptr && c.out_types == nullptr &&
-      c.in_counts[own] != c.out_counts[own])
-    refuse(name, "recv_counts",
-           "says " + std::to_string(c.out_counts[own]) + " from this rank to itself, send_counts says " +
-               std::to_string(c.in_counts[own]),
-           "make the own entries equal");
+  if (all_to_all && !c.in_place) {
+    const std::size_t gives_itself = c.in_counts[own] * (c.in_types != nullptr ? c.in_types[own].size() : 1);
+    const std::size_t takes_itself =
+        c.out_counts[own] * (c.out_types != nullptr ? c.out_types[own].size() : 1);
+    if (gives_itself != takes_itself)
+      refuse(name, "recv_counts",
+             "says " + std::to_string(takes_itself) + (c.what == collective::alltoallw ? " bytes" : "") +
+                 " from this rank to itself, send_counts says " + std::to_string(gives_itself),
+             "make the own blocks as long");
+  }
 }
 
 }  // namespace tutti::detail

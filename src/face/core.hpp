@@ -111,6 +111,7 @@ class core {
 
   void validate(const call& c) const;
   void validate_vectors(const call& c) const;
+  void validate_own_edges(const call& c) const;
   bool beside_root(const call& c) const noexcept;
   void refuse_overlap(const call& c, const counts_view& counts, const counts_view& displs) const;
   void compare_with_others(const call* c);  // null: duplicate

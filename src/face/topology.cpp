@@ -42,8 +42,8 @@ std::uint64_t core::unused_number() {
 }
 
 std::shared_ptr<core> core::duplicate() {
-  if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
   if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
+  if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
   if (shared_->set.check) compare_with_others(nullptr);
   return std::make_shared<core>(shared_,
                                 where_->door().open(where_->members(), unused_number(), where_.get()));

@@ -153,6 +153,43 @@ void null_with_a_count(const communicator& world) {
   check.equal(world.allreduce(send_buf(std::span<int>()), op(std::plus<>{})).size(), std::size_t{0});
 }
 
+// What a rank gives itself is copied, so both lengths are at hand.
+void own_blocks_that_differ(const communicator& world) {
+  const check::on_rank check(world.rank());
+  const int me = world.rank();
+  const auto self = world.graph({me, me}, {me, me});
+  const std::vector<int> v{1, 2, 3, 4};
+  std::vector<int> out(4);
+  check.throws<usage_error>(
+      [&] {
+        self.neighbor_alltoallv(send_buf(v), send_counts({3, 1}), recv_counts({1, 3}), recv_buf(out));
+      },
+      {"neighbor_alltoallv", "recv_counts", "itself"});
+  check.throws<usage_error>(
+      [&] {
+        self.neighbor_allgatherv(send_buf(v), recv_counts({4, 2}));
+      },
+      {"neighbor_allgatherv", "recv_counts", "itself"});
+  check.equal(self.neighbor_alltoallv(send_buf(v), send_counts({3, 1}), recv_counts({3, 1})), v);
+  const auto p = static_cast<std::size_t>(world.size());
+  const std::vector<int> ones(p, 1);
+  const std::vector<layout> four(p, layout::contiguous(4)), eight(p, layout::contiguous(8));
+  const std::vector<int> many(2 * p, 5);
+  check.throws<usage_error>(
+      [&] {
+        world.alltoallw(send_buf(many), send_counts(ones), send_types(eight), recv_counts(ones),
+                        recv_types(four));
+      },
+      {"alltoallw", "recv_counts", "itself"});
+  auto freed = world.graph({me}, {me});
+  freed.free();
+  check.throws<usage_error>([&] { (void)freed.duplicate(); }, {"duplicate", "freed"});
+  if (world.size() == 1) return;
+  auto pair = world.between(1);
+  pair.free();
+  check.throws<usage_error>([&] { (void)pair.duplicate(); }, {"duplicate", "freed"});
+}
+
 void no_identity(const communicator& world) {
   const check::on_rank check(world.rank());
   const auto first = [](int a, int) { return a; };
@@ -196,6 +233,7 @@ int main(int argc, char** argv) {
     displacements_that_overlap(world);
     roots_out_of_range(world);
     null_with_a_count(world);
+    own_blocks_that_differ(world);
     no_identity(world);
     algorithms_and_parameters(world);
     world.barrier();
