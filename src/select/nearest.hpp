@@ -42,6 +42,13 @@ inline std::string_view nearest(std::string_view name, std::span<const std::stri
   return best;
 }
 
+/// A name in quotation marks, cut where it is long.
+inline std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  text += name.size() <= 60 ? name : std::string(name.substr(0, 57)) + "...";
+  return text + "\"";
+}
+
 /// `did you mean "ring"?`, or else what there is.
 inline std::string suggest(std::string_view name, std::span<const std::string_view> known) {
   if (const std::string_view best = nearest(name, known); !best.empty())

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a document, in two passes: what is written (names, types, order), and then, where the conditions of a
-// collective's regions are understood, what it means: that every region can be reached, that every leaf is
-// legal for all calls that reach it, and that every call is served.
+// Reads a document: what is written in it, names, types and order. Where the conditions of a collective's
+// regions are understood, prove_tree.hpp says whether they mean something legal.
 #include <algorithm>
 #include <optional>
 
 #include "core/environment.hpp"
 #include "select/json.hpp"
 #include "select/nearest.hpp"
+#include "select/prove_tree.hpp"
 #include "select/tree.hpp"
-#include "select/truth_set.hpp"
 
 namespace tutti {
 namespace {
@@ -18,12 +17,6 @@ namespace {
 constexpr std::string_view schema_name = "tutti/tree/1";
 constexpr std::size_t longest_text = std::size_t{4} << 20, most_regions = 256, most_faults = 1000;
 constexpr std::uint64_t greatest_threshold = std::uint64_t{1} << 62;
-
-std::string quoted(std::string_view name) {
-  std::string text = "\"";
-  text += name.size() <= 60 ? name : std::string(name.substr(0, 57)) + "...";
-  return text + "\"";
-}
 
 std::string below(const std::string& pointer, std::string_view key) {
   std::string text = pointer + "/";
@@ -61,18 +54,6 @@ class reader {
   }
 
  private:
-  // A leaf as it was read, for the second pass.
-  struct leaf_place {
-    leaf use;
-    std::string pointer;
-    int line;
-  };
-  struct region_place {
-    literals when;
-    std::vector<leaf_place> leaves;
-    std::string pointer;
-    int line;
-  };
   struct range {
     std::uint64_t least, most;
   };
@@ -182,7 +163,10 @@ class reader {
       regions.push_back(std::move(r));
       places.push_back(std::move(place));
     }
-    if (understood) check_meaning(places, what, pointer, v.line);
+    if (understood)
+      for (found_fault& f : prove_legal(places, what, how_much_ == extent::whole))
+        say(f.pointer.empty() ? pointer : std::move(f.pointer), f.line == 0 ? v.line : f.line,
+            std::move(f.reason), std::move(f.suggestion));
     (half == tree_half::pure ? made_.pure : made_.composition)[static_cast<std::size_t>(what)] =
         std::move(regions);
   }
@@ -415,67 +399,6 @@ class reader {
     return good;
   }
 
-  // --- what it means
-
-  void check_meaning(const std::vector<region_place>& regions, collective what, const std::string& pointer,
-                     int line) {
-    condition_bits mentioned = 0;
-    for (const region_place& r : regions) {
-      mentioned |= r.when.mask;
-      for (const leaf_place& l : r.leaves) mentioned |= demands_of(l.use).conditions.mask;
-    }
-    const truth_set all(mentioned, what);
-    truth_set left = all;
-    for (const region_place& r : regions) {
-      if (!left.meets(r.when)) {
-        if (all.meets(r.when))
-          say(r.pointer, r.line,
-              "this region can never be reached: those before it take every call that fits",
-              "take it out, or put it before them");
-        else
-          say(r.pointer, r.line,
-              "this region can never be reached: no call of " + std::string(name_of(what)) + " has " +
-                  to_string(r.when));
-      } else {
-        check_leaves(r, left);
-      }
-      left.take(r.when);
-    }
-    if (how_much_ == extent::whole)
-      if (const auto missed = left.any())
-        say(pointer, line, "no region serves a call with " + to_string(*missed),
-            "the last region has no \"when\"");
-  }
-
-  void check_leaves(const region_place& r, const truth_set& left) {
-    std::vector<literals> proved;
-    for (const leaf_place& l : r.leaves) {
-      const demand d = demands_of(l.use);
-      const std::string name =
-          l.use.what == leaf::kind::algorithm ? std::string(l.use.chosen.pure->name) : "native";
-      if (!d.beyond.empty()) say(l.pointer, l.line, quoted(name) + " demands that " + d.beyond);
-      if (std::find(proved.begin(), proved.end(), d.conditions) != proved.end()) continue;
-      const auto breaker = left.any_without(r.when, d.conditions);
-      if (!breaker) {
-        proved.push_back(d.conditions);
-        continue;
-      }
-      literals missing;
-      std::string remedy;
-      for (const condition_entry& e : conditions()) {
-        literals one;
-        one.demand(e.which, (d.conditions.values & bit(e.which)) != 0);
-        if (!(d.conditions.mask & bit(e.which)) || !left.any_without(r.when, one)) continue;
-        missing.demand(e.which, (one.values & bit(e.which)) != 0);
-        remedy += (remedy.empty() ? "" : ", ") + quoted(e.name) + (one.values != 0 ? ": true" : ": false");
-      }
-      say(l.pointer, l.line,
-          quoted(name) + " demands " + to_string(missing) + ", but a call with " + to_string(*breaker) +
-              " comes here",
-          "add " + remedy + " to the \"when\" of the region");
-    }
-  }
-
   std::shared_ptr<const tree_file> file_;
   extent how_much_;
   document made_;
@@ -487,36 +410,6 @@ class reader {
 std::string fault::text() const {
   return file + ":" + std::to_string(line) + ": " + (pointer.empty() ? "" : pointer + ": ") + reason +
          (suggestion.empty() ? "" : " (" + suggestion + ")");
-}
-
-demand demands_of(const leaf& l) {
-  demand d;
-  if (l.what == leaf::kind::native) d.conditions.demand(condition::native, true);
-  if (l.what != leaf::kind::algorithm || l.chosen.pure == nullptr) return d;
-  const restriction needs = l.chosen.pure->needs;
-  static constexpr struct {
-    restriction which;
-    condition what;
-    bool value;
-  } meanings[] = {{restriction::power_of_two, condition::power_of_two, true},
-                  {restriction::commutative, condition::commutative, true},
-                  {restriction::builtin_op, condition::builtin_op, true},
-                  {restriction::not_in_place, condition::in_place, false},
-                  {restriction::even_ranks, condition::even_ranks, true},
-                  {restriction::count_ge_ranks, condition::count_ge_ranks, true},
-                  {restriction::in_place, condition::in_place, true}};
-  d.conditions.demand(condition::inter, demands(needs, restriction::inter));
-  for (const auto& m : meanings)
-    if (demands(needs, m.which)) d.conditions.demand(m.what, m.value);
-  if (demands(needs, restriction::equal_regions)) {
-    const std::uint32_t region = l.chosen.knobs[static_cast<std::size_t>(knob::region)];
-    if (region == 2) {
-      d.conditions.demand(condition::even_ranks, true);
-    } else if (region != 1) {
-      d.beyond = "region = " + std::to_string(region) + " divides the ranks, which no condition says";
-    }
-  }
-  return d;
 }
 
 read_result read_tree(std::string_view text, std::string_view file, extent how_much, bool builtin) noexcept {

@@ -7,11 +7,9 @@
 #include <string_view>
 
 #include "schedule/algorithm.hpp"
+#include "select/nearest.hpp"
 
 namespace tutti::tool {
-
-/// Letters to change, add or take away.
-std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The name of a collective that is nearest to what was typed.
 std::string nearest_collective(std::string_view typed);
