@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an abstract run, in four files: places.cpp finds areas and moves symbols, abstract_run.cpp
+// The inside of an abstract run, in five files: places.cpp finds areas and moves symbols, abstract_run.cpp
 // walks the schedules and lets transfers meet, port_times.cpp gives them their time, hazards.cpp looks for
-// accesses that collide.
+// accesses that collide, verdict.cpp looks at what has come of it.
 #pragma once
 
 #include <exception>

@@ -3,6 +3,9 @@
 // One call from its arguments to its result: fills tutti::call, infers what was left out, makes room, and
 // builds what is returned. The same for blocking calls (arguments are referred to, the frame stands on the
 // stack) and for the others (arguments are moved in, the frame lives in the request).
+//
+// Longer than a file should be, and left whole: every family of collectives reads the same arguments through
+// member templates, which a base class would make each use spell out as `this->template`.
 #pragma once
 
 #include <optional>
