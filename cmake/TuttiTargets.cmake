@@ -51,12 +51,13 @@ endmacro()
 
 # The catalogue of all algorithms, made again when the head of one changes. It refers to each of them, so that no
 # linker can drop one out of a static library.
-function(tutti_generate_catalogue folder output)
-  file(GLOB files CONFIGURE_DEPENDS "${folder}/*/*.cpp")
+function(tutti_generate_catalogue kind folder pattern output)
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/${pattern}")
   add_custom_command(OUTPUT "${output}"
-    COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Doutput=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
+    COMMAND "${CMAKE_COMMAND}" "-Dkind=${kind}" "-Dfolder=${folder}" "-Doutput=${output}"
+      -P "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
     DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
-    COMMENT "Reading the heads of all algorithms" VERBATIM)
+    COMMENT "Reading the heads of all ${kind}" VERBATIM)
 endfunction()
 
 # The built-in decision trees as a source file.

@@ -23,12 +23,35 @@
 #
 # and defines tutti::algorithms::<collective>_<name>::write(const shape&, builder&). Lines that go on are indented by
 # two more spaces.
+#
+# With -Dkind=compositions it makes the table of src/compositions. A file <name>.cpp there begins alike, with one name
+# <collective>/<name> for each collective it composes; instead of the three formulas it has
+#
+#   // Calls:        what it is made of, in words
+#
+# and it defines tutti::compositions::<name>::plan(planner&).
 cmake_minimum_required(VERSION 3.25)
 
 set(collectives barrier bcast reduce allreduce gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv
   alltoallw reduce_scatter reduce_scatter_block scan exscan neighbor_allgatherv neighbor_alltoallv)
-set(keywords Source Restrictions Parameters Rounds Bytes Scratch Good_for)
-set(required Source Rounds Bytes Scratch Good_for)
+if(kind STREQUAL "compositions")
+  set(own_keywords Calls)
+  set(pattern "*.cpp")
+  set(type composition)
+  set(table composition_catalogue)
+  set(header "compose/composition.hpp")
+  set(function "void plan(planner&)")
+else()
+  set(own_keywords Rounds Bytes Scratch)
+  set(pattern "*/*.cpp")
+  set(kind algorithms)
+  set(type pure_algorithm)
+  set(table catalogue)
+  set(header "schedule/algorithm.hpp")
+  set(function "void write(const shape&, builder&)")
+endif()
+set(keywords Source Restrictions Parameters ${own_keywords} Good_for)
+set(required Source ${own_keywords} Good_for)
 
 # Text as a C++ literal.
 function(quoted text variable)
@@ -37,18 +60,26 @@ function(quoted text variable)
   set(${variable} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
-file(GLOB files RELATIVE "${folder}" "${folder}/*/*.cpp")
+file(GLOB files RELATIVE "${folder}" "${folder}/${pattern}")
 list(SORT files)
 set(declarations "")
 set(tables "")
 set(entries "")
 set(names "")
 foreach(file IN LISTS files)
-  if(NOT file MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)\\.cpp$")
-    message(FATAL_ERROR "${file}: an algorithm is called <collective>/<name>.cpp, in [a-z0-9_]")
+  if(kind STREQUAL "compositions")
+    if(NOT file MATCHES "^([a-z0-9_]+)\\.cpp$")
+      message(FATAL_ERROR "${file}: a composition is called <name>.cpp, in [a-z0-9_]")
+    endif()
+    set(symbol "${CMAKE_MATCH_1}")
+    set(own_name "${CMAKE_MATCH_1}")
+  else()
+    if(NOT file MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)\\.cpp$")
+      message(FATAL_ERROR "${file}: an algorithm is called <collective>/<name>.cpp, in [a-z0-9_]")
+    endif()
+    set(symbol "${CMAKE_MATCH_1}_${CMAKE_MATCH_2}")
+    set(own "${CMAKE_MATCH_1}/${CMAKE_MATCH_2}")
   endif()
-  set(symbol "${CMAKE_MATCH_1}_${CMAKE_MATCH_2}")
-  set(own "${CMAKE_MATCH_1}/${CMAKE_MATCH_2}")
   file(READ "${folder}/${file}" text)
   # Lists of CMake break at what these stand for.
   string(REPLACE ";" "@semicolon@" text "${text}")
@@ -126,40 +157,46 @@ foreach(file IN LISTS files)
     set(span "${symbol}_parameters")
   endif()
 
-  string(APPEND declarations "namespace ${symbol} {\nvoid write(const shape&, builder&);\n}\n")
+  string(APPEND declarations "namespace ${symbol} {\n${function};\n}\n")
   string(REPLACE " " "" all_names "${field_names}")
   string(REPLACE "," ";" all_names "${all_names}")
   list(GET all_names 0 first)
-  if(NOT first STREQUAL own)
+  if(NOT kind STREQUAL "compositions" AND NOT first STREQUAL own)
     message(FATAL_ERROR "${file}: the head begins with ${first}, where the file is ${own}")
   endif()
   quoted("${field_idea}" idea)
   quoted("${field_Source}" source)
-  quoted("${field_Rounds}" rounds)
-  quoted("${field_Bytes}" bytes)
-  quoted("${field_Scratch}" scratch)
+  if(kind STREQUAL "compositions")
+    quoted("${field_Calls}" calls)
+    set(own_fields "${calls},\n  ${symbol}::plan,")
+  else()
+    quoted("${field_Rounds}" rounds)
+    quoted("${field_Bytes}" bytes)
+    quoted("${field_Scratch}" scratch)
+    set(own_fields "${rounds},\n  ${bytes},\n  ${scratch},\n  ${symbol}::write,")
+  endif()
   quoted("${field_Good_for}" good_for)
   foreach(name IN LISTS all_names)
     if(NOT name MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)$" OR NOT CMAKE_MATCH_1 IN_LIST collectives)
       message(FATAL_ERROR "${file}: \"${name}\" is not <collective>/<name>")
     endif()
     set(what "${CMAKE_MATCH_1}")
+    if(kind STREQUAL "compositions" AND NOT CMAKE_MATCH_2 STREQUAL own_name)
+      message(FATAL_ERROR "${file}: \"${name}\" does not end in the name of the file")
+    endif()
     if(name IN_LIST names)
       message(FATAL_ERROR "${file}: there is another ${name}")
     endif()
     list(APPEND names "${name}")
-    set("entry_${name}" "constexpr pure_algorithm entry_${what}_${CMAKE_MATCH_2} = {
+    set("entry_${name}" "constexpr ${type} entry_${what}_${CMAKE_MATCH_2} = {{
     .name = \"${name}\",
     .what = collective::${what},
     .needs = ${needs},
     .idea = ${idea},
     .source = ${source},
-    .rounds = ${rounds},
-    .bytes = ${bytes},
-    .scratch = ${scratch},
     .good_for = ${good_for},
-    .parameters = ${span},
-    .write = ${symbol}::write,
+    .parameters = ${span}},
+  ${own_fields}
 };
 ")
   endforeach()
@@ -170,16 +207,16 @@ set(constants "")
 foreach(name IN LISTS names)
   string(APPEND constants "${entry_${name}}")
   string(REPLACE "/" "_" symbol "${name}")
-  string(APPEND entries "    &algorithms::entry_${symbol},\n")
+  string(APPEND entries "    &${kind}::entry_${symbol},\n")
 endforeach()
 file(WRITE "${output}.new" "// SPDX-License-Identifier: Apache-2.0
 //
-// Generated from the heads of the files of src/algorithms, in the order of the names.
+// Generated from the heads of the files of src/${kind}, in the order of the names.
 #include <span>
 
-#include \"schedule/algorithm.hpp\"
+#include \"${header}\"
 
-namespace tutti::algorithms {
+namespace tutti::${kind} {
 
 ${declarations}
 namespace {
@@ -187,12 +224,12 @@ namespace {
 ${tables}
 ${constants}
 }  // namespace
-}  // namespace tutti::algorithms
+}  // namespace tutti::${kind}
 
 namespace tutti {
 
-std::span<const pure_algorithm* const> catalogue() noexcept {
-  static constexpr const pure_algorithm* all[] = {
+std::span<const ${type}* const> ${table}() noexcept {
+  static constexpr const ${type}* all[] = {
 ${entries}  };
   return all;
 }

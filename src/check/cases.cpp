@@ -32,6 +32,7 @@ std::vector<std::uint32_t> values_of(const pure_algorithm& a, const knob_range& 
       all = {1, 3, 8, k.usual};
       break;
     case knob::blocks:
+    case knob::leaders:
       all = {1, 2, 5, k.usual};
       break;
     case knob::aggregate:

@@ -24,8 +24,13 @@ enum class restriction : std::uint32_t {
   even_ranks = 1u << 5,
   count_ge_ranks = 1u << 6,
   in_place = 1u << 8,
-  equal_regions = 1u << 9,  ///< parameter region divides the number of ranks
-  inter = 1u << 10,         ///< between two groups; algorithms without it serve calls within one
+  equal_regions = 1u << 9,      ///< parameter region divides the number of ranks
+  inter = 1u << 10,             ///< between two groups; algorithms without it serve calls within one
+  hierarchical = 1u << 11,      ///< several nodes, one of them of several ranks
+  equal_nodes = 1u << 12,       ///< every node has as many ranks
+  node_consecutive = 1u << 13,  ///< the ranks of every node are consecutive
+  rank_order = 1u << 14,        ///< combining node by node keeps the order of operands, or it does not matter
+  parent = 1u << 15,            ///< the group is the whole job
 };
 constexpr restriction operator|(restriction a, restriction b) {
   return static_cast<restriction>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -46,7 +51,12 @@ inline constexpr restriction_name restriction_names[] = {{restriction::power_of_
                                                          {restriction::count_ge_ranks, "count_ge_ranks"},
                                                          {restriction::in_place, "in_place"},
                                                          {restriction::equal_regions, "equal_regions"},
-                                                         {restriction::inter, "inter"}};
+                                                         {restriction::inter, "inter"},
+                                                         {restriction::hierarchical, "hierarchical"},
+                                                         {restriction::equal_nodes, "equal_nodes"},
+                                                         {restriction::node_consecutive, "node_consecutive"},
+                                                         {restriction::rank_order, "rank_order"},
+                                                         {restriction::parent, "parent"}};
 
 /// A parameter that an algorithm has.
 struct knob_range {
@@ -55,15 +65,13 @@ struct knob_range {
   std::string_view what;
 };
 
-struct pure_algorithm {
+/// What the head of a file says, of an algorithm as of a composition.
+struct catalogue_entry {
   std::string_view name;  ///< "allreduce/ring"
-  collective what;
+  collective what = collective::barrier;
   restriction needs = restriction::none;
-  std::string_view idea, source;
-  std::string_view rounds, bytes, scratch;  ///< formulas (check/formula.hpp)
-  std::string_view good_for;
+  std::string_view idea, source, good_for;
   std::span<const knob_range> parameters;
-  void (*write)(const shape&, builder&) = nullptr;
 
   std::string_view short_name() const noexcept { return name.substr(name.find('/') + 1); }
   knob_values usual() const noexcept {
@@ -71,6 +79,11 @@ struct pure_algorithm {
     for (const knob_range& p : parameters) all[static_cast<std::size_t>(p.which)] = p.usual;
     return all;
   }
+};
+
+struct pure_algorithm : catalogue_entry {
+  std::string_view rounds, bytes, scratch;  ///< formulas (check/formula.hpp)
+  void (*write)(const shape&, builder&) = nullptr;
 };
 
 /// All algorithms, by name. Generated (see cmake).

@@ -23,9 +23,10 @@ enum class knob : std::uint8_t {
   blocks,     ///< how many the vector is cut into
   aggregate,  ///< blocks of one message, a power of two
   region,     ///< ranks that are near one another, consecutive
+  leaders,    ///< ranks of a node that speak for it
 };
-inline constexpr std::array<std::string_view, 7> knob_names = {"k",      "radix",     "segment", "window",
-                                                               "blocks", "aggregate", "region"};
+inline constexpr std::array<std::string_view, 8> knob_names = {"k",      "radix",     "segment", "window",
+                                                               "blocks", "aggregate", "region",  "leaders"};
 constexpr std::string_view name_of(knob k) noexcept { return knob_names[static_cast<std::size_t>(k)]; }
 
 /// The value of every parameter; those that an algorithm has not are 0.

@@ -58,30 +58,26 @@ std::string why_not(const choice& c, const agreed_signature& s) {
       return "it works in place only";
     case restriction::count_ge_ranks:
       return "it demands at least as many elements as ranks";
+    default:
+      break;
   }
   return "";
 }
 
-const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept {
-  for (const pure_algorithm* a : catalogue())
-    if (a->what == what && (a->name == name || a->short_name() == name)) return a;
-  return nullptr;
-}
+namespace {
 
-choice read_choice(collective what, std::string_view text, int rank) {
-  const auto colon = text.find(':');
-  const pure_algorithm* a = find_algorithm(what, text.substr(0, colon));
-  if (a == nullptr) return {};
-  choice made(a);
+// Reads what follows the name: "segment=64K,k=3".
+void read_knobs(const catalogue_entry& of, std::string_view text, int rank, knob_values& knobs) {
   const auto refuse = [&](const std::string& problem) {
     std::string known;
-    for (const knob_range& p : a->parameters)
+    for (const knob_range& p : of.parameters)
       known += (known.empty() ? "" : ", ") + std::string(name_of(p.which)) + " from " +
                std::to_string(p.least) + " to " + std::to_string(p.most);
-    throw usage_error(std::string(name_of(what)), rank, "algorithm",
+    throw usage_error(std::string(name_of(of.what)), rank, "algorithm",
                       "\"" + std::string(text) + "\": " + problem,
-                      known.empty() ? std::string(a->name) + " has no parameters" : "it has " + known);
+                      known.empty() ? std::string(of.name) + " has no parameters" : "it has " + known);
   };
+  const auto colon = text.find(':');
   std::string_view rest = colon == text.npos ? std::string_view() : text.substr(colon + 1);
   while (!rest.empty()) {
     const std::string_view one = rest.substr(0, rest.find(','));
@@ -89,7 +85,7 @@ choice read_choice(collective what, std::string_view text, int rank) {
     const auto equals = one.find('=');
     const std::string_view key = one.substr(0, equals);
     const knob_range* found = nullptr;
-    for (const knob_range& p : a->parameters)
+    for (const knob_range& p : of.parameters)
       if (name_of(p.which) == key) found = &p;
     if (found == nullptr) refuse("there is no parameter \"" + std::string(key) + "\"");
     const std::string_view number = equals == one.npos ? std::string_view() : one.substr(equals + 1);
@@ -97,8 +93,40 @@ choice read_choice(collective what, std::string_view text, int rank) {
     if (!value) refuse("\"" + std::string(number) + "\" is no number");
     if (*value < found->least || *value > found->most)
       refuse(std::string(key) + " is " + std::string(number) + ", out of range");
-    made.knobs[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*value);
+    knobs[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*value);
   }
+}
+
+template <class Entry>
+const Entry* find_entry(std::span<const Entry* const> all, collective what, std::string_view name) noexcept {
+  for (const Entry* e : all)
+    if (e->what == what && (e->name == name || e->short_name() == name)) return e;
+  return nullptr;
+}
+
+}  // namespace
+
+const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept {
+  return find_entry(catalogue(), what, name);
+}
+
+const composition* find_composition(collective what, std::string_view name) noexcept {
+  return find_entry(composition_catalogue(), what, name);
+}
+
+choice read_choice(collective what, std::string_view text, int rank) {
+  const pure_algorithm* a = find_algorithm(what, text.substr(0, text.find(':')));
+  if (a == nullptr) return {};
+  choice made(a);
+  read_knobs(*a, text, rank, made.knobs);
+  return made;
+}
+
+composed_choice read_composition(collective what, std::string_view text, int rank) {
+  const composition* c = find_composition(what, text.substr(0, text.find(':')));
+  if (c == nullptr) return {};
+  composed_choice made(c);
+  read_knobs(*c, text, rank, made.knobs);
   return made;
 }
 

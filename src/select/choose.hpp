@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "compose/composition.hpp"
 #include "core/signature.hpp"
 #include "schedule/algorithm.hpp"
 
@@ -20,6 +21,17 @@ struct choice {
   explicit choice(const pure_algorithm* a) : pure(a), knobs(a->usual()) {}
 
   friend bool operator==(const choice&, const choice&) = default;
+};
+
+/// A composition, or (null) none: the pure tree chooses.
+struct composed_choice {
+  const composition* which = nullptr;
+  knob_values knobs{};
+
+  composed_choice() = default;
+  explicit composed_choice(const composition* c) : which(c), knobs(c->usual()) {}
+
+  friend bool operator==(const composed_choice&, const composed_choice&) = default;
 };
 
 /// What selection may know of the engine.
@@ -40,6 +52,11 @@ const pure_algorithm* find_algorithm(collective what, std::string_view name) noe
 /// "ring", "allreduce/ring", or with parameters "chain:segment=64K". Null where there is no such algorithm;
 /// throws usage_error in the name of `rank` where a parameter does not exist or its value is out of range.
 choice read_choice(collective what, std::string_view text, int rank = -1);
+
+const composition* find_composition(collective what, std::string_view name) noexcept;
+/// As read_choice: "node_leader", "allreduce/pipeline:segment=64K"; null too for "@pure", the null
+/// composition.
+composed_choice read_composition(collective what, std::string_view text, int rank = -1);
 
 /// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error
 /// (rank -1) where nothing serves the call.

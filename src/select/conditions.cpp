@@ -12,7 +12,7 @@ constexpr bool has_inter_form(collective what) noexcept {
 }
 constexpr bool between(const situation& s) noexcept { return s.call.inter && has_inter_form(s.call.what); }
 
-constexpr std::array<condition_entry, 17> condition_table = {{
+constexpr std::array<condition_entry, 22> condition_table = {{
     {condition::power_of_two, "power_of_two", "the number of ranks is a power of two",
      [](const situation& s) noexcept {
        return s.call.ranks > 0 && std::has_single_bit(static_cast<unsigned>(s.call.ranks));
@@ -50,9 +50,25 @@ constexpr std::array<condition_entry, 17> condition_table = {{
      }},
     {condition::parent, "parent", "the group is the whole job",
      [](const situation& s) noexcept { return s.whole_job; }},
+    {condition::equal_nodes, "equal_nodes", "every node has as many ranks",
+     [](const situation& s) noexcept { return s.ranks_per_node != 0; }},
+    {condition::rank_order, "rank_order",
+     "operands that are combined node by node keep their order, or it does not matter",
+     [](const situation& s) noexcept {
+       return s.node_consecutive || s.call.commutative || !combines(s.call.what);
+     }},
+    {condition::open_mpi, "open_mpi", "the engine stands on Open MPI",
+     [](const situation& s) noexcept { return (s.engine & 1u) != 0; }},
+    {condition::mpich, "mpich", "the engine stands on MPICH",
+     [](const situation& s) noexcept { return (s.engine & 2u) != 0; }},
+    {condition::oversubscribed, "oversubscribed", "the job has more ranks on this machine than cores",
+     [](const situation& s) noexcept { return (s.engine & 4u) != 0; }},
 }};
 
-constexpr std::array<consequence, 3> consequence_table = {{
+constexpr std::array<consequence, 5> consequence_table = {{
+    {condition::node_consecutive, true, condition::rank_order, true},
+    {condition::commutative, true, condition::rank_order, true},
+
     {condition::inter, true, condition::native, false},  // no engine has collectives between groups
     {condition::peer_readable, true, condition::shared_memory, true},
     {condition::shared_memory, true, condition::peer_readable, true},

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/signature.hpp"
+#include "group/hierarchy.hpp"
 
 namespace tutti {
 
@@ -26,6 +27,14 @@ struct situation {
   int ranks_per_node = 0;  ///< 0 where the nodes have different numbers
   bool node_consecutive = true;
   bool whole_job = true;
+  std::uint32_t engine = 0;  ///< which of the engine's own conditions hold, bit i: engine_conditions()[i]
+
+  /// What of a layout selection may know.
+  void lie_on(const hierarchy& layout) noexcept {
+    nodes = layout.nodes();
+    ranks_per_node = layout.ranks_per_node();
+    node_consecutive = layout.consecutive();
+  }
 };
 
 /// The order is that of the table.
@@ -46,7 +55,13 @@ enum class condition : std::uint8_t {
   peer_readable,
   any_rank,
   count_ge_ranks,
-  parent
+  parent,
+  equal_nodes,
+  rank_order,
+  // of engines (engine_conditions):
+  open_mpi,
+  mpich,
+  oversubscribed
 };
 struct condition_entry {
   condition which;

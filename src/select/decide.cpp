@@ -24,8 +24,8 @@ const tree_step& step_of(const tree_node& n, const situation& s) noexcept {
 
 // Where no region fits.
 const leaf& fallback(const situation& s, tree_half half) noexcept {
-  static const leaf native{leaf::kind::native, {}, {}}, none{leaf::kind::algorithm, {}, {}},
-      pure{leaf::kind::pure, {}, {}};
+  static const leaf native{leaf::kind::native, {}, {}, {}},
+      none{leaf::kind::algorithm, {}, {}, {}}, pure{leaf::kind::pure, {}, {}, {}};
   return half == tree_half::composition ? pure : s.native && !s.call.inter ? native : none;
 }
 
@@ -37,6 +37,8 @@ std::string name_of(const leaf& l, collective what) {
       return l.chosen.pure == nullptr ? "" : std::string(l.chosen.pure->name);
     case leaf::kind::pure:
       return "@pure";
+    case leaf::kind::composed:
+      return std::string(l.composed.which->name);
   }
   return "";
 }
@@ -125,7 +127,7 @@ explanation explain(const document& d, const situation& s, tree_half half) {
   };
   if (e.chosen.what != leaf::kind::native) reject(leaf{});
   for (const pure_algorithm* a : catalogue())
-    if (a->what == what && a != e.chosen.chosen.pure) reject(leaf{leaf::kind::algorithm, choice(a), {}});
+    if (a->what == what && a != e.chosen.chosen.pure) reject(leaf{leaf::kind::algorithm, choice(a), {}, {}});
   return e;
 }
 

@@ -38,10 +38,12 @@ struct leaf {
   enum class kind : std::uint8_t {
     native,     ///< the engine's own collective
     algorithm,  ///< `chosen`
-    pure        ///< of the composition tree only: no composition, the pure tree chooses
+    pure,       ///< of the composition tree only: no composition, the pure tree chooses
+    composed    ///< of the composition tree only: `composed`
   };
   kind what = kind::native;
   choice chosen;
+  composed_choice composed;
   origin from;
 };
 

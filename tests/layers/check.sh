@@ -14,10 +14,12 @@ fabric      : core compute group
 schedule    : core group
 patterns    :
 algorithms  : core schedule patterns
-select      : core schedule group
+compose     : core schedule group
+compositions: core schedule group compose
+select      : core schedule group compose
 engines     : core compute fabric group
-execute     : core compute schedule fabric group engines/endpoint.hpp
-check       : core schedule patterns algorithms select
+execute     : core compute schedule fabric group compose engines/endpoint.hpp
+check       : core schedule patterns algorithms group compose compositions select
 simulate    : core schedule patterns algorithms select
 tune        : core schedule patterns algorithms select simulate
 report      : core schedule patterns algorithms select
