@@ -5,7 +5,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "fabric/slices.hpp"
+#include "engines/offers.hpp"
 
 namespace tutti {
 
@@ -37,11 +37,7 @@ void embedded_context::irecv(int, std::uint32_t, void*, std::size_t, transfer&) 
 bool embedded_context::done(transfer&, const fabric::wait_site&) { return true; }
 void embedded_context::wait_both(transfer*, transfer*, const fabric::wait_site&) {}
 
-bool embedded_context::offers(const agreed_signature& s) const noexcept {
-  if (s.what == collective::reduce_scatter_block && s.in_place)
-    return false;  // a rank's result lies on others' operands
-  return fabric::slices_know(s.what) || s.what == collective::barrier;
-}
+bool embedded_context::offers(const agreed_signature& s) const noexcept { return embedded_offers(s); }
 
 fabric::team& embedded_context::team() {
   if (!team_) team_ = door().node()->team_of(id(), members());

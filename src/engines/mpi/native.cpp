@@ -7,6 +7,7 @@
 #include <new>
 
 #include "engines/mpi/mpi_context.hpp"
+#include "engines/offers.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::mpi {
@@ -55,32 +56,7 @@ struct mpi_context::under_way {
   kept* arrays = nullptr;
 };
 
-bool mpi_context::offers(const agreed_signature& s) const noexcept {
-  switch (s.what) {
-    case collective::barrier:
-    case collective::bcast:
-    case collective::gather:
-    case collective::scatter:
-    case collective::allgather:
-    case collective::alltoall:
-    case collective::gatherv:
-    case collective::scatterv:
-    case collective::alltoallv:
-      return true;
-    case collective::allgatherv:
-      return s.ranks > 1;  // alone, MPICH 4.0.2 ignores the displacement
-    case collective::reduce:
-    case collective::allreduce:
-    case collective::scan:
-    case collective::exscan:
-      return has_operator(s.op, s.kind);
-    case collective::reduce_scatter_block:
-      return has_operator(s.op, s.kind) &&
-             s.count <= most_int / static_cast<std::size_t>(std::max(1, s.ranks));
-    default:
-      return false;
-  }
-}
+bool mpi_context::offers(const agreed_signature& s) const noexcept { return mpi_offers(s); }
 
 // Elements to do from `from` on.
 std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {

@@ -40,23 +40,6 @@ MPI_Datatype make_large_type(std::size_t bytes, const char* operation, int rank)
   return all;
 }
 
-bool has_operator(builtin_op op, element_kind kind) noexcept {
-  if (op == builtin_op::user || kind == element_kind::opaque) return false;
-  const bool logical =
-      op == builtin_op::logical_and || op == builtin_op::logical_or || op == builtin_op::logical_xor;
-  switch (kind) {
-    case element_kind::boolean:
-      return logical;
-    case element_kind::f32:
-    case element_kind::f64:
-    case element_kind::f80:
-      return op == builtin_op::sum || op == builtin_op::product || op == builtin_op::min ||
-             op == builtin_op::max;
-    default:
-      return true;
-  }
-}
-
 types::types(int rank)
     : kinds_{MPI_BYTE,     MPI_INT8_T,   MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,     MPI_UINT8_T, MPI_UINT16_T,
              MPI_UINT32_T, MPI_UINT64_T, MPI_FLOAT,   MPI_DOUBLE,  MPI_LONG_DOUBLE, MPI_C_BOOL},

@@ -32,9 +32,6 @@ struct stretch {
 /// One contiguous item of any number of bytes. The caller frees it.
 MPI_Datatype make_large_type(std::size_t bytes, const char* operation, int rank);
 
-/// True where MPI can apply the operator to the kind.
-bool has_operator(builtin_op op, element_kind kind) noexcept;
-
 class types {
  public:
   explicit types(int rank);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which collectives an engine has of its own, known without the engine running: by the engines themselves,
+// and by `tutti explain`. No MPI stands behind what is said of MPI here, therefore it is the same for all of
+// them.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "core/signature.hpp"
+
+namespace tutti {
+
+/// True where MPI can apply the operator to the kind.
+constexpr bool mpi_has_operator(builtin_op op, element_kind kind) noexcept {
+  if (op == builtin_op::user || kind == element_kind::opaque) return false;
+  const bool logical =
+      op == builtin_op::logical_and || op == builtin_op::logical_or || op == builtin_op::logical_xor;
+  switch (kind) {
+    case element_kind::boolean:
+      return logical;
+    case element_kind::f32:
+    case element_kind::f64:
+    case element_kind::f80:
+      return op == builtin_op::sum || op == builtin_op::product || op == builtin_op::min ||
+             op == builtin_op::max;
+    default:
+      return true;
+  }
+}
+
+/// Within one group. In the header, since the modules of MPI link nothing of the library.
+constexpr bool mpi_offers(const agreed_signature& s) noexcept {
+  switch (s.what) {
+    case collective::barrier:
+    case collective::bcast:
+    case collective::gather:
+    case collective::scatter:
+    case collective::allgather:
+    case collective::alltoall:
+    case collective::gatherv:
+    case collective::scatterv:
+    case collective::alltoallv:
+      return true;
+    case collective::allgatherv:
+      return s.ranks > 1;  // alone, MPICH 4.0.2 ignores the displacement
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::scan:
+    case collective::exscan:
+      return mpi_has_operator(s.op, s.kind);
+    case collective::reduce_scatter_block:  // its whole operand is counted by an int
+      return mpi_has_operator(s.op, s.kind) &&
+             s.count <= std::size_t{0x7fffffff} / static_cast<std::size_t>(s.ranks < 1 ? 1 : s.ranks);
+    default:
+      return false;
+  }
+}
+
+/// Within one group: threads and fibers, which lay results directly into one another's memory.
+bool embedded_offers(const agreed_signature& s) noexcept;
+
+/// Whether "threads", "fibers" or "mpi" has a collective of its own for a call; never one between two groups.
+bool engine_offers(std::string_view engine, const agreed_signature& s) noexcept;
+
+}  // namespace tutti
