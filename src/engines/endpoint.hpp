@@ -69,8 +69,8 @@ class context {
   const group& members() const noexcept { return members_; }
   std::uint64_t id() const noexcept { return id_; }
 
-  // --- messages, for peers that are not on the node. `run` tells one collective call from another
-  // --------------
+  // --- messages, for peers that are not on the node. `run` tells one collective call from another; its top
+  // bit tells the calls that a composition makes from the communicator's own.
   virtual void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) = 0;
   virtual void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) = 0;
   /// True once complete, and then not to be asked again. Throws truncation_error where the message does not

@@ -4,10 +4,20 @@
 #include "engines/mpi/mpi_context.hpp"
 
 namespace tutti::mpi {
+namespace {
+
+// The lowest bits of `run`, as many as MPI has room for, beneath its top bit: calls that a composition makes
+// on the communicator count from 0 as the communicator's own do, and must not meet them.
+int tag_of(std::uint32_t run, int mask) noexcept {
+  const std::uint32_t own = static_cast<std::uint32_t>(mask) >> 1;
+  return static_cast<int>((run & own) | ((run >> 31) * (own + 1)));
+}
+
+}  // namespace
 
 void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) {
   message& m = door_.begin_message(t, false, members().address(to), bytes);
-  const int tag = static_cast<int>(run) & door_.tag_mask();
+  const int tag = tag_of(run, door_.tag_mask());
   if (bytes > 0x7fffffff) [[unlikely]]
     return large(to, tag, data, bytes, m);
   const int code = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, &m.request);
@@ -17,7 +27,7 @@ void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t
 
 void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
   message& m = door_.begin_message(t, true, members().address(from), bytes);
-  const int tag = static_cast<int>(run) & door_.tag_mask();
+  const int tag = tag_of(run, door_.tag_mask());
   if (door_.checks()) [[unlikely]] {
     m.request = MPI_REQUEST_NULL;
     m.comm = comm_;
