@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,11 +18,19 @@
 #include "fabric/node.hpp"
 #include "fabric/waiting.hpp"
 #include "group/group.hpp"
+#include "group/hierarchy.hpp"
 #include "tutti/core/call.hpp"
 
 namespace tutti {
 
 class context;
+
+/// What an engine lets decision trees ask for beside the conditions that every call has: the name in a tree,
+/// what it says (in words, for documents), and whether it holds in this job.
+struct engine_condition {
+  std::string_view name, meaning;
+  bool holds;
+};
 
 /// One rank's door to its engine. Used by that rank alone.
 class endpoint : public fabric::waiting {
@@ -30,6 +39,10 @@ class endpoint : public fabric::waiting {
   virtual std::string_view engine() const noexcept = 0;  ///< "threads", "fibers", "mpi"
   virtual int rank() const noexcept = 0;                 ///< in the job
   virtual int size() const noexcept = 0;
+  /// How the ranks of the job lie on nodes. The same on all of them, and stays so.
+  virtual const hierarchy& layout() const noexcept = 0;
+  /// Conditions of this engine's own (engines/conditions.hpp). The same on all ranks, and stay so.
+  virtual std::span<const engine_condition> conditions() const noexcept = 0;
   /// The ranks that share this rank's memory; null where messages go through isend and irecv.
   virtual fabric::node* node() noexcept = 0;
   /// Opens a communicator over members of the job. `id` is the same on all members and no other group's.
@@ -121,6 +134,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 1;
+inline constexpr std::uint32_t engine_abi = 2;
 
 }  // namespace tutti

@@ -20,6 +20,8 @@ class embedded_endpoint : public endpoint {
 
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return node_.size(); }
+  const hierarchy& layout() const noexcept override { return job_.layout(); }
+  std::span<const engine_condition> conditions() const noexcept override { return job_.conditions(); }
   fabric::node* node() noexcept override { return &node_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   void abandon(std::exception_ptr what) noexcept override;

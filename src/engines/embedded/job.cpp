@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/embedded/job.hpp"
 
+#include <algorithm>
 #include <chrono>
 
+#include "engines/embedded/sleep.hpp"
+#include "engines/layout.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
 
-job::job(int ranks) : ranks_(ranks), records_(new rank_record[static_cast<std::size_t>(ranks)]) {}
+job::job(int ranks)
+    : ranks_(ranks),
+      layout_(layout_of_process(ranks)),
+      records_(new rank_record[static_cast<std::size_t>(ranks)]) {
+  std::copy(std::begin(embedded_conditions), std::end(embedded_conditions), conditions_.begin());
+  state(conditions_, "oversubscribed", ranks > usable_cores());
+}
 
 job::~job() { stop_watchman(); }
 

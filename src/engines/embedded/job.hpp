@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job whose ranks live in this process: how it ends (the first failure takes everybody out of their waits),
-// and the watchman who sees that all ranks wait for one another.
+// A job whose ranks live in this process: what all of them know alike, how it ends (the first failure takes
+// everybody out of their waits), and the watchman who sees that all ranks wait for one another.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "engines/conditions.hpp"
 #include "engines/endpoint.hpp"
 #include "fabric/waiting.hpp"
 
@@ -35,10 +37,14 @@ struct alignas(64) rank_record {
 
 class job {
  public:
+  /// Throws usage_error where TUTTI_NODES does not lay out so many ranks.
   explicit job(int ranks);
   ~job();
 
   int size() const noexcept { return ranks_; }
+  /// One for all ranks, made before they start.
+  const hierarchy& layout() const noexcept { return layout_; }
+  std::span<const engine_condition> conditions() const noexcept { return conditions_; }
   rank_record& record(int rank) noexcept { return records_[static_cast<std::size_t>(rank)]; }
 
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
@@ -76,6 +82,8 @@ class job {
   void watch();
 
   int ranks_;
+  hierarchy layout_;
+  std::array<engine_condition, std::size(embedded_conditions)> conditions_;
   std::unique_ptr<rank_record[]> records_;
   std::atomic<bool> failed_{false}, deadlock_{false};
   std::mutex lock_;

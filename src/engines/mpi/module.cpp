@@ -3,6 +3,7 @@
 // Runs a program on the ranks of an MPI job: this process is one of them. Built once for every MPI, and
 // loaded by the core, which links none.
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -62,6 +63,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
   outcome result;
   int begun = 0, over = 0;
   bool must_finalize = false;
+  std::exception_ptr refused;  // no rank has failed: the ranks cannot start, and all of them know
   try {
     check(MPI_Initialized(&begun), "run", -1);
     check(MPI_Finalized(&over), "run", -1);
@@ -72,13 +74,19 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
       must_finalize = true;
     }
     const returned_errors guard;
-    mpi_endpoint door(MPI_COMM_WORLD, how.check);
-    result = ranks_program(door, program);
+    std::optional<mpi_endpoint> door;
+    try {
+      door.emplace(MPI_COMM_WORLD, how.check);
+    } catch (const usage_error&) {
+      refused = std::current_exception();
+    }
+    if (door) result = ranks_program(*door, program);
   } catch (const std::exception& e) {
     result = {0, e.what(), std::current_exception()};
     if (must_finalize) MPI_Comm_rank(MPI_COMM_WORLD, &result.failed_rank);
   }
   if (must_finalize) MPI_Finalize();
+  if (refused) std::rethrow_exception(refused);
   return result;
 }
 

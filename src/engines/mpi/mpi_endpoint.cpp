@@ -11,27 +11,9 @@
 #include "tutti/core/error.hpp"
 
 namespace tutti::mpi {
-namespace {
 
-// More ranks on this node than cores that they may use? Launchers may have bound each rank to some of the
-// cores, so the sets of all are united.
-bool more_ranks_than_cores(MPI_Comm job, int rank) {
-  MPI_Comm node;
-  check(MPI_Comm_split_type(job, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "run", rank);
-  int ranks = 1;
-  cpu_set_t mine, all;
-  CPU_ZERO(&mine);
-  CPU_ZERO(&all);
-  sched_getaffinity(0, sizeof mine, &mine);
-  check(MPI_Comm_size(node, &ranks), "run", rank);
-  check(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof mine), MPI_BYTE, MPI_BOR, node), "run", rank);
-  MPI_Comm_free(&node);
-  return ranks > std::max(1, CPU_COUNT(&all));
-}
-
-}  // namespace
-
-mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) {
+// Goes on from a constructor that is over, so that the destructor frees what is made before an error.
+mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) : mpi_endpoint() {
   check(MPI_Comm_dup(job, &job_), "run", -1);
   MPI_Comm_set_errhandler(job_, MPI_ERRORS_RETURN);
   check(MPI_Comm_dup(job_, &control_), "run", -1);
@@ -46,9 +28,9 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) {
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
   watch_.emplace(control_, check_calls);
-  crowded_ = more_ranks_than_cores(job_, rank_);
   messages_.reserve(64);
   progress_since_ = looked_ = seconds_now();
+  survey();
 }
 
 mpi_endpoint::~mpi_endpoint() {

@@ -4,12 +4,14 @@
 // memory, so that what an exception leaves behind can be cancelled before the buffers go.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engines/conditions.hpp"
 #include "engines/endpoint.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/types.hpp"
@@ -39,13 +41,16 @@ static_assert(sizeof(ticket) <= sizeof(transfer) && alignof(ticket) <= alignof(t
 
 class mpi_endpoint final : public endpoint {
  public:
-  /// Collective over `job`, which stays the caller's: the endpoint works on duplicates.
+  /// Collective over `job`, which stays the caller's: the endpoint works on duplicates. Throws usage_error on
+  /// all ranks where TUTTI_NODES does not lay them out.
   mpi_endpoint(MPI_Comm job, bool check);
   ~mpi_endpoint();
 
   std::string_view engine() const noexcept override { return "mpi"; }
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
+  const hierarchy& layout() const noexcept override { return layout_; }
+  std::span<const engine_condition> conditions() const noexcept override { return conditions_; }
   fabric::node* node() noexcept override { return nullptr; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
 
@@ -141,9 +146,15 @@ class mpi_endpoint final : public endpoint {
   void take_in(MPI_Message found, std::size_t bytes);
   void drain(MPI_Comm comm);
 
+  mpi_endpoint() = default;
+  void survey();
+  hierarchy pretended(std::string_view text) const;
+
   MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, tag_mask_ = 0;
   bool crowded_ = false;
+  hierarchy layout_;
+  std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
   std::uint32_t free_ = none, generation_ = 0;
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
   double looked_ = 0, progress_since_ = 0;
