@@ -25,7 +25,8 @@
 # two more spaces.
 #
 # With -Dkind=compositions it makes the table of src/compositions. A file <name>.cpp there begins alike, with one name
-# <collective>/<name> for each collective it composes; instead of the three formulas it has
+# <collective>/<name> for each collective it composes. An idea that demands different things of different collectives is
+# several files, <name>_<what>.cpp. Instead of the three formulas it has
 #
 #   // Calls:        what it is made of, in words
 #
@@ -37,7 +38,7 @@ set(collectives barrier bcast reduce allreduce gather gatherv scatter scatterv a
 if(kind STREQUAL "compositions")
   set(own_keywords Calls)
   set(pattern "*.cpp")
-  set(type composition)
+  set(type composed_algorithm)
   set(table composition_catalogue)
   set(header "compose/composition.hpp")
   set(function "void plan(planner&)")
@@ -181,14 +182,15 @@ foreach(file IN LISTS files)
       message(FATAL_ERROR "${file}: \"${name}\" is not <collective>/<name>")
     endif()
     set(what "${CMAKE_MATCH_1}")
-    if(kind STREQUAL "compositions" AND NOT CMAKE_MATCH_2 STREQUAL own_name)
-      message(FATAL_ERROR "${file}: \"${name}\" does not end in the name of the file")
+    set(short "${CMAKE_MATCH_2}")
+    if(kind STREQUAL "compositions" AND NOT "${own_name}_" MATCHES "^${short}_")
+      message(FATAL_ERROR "${file}: \"${name}\" does not end in the name of the file, or what it begins with")
     endif()
     if(name IN_LIST names)
       message(FATAL_ERROR "${file}: there is another ${name}")
     endif()
     list(APPEND names "${name}")
-    set("entry_${name}" "constexpr ${type} entry_${what}_${CMAKE_MATCH_2} = {{
+    set("entry_${name}" "constexpr ${type} entry_${what}_${short} = {{
     .name = \"${name}\",
     .what = collective::${what},
     .needs = ${needs},

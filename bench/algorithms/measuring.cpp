@@ -157,7 +157,9 @@ class measuring_rank {
   // afterwards, and with it the scratch memory.
   std::unique_ptr<core> communicator(tutti::collective what, const std::string& algorithm) {
     auto s = state();
-    s->set.forced[static_cast<std::size_t>(what)] = algorithm;
+    tutti::selection by;
+    by.forced[static_cast<std::size_t>(what)].algorithm = algorithm;
+    s->by = std::make_shared<const tutti::selection>(std::move(by));
     tutti::detail::topology shape;
     if (is_neighborly(what)) {
       shape.graph = true;

@@ -23,7 +23,7 @@ class intercommunicator;
 /// by communication is inferred before the i... and the ..._init form return. All ranks of the communicator
 /// call the same collectives in the same order.
 ///
-/// Parameters are named (parameters.hpp), in any order. `algorithm("name")` is taken by every collective.
+/// Parameters are named (parameters.hpp), in any order. `algorithm("name")` and `composition("name")` are taken by every collective.
 /// Elements are of any trivially copyable type T: that of send_buf, else of send_recv_buf, else of recv_buf;
 /// or given, as in `bcast<T>(...)`. A single value passed as a buffer is one element.
 ///

@@ -10,12 +10,12 @@
 
 namespace tutti {
 
-struct composition : catalogue_entry {
+struct composed_algorithm : catalogue_entry {
   std::string_view calls;  ///< what it is made of, in words
   void (*plan)(planner&) = nullptr;
 };
 
 /// All compositions, by name. Generated (see cmake).
-std::span<const composition* const> composition_catalogue() noexcept;
+std::span<const composed_algorithm* const> composition_catalogue() noexcept;
 
 }  // namespace tutti

@@ -21,6 +21,7 @@ area planner::operand() const noexcept {
     case collective::scatterv:
       return input();
     case collective::gather:
+      return rank_ == call_.root ? output() + own * call_.count : output();
     case collective::allgather:
       return output() + own * call_.count;
     default:
@@ -70,6 +71,9 @@ crowd planner::list(std::vector<int> ranks) {
   g.size_ = static_cast<int>(ranks.size());
   const auto own = std::find(ranks.begin(), ranks.end(), rank_);
   g.place_ = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
+  bool all = g.size_ == size();
+  for (int r = 0; all && r < g.size_; ++r) all = ranks[static_cast<std::size_t>(r)] == r;
+  if (all) return g;
   auto& groups = made_.groups;
   const auto known = std::find(groups.begin() + 1, groups.end(), ranks);
   g.index_ = static_cast<std::int32_t>(known - groups.begin());
@@ -79,6 +83,11 @@ crowd planner::list(std::vector<int> ranks) {
 
 planner::ticket planner::start(const crowd& group, subcall c) {
   c.number = next_++;
+  if (c.what == collective::bcast &&
+      c.in_place) {  // a bcast has one buffer; its calls say so by two that are one
+    c.input = c.output;
+    c.in_place = false;
+  }
   if (!group.member()) return -1;
   c.group = group.index_;
   made_.steps.push_back({program_step::kind::start, static_cast<std::uint32_t>(made_.calls.size())});

@@ -64,13 +64,15 @@ class planner {
   crowd leaders();
   /// The i-th ranks of all nodes (level 0), for the i of this rank; of nodes that have so many.
   crowd lane();
-  /// Ranks in this order.
+  /// Ranks in this order; all of them in their own order are `all`.
   crowd list(std::vector<int> ranks);
 
   // --- steps ---------------------------------------------------------------------------------------------
   /// Starts a call and waits for it.
   void call_on(const crowd& group, subcall c) { wait(start(group, std::move(c))); }
   ticket start(const crowd& group, subcall c);
+  /// In place of a call that others make and this rank's group does without: the numbers go on alike.
+  void skip() noexcept { ++next_; }
   void wait(ticket t);
   /// Areas that are the same are left alone.
   void copy(area from, area to, std::size_t n);

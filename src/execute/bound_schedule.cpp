@@ -24,17 +24,18 @@ const link& links::to(int peer) {
   return l;
 }
 
-bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, links& p)
-    : name(its_name), plan(std::move(s)), where(c), peers(p) {
+bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, links& p,
+                               std::vector<std::int32_t> members)
+    : name(its_name), plan(std::move(s)), ranks(std::move(members)), where(c), peers(p) {
   step_links.resize(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const step& one = plan.steps[i];
     if (is_local(one.kind) || !one.peer.is_constant()) continue;
-    const int size = c.members().size();
+    const int size = ranks.empty() ? c.members().size() : static_cast<int>(ranks.size());
     const int peer = one.peer.modulus > 0
                          ? ((one.peer.base % one.peer.modulus) + one.peer.modulus) % one.peer.modulus
                          : one.peer.base;
-    if (peer >= 0 && peer < size) step_links[i] = p.to(peer);
+    if (peer >= 0 && peer < size) step_links[i] = p.to(address(peer));
   }
   restless = c.door().restless();
   exchanges.resize(plan.items.size());

@@ -15,7 +15,7 @@ inline void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t
   bound_ = &b;
   call_ = &c;
   number_ = number;
-  tag_ = b.tag_base | (number & 0xffffffu);
+  tag_ = b.tag_base | (number & 0xffffffu) | static_cast<std::uint64_t>(number & inner_run) << 32;
   unit_ = c.count * c.type.size;
   const bool operand_in_output =
       c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
@@ -109,7 +109,7 @@ const link& schedule_run::link_of(const item& r, std::size_t i) {
   const std::size_t at = r.first + i;
   const step& s = bound_->plan.steps[at];
   if (s.peer.is_constant()) return bound_->step_links[at];
-  return bound_->peers.to(resolve(s.peer));
+  return bound_->peers.to(peer_of(s));
 }
 
 bool schedule_run::round(const item& r, bool blocking) {
@@ -203,13 +203,13 @@ void schedule_run::engine_exchange(const step* out, const step* in) {
   if (out != nullptr) {
     const range from = locate(out->source);
     if (from.exists) {
-      peer = resolve(out->peer);
+      peer = peer_of(*out);
       c.isend(peer, number_, from.data, from.bytes, *(sending = &sent));
     }
   }
   if (in != nullptr && (to = locate(in->target)).exists) {
     into = in->kind == step_kind::recv_reduce ? staging_ : to.data;
-    peer = resolve(in->peer);
+    peer = peer_of(*in);
     c.irecv(peer, number_, into, to.bytes, *(receiving = &received));
   }
   if (peer < 0) return;
@@ -256,7 +256,7 @@ fabric::wait_site schedule_run::site(const char* what, int peer) const noexcept 
 }
 
 void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
-  const int peer = bound_->where.members().address(resolve(s.peer));
+  const int peer = bound_->where.members().address(peer_of(s));
   const std::string text = "rank " + std::to_string(peer) + " sent " + std::to_string(came) +
                            " bytes where this rank expects " + std::to_string(expected);
   const char* remedy =

@@ -48,10 +48,17 @@ struct bound_exchange {
 
 /// A schedule with what a communicator adds to it.
 struct bound_schedule {
-  bound_schedule(const char* its_name, schedule s, context& where, links& peers);
+  /// `ranks`: the members of a part of the communicator, by the schedule's ranks; empty: all of it.
+  bound_schedule(const char* its_name, schedule s, context& where, links& peers,
+                 std::vector<std::int32_t> ranks = {});
+
+  int address(int peer) const noexcept {
+    return ranks.empty() ? peer : ranks[static_cast<std::size_t>(peer)];
+  }
 
   const char* name;  // "allreduce/ring"
   schedule plan;
+  std::vector<std::int32_t> ranks;
   std::vector<link> step_links;           // by step; empty where the peer is not constant
   std::vector<bound_exchange> exchanges;  // by item
   std::uint64_t tag_base = 0;             // tags: 40 bits of the communicator, 24 of the call
@@ -64,25 +71,39 @@ struct bound_schedule {
   links& peers;
 };
 
+/// What a wait serves: something under way on one rank.
+class progressing {
+ public:
+  /// Goes on as far as it can; true when complete. With `blocking` it waits until then.
+  virtual bool go_on(bool blocking) = 0;
+  /// Grows with whatever is done; tells a wait in vain from one that moves.
+  virtual std::uint64_t moves() const noexcept = 0;
+  /// What it stands at, for reports.
+  virtual fabric::wait_site site(const char* what = "", int peer = -1) const noexcept = 0;
+
+ protected:
+  ~progressing() = default;
+};
+
+/// Marks the calls that a composed call makes: their messages never meet those of the communicator's own.
+inline constexpr std::uint32_t inner_run = std::uint32_t{1} << 31;
+
 /// One run of one schedule on one rank; may be used again when it is over.
-class schedule_run {
+class schedule_run final : public progressing {
  public:
   schedule_run() = default;
   schedule_run(const schedule_run&) = delete;
   schedule_run& operator=(const schedule_run&) = delete;
 
-  /// `number`: which call on this communicator, the same on all ranks. `c` and what it refers to must stay;
-  /// vector forms have displacements.
+  /// `number`: which call on this communicator, the same on all ranks (or'ed with inner_run). `c` and what it
+  /// refers to must stay; vector forms have displacements.
   void begin(bound_schedule& b, const call& c, std::uint32_t number);
   /// begin() and go_on(true) in one, for a schedule that is straight.
   void run_straight(bound_schedule& b, const call& c, std::uint32_t number);
-  /// Goes on as far as it can; true when complete. With `blocking` it waits until then.
-  bool go_on(bool blocking);
+  bool go_on(bool blocking) override;
   bool over() const noexcept { return over_; }
-  /// Grows with whatever is done; tells a wait in vain from one that moves.
-  std::uint64_t moves() const noexcept { return moves_; }
-  /// What it stands at, for reports.
-  fabric::wait_site site(const char* what = "", int peer = -1) const noexcept;
+  std::uint64_t moves() const noexcept override { return moves_; }
+  fabric::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 
  private:
   struct range {
@@ -129,6 +150,7 @@ class schedule_run {
   const link& link_of(const item& r, std::size_t i);
   [[noreturn]] void misfit(const step& s, std::size_t came, std::size_t expected) const;
   int resolve(const index& i) const noexcept;
+  int peer_of(const step& s) const noexcept { return bound_->address(resolve(s.peer)); }
   range locate(const place& p) const noexcept;
   range locate_indexed(const place& p) const noexcept;
   void table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;

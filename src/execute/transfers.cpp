@@ -38,7 +38,7 @@ void schedule_run::open_round(const item& r) {
       one.into = staging;
       staging += (to.bytes + 63) / 64 * 64;
     }
-    bound_->where.irecv(resolve(s.peer), number_, one.into, to.bytes, one.message);
+    bound_->where.irecv(peer_of(s), number_, one.into, to.bytes, one.message);
   }
   for (std::size_t i = 0; i < r.sends; ++i) {
     sending& one = sendings_[i];
@@ -69,15 +69,15 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
         if (!c->has_room()) return false;
         c->post(tag_, s.header, sizeof s.header, nullptr);
       } else {
-        bound_->where.isend(resolve(what.peer), number_, s.header, sizeof s.header, s.message);
+        bound_->where.isend(peer_of(what), number_, s.header, sizeof s.header, s.message);
         s.stage = 1;
       }
     }
     if (s.stage == 0) s.stage = 2;
   }
   if (s.stage == 1) {
-    if (!bound_->where.done(
-            s.message, site("a message to be sent to", bound_->where.members().address(resolve(what.peer)))))
+    if (!bound_->where.done(s.message,
+                            site("a message to be sent to", bound_->where.members().address(peer_of(what)))))
       return false;
     s.stage = 2;
   }
@@ -91,13 +91,13 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
       c->post(tag_, from.data, from.bytes, &s.done);
       if (!rendezvous) return true;
     } else {
-      bound_->where.isend(resolve(what.peer), number_, from.data, from.bytes, s.message);
+      bound_->where.isend(peer_of(what), number_, from.data, from.bytes, s.message);
     }
     s.stage = 3;
   }
   if (c != nullptr) return s.done.load(std::memory_order_acquire) != 0;
-  return bound_->where.done(
-      s.message, site("a message to be sent to", bound_->where.members().address(resolve(what.peer))));
+  return bound_->where.done(s.message,
+                            site("a message to be sent to", bound_->where.members().address(peer_of(what))));
 }
 
 bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
@@ -114,8 +114,7 @@ bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
     l.in->take(a);
     return true;
   }
-  if (!bound_->where.done(r.message,
-                          site("a message from", bound_->where.members().address(resolve(what.peer)))))
+  if (!bound_->where.done(r.message, site("a message from", bound_->where.members().address(peer_of(what)))))
     return false;
   if (what.kind == step_kind::recv_reduce) deliver(what, to, r.into, to.bytes);
   return true;
@@ -125,7 +124,7 @@ bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
 // 3 data asked for.
 bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
   std::byte* const target = base_[static_cast<int>(buffer::output)];
-  const auto place = site("a signal from", bound_->where.members().address(resolve(what.peer)));
+  const auto place = site("a signal from", bound_->where.members().address(peer_of(what)));
   for (;;) {
     fabric::arrival a;
     if (l.in != nullptr) {
@@ -144,10 +143,10 @@ bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
       continue;
     }
     if (r.stage == 0) {
-      bound_->where.irecv(resolve(what.peer), number_, r.header, sizeof r.header, r.message);
+      bound_->where.irecv(peer_of(what), number_, r.header, sizeof r.header, r.message);
       r.stage = 1;
     } else if (r.stage == 2) {
-      bound_->where.irecv(resolve(what.peer), number_, target + r.header[0], r.header[1], r.message);
+      bound_->where.irecv(peer_of(what), number_, target + r.header[0], r.header[1], r.message);
       r.stage = 3;
     }
     if (!bound_->where.done(r.message, place)) return false;
@@ -168,8 +167,7 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
       const link& l = link_of(r, i);
       bool held = false;
       for (std::size_t k = 0; k < i && !held; ++k)
-        held = !sendings_[k].complete && sendings_[k].stage < 3 &&
-               resolve(steps[k].peer) == resolve(steps[i].peer);
+        held = !sendings_[k].complete && sendings_[k].stage < 3 && peer_of(steps[k]) == peer_of(steps[i]);
       if (held || !try_send(s, steps[i], l)) continue;
       s.complete = true;
       --left_;
@@ -182,8 +180,7 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
       bool held = false;
       if (l.in != nullptr || steps[r.sends + i].kind == step_kind::await_signal)
         for (std::size_t k = 0; k < i && !held; ++k)
-          held = !receivings_[k].complete &&
-                 resolve(steps[r.sends + k].peer) == resolve(steps[r.sends + i].peer);
+          held = !receivings_[k].complete && peer_of(steps[r.sends + k]) == peer_of(steps[r.sends + i]);
       if (held || !try_receive(one, steps[r.sends + i], l)) continue;
       one.complete = true;
       --left_;
@@ -228,7 +225,7 @@ void schedule_run::wait_for_one(const item& r) {
       const char* what =
           steps[r.sends + i].kind == step_kind::await_signal ? "a signal from" : "a message from";
       door.wait(c.arrival_word(), c.arrival_value(), c.same_worker(),
-                site(what, members.address(resolve(steps[r.sends + i].peer))));
+                site(what, members.address(peer_of(steps[r.sends + i]))));
     }
     return;
   }

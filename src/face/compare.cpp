@@ -2,8 +2,11 @@
 //
 // Checked mode (TUTTI_CHECK=1): everybody tells everybody what it is about to do, and all see the same
 // difference. Counts that only pairs of ranks share are compared by whoever receives.
+#include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "core/environment.hpp"
 #include "face/core.hpp"
 #include "tutti/core/error.hpp"
 
@@ -45,7 +48,7 @@ std::string describe(const fingerprint& f) {
     if (f.commutative == 0) text += " whose order matters";
   }
   if (f.in_place != 0) text += ", in place";
-  if (f.algorithm != 0) text += ", an algorithm named by the call";
+  if (f.algorithm != 0) text += ", an algorithm or composition named by the call";
   if (f.counts != 0) text += ", counts " + std::to_string(f.counts % 100000) + " (a hash)";
   return text;
 }
@@ -93,7 +96,7 @@ void core::compare_with_others(const call* c) {
     mine.root = is_rooted(c->what) ? c->root : 0;
     mine.in_place = agreed_part(*c, size()).in_place ? 1 : 0;
     mine.element = c->what == collective::barrier ? 0 : c->type.size;
-    mine.algorithm = hash_of(c->algorithm);
+    mine.algorithm = hash_of(c->algorithm) + 31 * hash_of(c->composition);
     if (combines(c->what)) {
       mine.kind = static_cast<std::uint8_t>(c->type.kind);
       mine.op = static_cast<std::uint8_t>(c->op.which);
@@ -117,8 +120,11 @@ void core::compare_with_others(const call* c) {
 }
 
 void core::compare_trees() {
-  std::uint64_t mine = shared_->trees ? hash_of(*shared_->trees) : 0;
-  for (const std::string& forced : shared_->set.forced) mine = mix(mine, hash_of(forced.c_str()));
+  const selection& by = *shared_->by;
+  std::uint64_t mine = by.trees ? hash_of(*by.trees) : 0;
+  for (const forced_choice& f : by.forced)
+    for (const std::string* text : {&f.algorithm, &f.inter_algorithm, &f.composition})
+      mine = mix(mine, hash_of(text->c_str()));
   std::vector<std::uint64_t> all(static_cast<std::size_t>(size()));
   call c;
   c.what = collective::allgather;
@@ -128,12 +134,26 @@ void core::compare_trees() {
   c.output = all.data();
   c.algorithm = "ring";  // what the ranks would choose is the question
   carry_out(c, find(c));
-  for (std::size_t r = 1; r < all.size(); ++r)
-    if (all[r] != all[0])
-      throw mismatch_error(
-          "run", rank(), "TUTTI_COLL_SELECTION_JSON_FILE",
-          "rank " + std::to_string(r) + " has other decision trees or TUTTI_*_ALGORITHM than rank 0",
-          "give all ranks the same files and variables");
+  std::size_t other = 1;
+  while (other < all.size() && all[other] == all[0]) ++other;
+  if (other >= all.size()) return;
+  // All have seen it, and tell one another the names of their files.
+  std::array<char, 512> files{};
+  const auto name = [](const char* variable) { return setting(variable).value_or("no file"); };
+  const std::string text = "TUTTI_COLL_SELECTION_JSON_FILE: " + name("TUTTI_COLL_SELECTION_JSON_FILE") +
+                           ", TUTTI_COLL_COMPOSITION_JSON_FILE: " + name("TUTTI_COLL_COMPOSITION_JSON_FILE");
+  std::copy_n(text.begin(), std::min(text.size(), files.size() - 1), files.begin());
+  std::vector<std::array<char, 512>> of_all(all.size());
+  c.type = {sizeof files, element_kind::opaque, {}};
+  c.input = files.data();
+  c.output = of_all.data();
+  carry_out(c, find(c));
+  throw mismatch_error(
+      "run", rank(), "TUTTI_COLL_SELECTION_JSON_FILE",
+      "rank " + std::to_string(other) + " (" + of_all[other].data() +
+          ") has other decision trees, TUTTI_*_ALGORITHM or TUTTI_*_COMPOSITION than rank 0 (" +
+          of_all[0].data() + ")",
+      "give all ranks the same files and variables");
 }
 
 // What is sent and what is expected, pair by pair.

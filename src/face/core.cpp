@@ -14,7 +14,17 @@
 namespace tutti::detail {
 
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
-    : shared_(std::move(shared)), where_(std::move(where)), topology_(std::move(shape)), links_(*where_) {}
+    : shared_(std::move(shared)), where_(std::move(where)), topology_(std::move(shape)), links_(*where_) {
+  if (!shared_->by) shared_->by = std::make_shared<const selection>();
+  const hierarchy& job = where_->door().layout();
+  layout_ = &job;
+  const group& g = where_->members();
+  if (g.size() == where_->door().size()) return;  // groups of all ranks keep their order
+  std::vector<int> members(static_cast<std::size_t>(g.size()));
+  for (int r = 0; r < g.size(); ++r) members[static_cast<std::size_t>(r)] = g.address(r);
+  own_layout_ = std::make_shared<const hierarchy>(job.restricted_to(members));
+  layout_ = own_layout_.get();
+}
 
 void core::refuse(const char* operation, const char* parameter, const std::string& problem,
                   const char* remedy) const {
@@ -24,63 +34,55 @@ void core::refuse(const char* operation, const char* parameter, const std::strin
 // --- choosing
 // -------------------------------------------------------------------------------------------------
 
-choice core::decide(const call& c, const agreed_signature& s) const {
-  const bool native = offers_native(s);
-  const std::string& everywhere = shared_->set.forced[static_cast<std::size_t>(c.what)];
-  const char* wanted = c.algorithm != nullptr ? c.algorithm
-                       : everywhere.empty()   ? nullptr
-                                              : everywhere.c_str();
-  if (wanted != nullptr) {
-    const std::string_view text = wanted;
-    const std::string_view tail = text.substr(text.find('/') == text.npos ? 0 : text.find('/') + 1);
-    const choice named = tail == "native" ? choice() : read_choice(c.what, text, rank());
-    if (tail != "native" && named.pure == nullptr) {
-      std::string known;
-      for (const pure_algorithm* one : catalogue())
-        if (one->what == c.what && demands(one->needs, restriction::inter) == s.inter)
-          known += " " + std::string(one->short_name());
-      refuse(name_of(c.what).data(), "algorithm", "\"" + std::string(text) + "\" does not exist",
-             (std::string("known are") + (native ? " native" : "") + known).c_str());
-    }
-    const std::string unmet = tail != "native" ? why_not(named, s)
-                              : native         ? ""
-                                               : "the engine has no collective of its own for it";
-    auto& use = shared_->overrides[static_cast<std::size_t>(c.what)];
-    if (unmet.empty()) {
-      if (c.algorithm == nullptr) ++use.obeyed;
-      return named;
-    }
-    fall_back(c, text, unmet);
-  }
-  if (shared_->trees) {
-    const leaf& found = tutti::decide(
-        *shared_->trees, {.call = s, .native = native, .shared_memory = where_->door().node() != nullptr});
-    if (found.what == leaf::kind::native && native) return {};
-    if (found.what == leaf::kind::algorithm && found.chosen.pure != nullptr && permits(found.chosen, s))
-      return found.chosen;
-  }
-  try {
-    return choose(s, {where_->door().node() != nullptr, false}, native);
-  } catch (const usage_error&) {
-    refuse(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
-           "see tutti list for what each algorithm demands");
-  }
+override_use& rank_state::use_of(collective what, override_kind kind) {
+  uses.resize(3 * collective_names.size());
+  return uses[3 * static_cast<std::size_t>(what) + static_cast<std::size_t>(kind)];
 }
 
-// A named algorithm that cannot do this call: TUTTI_COLL_FALLBACK says what then.
-void core::fall_back(const call& c, std::string_view named, const std::string& unmet) const {
-  const std::string variable = algorithm_variable(c.what);
-  auto& use = shared_->overrides[static_cast<std::size_t>(c.what)];
+override_use rank_state::use_of(collective what, override_kind kind) const {
+  return uses.empty() ? override_use{} : const_cast<rank_state*>(this)->use_of(what, kind);
+}
+
+situation core::situation_of(const agreed_signature& s) const {
+  situation all{.call = s, .native = offers_native(s), .shared_memory = where_->door().node() != nullptr};
+  all.lie_on(*layout_);
+  all.whole_job = size() == where_->door().size();
+  all.engine = shared_->engine_conditions;
+  return all;
+}
+
+resolution core::decide(const call& c, const agreed_signature& s) const {
+  resolution r = resolve(*shared_->by, situation_of(s), {c.algorithm, c.composition}, rank());
+  note(c.what, r, s.inter);
+  if (!r.served)
+    refuse(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
+           "see tutti list for what each algorithm demands");
+  return r;
+}
+
+// Which overrides came to use, and which could not.
+void core::note(collective what, const resolution& r, bool inter) const {
+  if (r.obeyed_algorithm)
+    ++shared_->use_of(what, inter ? override_kind::inter_algorithm : override_kind::algorithm).obeyed;
+  if (r.obeyed_composition) ++shared_->use_of(what, override_kind::composition).obeyed;
+  for (const resolution::unfit& u : r.unfits) fall_back(what, u);
+}
+
+// A name that cannot do this call: TUTTI_COLL_FALLBACK says what then.
+void core::fall_back(collective what, const resolution::unfit& u) const {
+  auto& use = shared_->use_of(what, u.what);
   ++use.unfit;
-  const std::string problem = "\"" + std::string(named) + "\" does not serve this call: " + unmet;
+  const std::string parameter = u.given_by == chosen_by::environment   ? override_variable(what, u.what)
+                                : u.what == override_kind::composition ? "composition"
+                                                                       : "algorithm";
+  const std::string problem = "\"" + u.name + "\" does not serve this call: " + u.reason;
   if (shared_->set.when_unfit == fallback::error)
-    refuse(name_of(c.what).data(), c.algorithm != nullptr ? "algorithm" : variable.c_str(), problem,
+    refuse(name_of(what).data(), parameter.c_str(), problem,
            "name another (see tutti list), or set TUTTI_COLL_FALLBACK=warn");
   if (shared_->set.when_unfit == fallback::warn && rank() == 0 && !use.said) {
     use.said = true;
     std::fprintf(stderr, "tutti: %s: %s %s; another is used (TUTTI_COLL_FALLBACK=error would refuse)\n",
-                 name_of(c.what).data(), c.algorithm != nullptr ? "algorithm" : variable.c_str(),
-                 problem.c_str());
+                 name_of(what).data(), parameter.c_str(), problem.c_str());
   }
 }
 
@@ -112,49 +114,75 @@ void core::remember(const call& c, prepared& p) {
   r.pointers = pointers_of(c);
   r.both = c.input != nullptr && c.output != nullptr;
   r.one = c.input == c.output;
-  r.quick = !is_vector_form(c.what) && !shared_->set.check && c.algorithm == nullptr;
+  r.quick =
+      !is_vector_form(c.what) && !shared_->set.check && c.algorithm == nullptr && c.composition == nullptr;
   r.kernel = kernel_for(c);
-  r.how = r.kernel != nullptr        ? way::plain
-          : p.chosen.pure == nullptr ? way::native
-          : p.bound->straight        ? way::straight
-                                     : way::plain;
+  r.how = r.kernel != nullptr || p.bound == nullptr ? way::plain
+          : p.chosen.pure == nullptr                ? way::native
+          : p.bound->straight                       ? way::straight
+                                                    : way::plain;
   r.found = &p;
-  r.algorithm = p.bound->name;
-  r.site = {name_of(c.what).data(), p.bound->name, "the other members", -1, -1, 0};
+  r.algorithm = p.name;
+  r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
 }
 
-core::prepared& core::select(const call& c, const agreed_signature& s) {
-  const choice chosen = decide(c, s);
-  for (const auto& k : known_)
-    if (k->chosen == chosen && k->what == c.what && k->root == c.root && k->in_place == c.in_place &&
-        k->commutative == s.commutative)
-      return *k;
+namespace {
+
+constexpr std::array<const char*, collective_names.size()> native_names = {"barrier/native",
+                                                                           "bcast/native",
+                                                                           "reduce/native",
+                                                                           "allreduce/native",
+                                                                           "gather/native",
+                                                                           "gatherv/native",
+                                                                           "scatter/native",
+                                                                           "scatterv/native",
+                                                                           "allgather/native",
+                                                                           "allgatherv/native",
+                                                                           "alltoall/native",
+                                                                           "alltoallv/native",
+                                                                           "alltoallw/native",
+                                                                           "reduce_scatter/native",
+                                                                           "reduce_scatter_block/native",
+                                                                           "scan/native",
+                                                                           "exscan/native",
+                                                                           "neighbor_allgatherv/native",
+                                                                           "neighbor_alltoallv/native"};
+
+}  // namespace
+
+const char* core::name_of_choice(collective what, const choice& c) noexcept {
+  return c.pure != nullptr ? c.pure->name.data() : native_names[static_cast<std::size_t>(what)];
+}
+
+schedule core::write(const choice& chosen, shape s) {
   builder b;
-  static constexpr std::array<const char*, collective_names.size()> native_names = {
-      "barrier/native",
-      "bcast/native",
-      "reduce/native",
-      "allreduce/native",
-      "gather/native",
-      "gatherv/native",
-      "scatter/native",
-      "scatterv/native",
-      "allgather/native",
-      "allgatherv/native",
-      "alltoall/native",
-      "alltoallv/native",
-      "alltoallw/native",
-      "reduce_scatter/native",
-      "reduce_scatter_block/native",
-      "scan/native",
-      "exscan/native",
-      "neighbor_allgatherv/native",
-      "neighbor_alltoallv/native"};
-  const char* name = native_names[static_cast<std::size_t>(c.what)];
   if (chosen.pure == nullptr) {
     b.native();
   } else {
-    name = chosen.pure->name.data();
+    s.knobs = chosen.knobs;
+    chosen.pure->write(s, b);
+  }
+  return b.finish();
+}
+
+core::prepared& core::select(const call& c, const agreed_signature& s) {
+  const resolution found = decide(c, s);
+  for (const auto& k : known_)
+    if (k->chosen == found.pure && k->composed == found.composed && k->what == c.what && k->root == c.root &&
+        k->in_place == c.in_place && k->commutative == s.commutative)
+      return *k;
+  auto made = std::make_unique<prepared>();
+  made->chosen = found.pure;
+  made->composed = found.composed;
+  made->what = c.what;
+  made->root = c.root;
+  made->in_place = c.in_place;
+  made->commutative = s.commutative;
+  if (found.composed.which != nullptr) {
+    made->name = found.composed.which->name.data();
+    made->blocking_program = std::make_unique<program_run>();
+  } else {
+    made->name = name_of_choice(c.what, found.pure);
     shape sh;
     sh.what = c.what;
     sh.size = size();
@@ -162,20 +190,12 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
     sh.root = c.root;
     sh.in_place = c.in_place;
     sh.commutative = s.commutative;
-    sh.knobs = chosen.knobs;
     sh.first_group = topology_.first_group;
     sh.sources = topology_.sources;
     sh.destinations = topology_.destinations;
-    chosen.pure->write(sh, b);
+    made->bound = std::make_unique<bound_schedule>(made->name, write(found.pure, sh), *where_, links_);
+    made->blocking = std::make_unique<schedule_run>();
   }
-  auto made = std::make_unique<prepared>();
-  made->chosen = chosen;
-  made->what = c.what;
-  made->root = c.root;
-  made->in_place = c.in_place;
-  made->commutative = s.commutative;
-  made->bound = std::make_unique<bound_schedule>(name, b.finish(), *where_, links_);
-  made->blocking = std::make_unique<schedule_run>();
   known_.push_back(std::move(made));
   return *known_.back();
 }
@@ -208,7 +228,8 @@ call core::with_displacements(const call& c, std::vector<std::size_t>& in,
 
 void core::run_blocking(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  if (r.quick && same_head(c, r) && c.algorithm == nullptr && same_pointers(c, r)) [[likely]] {
+  if (r.quick && same_head(c, r) && c.algorithm == nullptr && c.composition == nullptr && same_pointers(c, r))
+      [[likely]] {
     run_again(c, r);
   } else {
     run_first(c);
@@ -264,9 +285,8 @@ void core::release() noexcept {
   for (recent& r : recent_) r.quick = false;
 }
 
-void core::carry_out(const call& c, prepared& p) {
-  schedule_run& r = *p.blocking;
-  r.begin(*p.bound, c, next_++);
+template <class Run>
+void core::run_to_end(Run& r) {
   guarded([&] {
     if (shared_->active.empty()) [[likely]] {
       r.go_on(true);
@@ -274,6 +294,17 @@ void core::carry_out(const call& c, prepared& p) {
       finish(r);
     }
   });
+}
+
+void core::carry_out(const call& c, prepared& p) {
+  if (p.bound == nullptr) [[unlikely]] {
+    if (!p.program || !p.program->serves(c)) p.program = plan(c, p, true);
+    p.blocking_program->begin(*p.program->bound, c, next_++);
+    run_to_end(*p.blocking_program);
+    return;
+  }
+  p.blocking->begin(*p.bound, c, next_++);
+  run_to_end(*p.blocking);
 }
 
 // --- the door (tutti/core/port.hpp)

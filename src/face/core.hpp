@@ -12,29 +12,34 @@
 #include <vector>
 
 #include "engines/endpoint.hpp"
-#include "execute/executor.hpp"
+#include "execute/program_run.hpp"
 #include "face/settings.hpp"
 #include "face/trees.hpp"
-#include "select/choose.hpp"
+#include "select/resolve.hpp"
 #include "tutti/core/port.hpp"
 
 namespace tutti::detail {
 
 class operation_under_way;
 
+struct override_use {
+  std::size_t obeyed = 0, unfit = 0;  // choices made by it, and in spite of it
+  bool said = false;
+};
+
 /// What all communicators of one rank share.
 struct rank_state {
   std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
   endpoint* door = nullptr;
   settings set;
-  std::shared_ptr<const document> trees;  // null: the fallback in code chooses
-  std::uint64_t next_id = 2;              // of communicators; 1 is the job itself
-  std::vector<schedule_run*> active;      // nonblocking runs under way
-  struct override_use {
-    std::size_t obeyed = 0, unfit = 0;  // choices made by it, and in spite of it
-    bool said = false;
-  };
-  std::array<override_use, collective_names.size()> overrides;
+  std::shared_ptr<const selection> by;  // left null: the fallback in code alone
+  std::uint64_t next_id = 2;            // of communicators; 1 is the job itself
+  std::vector<progressing*> active;     // nonblocking runs under way
+  std::vector<override_use> uses;       // three for each collective; empty until there is one
+  std::uint32_t engine_conditions = 0;
+
+  override_use& use_of(collective what, override_kind kind);
+  override_use use_of(collective what, override_kind kind) const;
 };
 
 /// Who a rank's neighbours are, or how many ranks the first of two groups has.
@@ -57,6 +62,9 @@ class core {
   int blocks_given(collective what) const noexcept;
   int blocks_taken(collective what) const noexcept;
 
+  const hierarchy& nodes() const noexcept { return *layout_; }
+  /// What selection may know of a call here.
+  situation situation_of(const agreed_signature& s) const;
   bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
   void run_blocking(const call& c);
   std::unique_ptr<pending> make_pending(const call& c, bool started);
@@ -74,14 +82,37 @@ class core {
  private:
   friend class operation_under_way;
 
-  // A schedule in use, with the run that blocking calls use again and again.
+  // The program of a composed call; it holds for one count and element, and for one way of calling.
+  struct planned {
+    std::size_t count, element;
+    std::unique_ptr<bound_program> bound;
+
+    // Of vector forms it never does: their counts may be others.
+    bool serves(const call& c) const noexcept {
+      return c.count == count && c.type.size == element && !is_vector_form(c.what);
+    }
+  };
+  // A schedule in use, or a composition, with the run that blocking calls use again and again.
   struct prepared {
+    composed_choice composed;
     choice chosen;
     collective what;
     int root;
     bool in_place, commutative;
+    const char* name;  // "allreduce/ring"
     std::unique_ptr<bound_schedule> bound;
     std::unique_ptr<schedule_run> blocking;
+    std::shared_ptr<planned> program;  // the last blocking one; where it is composed
+    std::unique_ptr<program_run> blocking_program;
+  };
+  // The schedule of a call that a composed call makes, on some of the ranks.
+  struct inner {
+    choice chosen;
+    collective what;
+    int root;
+    bool in_place, commutative;
+    std::vector<int> ranks;
+    std::unique_ptr<bound_schedule> bound;
   };
   // The short ways: straight to the engine's own collective, or straight through a schedule of simple
   // exchanges.
@@ -123,8 +154,17 @@ class core {
   call with_displacements(const call& c, std::vector<std::size_t>& in, std::vector<std::size_t>& out) const;
   prepared& find(const call& c);
   prepared& select(const call& c, const agreed_signature& s);
-  choice decide(const call& c, const agreed_signature& s) const;
-  void fall_back(const call& c, std::string_view named, const std::string& unmet) const;
+  // What a call runs, and calls inside of a composed one (composed.cpp).
+  resolution decide(const call& c, const agreed_signature& s) const;
+  void fall_back(collective what, const resolution::unfit& u) const;
+  void note(collective what, const resolution& r, bool inter) const;
+  std::shared_ptr<planned> plan(const call& c, const prepared& p, bool blocking);
+  bound_schedule& inner_schedule(const call& c, const subcall& sub, const std::vector<int>& ranks,
+                                 bool native);
+  static schedule write(const choice& chosen, shape s);
+  static const char* name_of_choice(collective what, const choice& c) noexcept;
+  template <class Run>
+  void run_to_end(Run& r);
   /// Whatever leaves a collective by an exception ends the job before its buffers go: others may be reading
   /// them.
   template <class Step>
@@ -138,15 +178,18 @@ class core {
   }
   static combine_function kernel_for(const call& c) noexcept;
   void carry_out(const call& c, prepared& p);
-  void finish(schedule_run& r);
-  void progress_others(const schedule_run* except);
+  void finish(progressing& r);
+  void progress_others(const progressing* except);
 
   std::shared_ptr<rank_state> shared_;
   std::unique_ptr<context> where_;
   topology topology_;
   std::shared_ptr<core> within_;  // between two groups: both as one, for what the library itself exchanges
   links links_;
+  std::shared_ptr<const hierarchy> own_layout_;  // where the ranks are not all of the job's
+  const hierarchy* layout_;
   std::vector<std::unique_ptr<prepared>> known_;
+  std::vector<std::unique_ptr<inner>> inner_;
   std::array<recent, collective_names.size()> recent_;
   std::vector<std::size_t> in_displs_, out_displs_;
   std::uint32_t next_ = 0;

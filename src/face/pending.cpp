@@ -12,7 +12,7 @@
 namespace tutti::detail {
 
 // With nonblocking operations under way a wait serves them all.
-void core::finish(schedule_run& r) {
+void core::finish(progressing& r) {
   std::uint64_t moves = r.moves();
   while (!r.go_on(false)) {
     progress_others(&r);
@@ -25,10 +25,10 @@ void core::finish(schedule_run& r) {
   where_->door().progressed();
 }
 
-void core::progress_others(const schedule_run* except) {
+void core::progress_others(const progressing* except) {
   auto& active = shared_->active;
   for (std::size_t i = 0; i < active.size();) {
-    schedule_run* one = active[i];
+    progressing* one = active[i];
     if (one == except) {
       ++i;
       continue;
@@ -59,7 +59,11 @@ class operation_under_way final : public pending {
     if (is_vector_form(c.what)) call_ = where.with_displacements(call_, in_displs_, out_displs_);
     if (const auto kernel = core::kernel_for(call_)) call_.op.combine = kernel;
     prepared_ = &where.find(call_);
-    where.recent_[static_cast<std::size_t>(c.what)].algorithm = prepared_->bound->name;
+    where.recent_[static_cast<std::size_t>(c.what)].algorithm = prepared_->name;
+    if (prepared_->bound == nullptr) {
+      program_ = where.plan(call_, *prepared_, false);
+      program_run_ = std::make_unique<program_run>();
+    }
   }
   // While an exception passes by, peers may never come: then what is under way gets a moment to end, not for
   // ever.
@@ -71,7 +75,7 @@ class operation_under_way final : public pending {
         const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
         while (!test() && std::chrono::steady_clock::now() < end) {
         }
-        if (!run_.over())
+        if (!over())
           where_.where_->door().abandon(
               std::make_exception_ptr(error(name_of(call_.what).data(), where_.rank(), "",
                                             "an exception left this rank while the call was under way", "")));
@@ -80,37 +84,44 @@ class operation_under_way final : public pending {
       // The job is failing; whoever waits explicitly is told.
     }
     auto& active = where_.shared_->active;
-    active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
+    active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
   }
 
   void start() override {
     if (where_.released_)
       where_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
-    if (!run_.over())
+    if (!over())
       where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
     if (dense_) dense_->pack();
     unpacked_ = dense_ == nullptr;
-    run_.begin(*prepared_->bound, call_, where_.next_++);
-    const bool over = where_.guarded([&] { return run_.go_on(false); });
-    if (!over) where_.shared_->active.push_back(&run_);
+    if (program_)
+      program_run_->begin(*program_->bound, call_, where_.next_++);
+    else
+      run_.begin(*prepared_->bound, call_, where_.next_++);
+    const bool complete_already = where_.guarded([&] { return run().go_on(false); });
+    if (!complete_already) where_.shared_->active.push_back(&run());
   }
   bool test() override {
-    if (run_.over()) return complete();
+    if (over()) return complete();
     where_.guarded([&] {
       where_.progress_others(nullptr);
-      if (!run_.over()) where_.where_->door().pause(run_.site("messages"));
+      if (!over()) where_.where_->door().pause(run().site("messages"));
     });
-    return run_.over() && complete();
+    return over() && complete();
   }
   void wait() override {
-    if (run_.over()) return void(complete());
-    where_.guarded([&] { where_.finish(run_); });
+    if (over()) return void(complete());
+    where_.guarded([&] { where_.finish(run()); });
     auto& active = where_.shared_->active;
-    active.erase(std::remove(active.begin(), active.end(), &run_), active.end());
+    active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
     complete();
   }
 
  private:
+  progressing& run() noexcept {
+    return program_run_ ? static_cast<progressing&>(*program_run_) : static_cast<progressing&>(run_);
+  }
+  bool over() const noexcept { return program_run_ ? program_run_->over() : run_.over(); }
   bool complete() noexcept {
     if (!unpacked_) dense_->unpack();
     unpacked_ = true;
@@ -129,7 +140,9 @@ class operation_under_way final : public pending {
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
   std::unique_ptr<dense_blocks> dense_;
   bool unpacked_ = true;
-  schedule_run run_;
+  schedule_run run_;  // or, where the call is composed:
+  std::shared_ptr<core::planned> program_;
+  std::unique_ptr<program_run> program_run_;
 };
 
 std::unique_ptr<pending> core::make_pending(const call& c, bool started) {

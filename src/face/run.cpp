@@ -154,30 +154,37 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
 // Whoever sets a variable wants to know that it changed nothing.
 void say_unused_overrides(const detail::rank_state& state) {
   if (state.set.when_unfit == detail::fallback::silent) return;
-  for (std::size_t i = 0; i < state.overrides.size(); ++i) {
-    const auto& use = state.overrides[i];
-    if (state.set.forced[i].empty() || use.obeyed != 0 || use.said) continue;
+  for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
-    std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", detail::algorithm_variable(what).c_str(),
-                 state.set.forced[i].c_str(),
-                 use.unfit != 0 ? "no call met its restrictions"
-                                : "the program made no such call that was free to choose");
+    const forced_choice& forced = state.by->of(what);
+    const auto say = [&](override_kind kind, const std::string& value) {
+      const detail::override_use use = state.use_of(what, kind);
+      if (value.empty() || use.obeyed != 0 || use.said) return;
+      std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", detail::override_variable(what, kind).c_str(),
+                   value.c_str(),
+                   use.unfit != 0 ? "no call met its restrictions"
+                                  : "the program made no such call that was free to choose");
+    };
+    say(override_kind::algorithm, forced.algorithm);
+    say(override_kind::inter_algorithm, forced.inter_algorithm);
+    say(override_kind::composition, forced.composition);
   }
 }
 
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
   const detail::settings set = detail::read_settings();
+  const auto forced = detail::read_forced();
   std::mutex loading;  // of the trees, by the first rank of this process: it knows the engine
-  std::shared_ptr<const document> trees;
+  std::shared_ptr<const selection> by;
   return launch_ranks(options, [&](endpoint& door) {
     auto shared = std::make_shared<detail::rank_state>();
     shared->door = &door;
     shared->set = set;
     {
       const std::lock_guard lock(loading);
-      if (!trees) trees = detail::load_trees(door.engine());
+      if (!by) by = std::make_shared<const selection>(selection{detail::load_trees(door.engine()), forced});
     }
-    shared->trees = trees;
+    shared->by = by;
     communicator world(std::make_shared<detail::core>(
         shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
     if (door.node() == nullptr) world.native().compare_trees();

@@ -10,11 +10,12 @@
 
 namespace tutti::detail {
 
-std::string algorithm_variable(collective what) {
+std::string override_variable(collective what, override_kind kind) {
   std::string name(name_of(what));
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return "TUTTI_" + name + "_ALGORITHM";
+  static constexpr const char* ends[] = {"_ALGORITHM", "_INTER_ALGORITHM", "_COMPOSITION"};
+  return "TUTTI_" + name + ends[static_cast<std::size_t>(kind)];
 }
 
 settings read_settings() {
@@ -29,17 +30,30 @@ settings read_settings() {
       throw usage_error("run", -1, "TUTTI_COLL_FALLBACK", "is \"" + *text + "\"",
                         "set error, warn or silent");
   }
+  return all;
+}
+
+std::array<forced_choice, collective_names.size()> read_forced() {
+  std::array<forced_choice, collective_names.size()> all;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
-    const std::string name = algorithm_variable(what);
-    const auto value = setting(name);
-    if (!value) continue;
-    const std::string_view tail =
-        std::string_view(*value).substr(value->find('/') == value->npos ? 0 : value->find('/') + 1);
-    if (tail != "native" && read_choice(what, *value).pure == nullptr)
-      throw usage_error("run", -1, name, "there is no algorithm \"" + *value + "\"",
-                        "see tutti list " + std::string(collective_names[i]));
-    all.forced[i] = *value;
+    const auto read = [&](override_kind kind, const char* noun, std::string& into, const auto& exists) {
+      const std::string name = override_variable(what, kind);
+      const auto value = setting(name);
+      if (!value) return;
+      if (!exists(*value))
+        throw usage_error("run", -1, name, std::string("there is no ") + noun + " \"" + *value + "\"",
+                          "see tutti list " + std::string(collective_names[i]));
+      into = *value;
+    };
+    const auto is_algorithm = [&](const std::string& text) {
+      return is_native(text) || read_choice(what, text).pure != nullptr;
+    };
+    read(override_kind::algorithm, "algorithm", all[i].algorithm, is_algorithm);
+    read(override_kind::inter_algorithm, "algorithm", all[i].inter_algorithm, is_algorithm);
+    read(override_kind::composition, "composition", all[i].composition, [&](const std::string& text) {
+      return is_null_composition(text) || read_composition(what, text).which != nullptr;
+    });
   }
   return all;
 }

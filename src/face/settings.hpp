@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "select/resolve.hpp"
 #include "tutti/core/collective.hpp"
 
 namespace tutti::detail {
@@ -14,15 +15,17 @@ namespace tutti::detail {
 enum class fallback { error, warn, silent };
 
 struct settings {
-  bool check = false;                                       // TUTTI_CHECK
-  fallback when_unfit = fallback::warn;                     // TUTTI_COLL_FALLBACK
-  std::array<std::string, collective_names.size()> forced;  // TUTTI_<COLLECTIVE>_ALGORITHM
+  bool check = false;                    // TUTTI_CHECK
+  fallback when_unfit = fallback::warn;  // TUTTI_COLL_FALLBACK
 };
 
 /// Throws usage_error where a variable has a value that means nothing.
 settings read_settings();
 
-/// TUTTI_ALLREDUCE_ALGORITHM
-std::string algorithm_variable(collective what);
+/// What the variables of every collective force. Throws usage_error as read_settings().
+std::array<forced_choice, collective_names.size()> read_forced();
+
+/// TUTTI_ALLREDUCE_ALGORITHM, TUTTI_ALLREDUCE_INTER_ALGORITHM, TUTTI_ALLREDUCE_COMPOSITION
+std::string override_variable(collective what, override_kind kind);
 
 }  // namespace tutti::detail

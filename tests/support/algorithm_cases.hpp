@@ -94,6 +94,7 @@ struct plan {
   bool in_place = false, nonblocking = false;
   int root = 0;
   std::size_t count = 0;
+  bool composed = false;  // `name` is a composition's
 
   std::string text() const {
     return name + " operator " + std::to_string(static_cast<int>(op)) + (in_place ? " in place" : "") +
@@ -128,7 +129,7 @@ void try_one(detail::core& core, const plan& p) {
   c.root = p.root;
   c.type = element_of<T>();
   c.count = n;
-  c.algorithm = p.name.c_str();
+  (p.composed ? c.composition : c.algorithm) = p.name.c_str();
   c.op = operator_of<T>(p.op);
   std::vector<T> in, out;
   std::vector<std::size_t> ic(ranks), id(ranks), oc(ranks), od(ranks);
@@ -366,7 +367,8 @@ void try_one(detail::core& core, const plan& p) {
 // All calls that the restrictions of one name permit, in the same order on all ranks. Where there are many
 // ranks, less is varied.
 template <class T>
-void try_all_of(detail::core& core, const std::string& name, collective what, bool thorough) {
+void try_all_of(detail::core& core, const std::string& name, collective what, bool thorough,
+                bool composed = false) {
   const int size = core.size();
   const bool native = name.ends_with("/native");
   std::vector<int> roots{0};
@@ -392,7 +394,7 @@ void try_all_of(detail::core& core, const std::string& name, collective what, bo
             // On others' operands a rank's result may lie: the embedded engines leave this to schedules.
             // Native collectives of an MPI do not take operators of ours.
             if (in_place && native && what == collective::reduce_scatter_block) continue;
-            const plan p{name, what, op, in_place, nonblocking, root, count};
+            const plan p{name, what, op, in_place, nonblocking, root, count, composed};
             agreed_signature s;
             s.what = what;
             s.ranks = size;
@@ -402,13 +404,17 @@ void try_all_of(detail::core& core, const std::string& name, collective what, bo
             s.op = operator_of<T>(op).which;
             s.commutative = !combines(what) || op != kind::ordered;
             s.in_place = in_place;
-            if (native ? !core.offers_native(s) : !permits(read_choice(what, name), s)) continue;
+            const auto fits = [&] {
+              if (composed) return permits(read_composition(what, name), core.situation_of(s));
+              return native ? core.offers_native(s) : permits(read_choice(what, name), s);
+            };
+            if (!fits()) continue;
             try_one<T>(core, p);
           }
 }
 
 /// The name with other values of its parameters.
-inline std::vector<std::string> variants(const pure_algorithm& a, int size) {
+inline std::vector<std::string> variants(const catalogue_entry& a, int size) {
   std::vector<std::string> all;
   for (const knob_range& one : a.parameters) {
     std::vector<std::uint32_t> values;
@@ -456,6 +462,17 @@ inline void try_everything(detail::core& core) {
     const std::string name = std::string(collective_names[i]) + "/native";
     try_all_of<affine>(core, name, what, true);
     try_all_of<std::uint64_t>(core, name, what, combines(what));
+  }
+}
+
+/// Every composition that the layout of this communicator permits.
+inline void try_every_composition(detail::core& core) {
+  for (const composed_algorithm* a : composition_catalogue()) {
+    const std::string name(a->name);
+    try_all_of<affine>(core, name, a->what, core.size() <= 8, true);
+    try_all_of<std::uint64_t>(core, name, a->what, false, true);
+    for (const std::string& other : variants(*a, core.size()))
+      try_all_of<affine>(core, other, a->what, false, true);
   }
 }
 

@@ -12,6 +12,7 @@ namespace {
 void program(endpoint& door) {
   auto shared = std::make_shared<detail::rank_state>();
   shared->door = &door;
+  shared->by = std::make_shared<const selection>();
   detail::core core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr));
   algorithm_cases::try_everything(core);
 }

@@ -78,6 +78,7 @@ struct call {
   const layout* out_types = nullptr;  ///< null: blocks of bytes
   const char* label = nullptr;        ///< what reports call it; null: the collective's name
   const char* algorithm = nullptr;  ///< forces one, as "ring" or "allreduce/ring"; null: let selection choose
+  const char* composition = nullptr;  ///< forces one, as "node_leader"; null: let selection choose
 };
 
 }  // namespace tutti

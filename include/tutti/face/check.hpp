@@ -39,6 +39,7 @@ constexpr rules rules_of(form f) {
   using enum parameter;
   rules r;
   r.in.add(parameter::algorithm);
+  r.in.add(parameter::composition);
   if (f.what == collective::barrier) return r;
   if (is_rooted(f.what)) r.in.add(parameter::root);
   if (!is_neighborly(f.what)) r.in.add(send_recv_buf);

@@ -630,6 +630,7 @@ class frame {
     if constexpr (F.even)
       call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
     if constexpr (has<algorithm>) call_.algorithm = data<algorithm>();
+    if constexpr (has<composition>) call_.composition = data<composition>();
     if constexpr (!is_barrier) {
       call_.type = element_of<T>();
       if constexpr (has<root>) {

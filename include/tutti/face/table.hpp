@@ -34,7 +34,8 @@
   X(op, special, "what combines two elements")                                                          \
   X(root, special, "the rank that a rooted collective starts or ends at; left out: 0")                  \
   X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one for all elements, or one each")   \
-  X(algorithm, special, "forces one algorithm, as \"ring\"; left out: selected")
+  X(algorithm, special, "forces one algorithm, as \"ring\"; left out: selected")                         \
+  X(composition, special, "forces one composition, as \"node_leader\"; left out: selected")
 // clang-format on
 
 namespace tutti {
