@@ -1,68 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/choose.hpp"
 
-#include <bit>
 #include <initializer_list>
 
 #include "core/environment.hpp"
+#include "select/demands.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
 
-namespace {
-
-// The first restriction that the call does not meet.
-restriction unmet(const choice& c, const agreed_signature& s) noexcept {
-  const restriction needs = c.pure->needs;
-  const auto lacks = [&](restriction one, bool met) { return demands(needs, one) && !met; };
-  const auto region = c.knobs[static_cast<std::size_t>(knob::region)],
-             p = static_cast<std::uint32_t>(s.ranks);
-  if (demands(needs, restriction::inter) != s.inter) return restriction::inter;
-  if (lacks(restriction::equal_regions, region != 0 && p % region == 0)) return restriction::equal_regions;
-  if (lacks(restriction::power_of_two, std::has_single_bit(p))) return restriction::power_of_two;
-  if (lacks(restriction::even_ranks, p % 2 == 0)) return restriction::even_ranks;
-  if (lacks(restriction::commutative, s.commutative)) return restriction::commutative;
-  if (lacks(restriction::builtin_op, s.op != builtin_op::user)) return restriction::builtin_op;
-  if (lacks(restriction::not_in_place, !s.in_place)) return restriction::not_in_place;
-  if (lacks(restriction::in_place, s.in_place)) return restriction::in_place;
-  if (lacks(restriction::count_ge_ranks, s.count >= p)) return restriction::count_ge_ranks;
-  return restriction::none;
+bool permits(const choice& c, const situation& s) noexcept {
+  return c.pure == nullptr ? (conditions_of(s) & bit(condition::native)) != 0
+                           : meets_demands(*c.pure, c.knobs, s);
 }
-
-}  // namespace
-
-bool permits(const choice& c, const agreed_signature& s) noexcept {
-  return c.pure->what == s.what && unmet(c, s) == restriction::none;
+bool permits(const composed_choice& c, const situation& s) noexcept {
+  return c.which == nullptr || meets_demands(*c.which, c.knobs, s);
 }
+bool permits(const choice& c, const agreed_signature& s) noexcept { return permits(c, situation{.call = s}); }
 
-std::string why_not(const choice& c, const agreed_signature& s) {
-  const restriction which = unmet(c, s);
-  switch (which) {
-    case restriction::none:
-      return "";
-    case restriction::inter:
-      return s.inter ? "it does not go between two groups" : "it goes between two groups only";
-    case restriction::power_of_two:
-      return "it demands a power of two, not " + std::to_string(s.ranks) + " ranks";
-    case restriction::even_ranks:
-      return "it demands an even number of ranks, not " + std::to_string(s.ranks);
-    case restriction::equal_regions:
-      return "its region does not divide " + std::to_string(s.ranks) + " ranks";
-    case restriction::commutative:
-      return "it demands an operator that is declared commutative (ops::commutative, or a standard functor)";
-    case restriction::builtin_op:
-      return "it demands a standard operator on a standard type";
-    case restriction::not_in_place:
-      return "it does not work in place";
-    case restriction::in_place:
-      return "it works in place only";
-    case restriction::count_ge_ranks:
-      return "it demands at least as many elements as ranks";
-    default:
-      break;
-  }
-  return "";
+std::string why_not(const choice& c, const situation& s) {
+  if (c.pure != nullptr) return unmet_demands(*c.pure, c.knobs, s);
+  return permits(c, s) ? "" : "the engine has no collective of its own for it";
 }
+std::string why_not(const composed_choice& c, const situation& s) {
+  return c.which == nullptr ? "" : unmet_demands(*c.which, c.knobs, s);
+}
+std::string why_not(const choice& c, const agreed_signature& s) { return why_not(c, situation{.call = s}); }
 
 namespace {
 
@@ -110,7 +73,12 @@ const pure_algorithm* find_algorithm(collective what, std::string_view name) noe
   return find_entry(catalogue(), what, name);
 }
 
-const composition* find_composition(collective what, std::string_view name) noexcept {
+bool is_null_composition(std::string_view name) noexcept {
+  const std::string_view tail = name.substr(name.find('/') + 1);
+  return name == "@pure" || tail == "null" || tail == "auto";
+}
+
+const composed_algorithm* find_composition(collective what, std::string_view name) noexcept {
   return find_entry(composition_catalogue(), what, name);
 }
 
@@ -123,7 +91,7 @@ choice read_choice(collective what, std::string_view text, int rank) {
 }
 
 composed_choice read_composition(collective what, std::string_view text, int rank) {
-  const composition* c = find_composition(what, text.substr(0, text.find(':')));
+  const composed_algorithm* c = find_composition(what, text.substr(0, text.find(':')));
   if (c == nullptr) return {};
   composed_choice made(c);
   read_knobs(*c, text, rank, made.knobs);

@@ -9,6 +9,7 @@
 #include "compose/composition.hpp"
 #include "core/signature.hpp"
 #include "schedule/algorithm.hpp"
+#include "select/conditions.hpp"
 
 namespace tutti {
 
@@ -25,11 +26,11 @@ struct choice {
 
 /// A composition, or (null) none: the pure tree chooses.
 struct composed_choice {
-  const composition* which = nullptr;
+  const composed_algorithm* which = nullptr;
   knob_values knobs{};
 
   composed_choice() = default;
-  explicit composed_choice(const composition* c) : which(c), knobs(c->usual()) {}
+  explicit composed_choice(const composed_algorithm* c) : which(c), knobs(c->usual()) {}
 
   friend bool operator==(const composed_choice&, const composed_choice&) = default;
 };
@@ -40,10 +41,16 @@ struct engine_traits {
   bool oversubscribed = false;
 };
 
-/// True where the call meets what the algorithm demands, with these values of its parameters.
+/// True where the call meets what the choice demands, with these values of its parameters: the restrictions
+/// of an algorithm or composition, and that the engine has the collective where it is the engine's own.
+bool permits(const choice& c, const situation& s) noexcept;
+bool permits(const composed_choice& c, const situation& s) noexcept;
+/// For a call of the whole job on one node.
 bool permits(const choice& c, const agreed_signature& s) noexcept;
 
 /// What the call does not meet, in words; empty where it is permitted.
+std::string why_not(const choice& c, const situation& s);
+std::string why_not(const composed_choice& c, const situation& s);
 std::string why_not(const choice& c, const agreed_signature& s);
 
 /// "ring" or "allreduce/ring"; null where there is none of this name for this collective.
@@ -53,9 +60,11 @@ const pure_algorithm* find_algorithm(collective what, std::string_view name) noe
 /// throws usage_error in the name of `rank` where a parameter does not exist or its value is out of range.
 choice read_choice(collective what, std::string_view text, int rank = -1);
 
-const composition* find_composition(collective what, std::string_view name) noexcept;
-/// As read_choice: "node_leader", "allreduce/pipeline:segment=64K"; null too for "@pure", the null
-/// composition.
+/// True for the names of the null composition: "@pure", and in other spellings "null" and "auto", with the
+/// collective or without.
+bool is_null_composition(std::string_view name) noexcept;
+const composed_algorithm* find_composition(collective what, std::string_view name) noexcept;
+/// As read_choice: "node_leader", "allreduce/pipeline:segment=64K"; null too for the null composition.
 composed_choice read_composition(collective what, std::string_view text, int rank = -1);
 
 /// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error

@@ -12,7 +12,7 @@ constexpr bool has_inter_form(collective what) noexcept {
 }
 constexpr bool between(const situation& s) noexcept { return s.call.inter && has_inter_form(s.call.what); }
 
-constexpr std::array<condition_entry, 22> condition_table = {{
+constexpr std::array<condition_entry, 19> condition_table = {{
     {condition::power_of_two, "power_of_two", "the number of ranks is a power of two",
      [](const situation& s) noexcept {
        return s.call.ranks > 0 && std::has_single_bit(static_cast<unsigned>(s.call.ranks));
@@ -51,24 +51,18 @@ constexpr std::array<condition_entry, 22> condition_table = {{
     {condition::parent, "parent", "the group is the whole job",
      [](const situation& s) noexcept { return s.whole_job; }},
     {condition::equal_nodes, "equal_nodes", "every node has as many ranks",
-     [](const situation& s) noexcept { return s.ranks_per_node != 0; }},
+     [](const situation& s) noexcept { return s.nodes <= 1 || s.ranks_per_node != 0; }},
     {condition::rank_order, "rank_order",
      "operands that are combined node by node keep their order, or it does not matter",
      [](const situation& s) noexcept {
        return s.node_consecutive || s.call.commutative || !combines(s.call.what);
      }},
-    {condition::open_mpi, "open_mpi", "the engine stands on Open MPI",
-     [](const situation& s) noexcept { return (s.engine & 1u) != 0; }},
-    {condition::mpich, "mpich", "the engine stands on MPICH",
-     [](const situation& s) noexcept { return (s.engine & 2u) != 0; }},
-    {condition::oversubscribed, "oversubscribed", "the job has more ranks on this machine than cores",
-     [](const situation& s) noexcept { return (s.engine & 4u) != 0; }},
 }};
 
-constexpr std::array<consequence, 5> consequence_table = {{
+constexpr std::array<consequence, 6> consequence_table = {{
     {condition::node_consecutive, true, condition::rank_order, true},
     {condition::commutative, true, condition::rank_order, true},
-
+    {condition::hierarchical, false, condition::equal_nodes, true},
     {condition::inter, true, condition::native, false},  // no engine has collectives between groups
     {condition::peer_readable, true, condition::shared_memory, true},
     {condition::shared_memory, true, condition::peer_readable, true},
@@ -101,7 +95,7 @@ constexpr std::array<quantity_entry, quantity_count> quantity_table = {{
     {quantity::ranks, "ranks", "of the group, of both groups in a call between two", 1,
      [](const situation& s) noexcept { return positive(s.call.ranks); }},
     {quantity::ranks_per_node, "ranks_per_node", "0 where the nodes have different numbers of ranks", 0,
-     [](const situation& s) noexcept { return positive(s.ranks_per_node); }},
+     [](const situation& s) noexcept { return positive(s.nodes <= 1 ? s.call.ranks : s.ranks_per_node); }},
     {quantity::nodes, "nodes", "on which the group has ranks", 1,
      [](const situation& s) noexcept { return positive(s.nodes); }},
 }};
@@ -120,9 +114,12 @@ std::span<const condition_entry> conditions() noexcept { return condition_table;
 std::span<const quantity_entry> quantities() noexcept { return quantity_table; }
 std::span<const consequence> consequences() noexcept { return consequence_table; }
 
-std::optional<condition> find_condition(std::string_view name) noexcept {
+std::optional<condition> find_condition(std::string_view name,
+                                        std::span<const declared_condition> more) noexcept {
   for (const condition_entry& e : condition_table)
     if (e.name == name) return e.which;
+  for (std::size_t i = 0; i < more.size() && i < most_declared; ++i)
+    if (more[i].name == name) return declared(i);
   return std::nullopt;
 }
 std::optional<quantity> find_quantity(std::string_view name) noexcept {
@@ -130,11 +127,16 @@ std::optional<quantity> find_quantity(std::string_view name) noexcept {
     if (e.name == name) return e.which;
   return std::nullopt;
 }
-std::string_view name_of(condition c) noexcept { return condition_table[static_cast<std::size_t>(c)].name; }
+std::string_view name_of(condition c, std::span<const declared_condition> more) noexcept {
+  const auto i = static_cast<std::size_t>(c);
+  if (i < condition_table.size()) return condition_table[i].name;
+  const std::size_t own = i - static_cast<std::size_t>(condition::first_declared);
+  return is_declared(c) && own < more.size() ? std::string_view(more[own].name) : "?";
+}
 std::string_view name_of(quantity q) noexcept { return quantity_table[static_cast<std::size_t>(q)].name; }
 
 condition_bits conditions_of(const situation& s) noexcept {
-  condition_bits all = 0;
+  condition_bits all = condition_bits{s.engine} << static_cast<unsigned>(condition::first_declared);
   for (const condition_entry& e : condition_table)
     if (e.holds(s)) all |= bit(e.which);
   return all;
@@ -144,12 +146,12 @@ std::uint64_t value_of(quantity q, const situation& s) noexcept {
   return quantity_table[static_cast<std::size_t>(q)].value(s);
 }
 
-std::string to_string(const literals& some) {
+std::string to_string(const literals& some, std::span<const declared_condition> more) {
   std::string text;
-  for (const condition_entry& e : condition_table)
-    if (some.mask & bit(e.which))
-      text += (text.empty() ? "" : ", ") + std::string(e.name) +
-              (some.values & bit(e.which) ? " = true" : " = false");
+  for_each_condition(some.mask, [&](condition c) {
+    text += (text.empty() ? "" : ", ") + std::string(name_of(c, more)) +
+            (some.values & bit(c) ? " = true" : " = false");
+  });
   return text;
 }
 
@@ -158,6 +160,7 @@ literals fixed_conditions(collective what) noexcept {
   if (!combines(what)) {
     fixed.demand(condition::commutative, true);
     fixed.demand(condition::builtin_op, false);
+    fixed.demand(condition::rank_order, true);
   }
   if (!has_inter_form(what)) fixed.demand(condition::inter, false);
   fixed.demand(condition::block_regular, !is_vector_form(what));

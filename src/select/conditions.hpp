@@ -5,6 +5,7 @@
 // suggestions.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -24,10 +25,10 @@ struct situation {
   bool native = false;         ///< the engine offers its own collective for this call
   bool shared_memory = false;  ///< ranks read one another's memory
   int nodes = 1;
-  int ranks_per_node = 0;  ///< 0 where the nodes have different numbers
+  int ranks_per_node = 0;  ///< 0 where the nodes have different numbers; of one node it need not be given
   bool node_consecutive = true;
   bool whole_job = true;
-  std::uint32_t engine = 0;  ///< which of the engine's own conditions hold, bit i: engine_conditions()[i]
+  std::uint32_t engine = 0;  ///< which of the engine's own conditions hold: bit i is document::conditions[i]
 
   /// What of a layout selection may know.
   void lie_on(const hierarchy& layout) noexcept {
@@ -37,7 +38,8 @@ struct situation {
   }
 };
 
-/// The order is that of the table.
+/// What the library itself knows to ask, in the order of the table. An engine may have more of them
+/// (declared_condition), which follow from `first_declared` on.
 enum class condition : std::uint8_t {
   power_of_two,
   even_ranks,
@@ -58,10 +60,7 @@ enum class condition : std::uint8_t {
   parent,
   equal_nodes,
   rank_order,
-  // of engines (engine_conditions):
-  open_mpi,
-  mpich,
-  oversubscribed
+  first_declared = 32
 };
 struct condition_entry {
   condition which;
@@ -69,14 +68,33 @@ struct condition_entry {
   bool (*holds)(const situation&) noexcept;
 };
 std::span<const condition_entry> conditions() noexcept;
-std::optional<condition> find_condition(std::string_view name) noexcept;
-std::string_view name_of(condition) noexcept;
+
+/// A condition that an engine registers by name and a document declares, as it is to use it.
+struct declared_condition {
+  std::string name, meaning;
+
+  friend bool operator==(const declared_condition&, const declared_condition&) = default;
+};
+inline constexpr std::size_t most_declared = 32;  ///< of a document; one that is read declares fewer
+constexpr condition declared(std::size_t i) noexcept {
+  return static_cast<condition>(static_cast<std::size_t>(condition::first_declared) + i);
+}
+constexpr bool is_declared(condition c) noexcept { return c >= condition::first_declared; }
+
+std::optional<condition> find_condition(std::string_view name,
+                                        std::span<const declared_condition> more = {}) noexcept;
+std::string_view name_of(condition, std::span<const declared_condition> more = {}) noexcept;
 
 /// A set of conditions, or a truth value for each.
-using condition_bits = std::uint32_t;
+using condition_bits = std::uint64_t;
 constexpr condition_bits bit(condition c) noexcept { return condition_bits{1} << static_cast<unsigned>(c); }
 /// Those that hold.
 condition_bits conditions_of(const situation&) noexcept;
+/// Calls `each` with every condition of a set, in their order.
+template <class F>
+void for_each_condition(condition_bits set, F&& each) {
+  for (; set != 0; set &= set - 1) each(static_cast<condition>(std::countr_zero(set)));
+}
 
 /// Some conditions that must hold and some that must not: `values` within `mask`.
 struct literals {
@@ -90,7 +108,7 @@ struct literals {
   friend bool operator==(const literals&, const literals&) = default;
 };
 /// "commutative = true, in_place = false"
-std::string to_string(const literals&);
+std::string to_string(const literals&, std::span<const declared_condition> more = {});
 
 /// What no call of a collective can break: some conditions are fixed for it, and where the first of a pair
 /// holds the second does as `value` says. conditions_of() obeys it.

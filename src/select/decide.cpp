@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <stdexcept>
-
 #include "select/tree.hpp"
-#include "select/truth_set.hpp"
 
 namespace tutti {
 namespace {
@@ -24,55 +20,61 @@ const tree_step& step_of(const tree_node& n, const situation& s) noexcept {
 
 // Where no region fits.
 const leaf& fallback(const situation& s, tree_half half) noexcept {
-  static const leaf native{leaf::kind::native, {}, {}, {}},
-      none{leaf::kind::algorithm, {}, {}, {}}, pure{leaf::kind::pure, {}, {}, {}};
+  static const leaf native{leaf::kind::native, {}, {}, {}}, none{leaf::kind::algorithm, {}, {}, {}},
+      pure{leaf::kind::pure, {}, {}, {}};
   return half == tree_half::composition ? pure : s.native && !s.call.inter ? native : none;
 }
 
-std::string name_of(const leaf& l, collective what) {
-  switch (l.what) {
-    case leaf::kind::native:
-      return std::string(tutti::name_of(what)) + "/native";
-    case leaf::kind::algorithm:
-      return l.chosen.pure == nullptr ? "" : std::string(l.chosen.pure->name);
-    case leaf::kind::pure:
-      return "@pure";
-    case leaf::kind::composed:
-      return std::string(l.composed.which->name);
-  }
-  return "";
-}
-
-std::vector<tree_region> overlaid(const std::vector<tree_region>& base, const std::vector<tree_region>& over,
-                                  collective what) {
-  if (over.empty()) return base;
-  condition_bits mentioned = 0;
-  for (const tree_region& r : over) mentioned |= r.when.mask;
-  for (const tree_region& r : base) mentioned |= r.when.mask;
-  truth_set left(mentioned, what);
-  std::vector<tree_region> all;
-  for (const auto* regions : {&over, &base})
-    for (const tree_region& r : *regions) {
-      if (!left.meets(r.when)) continue;
-      left.take(r.when);
-      all.push_back(r);
-    }
-  return all;
-}
-
-// What a call does not fulfil; empty where it may run the algorithm.
-std::string unmet(const leaf& l, condition_bits truth) {
-  const demand d = demands_of(l);
-  std::string text;
-  for (const condition_entry& e : conditions()) {
-    if (!(d.conditions.mask & bit(e.which)) || ((d.conditions.values ^ truth) & bit(e.which)) == 0) continue;
-    text += (text.empty() ? "demands " : ", ") + std::string(e.name) +
-            (d.conditions.values & bit(e.which) ? "" : " = false");
-  }
-  return text.empty() && !d.beyond.empty() ? "demands that " + d.beyond : text;
+// With the collective, as the library reports it.
+std::string full_name(const leaf& l, collective what) {
+  if (const catalogue_entry* const entry = l.named()) return std::string(entry->name);
+  return l.what == leaf::kind::native ? std::string(name_of(what)) + "/native" : std::string(name_of(l));
 }
 
 }  // namespace
+
+const catalogue_entry* leaf::named() const noexcept {
+  return what == kind::algorithm  ? static_cast<const catalogue_entry*>(chosen.pure)
+         : what == kind::composed ? composed.which
+                                  : nullptr;
+}
+
+std::string_view name_of(const leaf& l) noexcept {
+  if (const catalogue_entry* const entry = l.named()) return entry->short_name();
+  return l.what == leaf::kind::native ? "native" : l.what == leaf::kind::pure ? "@pure" : "";
+}
+
+std::string to_string(const leaf& l) {
+  std::string text(name_of(l));
+  const catalogue_entry* const entry = l.named();
+  if (entry == nullptr) return text;
+  const char* before = ":";
+  for (const knob_range& p : entry->parameters) {
+    text += before + std::string(name_of(p.which)) + "=" +
+            std::to_string(l.knobs()[static_cast<std::size_t>(p.which)]);
+    before = ",";
+  }
+  return text;
+}
+
+demand demands_of(const leaf& l) {
+  if (const catalogue_entry* const entry = l.named()) return demands_of(*entry, l.knobs());
+  demand d;
+  if (l.what == leaf::kind::native) d.conditions.demand(condition::native, true);
+  return d;
+}
+
+bool permits(const leaf& l, const situation& s) noexcept {
+  if (l.what == leaf::kind::algorithm && l.chosen.pure == nullptr) return false;
+  return l.what == leaf::kind::pure || l.what == leaf::kind::composed ? permits(l.composed, s)
+                                                                      : permits(l.chosen, s);
+}
+
+std::string why_not(const leaf& l, const situation& s) {
+  if (l.what == leaf::kind::algorithm && l.chosen.pure == nullptr) return "there is no algorithm for it";
+  return l.what == leaf::kind::pure || l.what == leaf::kind::composed ? why_not(l.composed, s)
+                                                                      : why_not(l.chosen, s);
+}
 
 const leaf& decide(const document& d, const situation& s, tree_half half) noexcept {
   const tree_region* r = region_of(d.of(half)[static_cast<std::size_t>(s.call.what)], s);
@@ -82,33 +84,21 @@ const leaf& decide(const document& d, const situation& s, tree_half half) noexce
   return n->use;
 }
 
-document overlay(const document& base, const document& over) {
-  document made;
-  for (std::size_t c = 0; c < collective_names.size(); ++c) {
-    const auto what = static_cast<collective>(c);
-    made.composition[c] = overlaid(base.composition[c], over.composition[c], what);
-    made.pure[c] = overlaid(base.pure[c], over.pure[c], what);
-  }
-  made.machine = over.machine.empty() ? base.machine : over.machine;
-  return made;
-}
-
 explanation explain(const document& d, const situation& s, tree_half half) {
   explanation e;
   const collective what = s.call.what;
-  const condition_bits truth = conditions_of(s);
   e.chosen = decide(d, s, half);
-  e.algorithm = name_of(e.chosen, what);
+  e.algorithm = full_name(e.chosen, what);
   e.source = e.chosen.from.file == nullptr || e.chosen.from.file->builtin ? "default" : "file";
   const tree_region* r = region_of(d.of(half)[static_cast<std::size_t>(what)], s);
   for (const tree_region& before : d.of(half)[static_cast<std::size_t>(what)]) {
     if (&before == r) break;
-    e.path.push_back({"not " + to_string(before.when), before.from});
+    e.path.push_back({"not " + to_string(before.when, d.conditions), before.from});
   }
   if (r == nullptr) {
     e.path.push_back({"no region serves the call", {}});
   } else {
-    e.path.push_back({r->when.mask == 0 ? "any call" : "when " + to_string(r->when), r->from});
+    e.path.push_back({r->when.mask == 0 ? "any call" : "when " + to_string(r->when, d.conditions), r->from});
     for (const tree_node* n = &r->then; !n->is_leaf();) {
       const tree_step& taken = step_of(*n, s);
       e.path.push_back(
@@ -118,29 +108,23 @@ explanation explain(const document& d, const situation& s, tree_half half) {
       n = &taken.then;
     }
   }
-  if (half == tree_half::composition) return e;
   const auto reject = [&](const leaf& other) {
-    const std::string reason = unmet(other, truth);
-    e.rejected.push_back({name_of(other, what), reason.empty()
-                                                    ? "not reached: the tree chooses " + e.algorithm + " here"
-                                                    : reason});
+    const std::string reason = why_not(other, s);
+    e.rejected.push_back(
+        {full_name(other, what),
+         reason.empty() ? "not reached: the tree chooses " + e.algorithm + " here" : reason});
   };
-  if (e.chosen.what != leaf::kind::native) reject(leaf{});
-  for (const pure_algorithm* a : catalogue())
-    if (a->what == what && a != e.chosen.chosen.pure) reject(leaf{leaf::kind::algorithm, choice(a), {}, {}});
+  const catalogue_entry* const chosen = e.chosen.named();
+  if (half == tree_half::composition) {
+    if (e.chosen.what != leaf::kind::pure) reject({leaf::kind::pure, {}, {}, {}});
+    for (const composed_algorithm* c : composition_catalogue())
+      if (c->what == what && c != chosen) reject({leaf::kind::composed, {}, composed_choice(c), {}});
+  } else {
+    if (e.chosen.what != leaf::kind::native) reject(leaf{});
+    for (const pure_algorithm* a : catalogue())
+      if (a->what == what && a != chosen) reject({leaf::kind::algorithm, choice(a), {}, {}});
+  }
   return e;
-}
-
-document builtin_document(std::string_view engine) {
-  const auto load = [](std::string_view name, extent how_much) {
-    const std::string_view text = builtin_tree(name);
-    if (text.empty()) throw std::invalid_argument("there is no built-in tree \"" + std::string(name) + "\"");
-    read_result read = read_tree(text, "trees/" + std::string(name) + ".json", how_much, true);
-    if (!read.good()) throw std::logic_error(read.faults.front().text());
-    return std::move(read.made);
-  };
-  document common = load("common", extent::whole);
-  return engine == "common" ? common : overlay(common, load(engine, extent::partial));
 }
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #include "select/prove_tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 #include "select/nearest.hpp"
@@ -9,44 +10,15 @@
 
 namespace tutti {
 
-demand demands_of(const leaf& l) {
-  demand d;
-  if (l.what == leaf::kind::native) d.conditions.demand(condition::native, true);
-  if (l.what != leaf::kind::algorithm || l.chosen.pure == nullptr) return d;
-  const restriction needs = l.chosen.pure->needs;
-  static constexpr struct {
-    restriction which;
-    condition what;
-    bool value;
-  } meanings[] = {{restriction::power_of_two, condition::power_of_two, true},
-                  {restriction::commutative, condition::commutative, true},
-                  {restriction::builtin_op, condition::builtin_op, true},
-                  {restriction::not_in_place, condition::in_place, false},
-                  {restriction::even_ranks, condition::even_ranks, true},
-                  {restriction::count_ge_ranks, condition::count_ge_ranks, true},
-                  {restriction::in_place, condition::in_place, true}};
-  d.conditions.demand(condition::inter, demands(needs, restriction::inter));
-  for (const auto& m : meanings)
-    if (demands(needs, m.which)) d.conditions.demand(m.what, m.value);
-  if (demands(needs, restriction::equal_regions)) {
-    const std::uint32_t region = l.chosen.knobs[static_cast<std::size_t>(knob::region)];
-    if (region == 2) {
-      d.conditions.demand(condition::even_ranks, true);
-    } else if (region != 1) {
-      d.beyond = "region = " + std::to_string(region) + " divides the ranks, which no condition says";
-    }
-  }
-  return d;
-}
-
 namespace {
 
-void check_leaves(const region_place& r, const truth_set& left, std::vector<found_fault>& found) {
+void check_leaves(const region_place& r, const truth_set& left, std::span<const declared_condition> declared,
+                  std::vector<found_fault>& found) {
   std::vector<literals> proved;
   for (const leaf_place& l : r.leaves) {
     const demand d = demands_of(l.use);
-    const std::string name =
-        l.use.what == leaf::kind::algorithm ? std::string(l.use.chosen.pure->name) : "native";
+    const catalogue_entry* const named = l.use.named();
+    const std::string name = named != nullptr ? std::string(named->name) : "native";
     if (!d.beyond.empty())
       found.push_back({l.pointer, l.line, quoted(name) + " demands that " + d.beyond, ""});
     if (std::find(proved.begin(), proved.end(), d.conditions) != proved.end()) continue;
@@ -57,28 +29,34 @@ void check_leaves(const region_place& r, const truth_set& left, std::vector<foun
     }
     literals missing;
     std::string remedy;
-    for (const condition_entry& e : conditions()) {
+    for_each_condition(d.conditions.mask, [&](condition c) {
       literals one;
-      one.demand(e.which, (d.conditions.values & bit(e.which)) != 0);
-      if (!(d.conditions.mask & bit(e.which)) || !left.any_without(r.when, one)) continue;
-      missing.demand(e.which, (one.values & bit(e.which)) != 0);
-      remedy += (remedy.empty() ? "" : ", ") + quoted(e.name) + (one.values != 0 ? ": true" : ": false");
-    }
+      one.demand(c, (d.conditions.values & bit(c)) != 0);
+      if (!left.any_without(r.when, one)) return;
+      missing.demand(c, one.values != 0);
+      remedy += (remedy.empty() ? "" : ", ") + quoted(name_of(c)) + (one.values != 0 ? ": true" : ": false");
+    });
     found.push_back({l.pointer, l.line,
                      quoted(name) + " demands " + to_string(missing) + ", but a call with " +
-                         to_string(*breaker) + " comes here",
+                         to_string(*breaker, declared) + " comes here",
                      "add " + remedy + " to the \"when\" of the region"});
   }
 }
 
 }  // namespace
 
-std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole) {
+std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole,
+                                     std::span<const declared_condition> declared) {
   std::vector<found_fault> found;
   condition_bits mentioned = 0;
   for (const region_place& r : regions) {
     mentioned |= r.when.mask;
     for (const leaf_place& l : r.leaves) mentioned |= demands_of(l.use).conditions.mask;
+  }
+  if (std::popcount(mentioned) > truth_set::most) {
+    found.push_back(
+        {"", 0, "the regions tell more than " + std::to_string(truth_set::most) + " conditions apart", ""});
+    return found;
   }
   const truth_set all(mentioned, what);
   truth_set left = all;
@@ -91,17 +69,17 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
       else
         found.push_back({r.pointer, r.line,
                          "this region can never be reached: no call of " + std::string(name_of(what)) +
-                             " has " + to_string(r.when),
+                             " has " + to_string(r.when, declared),
                          ""});
     } else {
-      check_leaves(r, left, found);
+      check_leaves(r, left, declared, found);
     }
     left.take(r.when);
   }
   if (whole)
     if (const auto missed = left.any())
-      found.push_back(
-          {"", 0, "no region serves a call with " + to_string(*missed), "the last region has no \"when\""});
+      found.push_back({"", 0, "no region serves a call with " + to_string(*missed, declared),
+                       "the last region has no \"when\""});
   return found;
 }
 

@@ -5,6 +5,7 @@
 // (truth_set.hpp).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct found_fault {
 };
 
 /// Everything that is illegal. `whole`: and that every call is served.
-std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole);
+std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole,
+                                     std::span<const declared_condition> declared);
 
 }  // namespace tutti

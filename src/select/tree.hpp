@@ -3,7 +3,8 @@
 // Decision trees: for each collective a list of regions, of which the first that fits a call is taken, and
 // within it thresholds on ordered quantities down to a leaf, which names an algorithm or the engine's own
 // collective. A document holds two of them, one that chooses compositions and one that chooses pure
-// algorithms.
+// algorithms. It may extend a built-in one and say only what differs, and declare conditions that an engine
+// registers by name.
 //
 // A document that was read without faults is legal: no call reaches a leaf whose restrictions it violates.
 // One that is total besides serves every call. Overlaying keeps both.
@@ -21,6 +22,7 @@
 
 #include "select/choose.hpp"
 #include "select/conditions.hpp"
+#include "select/demands.hpp"
 
 namespace tutti {
 
@@ -45,7 +47,19 @@ struct leaf {
   choice chosen;
   composed_choice composed;
   origin from;
+
+  /// The algorithm or composition; null for the others.
+  const catalogue_entry* named() const noexcept;
+  const knob_values& knobs() const noexcept { return what == kind::composed ? composed.knobs : chosen.knobs; }
+  /// True where both choose the same, wherever they are written.
+  bool chooses_as(const leaf& other) const noexcept {
+    return what == other.what && chosen == other.chosen && composed == other.composed;
+  }
 };
+/// "ring", "native", "@pure": as it is written in a document.
+std::string_view name_of(const leaf&) noexcept;
+/// With its parameters, as an override names it: "chain:segment=65536".
+std::string to_string(const leaf&);
 
 struct tree_step;
 /// A leaf, or steps in ascending order, the last of which is open.
@@ -75,6 +89,8 @@ struct document {
   /// By collective.
   using tree = std::array<std::vector<tree_region>, collective_names.size()>;
   tree composition, pure;
+  /// Of the engine, by the bits of situation::engine.
+  std::vector<declared_condition> conditions;
   std::map<std::string, std::string> machine;
 
   const tree& of(tree_half h) const noexcept { return h == tree_half::pure ? pure : composition; }
@@ -100,18 +116,26 @@ struct read_result {
 };
 
 /// What a text must be: a whole document has a total pure tree (and, where it says anything of a collective's
-/// compositions, a total one of these); a partial one is to be overlaid on a whole one.
+/// compositions, a total one of these), of its own or with the template that it extends; a partial one is to
+/// be overlaid on a whole one.
 enum class extent : std::uint8_t { partial, whole };
 
-/// Reads a document. Never throws, whatever the text is.
+/// The built-in trees: "common", "threads", "fibers" and "mpi". Empty where there is none of this name.
+std::string_view builtin_tree(std::string_view name) noexcept;
+
+/// Where "extends" finds a text by its name, empty for none.
+using template_source = std::string_view (*)(std::string_view name) noexcept;
+
+/// Reads a document; what it extends is under it in the result. Never throws, whatever the text is.
 read_result read_tree(std::string_view text, std::string_view file, extent = extent::partial,
-                      bool builtin = false) noexcept;
+                      bool builtin = false, template_source = builtin_tree) noexcept;
 
 /// A text that read_tree() makes the same document of. The machine is written too.
 std::string write_tree(const document&);
 
 /// `over` on `base`: for each collective the regions of `over` come first; regions that no call reaches any
-/// more are dropped.
+/// more are dropped. The conditions that they declare are united, those of `base` first. Throws
+/// std::length_error where these are more than most_declared.
 document overlay(const document& base, const document& over);
 
 /// The leaf of a call in a half of the document. Where no region fits (the document is not total) the leaf is
@@ -135,17 +159,41 @@ struct explanation {
 };
 explanation explain(const document&, const situation&, tree_half = tree_half::pure);
 
-/// What of a call an algorithm demands in terms of conditions, and whether conditions can say all of it.
-struct demand {
-  literals conditions;
-  std::string beyond;  ///< what no condition says, empty where there is no such thing
-};
+/// What a leaf demands of the calls that reach it.
 demand demands_of(const leaf&);
+/// True where the call may run what the leaf chooses; and why not, in words.
+bool permits(const leaf&, const situation&) noexcept;
+std::string why_not(const leaf&, const situation&);
 
-/// The built-in trees: "common", "threads", "fibers" and "mpi". Empty where there is none of this name.
-std::string_view builtin_tree(std::string_view name) noexcept;
-/// The tree of an engine, on top of the common one: whole. Throws std::invalid_argument where there is none,
-/// and std::logic_error where the tree is at fault.
+/// Makes the list of declared conditions begin with `first`, followed by the document's own others. Throws
+/// std::length_error where these are more than most_declared.
+void declare(document&, const std::vector<declared_condition>& first);
+
+/// The tree of an engine: whole. Throws std::invalid_argument where there is none, and std::logic_error where
+/// the tree is at fault.
 document builtin_document(std::string_view engine);
+
+/// situation::engine for a document: which of the conditions that it declares hold. `registered` are those of
+/// the running engine, a range of what has a `name` and `holds`; what is not among them does not hold.
+template <class Registered>
+std::uint32_t engine_bits(const document& d, const Registered& registered) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < d.conditions.size(); ++i)
+    for (const auto& one : registered)
+      if (one.holds && std::string_view(one.name) == d.conditions[i].name) bits |= std::uint32_t{1} << i;
+  return bits;
+}
+
+/// The conditions that a document declares and the running engine does not register.
+template <class Registered>
+std::vector<std::string> unregistered(const document& d, const Registered& registered) {
+  std::vector<std::string> names;
+  for (const declared_condition& c : d.conditions) {
+    bool found = false;
+    for (const auto& one : registered) found = found || std::string_view(one.name) == c.name;
+    if (!found) names.push_back(c.name);
+  }
+  return names;
+}
 
 }  // namespace tutti

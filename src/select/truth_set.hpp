@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets of calls as the truth values of some conditions: what a list of regions leaves over, exactly. With all
-// conditions a set has 2^17 bits, so that operations stay quick whatever a tree asks.
+// Sets of calls as the truth values of some conditions: what a list of regions leaves over, exactly. A set of
+// n conditions has 2^n bits. There are 19 of the library's own and at most 6 that a document may declare, so
+// that operations stay quick whatever a tree asks.
 #pragma once
 
 #include <bit>
@@ -18,10 +19,12 @@ class truth_set {
  public:
   using bits = std::vector<std::uint64_t>;
 
-  /// All calls of a collective, told apart by these conditions.
+  /// More conditions are not told apart.
+  static constexpr int most = 25;
+
+  /// All calls of a collective, told apart by these conditions, at most `most` of them.
   truth_set(condition_bits mentioned, collective what) {
-    for (unsigned c = 0; c < conditions().size(); ++c)
-      if (mentioned >> c & 1) order_.push_back(static_cast<condition>(c));
+    for_each_condition(mentioned, [&](condition c) { order_.push_back(c); });
     const std::size_t all = std::size_t{1} << order_.size();
     left_.assign((all + 63) / 64, ~std::uint64_t{0});
     if (all < 64) left_[0] = (std::uint64_t{1} << all) - 1;
@@ -51,6 +54,8 @@ class truth_set {
     keep(chosen, some);
     return first(chosen).has_value();
   }
+  /// Leaves those to which `some` applies.
+  void keep(const literals& some) { keep(left_, some); }
   /// Takes out the calls to which `some` applies.
   void take(const literals& some) {
     bits gone = left_;

@@ -27,15 +27,14 @@ std::string quoted(std::string_view text) {
 void write(const tree_node& n, const std::string& indent, std::string& text) {
   if (n.is_leaf()) {
     const leaf& l = n.use;
-    text += "\"use\": " + quoted(l.what == leaf::kind::native ? "native"
-                                 : l.what == leaf::kind::pure ? "@pure"
-                                                              : l.chosen.pure->short_name());
-    if (l.what != leaf::kind::algorithm || l.chosen.pure->parameters.empty()) return;
+    text += "\"use\": " + quoted(name_of(l));
+    const catalogue_entry* const entry = l.named();
+    if (entry == nullptr || entry->parameters.empty()) return;
     text += ", \"with\": {";
     const char* comma = "";
-    for (const knob_range& p : l.chosen.pure->parameters) {
+    for (const knob_range& p : entry->parameters) {
       text += comma + quoted(name_of(p.which)) + ": " +
-              std::to_string(l.chosen.knobs[static_cast<std::size_t>(p.which)]);
+              std::to_string(l.knobs()[static_cast<std::size_t>(p.which)]);
       comma = ", ";
     }
     text += "}";
@@ -53,7 +52,7 @@ void write(const tree_node& n, const std::string& indent, std::string& text) {
   text += "]";
 }
 
-void write(const document::tree& t, std::string& text) {
+void write(const document::tree& t, const document& d, std::string& text) {
   text += "{";
   const char* comma = "";
   for (std::size_t c = 0; c < t.size(); ++c) {
@@ -67,11 +66,11 @@ void write(const document::tree& t, std::string& text) {
       if (r.when.mask != 0) {
         text += "\"when\": {";
         const char* between = "";
-        for (const condition_entry& e : conditions()) {
-          if (!(r.when.mask & bit(e.which))) continue;
-          text += between + quoted(e.name) + (r.when.values & bit(e.which) ? ": true" : ": false");
+        for_each_condition(r.when.mask, [&](condition c) {
+          text +=
+              between + quoted(name_of(c, d.conditions)) + (r.when.values & bit(c) ? ": true" : ": false");
           between = ", ";
-        }
+        });
         text += "}, ";
       }
       write(r.then, "      ", text);
@@ -92,21 +91,24 @@ bool says_nothing(const document::tree& t) {
 
 std::string write_tree(const document& d) {
   std::string text = "{\n  \"schema\": \"tutti/tree/1\"";
-  if (!d.machine.empty()) {
-    text += ",\n  \"machine\": {";
+  const auto write_texts = [&](const char* name, const auto& pairs) {
+    if (pairs.empty()) return;
+    text += std::string(",\n  \"") + name + "\": {";
     const char* comma = "";
-    for (const auto& [key, value] : d.machine) {
+    for (const auto& [key, value] : pairs) {
       text += comma + ("\n    " + quoted(key)) + ": " + quoted(value);
       comma = ",";
     }
     text += "\n  }";
-  }
+  };
+  write_texts("machine", d.machine);
+  write_texts("conditions", d.conditions);
   if (!says_nothing(d.composition)) {
     text += ",\n  \"composition\": ";
-    write(d.composition, text);
+    write(d.composition, d, text);
   }
   text += ",\n  \"pure\": ";
-  write(d.pure, text);
+  write(d.pure, d, text);
   return text + "\n}\n";
 }
 

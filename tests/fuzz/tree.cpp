@@ -40,8 +40,7 @@ std::vector<situation> some_situations() {
         all.push_back(make_situation(static_cast<collective>(c), ranks, bits & 1 ? 3 : 100000, 8,
                                      (bits & 2) != 0, bits & 4 ? builtin_op::sum : builtin_op::user,
                                      (bits & 8) == 0, (bits & 24) == 24, (bits & 16) != 0, (bits & 1) != 0));
-        all.back().nodes = bits & 1 ? 2 : 1;
-        all.back().whole_job = (bits & 2) != 0;
+        all.back() = varied(all.back(), static_cast<unsigned>(all.size()) * 37u);
       }
   return all;
 }
@@ -62,9 +61,11 @@ bool try_text(std::string_view text) {
   for (const situation& s : situations) {
     expect(serves(decide(both, s), s), "an illegal choice", text);
     if (whole.good()) expect(serves(decide(whole.made, s), s), "an illegal choice of a whole one", text);
-    expect(decide(both, s, tree_half::composition).what == leaf::kind::pure, "no composition", text);
+    expect(serves(decide(both, s, tree_half::composition), s), "an illegal composition", text);
   }
-  expect(!explain(both, situations[text.size() % situations.size()]).path.empty(), "no explanation", text);
+  for (const tree_half half : {tree_half::composition, tree_half::pure})
+    expect(!explain(both, situations[text.size() % situations.size()], half).path.empty(), "no explanation",
+           text);
   return true;
 }
 
@@ -92,6 +93,13 @@ text_list words() {
                    "false",
                    "native",
                    "@pure",
+                   "\"extends\": \"common\", ",
+                   "\"conditions\": {\"open_mpi\": \"\"}, ",
+                   "composition",
+                   "common",
+                   "threads",
+                   "mpi",
+                   "open_mpi",
                    "{",
                    "}",
                    "[",
@@ -112,6 +120,7 @@ text_list words() {
   for (const quantity_entry& e : quantities()) all.emplace_back(e.name);
   for (const std::string_view name : collective_names) all.emplace_back(name);
   for (const pure_algorithm* a : catalogue()) all.emplace_back(a->short_name());
+  for (const composed_algorithm* a : composition_catalogue()) all.emplace_back(a->short_name());
   return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "select/conditions.hpp"
@@ -35,6 +36,7 @@ inline situation make_situation(collective what, int ranks, std::size_t count, s
   s.call = agreed_part(c, ranks, inter && has_inter_form(what));
   s.native = native && !s.call.inter;
   s.shared_memory = shared;
+  s.ranks_per_node = ranks;
   return s;
 }
 
@@ -59,9 +61,21 @@ void for_each_situation(F&& try_one) {
 }
 
 /// True where the leaf serves the call: the promise of every document without faults.
-inline bool serves(const leaf& l, const situation& s) {
-  if (l.what == leaf::kind::native) return s.native;
-  return l.what == leaf::kind::algorithm && l.chosen.pure != nullptr && permits(l.chosen, s.call);
+inline bool serves(const leaf& l, const situation& s) { return permits(l, s); }
+
+/// A call that is the same but for the layout of its ranks and what the engine says of itself, from a number.
+inline situation varied(situation s, unsigned bits) {
+  static constexpr struct {
+    int nodes, each;
+    bool consecutive;
+  } layouts[] = {{1, 0, true}, {2, 0, true}, {2, 0, false}, {3, 2, true}, {3, 2, false}, {4, 1, true}};
+  const auto& l = layouts[bits % std::size(layouts)];
+  s.nodes = l.nodes;
+  s.ranks_per_node = l.nodes == 1 ? s.call.ranks : l.each;
+  s.node_consecutive = l.consecutive;
+  s.whole_job = (bits & 64) == 0;
+  s.engine = bits >> 7 & 7;
+  return s;
 }
 
 }  // namespace tutti

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands within a region: thresholds, choices and their parameters.
+#include "core/environment.hpp"
+#include "select/nearest.hpp"
+#include "select/tree_reader.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::uint64_t greatest_threshold = std::uint64_t{1} << 62;
+
+}  // namespace
+
+tree_reader::ranges tree_reader::everything() {
+  ranges all;
+  for (const quantity_entry& e : quantities())
+    all[static_cast<std::size_t>(e.which)] = {e.least, tree_step::open};
+  return all;
+}
+
+std::string tree_reader::between(const range& r) {
+  return r.most == tree_step::open ? std::to_string(r.least) + " or more"
+                                   : "from " + std::to_string(r.least) + " to " + std::to_string(r.most);
+}
+
+tree_node tree_reader::read_node(const json::value& v, tree_half half, collective what,
+                                 const std::string& pointer, ranges within, std::vector<leaf_place>& leaves) {
+  tree_node made;
+  const json::value *use = member(v, "use"), *with = member(v, "with"), *by = member(v, "by"),
+                    *steps = member(v, "steps");
+  if (use != nullptr && (by != nullptr || steps != nullptr)) {
+    say(pointer, v.line, "\"use\" and \"by\" exclude each other", "take one of them out");
+    return made;
+  }
+  if (use != nullptr) {
+    leaf_place place{{}, below(pointer, "use"), use->line};
+    place.use.from = {file_, use->line};
+    const bool named = read_use(*use, half, what, place.pointer, place.use);
+    const bool given = with == nullptr || read_with(*with, below(pointer, "with"), named, place.use);
+    made.use = place.use;
+    if (named && given) leaves.push_back(std::move(place));
+    return made;
+  }
+  if (with != nullptr) say(below(pointer, "with"), with->line, "\"with\" goes together with \"use\" only");
+  if (by == nullptr && steps == nullptr) {
+    say(pointer, v.line, "there is nothing to choose here: neither \"use\" nor \"by\" with \"steps\"");
+    return made;
+  }
+  if (by == nullptr || steps == nullptr) {
+    say(pointer, v.line,
+        by == nullptr ? "\"steps\" needs \"by\", the quantity that they divide" : "\"by\" needs \"steps\"");
+    return made;
+  }
+  const std::optional<quantity> divided = read_quantity(*by, below(pointer, "by"));
+  if (expect(*steps, json::value::type::list, below(pointer, "steps"), "\"steps\""))
+    read_steps(*steps, half, what, below(pointer, "steps"), divided, within, made, leaves);
+  return made;
+}
+
+std::optional<quantity> tree_reader::read_quantity(const json::value& v, const std::string& pointer) {
+  if (!expect(v, json::value::type::text, pointer, "\"by\"")) return std::nullopt;
+  const std::optional<quantity> known = find_quantity(v.text);
+  if (!known && find_condition(v.text, made_.conditions)) {
+    say(pointer, v.line, quoted(v.text) + " is a condition, no quantity", "write it into \"when\"");
+  } else if (!known) {
+    std::vector<std::string_view> names;
+    for (const quantity_entry& e : quantities()) names.push_back(e.name);
+    say(pointer, v.line, "there is no quantity " + quoted(v.text), suggest(v.text, names));
+  }
+  return known;
+}
+
+void tree_reader::read_steps(const json::value& v, tree_half half, collective what,
+                             const std::string& pointer, std::optional<quantity> by, ranges within,
+                             tree_node& made, std::vector<leaf_place>& leaves) {
+  if (v.items.empty()) return say(pointer, v.line, "the list of steps is empty");
+  made.by = by.value_or(quantity::bytes);
+  std::optional<std::uint64_t> before;
+  for (std::size_t i = 0; i < v.items.size(); ++i) {
+    const json::value& item = v.items[i];
+    const std::string here = below(pointer, i);
+    if (!expect(item, json::value::type::object, here, "a step")) continue;
+    static constexpr std::string_view known[] = {"upto", "by", "steps", "use", "with"};
+    check_keys(item, here, known);
+    const json::value* upto = member(item, "upto");
+    const bool last = i + 1 == v.items.size();
+    tree_step s;
+    s.from = {file_, item.line};
+    bool placed = by.has_value();
+    if (upto == nullptr && !last) {
+      say(here, item.line, "only the last step is open: this one needs \"upto\"");
+      placed = false;
+    } else if (upto != nullptr) {
+      const auto number = read_value(*upto, below(here, "upto"), "\"upto\"", 0, greatest_threshold);
+      if (last)
+        say(below(here, "upto"), upto->line, "the last step must be open: greater values are served by none",
+            "take \"upto\" out, or add a step without it");
+      if (number && before && *number <= *before)
+        say(below(here, "upto"), upto->line,
+            "steps ascend: " + std::to_string(*number) + " comes after " + std::to_string(*before));
+      placed = placed && number && !(before && *number <= *before) && !last;
+      if (number) s.upto = *number;
+    }
+    ranges inner = within;
+    if (placed) {
+      range& r = inner[static_cast<std::size_t>(*by)];
+      if (before) r.least = std::max(r.least, *before + 1);
+      r.most = std::min(r.most, s.upto);
+      if (r.least > r.most)
+        say(here, item.line,
+            "this step can never be reached: " + std::string(name_of(*by)) + " is " +
+                between(within[static_cast<std::size_t>(*by)]) + " here");
+    }
+    if (s.upto != tree_step::open) before = s.upto;
+    s.then = read_node(item, half, what, here, inner, leaves);
+    made.steps.push_back(std::move(s));
+  }
+}
+
+std::optional<std::uint64_t> tree_reader::read_value(const json::value& v, const std::string& pointer,
+                                                     const std::string& name, std::uint64_t least,
+                                                     std::uint64_t most) {
+  std::optional<std::uint64_t> number;
+  if (v.is == json::value::type::text) {
+    number = read_number(v.text);
+    if (!number) {
+      say(pointer, v.line, name + " is " + quoted(v.text) + ", which is no number, or too large",
+          "write it as 65536 or \"64K\"");
+      return std::nullopt;
+    }
+  } else if (v.is != json::value::type::number) {
+    say(pointer, v.line, name + " is a number, not " + std::string(json::kind(v)));
+    return std::nullopt;
+  } else if (!v.whole) {
+    say(pointer, v.line, name + " is " + v.text + ", which is negative, a fraction, or too large");
+    return std::nullopt;
+  } else {
+    number = v.number;
+  }
+  if (*number < least || *number > most) {
+    say(pointer, v.line, name + " is " + std::to_string(*number) + ", out of range",
+        "from " + std::to_string(least) + " to " + std::to_string(most));
+    return std::nullopt;
+  }
+  return number;
+}
+
+bool tree_reader::read_use(const json::value& v, tree_half half, collective what, const std::string& pointer,
+                           leaf& made) {
+  if (!expect(v, json::value::type::text, pointer, "\"use\"")) return false;
+  return half == tree_half::composition ? use_composition(v, what, pointer, made)
+                                        : use_algorithm(v, what, pointer, made);
+}
+
+bool tree_reader::use_composition(const json::value& v, collective what, const std::string& pointer,
+                                  leaf& made) {
+  made.what = leaf::kind::pure;
+  if (is_null_composition(v.text)) return true;
+  if (const composed_algorithm* c = find_composition(what, v.text)) {
+    made.what = leaf::kind::composed;
+    made.composed = composed_choice(c);
+    return true;
+  }
+  if (v.text == "native" || find_algorithm(what, v.text) != nullptr) {
+    say(pointer, v.line, quoted(v.text) + " is no composition, but a pure algorithm",
+        "write \"@pure\" here, and name it in the tree \"pure\"");
+    return false;
+  }
+  std::vector<std::string_view> names = {"@pure"};
+  for (const composed_algorithm* c : composition_catalogue())
+    if (c->what == what) names.push_back(c->short_name());
+  say(pointer, v.line, std::string(name_of(what)) + " has no composition " + quoted(v.text),
+      suggest(v.text, names));
+  return false;
+}
+
+bool tree_reader::use_algorithm(const json::value& v, collective what, const std::string& pointer,
+                                leaf& made) {
+  if (v.text == "native") return true;
+  if (v.text == "@pure") {
+    say(pointer, v.line, "\"@pure\" may stand in the composition tree only",
+        "name an algorithm, or \"native\"");
+    return false;
+  }
+  if (const pure_algorithm* a = find_algorithm(what, v.text)) {
+    made.what = leaf::kind::algorithm;
+    made.chosen = choice(a);
+    return true;
+  }
+  if (find_composition(what, v.text) != nullptr) {
+    say(pointer, v.line, quoted(v.text) + " is a composition, no pure algorithm",
+        "name it in the tree \"composition\"");
+    return false;
+  }
+  std::vector<std::string_view> names;
+  for (const pure_algorithm* a : catalogue())
+    if (a->what == what) names.push_back(a->short_name());
+  names.push_back("native");
+  say(pointer, v.line, std::string(name_of(what)) + " has no algorithm " + quoted(v.text),
+      suggest(v.text, names));
+  return false;
+}
+
+bool tree_reader::read_with(const json::value& v, const std::string& pointer, bool named, leaf& made) {
+  if (!expect(v, json::value::type::object, pointer, "\"with\"")) return false;
+  check_keys(v, pointer, {});
+  if (!named) return false;
+  const catalogue_entry* const of = made.named();
+  knob_values& knobs = made.what == leaf::kind::composed ? made.composed.knobs : made.chosen.knobs;
+  const std::string_view user = of != nullptr                     ? of->name
+                                : made.what == leaf::kind::native ? "native"
+                                                                  : "@pure";
+  bool good = true;
+  for (std::size_t i = 0; i < v.items.size(); ++i) {
+    const std::string& name = v.keys[i].name;
+    const std::string here = below(pointer, name);
+    const knob_range* found = nullptr;
+    std::vector<std::string_view> names;
+    for (const knob_range& p : of != nullptr ? of->parameters : std::span<const knob_range>()) {
+      names.push_back(name_of(p.which));
+      if (name_of(p.which) == name) found = &p;
+    }
+    if (found == nullptr) {
+      say(here, v.keys[i].line, std::string(user) + " has no parameter " + quoted(name),
+          names.empty() ? "it has none" : suggest(name, names));
+      good = false;
+    } else if (const auto number = read_value(v.items[i], here, quoted(name), found->least, found->most)) {
+      knobs[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*number);
+    } else {
+      good = false;
+    }
+  }
+  return good;
+}
+
+}  // namespace tutti
