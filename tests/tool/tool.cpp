@@ -1,40 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line as its users meet it: what it prints, and with which status it ends.
-#include <cctype>
-#include <cstdio>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
+
+#include "shell.hpp"
 
 namespace {
 
 using nlohmann::json;
-
-struct ending {
-  int status = -1;
-  std::string text;  // of both outputs
-};
-
-ending shell(const std::string& command) {
-  ending e;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-  char part[4096];
-  for (std::size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) e.text.append(part, n);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) e.status = WEXITSTATUS(status);
-  return e;
-}
-
-ending tutti(const std::string& arguments) { return shell(std::string("'") + TUTTI_TOOL + "' " + arguments); }
+using namespace tool_tests;
 
 json listed() {
   static const json all = json::parse(tutti("list --json").text);
@@ -52,29 +33,6 @@ std::string ranks_for(const json& algorithm) {
   const bool picky = demands(algorithm, "power_of_two") || demands(algorithm, "even_ranks") ||
                      demands(algorithm, "equal_regions");
   return picky ? "8" : "5";
-}
-
-// Every element that begins ends, in order, and every < and & is part of one.
-std::string unbalanced(const std::string& xml) {
-  std::vector<std::string> open;
-  for (std::size_t at = 0; (at = xml.find_first_of("<&", at)) != xml.npos; ++at) {
-    const std::size_t end = xml.find(xml[at] == '<' ? '>' : ';', at);
-    if (end == xml.npos) return "something does not end at " + xml.substr(at, 20);
-    if (xml[at] == '&') {
-      const std::string entity = xml.substr(at + 1, end - at - 1);
-      if (entity != "lt" && entity != "gt" && entity != "amp" && entity != "quot") return "&" + entity;
-      continue;
-    }
-    const std::string tag = xml.substr(at + 1, end - at - 1);
-    const std::string name = tag.substr(tag[0] == '/', tag.find_first_of(" /\n", 1) - (tag[0] == '/'));
-    if (tag[0] == '/') {
-      if (open.empty() || open.back() != name) return "</" + name + "> ends nothing";
-      open.pop_back();
-    } else if (tag.back() != '/') {
-      open.push_back(name);
-    }
-  }
-  return open.empty() ? "" : "<" + open.back() + "> does not end";
 }
 
 TEST(list, every_algorithm_says_what_it_is) {
