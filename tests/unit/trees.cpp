@@ -15,6 +15,7 @@
 #include "select/tree.hpp"
 #include "select/truth_set.hpp"
 #include "support/situations.hpp"
+#include "support/tree_texts.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
@@ -39,19 +40,6 @@ std::vector<fs::path> files_of(const std::string& folder) {
 
 extent extent_of(const fs::path& file) {
   return file.filename().string().starts_with("whole_") ? extent::whole : extent::partial;
-}
-
-read_result read_text(std::string_view text, extent how_much = extent::partial) {
-  return read_tree(text, "test", how_much);
-}
-read_result read_pure(const std::string& regions) {
-  return read_text(R"({"schema": "tutti/tree/1", "pure": )" + regions + "}");
-}
-
-std::string all_faults(const read_result& r) {
-  std::string text;
-  for (const fault& f : r.faults) text += f.text() + "\n";
-  return text;
 }
 
 TEST(wrong_trees, are_told_each_of_their_faults) {
@@ -231,7 +219,9 @@ TEST(conditions, have_names_and_obey_their_laws) {
   for (const condition_entry& e : conditions()) EXPECT_EQ(find_condition(name_of(e.which)), e.which);
   for (const quantity_entry& e : quantities()) EXPECT_EQ(find_quantity(name_of(e.which)), e.which);
   std::size_t broken = 0;
+  unsigned turn = 0;
   for_each_situation([&](situation s) {
+    s = varied(s, ++turn);
     for (const bool native : {false, true}) {
       s.native = native;  // also where no engine would offer it
       s.call.in_place = !s.call.in_place;
@@ -256,10 +246,12 @@ TEST(truth_sets, are_exact) {
     const auto what = static_cast<collective>(random() % collective_names.size());
     condition_bits mentioned = 0;
     for (int i = 0; i < 9; ++i) mentioned |= condition_bits{1} << random() % conditions().size();
+    if (round % 3 == 0) mentioned |= bit(declared(random() % most_declared));
     const auto some = [&] {
       literals l;
-      l.mask = static_cast<condition_bits>(random() & random() & mentioned);
-      l.values = static_cast<condition_bits>(random() & l.mask);
+      const auto bits = [&] { return condition_bits{random()} << 32 | random(); };
+      l.mask = bits() & bits() & mentioned;
+      l.values = bits() & l.mask;
       return l;
     };
     truth_set set(mentioned, what);
