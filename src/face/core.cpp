@@ -114,8 +114,9 @@ void core::remember(const call& c, prepared& p) {
   r.pointers = pointers_of(c);
   r.both = c.input != nullptr && c.output != nullptr;
   r.one = c.input == c.output;
-  r.quick =
+  r.steady =
       !is_vector_form(c.what) && !shared_->set.check && c.algorithm == nullptr && c.composition == nullptr;
+  r.quick = r.steady && shared_->trace == nullptr;
   r.kernel = kernel_for(c);
   r.how = r.kernel != nullptr || p.bound == nullptr ? way::plain
           : p.chosen.pure == nullptr                ? way::native
@@ -124,6 +125,29 @@ void core::remember(const call& c, prepared& p) {
   r.found = &p;
   r.algorithm = p.name;
   r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
+  r.by_count = nullptr;
+  if (!r.steady || !shared_->by->trees || c.count == 0) return;
+  r.by_count = &spells_of(c);
+  spell& one = r.by_count->at(c.count);
+  one.found = &p;
+  one.kernel = r.kernel;
+  one.how = r.how;
+}
+
+// The last call with another count: what it needs is known, if such a count was asked for before.
+bool core::take_spell(const call& c, recent& r) noexcept {
+  if (r.by_count == nullptr || c.count == 0 || std::memcmp(&c, r.head, 24) != 0 ||
+      std::memcmp(&c.op.which, r.head + 4, 8) != 0 || c.algorithm != nullptr || c.composition != nullptr ||
+      !same_pointers(c, r))
+    return false;
+  const spell& one = r.by_count->at(c.count);
+  if (one.found == nullptr) return false;
+  r.head[3] = c.count;
+  r.kernel = one.kernel;
+  r.how = one.how;
+  r.found = one.found;
+  r.algorithm = r.site.algorithm = one.found->name;
+  return true;
 }
 
 namespace {
@@ -231,9 +255,27 @@ void core::run_blocking(const call& c) {
   if (r.quick && same_head(c, r) && c.algorithm == nullptr && c.composition == nullptr && same_pointers(c, r))
       [[likely]] {
     run_again(c, r);
+  } else if (r.quick && take_spell(c, r)) {
+    run_again(c, r);
+  } else if (shared_->trace == nullptr) {
+    run_first(c);
+  } else {
+    run_traced(c);
+  }
+}
+
+// With the way to the schedule as it would be, and a look at the clock before and after.
+void core::run_traced(const call& c) {
+  recent& r = recent_[static_cast<std::size_t>(c.what)];
+  const auto begin = std::chrono::steady_clock::now();
+  if (r.steady && same_head(c, r) && c.algorithm == nullptr && c.composition == nullptr &&
+      same_pointers(c, r)) {
+    run_again(c, r);
   } else {
     run_first(c);
   }
+  const auto took = std::chrono::steady_clock::now() - begin;
+  note_call(c, *r.found, r.found->program.get(), false, took);
 }
 
 inline void core::run_again(const call& c, recent& r) {
@@ -276,13 +318,13 @@ void core::run_first(const call& c) {
 
 // The library's own loops are faster than what a template makes of a long vector.
 combine_function core::kernel_for(const call& c) noexcept {
-  if (c.op.which == builtin_op::user || c.count * c.type.size < 512) return nullptr;
+  if (c.op.which == builtin_op::user || c.count * c.type.size < least_kernel_bytes) return nullptr;
   return compute::kernel(c.op.which, c.type.kind);
 }
 
 void core::release() noexcept {
   released_ = true;
-  for (recent& r : recent_) r.quick = false;
+  for (recent& r : recent_) r.quick = r.steady = false;
 }
 
 template <class Run>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -37,6 +38,9 @@ struct rank_state {
   std::vector<progressing*> active;     // nonblocking runs under way
   std::vector<override_use> uses;       // three for each collective; empty until there is one
   std::uint32_t engine_conditions = 0;
+  std::unique_ptr<call_trace> trace;  // of rank 0, where TUTTI_TRACE asks for it
+
+  void begin_trace();
 
   override_use& use_of(collective what, override_kind kind);
   override_use use_of(collective what, override_kind kind) const;
@@ -86,6 +90,7 @@ class core {
   struct planned {
     std::size_t count, element;
     std::unique_ptr<bound_program> bound;
+    std::vector<inner_call> inside;  // for the trace, which takes it
 
     // Of vector forms it never does: their counts may be others.
     bool serves(const call& c) const noexcept {
@@ -117,6 +122,24 @@ class core {
   // The short ways: straight to the engine's own collective, or straight through a schedule of simple
   // exchanges.
   enum class way : std::uint8_t { plain, native, straight };
+  // What calls that differ in their count alone need, for one stretch of counts: the trees come down to a few
+  // of these.
+  struct spell {
+    std::uint64_t upto;         // the greatest count
+    prepared* found = nullptr;  // null: no such call was made yet
+    combine_function kernel = nullptr;
+    way how = way::plain;
+  };
+  struct spells {
+    std::uint64_t head[4] = {};  // of the call, as in `recent`, without its count
+    std::vector<spell> all;      // ascending, the last one open
+
+    spell& at(std::uint64_t count) noexcept {
+      spell* one = all.data();
+      while (count > one->upto) ++one;
+      return *one;
+    }
+  };
   // What the last call of a collective was found to need: most programs ask the same again, and then nothing
   // is checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not
   // compared.
@@ -124,13 +147,14 @@ class core {
     std::uint64_t head[5] = {};      // of the call: what, in place, root, element, count, kind of operator
     std::uint8_t pointers = 0;       // which of them are null or the same
     bool both = false, one = false;  // two buffers; the two are one
-    bool quick = false;
+    bool quick = false, steady = false;  // the second: quick but for the trace
     way how = way::plain;
     combine_function kernel = nullptr;  // to be used instead of the call's own
     prepared* found = nullptr;
     const char* algorithm = "";
     fabric::wait_site site;
-    std::uint64_t unused[2];  // a power of two in size is found without a multiplication
+    spells* by_count = nullptr;  // null where the trees have not the say
+    std::uint64_t unused[1];     // a power of two in size is found without a multiplication
   };
   static bool same_head(const call& c, const recent& r) noexcept;
   static std::uint8_t pointers_of(const call& c) noexcept;
@@ -138,7 +162,12 @@ class core {
   void remember(const call& c, prepared& p);
   void run_again(const call& c, recent& r);
   void run_plainly(const call& c, recent& r);
+  bool take_spell(const call& c, recent& r) noexcept;
+  spells& spells_of(const call& c);
   void run_first(const call& c);
+  void run_traced(const call& c);
+  void note_call(const call& c, const prepared& p, planned* program, bool nonblocking,
+                 std::chrono::nanoseconds took);
 
   void validate(const call& c) const;
   void validate_vectors(const call& c) const;
@@ -159,8 +188,7 @@ class core {
   void fall_back(collective what, const resolution::unfit& u) const;
   void note(collective what, const resolution& r, bool inter) const;
   std::shared_ptr<planned> plan(const call& c, const prepared& p, bool blocking);
-  bound_schedule& inner_schedule(const call& c, const subcall& sub, const std::vector<int>& ranks,
-                                 bool native);
+  inner& inner_schedule(const call& c, const subcall& sub, const std::vector<int>& ranks, bool blocking);
   static schedule write(const choice& chosen, shape s);
   static const char* name_of_choice(collective what, const choice& c) noexcept;
   template <class Run>
@@ -176,6 +204,7 @@ class core {
       throw;
     }
   }
+  static constexpr std::uint64_t least_kernel_bytes = 512;
   static combine_function kernel_for(const call& c) noexcept;
   void carry_out(const call& c, prepared& p);
   void finish(progressing& r);
@@ -191,6 +220,7 @@ class core {
   std::vector<std::unique_ptr<prepared>> known_;
   std::vector<std::unique_ptr<inner>> inner_;
   std::array<recent, collective_names.size()> recent_;
+  std::vector<std::unique_ptr<spells>> spells_;
   std::vector<std::size_t> in_displs_, out_displs_;
   std::uint32_t next_ = 0;
   bool released_ = false;

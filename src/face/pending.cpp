@@ -98,6 +98,7 @@ class operation_under_way final : public pending {
       program_run_->begin(*program_->bound, call_, where_.next_++);
     else
       run_.begin(*prepared_->bound, call_, where_.next_++);
+    if (where_.shared_->trace) begun_ = std::chrono::steady_clock::now();
     const bool complete_already = where_.guarded([&] { return run().go_on(false); });
     if (!complete_already) where_.shared_->active.push_back(&run());
   }
@@ -122,9 +123,12 @@ class operation_under_way final : public pending {
     return program_run_ ? static_cast<progressing&>(*program_run_) : static_cast<progressing&>(run_);
   }
   bool over() const noexcept { return program_run_ ? program_run_->over() : run_.over(); }
-  bool complete() noexcept {
+  bool complete() {
     if (!unpacked_) dense_->unpack();
     unpacked_ = true;
+    if (begun_ != std::chrono::steady_clock::time_point{})
+      where_.note_call(call_, *prepared_, program_.get(), true,
+                       std::chrono::steady_clock::now() - std::exchange(begun_, {}));
     return true;
   }
   static void copy_counts(counts_view& view, std::vector<std::size_t>& kept) {
@@ -140,7 +144,8 @@ class operation_under_way final : public pending {
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
   std::unique_ptr<dense_blocks> dense_;
   bool unpacked_ = true;
-  schedule_run run_;  // or, where the call is composed:
+  std::chrono::steady_clock::time_point begun_;  // for the trace, while under way
+  schedule_run run_;                             // or, where the call is composed:
   std::shared_ptr<core::planned> program_;
   std::unique_ptr<program_run> program_run_;
 };

@@ -30,6 +30,7 @@ settings read_settings() {
       throw usage_error("run", -1, "TUTTI_COLL_FALLBACK", "is \"" + *text + "\"",
                         "set error, warn or silent");
   }
+  if (const auto text = setting("TUTTI_TRACE")) all.trace = read_trace(*text);
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "face/trace.hpp"
 #include "select/resolve.hpp"
 #include "tutti/core/collective.hpp"
 
@@ -17,6 +18,7 @@ enum class fallback { error, warn, silent };
 struct settings {
   bool check = false;                    // TUTTI_CHECK
   fallback when_unfit = fallback::warn;  // TUTTI_COLL_FALLBACK
+  trace_wish trace;                      // TUTTI_TRACE
 };
 
 /// Throws usage_error where a variable has a value that means nothing.
