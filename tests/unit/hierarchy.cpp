@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layouts of ranks on nodes: what a layout says of every rank against what the plain list of nodes says, the
+// forms of TUTTI_NODES, texts that must be refused with what would be right, and what the embedded engines
+// make of the variable.
+#include "group/hierarchy.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engines/conditions.hpp"
+#include "engines/embedded/sleep.hpp"
+#include "engines/endpoint.hpp"
+#include "tutti/core/error.hpp"
+
+namespace {
+
+using namespace tutti;
+
+using lists = std::vector<std::vector<int>>;
+
+std::vector<int> nodes_of(const hierarchy& h, int level = 0) {
+  std::vector<int> all;
+  for (int r = 0; r < h.ranks(); ++r) all.push_back(h.node_of(r, level));
+  return all;
+}
+
+// Everything that a layout says follows from which ranks have equal numbers in the lists.
+void expect_layout(const hierarchy& h, const lists& node_of) {
+  ASSERT_EQ(h.levels(), static_cast<int>(node_of.size()));
+  bool all_consecutive = true;
+  for (int l = 0; l < h.levels(); ++l) {
+    const std::vector<int>& plain = node_of[static_cast<std::size_t>(l)];
+    ASSERT_EQ(h.ranks(), static_cast<int>(plain.size()));
+    EXPECT_EQ(h.nodes(l), static_cast<int>(std::set<int>(plain.begin(), plain.end()).size()));
+    std::set<std::size_t> sizes;
+    int seen = 0;  // nodes are numbered in the order of their first ranks
+    for (int r = 0; r < h.ranks(); ++r) {
+      std::vector<int> with;
+      for (int q = 0; q < h.ranks(); ++q)
+        if (plain[static_cast<std::size_t>(q)] == plain[static_cast<std::size_t>(r)]) with.push_back(q);
+      const auto members = h.members(h.node_of(r, l), l);
+      EXPECT_EQ(std::vector<int>(members.begin(), members.end()), with);
+      EXPECT_EQ(h.leader_of(r, l), with.front());
+      EXPECT_EQ(members[static_cast<std::size_t>(h.place_of(r, l))], r);
+      if (with.front() == r) {
+        EXPECT_EQ(h.node_of(r, l), seen++);
+      }
+      sizes.insert(with.size());
+      all_consecutive = all_consecutive && with.back() - with.front() + 1 == static_cast<int>(with.size());
+    }
+    EXPECT_EQ(h.ranks_per_node(l), sizes.size() == 1 ? static_cast<int>(*sizes.begin()) : 0);
+  }
+  EXPECT_EQ(h.consecutive(), all_consecutive);
+  EXPECT_EQ(h.hierarchical(), h.nodes() > 1 && h.nodes() < h.ranks());
+}
+
+TEST(hierarchy, ranks_without_more_are_one_node) {
+  for (const int p : {1, 2, 7})
+    expect_layout(hierarchy(p), {std::vector<int>(static_cast<std::size_t>(p), 5)});
+}
+
+TEST(hierarchy, says_of_every_rank_what_the_lists_say) {
+  std::mt19937 draw(7);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int p = 1 + static_cast<int>(draw() % 13), fine = 1 + static_cast<int>(draw() % 6);
+    lists node_of(2);
+    for (int r = 0; r < p; ++r) {
+      node_of[0].push_back(100 - static_cast<int>(draw() % static_cast<unsigned>(fine)));
+      node_of[1].push_back(node_of[0].back() % 2);  // unions of fine nodes
+    }
+    expect_layout(hierarchy(node_of), node_of);
+    expect_layout(hierarchy(lists{node_of[0]}), {node_of[0]});
+  }
+}
+
+TEST(hierarchy, refuses_lists_that_are_no_layout) {
+  EXPECT_THROW(hierarchy(lists{}), std::invalid_argument);
+  EXPECT_THROW(hierarchy(lists{{0, 0, 1}, {0, 0}}), std::invalid_argument);
+  EXPECT_THROW(hierarchy(lists{{0, 0, 1}, {0, 1, 1}}),
+               std::invalid_argument);  // ranks 0, 1: node 0, then two
+  EXPECT_NO_THROW(hierarchy(lists{{0, 0, 1}, {1, 1, 1}}));
+}
+
+TEST(hierarchy, a_group_sees_its_part) {
+  const lists node_of{{0, 0, 1, 1, 2, 2, 3}, {0, 0, 0, 0, 1, 1, 1}};
+  const hierarchy whole(node_of);
+  for (const std::vector<int>& members :
+       {std::vector<int>{0, 1, 2, 3, 4, 5, 6}, {6, 4, 2, 0}, {5, 0, 4, 1}, {3}, {1, 2}}) {
+    lists part(2);
+    for (std::size_t l = 0; l < 2; ++l)
+      for (const int r : members) part[l].push_back(node_of[l][static_cast<std::size_t>(r)]);
+    expect_layout(whole.restricted_to(members), part);
+  }
+}
+
+TEST(read_nodes, takes_every_form) {
+  expect_layout(read_nodes("4x2", 8), {{0, 0, 1, 1, 2, 2, 3, 3}});
+  expect_layout(read_nodes("2x4", 8), {{0, 0, 0, 0, 1, 1, 1, 1}});
+  expect_layout(read_nodes("1x3", 3), {{0, 0, 0}});
+  expect_layout(read_nodes("3x1", 3), {{0, 1, 2}});
+  expect_layout(read_nodes("5", 5), {{0, 0, 0, 0, 0}});
+  expect_layout(read_nodes("2x3x2", 12),
+                {{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}});
+  expect_layout(read_nodes("2x1x2x2", 8),
+                {{0, 0, 1, 1, 2, 2, 3, 3}, {0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}});
+  expect_layout(read_nodes("3,1,4", 8), {{0, 0, 0, 1, 2, 2, 2, 2}});
+  expect_layout(read_nodes("0:1:0:1", 4), {{0, 1, 0, 1}});
+  expect_layout(read_nodes("1000000:7:7:0", 4), {{9, 7, 7, 0}});
+  EXPECT_EQ(nodes_of(read_nodes("7:3:7", 3)), (std::vector<int>{0, 1, 0}));
+  EXPECT_EQ(read_nodes("1000x1000", 1000000).nodes(), 1000);
+}
+
+struct refused {
+  const char* text;
+  int ranks;
+  const char* why;
+};
+
+class read_nodes_refuses : public testing::TestWithParam<refused> {};
+
+TEST_P(read_nodes_refuses, with_a_text_that_says_what_would_be_right) {
+  try {
+    read_nodes(GetParam().text, GetParam().ranks);
+    FAIL() << "it was taken";
+  } catch (const std::invalid_argument& fault) {
+    EXPECT_NE(std::string(fault.what()).find(GetParam().why), std::string::npos) << fault.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    texts, read_nodes_refuses,
+    testing::Values(
+        refused{"4x3", 8, "is \"4x3\", which makes 12 ranks where there are 8; such as 4x2 makes them"},
+        refused{"4x2", 6, "makes 8 ranks where there are 6; such as 3x2 makes them"},
+        refused{"4x2", 7, "makes 8 ranks where there are 7; such as 1x7 makes them"},
+        refused{"2x2x2", 4, "makes 8 ranks where there are 4; such as 2x2 makes them"},
+        refused{"1", 3, "makes 1 rank where there are 3; such as 3x1 makes them"},
+        refused{"3,1,4", 9, "makes 8 ranks where there are 9; the ranks of all nodes must add up to 9"},
+        refused{"0:1:0", 4, "names the nodes of 3 ranks where there are 4; name the node of each, 4 numbers"},
+        refused{"0:1:0:1:1", 4, "names the nodes of 5 ranks where there are 4"},
+        refused{"4x0", 4, "a node has one rank at least"}, refused{"0x4", 4, "a node has one rank at least"},
+        refused{"0", 1, "a node has one rank at least"}, refused{"4,0", 4, "a node has one rank at least"},
+        refused{"4x99999999999999999999", 4, "\"99999999999999999999\" is more than 1000000"},
+        refused{"1000001:0", 2, "\"1000001\" is more than 1000000"},
+        refused{"1000000x1000000x1000000x1000000", 4, "makes more than 1000000 ranks where there are 4"},
+        refused{"1000000,1000000", 4, "makes more than 1000000 ranks"},
+        refused{"1x1x1x1x1x1x1x1x1x1", 1, "has more than 8 levels"},
+        refused{"", 4, "is empty; write 4x2 (4 nodes of 2 ranks)"},
+        refused{"four", 4, "\"four\" is no number; write 4x2"}, refused{"-1x-4", 4, "\"-1\" is no number"},
+        refused{"+2x2", 4, "\"+2\" is no number"}, refused{"2 x2", 4, "\"2 \" is no number"},
+        refused{"2x2.0", 4, "\"2.0\" is no number"}, refused{"2X2", 4, "\"2X2\" is no number; write 4x2"},
+        refused{"2x", 4, "a number is missing"}, refused{"x2", 4, "a number is missing"},
+        refused{"2,,2", 4, "a number is missing"}, refused{":", 2, "a number is missing"},
+        refused{"2x1,2", 4, "mixes 'x' and ','"}, refused{"0:1,2", 3, "mixes ':' and ','"},
+        refused{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 4, "aaa...\""}));
+
+class setting_for_now {
+ public:
+  setting_for_now(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~setting_for_now() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+using engine = outcome (*)(const launch&, const rank_program&);
+struct named_engine {
+  const char* name;
+  engine run;
+};
+class embedded_layout : public testing::TestWithParam<named_engine> {
+ protected:
+  static launch ranks(int p) {
+    launch how;
+    how.ranks = p;
+    return how;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(engines, embedded_layout,
+                         testing::Values(named_engine{"threads", &run_threads},
+                                         named_engine{"fibers", &run_fibers}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(embedded_layout, is_one_node_unless_the_variable_says_otherwise) {
+  std::atomic<int> right{0};
+  const auto look = [&](const std::vector<int>& expected) {
+    return [&right, expected](endpoint& door) {
+      if (nodes_of(door.layout()) == expected && door.layout().levels() == 1) ++right;
+    };
+  };
+  GetParam().run(ranks(4), look({0, 0, 0, 0}));
+  EXPECT_EQ(right, 4);
+  const setting_for_now nodes("TUTTI_NODES", "5:2:5:1");
+  GetParam().run(ranks(4), look({0, 1, 0, 2}));
+  EXPECT_EQ(right, 8);
+}
+
+TEST_P(embedded_layout, is_one_object_for_all_ranks) {
+  const int p = 64;
+  const setting_for_now nodes("TUTTI_NODES", "16x4");
+  std::vector<const hierarchy*> seen(p);
+  GetParam().run(ranks(p),
+                 [&](endpoint& door) { seen[static_cast<std::size_t>(door.rank())] = &door.layout(); });
+  for (const hierarchy* one : seen) EXPECT_EQ(one, seen.front());
+}
+
+TEST_P(embedded_layout, that_is_wrong_is_an_error_before_any_rank_runs) {
+  const setting_for_now nodes("TUTTI_NODES", "3x2");
+  std::atomic<int> ran{0};
+  try {
+    GetParam().run(ranks(4), [&](endpoint&) { ++ran; });
+    FAIL() << "it was taken";
+  } catch (const usage_error& fault) {
+    EXPECT_EQ(fault.operation(), "run");
+    EXPECT_EQ(fault.parameter(), "TUTTI_NODES");
+    EXPECT_NE(std::string(fault.what()).find("makes 6 ranks where there are 4"), std::string::npos)
+        << fault.what();
+  }
+  EXPECT_EQ(ran, 0);
+}
+
+TEST_P(embedded_layout, says_whether_there_are_more_ranks_than_cores) {
+  const int cores = usable_cores();
+  for (const int p : {1, cores, cores + 1}) {
+    std::atomic<int> right{0};
+    GetParam().run(ranks(p), [&](endpoint& door) {
+      const auto known = known_conditions(door.engine());
+      const auto all = door.conditions();
+      bool same = all.size() == known.size() && all.size() == 1;
+      for (std::size_t i = 0; same && i < all.size(); ++i)
+        same = all[i].name == known[i].name && !all[i].meaning.empty() && !known[i].holds;
+      if (same && all[0].name == "oversubscribed" && all[0].holds == (p > cores)) ++right;
+    });
+    EXPECT_EQ(right, p);
+  }
+}
+
+TEST(known_conditions, has_a_table_for_each_engine_and_no_other) {
+  for (const char* name : {"threads", "fibers", "mpi"}) EXPECT_FALSE(known_conditions(name).empty()) << name;
+  EXPECT_TRUE(known_conditions("gpu").empty());
+}
+
+}  // namespace
