@@ -70,6 +70,13 @@ class planner {
   // --- steps ---------------------------------------------------------------------------------------------
   /// Starts a call and waits for it.
   void call_on(const crowd& group, subcall c) { wait(start(group, std::move(c))); }
+  /// Where `wanted` is false the call is skipped.
+  void call_if(bool wanted, const crowd& group, subcall c) {
+    if (wanted)
+      call_on(group, std::move(c));
+    else
+      skip();
+  }
   ticket start(const crowd& group, subcall c);
   /// In place of a call that others make and this rank's group does without: the numbers go on alike.
   void skip() noexcept { ++next_; }

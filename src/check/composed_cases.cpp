@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/composed_cases.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "check/programs.hpp"
+
+namespace tutti::check {
+namespace {
+
+constexpr std::size_t enough = 4;  // findings of one number of ranks
+constexpr int few = 5;             // ranks for which everything is tried
+using levels = std::vector<std::vector<int>>;
+
+std::uint32_t next(std::uint32_t& state) {
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+
+// node_of each level, coarse ones in terms of the rank.
+template <class... Node>
+levels made_by(int ranks, const Node&... node) {
+  levels all;
+  (all.push_back([&] {
+    std::vector<int> one;
+    for (int r = 0; r < ranks; ++r) one.push_back(node(r));
+    return one;
+  }()),
+   ...);
+  return all;
+}
+
+// Nodes of 1 .. `most` ranks, and nodes of 1 .. 3 of them; consecutive, or strewn.
+levels drawn(int ranks, int most, bool strewn, std::uint32_t seed) {
+  std::vector<int> fine, coarse;
+  for (int node = 0; static_cast<int>(fine.size()) < ranks; ++node)
+    for (int n = 1 + static_cast<int>(next(seed)) % most; n > 0; --n) fine.push_back(node);
+  fine.resize(static_cast<std::size_t>(ranks));
+  if (strewn)
+    for (std::size_t i = fine.size(); i > 1; --i) std::swap(fine[i - 1], fine[next(seed) % i]);
+  const int each = 1 + static_cast<int>(next(seed)) % 3;
+  for (const int node : fine) coarse.push_back(node / each);
+  return {fine, coarse};
+}
+
+levels without_coarse(levels all) {
+  all.resize(1);
+  return all;
+}
+
+std::vector<knob_values> knob_choices(const composed_algorithm& c) {
+  std::vector<knob_values> all{c.usual()};
+  for (const knob_range& k : c.parameters) {
+    std::vector<std::uint32_t> values{k.usual};
+    if (k.which == knob::leaders) values = {1, 2, 3, 64};
+    if (k.which == knob::segment) values = {1, 16, 40, k.usual};
+    if (k.which == knob::window) values = {1, 3};
+    std::vector<knob_values> more;
+    for (const knob_values& v : all)
+      for (const std::uint32_t value : values) {
+        more.push_back(v);
+        more.back()[static_cast<std::size_t>(k.which)] = std::clamp(value, k.least, k.most);
+      }
+    all = std::move(more);
+  }
+  return all;
+}
+
+std::vector<int> roots_of(collective what, int ranks, int layout) {
+  if (!is_rooted(what)) return {0};
+  std::vector<int> all;
+  if (ranks <= 9) {
+    for (int r = 0; r < ranks; ++r) all.push_back(r);
+  } else {
+    const std::set<int> some{0, ranks / 2, ranks - 1, (7 * layout + 3) % ranks};
+    all.assign(some.begin(), some.end());
+  }
+  return all;
+}
+
+std::vector<std::size_t> counts_of(collective what, int ranks, int layout) {
+  if (what == collective::barrier) return {0};
+  const auto p = static_cast<std::size_t>(ranks);
+  if (ranks <= few) return {0, 1, 2, p, 37};
+  if (ranks <= 20) return {static_cast<std::size_t>(layout % 3), layout % 2 == 0 ? p : 37};
+  return {static_cast<std::size_t>(layout % 3), 5};
+}
+
+void run_one(const composed_algorithm& c, const wish& w, const hierarchy& layout, bool everywhere,
+             proof& all) {
+  const plan p = make_plan(w);
+  program_outcome o;
+  try {
+    o = run_programs(p, programs_of(c.plan, p, layout, everywhere), everywhere);
+  } catch (const std::exception& e) {
+    o.faults.push_back({-1, -1, e.what()});
+  }
+  ++all.calls;
+  all.messages += o.calls;
+  all.combined += o.combined;
+  for (fault& f : o.faults)
+    if (all.findings.size() < enough)
+      all.findings.push_back(
+          {std::string(c.name), p.ranks,
+           p.text() + (everywhere ? ", on all ranks" : "") + ", on nodes " + text_of(layout), std::move(f)});
+}
+
+}  // namespace
+
+std::vector<hierarchy> layouts_of(int ranks, bool some) {
+  std::vector<levels> all;
+  const auto add = [&](levels l) {
+    if (std::find(all.begin(), all.end(), l) == all.end()) all.push_back(std::move(l));
+  };
+  const auto seed = static_cast<std::uint32_t>(ranks);
+  add(made_by(ranks, [](int) { return 0; }));
+  add(made_by(ranks, [](int r) { return r; }));
+  add(made_by(ranks, [&](int r) { return r % 2; }));
+  add(made_by(
+      ranks, [](int r) { return r / 2; }, [](int r) { return r / 6; }));
+  add(drawn(ranks, 5, true, seed));
+  if (some) return {all.begin(), all.end()};
+  for (int width = 2; width <= ranks / 2; ++width) {
+    if (ranks % width != 0 && width > 4) continue;
+    add(made_by(ranks, [&](int r) { return r / width; }));
+    add(made_by(ranks, [&](int r) { return r % (ranks / width); }));
+    add(made_by(
+        ranks, [&](int r) { return r / width; }, [&](int r) { return r / (2 * width); }));
+    add(made_by(
+        ranks, [&](int r) { return r % 6; }, [&](int r) { return r % 3; }));
+    add(made_by(
+        ranks, [&](int r) { return r / width; }, [&](int r) { return r / width; },
+        [&](int r) { return r / (3 * width); }));
+  }
+  add(made_by(ranks,
+              [](int r) { return r % 8 < 3 ? r / 8 * 3 : r / 8 * 3 + (r % 8 < 4 ? 1 : 2); }));  // 3,1,4
+  add(made_by(ranks, [&](int r) { return r == ranks - 1 ? 1 : 0; }));
+  add(made_by(ranks, [](int r) { return r == 0 ? 0 : 1; }));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    add(drawn(ranks, 4, i % 2 == 0, seed * 7 + i));
+    add(without_coarse(drawn(ranks, 6, i % 2 == 1, seed * 11 + i)));
+  }
+  return {all.begin(), all.end()};
+}
+
+std::string text_of(const hierarchy& layout) {
+  std::string all;
+  for (int l = 0; l < layout.levels(); ++l) {
+    if (l > 0) all += " / ";
+    for (int r = 0; r < layout.ranks(); ++r) all += (r > 0 ? ":" : "") + std::to_string(layout.node_of(r, l));
+  }
+  return all;
+}
+
+bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place) {
+  const auto needs = [&](restriction r) { return demands(c.needs, r); };
+  const int p = layout.ranks();
+  if (needs(restriction::power_of_two) && (p & (p - 1)) != 0) return false;
+  if (needs(restriction::even_ranks) && p % 2 != 0) return false;
+  if (needs(restriction::commutative) && ordered) return false;
+  if (needs(restriction::not_in_place) && in_place) return false;
+  if (needs(restriction::in_place) && !in_place) return false;
+  if (needs(restriction::hierarchical) && !layout.hierarchical()) return false;
+  if (needs(restriction::equal_nodes) && layout.ranks_per_node() == 0) return false;
+  if (needs(restriction::node_consecutive) && !layout.consecutive()) return false;
+  return !needs(restriction::rank_order) || layout.consecutive() || !ordered;
+}
+
+proof prove(const composed_algorithm& c, int ranks) {
+  proof all;
+  const auto layouts = layouts_of(ranks, ranks > 33);
+  const bool reads_and_writes = c.what != collective::barrier && c.what != collective::bcast;
+  const auto choices = knob_choices(c);
+  int number = 0;
+  std::size_t turn = static_cast<std::size_t>(ranks);
+  for (const hierarchy& layout : layouts) {
+    ++number;
+    for (const bool ordered : {false, true})
+      for (const bool in_place : {false, true}) {
+        if ((ordered && !combines(c.what)) || (in_place && !reads_and_writes)) continue;
+        if (!serves(c, layout, ordered, in_place)) continue;
+        // What is right in order is right in any order.
+        if (!ordered && ranks > few && combines(c.what) && layout.consecutive()) continue;
+        for (const knob_values& knobs :
+             ranks <= few ? choices : std::vector{choices[++turn % choices.size()]})
+          for (const int root : roots_of(c.what, ranks, number))
+            for (const std::size_t count : counts_of(c.what, ranks, number)) {
+              wish w;
+              w.what = c.what;
+              w.ranks = ranks;
+              w.root = root;
+              w.in_place = in_place;
+              w.ordered = ordered;
+              w.knobs = knobs;
+              w.count = count;
+              run_one(c, w, layout, false, all);
+              if (in_place && is_rooted(c.what)) run_one(c, w, layout, true, all);
+              if (!is_vector_form(c.what)) continue;
+              w.blocks = blocks_are::even;
+              run_one(c, w, layout, false, all);
+            }
+      }
+  }
+  return all;
+}
+
+}  // namespace tutti::check

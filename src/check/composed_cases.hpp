@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proof of a composition for a number of ranks: its programs are run on symbols for many layouts of ranks
+// on nodes, and for the calls that its restrictions permit there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/prove.hpp"
+#include "compose/composition.hpp"
+
+namespace tutti::check {
+
+/// Layouts of `ranks` ranks, no two alike: one node, nodes of one rank, equal and unequal nodes, consecutive
+/// and scattered, of two and three levels, drawn ones. The fewest where `some` is true.
+std::vector<hierarchy> layouts_of(int ranks, bool some = false);
+
+/// As TUTTI_NODES takes it, level by level: "0:0:1:1 / 0:0:0:0".
+std::string text_of(const hierarchy& layout);
+
+/// Whether the composition serves calls of this operator, in place or not, on that layout.
+bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place);
+
+/// `calls` of the proof are composed calls, `messages` the calls that they make.
+proof prove(const composed_algorithm& c, int ranks);
+
+}  // namespace tutti::check

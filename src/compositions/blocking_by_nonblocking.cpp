@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// barrier/blocking_by_nonblocking, bcast/blocking_by_nonblocking, reduce/blocking_by_nonblocking,
+//   allreduce/blocking_by_nonblocking, gather/blocking_by_nonblocking, gatherv/blocking_by_nonblocking,
+//   scatter/blocking_by_nonblocking, scatterv/blocking_by_nonblocking, allgather/blocking_by_nonblocking,
+//   allgatherv/blocking_by_nonblocking, alltoall/blocking_by_nonblocking,
+//   alltoallv/blocking_by_nonblocking, alltoallw/blocking_by_nonblocking,
+//   reduce_scatter/blocking_by_nonblocking, reduce_scatter_block/blocking_by_nonblocking,
+//   scan/blocking_by_nonblocking, exscan/blocking_by_nonblocking
+//
+// The same call, started and waited for. Where the engine's own collective is chosen, its nonblocking
+// one is called, whose algorithms are others in most libraries.
+//
+// Source:       MPICH (its nonblocking collectives serve blocking ones)
+// Calls:        the same collective on the same ranks, nonblocking
+// Good for:     libraries whose nonblocking collective is the better one
+#include "compose/composition.hpp"
+#include "compositions/parts/block_order.hpp"
+
+namespace tutti::compositions::blocking_by_nonblocking {
+
+void plan(planner& p) {
+  const call& asked = p.asked();
+  const bool root = p.rank() == p.root();
+  subcall same;
+  same.what = asked.what;
+  same.in_place = asked.in_place;
+  same.nonblocking = true;
+  same.root = asked.root;
+  same.count = asked.count;
+  same.input = p.input();
+  same.output = p.output();
+  const auto table = [&](const counts_view& v) { return parts::vector_of(v, p.size()); };
+  switch (asked.what) {
+    case collective::bcast:
+      same.input = same.output = root ? p.operand() : p.output();
+      break;
+    case collective::gatherv:
+      if (!root) break;
+      [[fallthrough]];
+    case collective::allgatherv:
+      same.out_counts = table(asked.out_counts);
+      same.out_displs = table(asked.out_displs);
+      break;
+    case collective::scatterv:
+      if (!root) break;
+      same.in_counts = table(asked.in_counts);
+      same.in_displs = table(asked.in_displs);
+      break;
+    case collective::alltoallv:
+    case collective::alltoallw:
+    case collective::reduce_scatter:
+      same.out_counts = table(asked.out_counts);
+      same.out_displs = table(asked.out_displs);
+      if (asked.in_place && asked.what != collective::reduce_scatter) break;
+      same.in_counts = table(asked.in_counts);
+      same.in_displs = table(asked.in_displs);
+      break;
+    default:
+      break;
+  }
+  p.wait(p.start(p.all(), same));
+}
+
+}  // namespace tutti::compositions::blocking_by_nonblocking

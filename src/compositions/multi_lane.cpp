@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bcast/multi_lane, reduce/multi_lane, allreduce/multi_lane, reduce_scatter_block/multi_lane
+//
+// The vector is divided among the ranks of a node, and all ranks of the same place on their nodes, a
+// lane, work on the same part: every rank uses the network, each for an equal share.
+//
+// Source:       Traff, Hunold 2020 (full-lane decompositions)
+// Restrictions: equal_nodes, rank_order
+// Calls:        in the node scatter, reduce_scatter, gather or allgather of parts (vector forms where
+//                 they are not equal); in the lanes the same collective
+// Good for:     long vectors where one core cannot saturate the network
+#include "compose/composition.hpp"
+#include "compositions/parts/block_order.hpp"
+#include "compositions/parts/calls.hpp"
+#include "compositions/parts/lanes.hpp"
+
+namespace tutti::compositions::multi_lane {
+
+namespace {
+
+struct share : parts::lanes {
+  std::vector<std::size_t> counts, begins;
+  std::size_t count, begin;
+  explicit share(planner& p)
+      : lanes(p),
+        counts(parts::split(p.count(), width)),
+        begins(parts::sums_before(counts)),
+        count(counts[place]),
+        begin(begins[place]) {}
+};
+
+void bcast(planner& p) {
+  const share s(p);
+  const bool root = p.rank() == p.root(), near = s.node_of(p.root()) == s.own_node;
+  const int own = static_cast<int>(s.place), from = static_cast<int>(s.place_of(p.root()));
+  const area data = root ? p.operand() : p.output();
+  // On the root's node parts stand beside the result: nothing may be written where the root has its data.
+  const bool beside = near && s.width > 1;
+  const area part = beside && !root ? p.scratch(s.count) : data + s.begin;
+  p.call_if(beside, s.node, parts::scatter_blocks(s.counts, own, data, part, root, from));
+  p.call_if(s.nodes > 1, s.lane, parts::bcast(part, s.count, static_cast<int>(s.node_of(p.root()))));
+  const area whole = root && beside ? p.scratch(p.count()) : p.output();
+  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, own, part, whole, !near));
+}
+
+void reduce(planner& p) {
+  const share s(p);
+  const bool root = p.rank() == p.root(), near = s.node_of(p.root()) == s.own_node;
+  const int own = static_cast<int>(s.place);
+  area mine = p.operand();
+  if (s.width > 1) mine = p.scratch(s.count);
+  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, own, p.operand(), mine));
+  if (s.nodes > 1) {
+    const area sum = p.scratch(near ? s.count : 0);
+    p.call_on(s.lane, parts::reduce(mine, sum, near, s.count, static_cast<int>(s.node_of(p.root()))));
+    mine = sum;
+  }
+  p.call_if(near && s.width > 1, s.node,
+            parts::gather_blocks(false, s.counts, own, mine, p.output(), false,
+                                 static_cast<int>(s.place_of(p.root()))));
+  if (root && s.width == 1) p.copy(mine, p.output(), p.count());
+}
+
+void allreduce(planner& p) {
+  const share s(p);
+  const int own = static_cast<int>(s.place);
+  const area target = p.output() + s.begin;
+  area mine = p.operand();
+  if (s.width > 1) mine = p.asked().in_place ? p.scratch(s.count) : target;
+  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, own, p.operand(), mine));
+  if (s.nodes > 1)
+    p.call_on(s.lane, parts::call_of(collective::allreduce, mine, target, s.count));
+  else
+    p.copy(mine, target, s.count);
+  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, own, target, p.output(), true));
+}
+
+void reduce_scatter_block(planner& p) {
+  const share s(p);
+  const std::size_t n = p.count();
+  const parts::block_order order(s.lane_by_lane(), n);
+  const area packed = p.scratch(order.total);
+  parts::copy_blocks(p, order, packed, p.operand(), parts::uniform_displs(p.size(), n), false);
+  area mine = packed;
+  if (s.width > 1) mine = s.nodes > 1 ? p.scratch(s.nodes * n) : p.output();
+  p.call_if(s.width > 1, s.node, parts::call_of(collective::reduce_scatter_block, packed, mine, s.nodes * n));
+  if (s.nodes > 1)
+    p.call_on(s.lane, parts::call_of(collective::reduce_scatter_block, mine, p.output(), n));
+  else
+    p.copy(mine, p.output(), n);
+}
+
+}  // namespace
+
+void plan(planner& p) {
+  switch (p.what()) {
+    case collective::bcast:
+      return bcast(p);
+    case collective::reduce:
+      return reduce(p);
+    case collective::allreduce:
+      return allreduce(p);
+    default:
+      return reduce_scatter_block(p);
+  }
+}
+
+}  // namespace tutti::compositions::multi_lane

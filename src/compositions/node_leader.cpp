@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// barrier/node_leader, bcast/node_leader, reduce/node_leader, allreduce/node_leader
+//
+// Ranks of a node talk to their leader, leaders to one another, and leaders to their nodes again;
+// leaders of nodes on nodes of nodes do so level by level. The root leads the nodes that it is on. Only
+// one message a node crosses the network in each step.
+//
+// Source:       Karonis et al. 2000 (MagPIe and MPICH-G2's multilevel collectives); MPICH, Open MPI (HAN)
+// Restrictions: rank_order
+// Calls:        in the node barrier, bcast or reduce; among the leaders the same collective; in the node
+//                 barrier or bcast
+// Good for:     short vectors on many nodes, where the network's latency weighs most
+#include "compose/composition.hpp"
+#include "compositions/parts/calls.hpp"
+#include "compositions/parts/levels.hpp"
+
+namespace tutti::compositions::node_leader {
+
+namespace {
+
+using groups = std::vector<parts::level_group>;
+
+void barrier(planner& p) {
+  const groups g = parts::levels_of(p, 0);
+  for (std::size_t l = 0; l < g.size(); ++l) p.call_if(g[l].several(), g[l].group, parts::barrier());
+  for (std::size_t l = g.size() - 1; l-- > 0;) p.call_if(g[l].several(), g[l].group, parts::barrier());
+}
+
+// From the speakers of the nodes of level `from` - 1 down to all ranks.
+void spread(planner& p, const groups& g, std::size_t from, area data) {
+  for (std::size_t l = from; l-- > 0;)
+    p.call_if(g[l].several(), g[l].group, parts::bcast(data, p.count(), g[l].speaker));
+}
+
+void bcast(planner& p) {
+  const groups g = parts::levels_of(p, p.root());
+  spread(p, g, g.size(), p.rank() == p.root() ? p.operand() : p.output());
+}
+
+// Up through the groups below `to`: where what this rank has combined stands then.
+area collect(planner& p, const groups& g, std::size_t to, area result) {
+  area mine = p.operand();
+  for (std::size_t l = 0; l < to; ++l) {
+    const bool takes = g[l].several() && g[l].speaks;
+    p.call_if(g[l].several(), g[l].group, parts::reduce(mine, result, takes, p.count(), g[l].speaker));
+    if (takes) mine = result;
+  }
+  return mine;
+}
+
+void reduce(planner& p) {
+  const groups g = parts::levels_of(p, p.root());
+  bool takes = false;
+  for (const auto& one : g) takes = takes || (one.speaks && one.several());
+  const area result = p.rank() == p.root() ? p.output() : p.scratch(takes ? p.count() : 0);
+  const area mine = collect(p, g, g.size(), result);
+  if (p.rank() == p.root()) p.copy(mine, p.output(), p.count());
+}
+
+void allreduce(planner& p) {
+  const groups g = parts::levels_of(p, 0);
+  const std::size_t top = g.size() - 1;
+  const area mine = collect(p, g, top, p.output());
+  // All leaders have their parts in place, or none has.
+  const bool combined = p.layout().nodes(p.layout().levels() - 1) < p.size();
+  if (g[top].group.member() && (combined || !g[top].several())) p.copy(mine, p.output(), p.count());
+  p.call_if(g[top].several(), g[top].group,
+            parts::call_of(collective::allreduce, combined ? p.output() : mine, p.output(), p.count()));
+  spread(p, g, top, p.output());
+}
+
+}  // namespace
+
+void plan(planner& p) {
+  switch (p.what()) {
+    case collective::barrier:
+      return barrier(p);
+    case collective::bcast:
+      return bcast(p);
+    case collective::reduce:
+      return reduce(p);
+    default:
+      return allreduce(p);
+  }
+}
+
+}  // namespace tutti::compositions::node_leader

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// gather/node_leader, scatter/node_leader, allgather/node_leader, allgatherv/node_leader
+//
+// Leaders collect the blocks of their nodes as one, and what crosses the network are blocks of nodes;
+// the other way about, a leader gets its node's blocks as one and hands them out. Level by level, and
+// the root leads its nodes. Ranks may lie on nodes in any order: the blocks are brought into theirs by
+// copies.
+//
+// Source:       Karonis et al. 2000 (MPICH-G2's multilevel collectives); Traff 2006 (gather)
+// Calls:        in the node gather or scatter; among the leaders the same, of nodes' blocks (vector forms
+//                 where they are not equal); in the node bcast
+// Good for:     short blocks on many nodes
+#include "compose/composition.hpp"
+#include "compositions/parts/calls.hpp"
+#include "compositions/parts/levels.hpp"
+#include "compositions/parts/tree_order.hpp"
+
+namespace tutti::compositions::node_leader_blocks {
+
+namespace {
+
+using parts::tree_order;
+using groups = std::vector<parts::level_group>;
+
+// The blocks of the node of level `to` - 1 come to its speaker, up through the groups below `to`. `dense` is
+// where those of all ranks would stand, in tree order. Returns where this rank's are then.
+area collect(planner& p, const groups& g, const tree_order& order, std::size_t to, area mine, area dense) {
+  for (std::size_t l = 0; l < to; ++l) {
+    if (!g[l].several()) {
+      p.skip();
+      continue;
+    }
+    const auto shares = order.shares(p.layout(), g[l].members, l);
+    const int place = g[l].group.place();
+    if (place < 0) {
+      p.skip();
+      continue;
+    }
+    const area own = dense + order.begin_of_share(p.layout(), p.rank(), l);
+    const area all = dense + order.begin_of_share(p.layout(), p.rank(), l + 1);
+    const bool speaks = g[l].speaks;
+    p.call_on(g[l].group, parts::gather_blocks(false, shares, place, mine, speaks ? all : mine,
+                                               speaks && mine == own, g[l].speaker));
+    if (speaks) mine = all;
+  }
+  return mine;
+}
+
+bool ever_speaks(const groups& g) {
+  for (const auto& one : g)
+    if (one.speaks && one.several()) return true;
+  return false;
+}
+
+void gather(planner& p) {
+  const groups g = parts::levels_of(p, p.root());
+  const tree_order order(p.layout(), parts::uniform_counts(p.size(), p.count()));
+  const bool root = p.rank() == p.root();
+  const bool direct = root && order.plain;
+  const area dense = direct ? p.output() : p.scratch(ever_speaks(g) ? order.total : 0);
+  const area mine = collect(p, g, order, g.size(), p.operand(), dense);
+  if (!root) return;
+  if (direct || p.size() == 1)
+    p.copy(mine, p.output(), order.total);
+  else
+    parts::copy_blocks(p, order, dense, p.output(), parts::uniform_displs(p.size(), p.count()), true);
+}
+
+void scatter(planner& p) {
+  const groups g = parts::levels_of(p, p.root());
+  const tree_order order(p.layout(), parts::uniform_counts(p.size(), p.count()));
+  const bool root = p.rank() == p.root();
+  area mine = p.output();
+  if (root) {
+    mine = p.input();
+    if (!order.plain) {
+      mine = p.scratch(order.total);
+      parts::copy_blocks(p, order, mine, p.input(), parts::uniform_displs(p.size(), p.count()), false);
+    }
+  }
+  for (std::size_t l = g.size(); l-- > 0;) {
+    const int place = g[l].group.place();
+    if (!g[l].several() || place < 0) {
+      p.skip();
+      continue;
+    }
+    const auto shares = order.shares(p.layout(), g[l].members, l);
+    const std::size_t own = shares[static_cast<std::size_t>(place)];
+    const bool speaks = g[l].speaks;
+    if (!speaks) mine = own == p.count() ? p.output() : p.scratch(own);
+    p.call_on(g[l].group, parts::scatter_blocks(shares, place, mine, mine, speaks, g[l].speaker));
+    if (speaks)
+      mine = mine + (order.begin_of_share(p.layout(), p.rank(), l) -
+                     order.begin_of_share(p.layout(), p.rank(), l + 1));
+  }
+  if (!root || !p.asked().in_place) p.copy(mine, p.output(), p.count());
+}
+
+void allgather(planner& p) {
+  const groups g = parts::levels_of(p, 0);
+  const std::size_t top = g.size() - 1;
+  const bool uneven = p.what() == collective::allgatherv;
+  const tree_order order(p.layout(), uneven ? parts::vector_of(p.asked().out_counts, p.size())
+                                            : parts::uniform_counts(p.size(), p.count()));
+  const auto displs =
+      uneven ? parts::vector_of(p.asked().out_displs, p.size()) : parts::uniform_displs(p.size(), p.count());
+  // Displacements are this rank's own; what it does with others may not depend on them, but it needs no
+  // scratch where its blocks are to stand as they come.
+  const bool direct = parts::stand_so(order, displs);
+  const area dense = direct ? p.output() : p.scratch(order.total);
+  area mine = p.operand();
+  if (uneven && p.asked().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];
+  mine = collect(p, g, order, top, mine, dense);
+
+  const crowd& leaders = g[top].group;
+  if (leaders.member() && g[top].several()) {
+    const area own = dense + order.begin_of_share(p.layout(), p.rank(), top);
+    p.copy(mine, own, order.shares(p.layout(), {p.rank()}, top)[0]);  // all leaders in place
+    p.call_on(leaders, parts::gather_blocks(true, order.shares(p.layout(), g[top].members, top),
+                                            leaders.place(), own, dense, true));
+  } else {
+    if (leaders.member()) p.copy(mine, dense, order.total);
+    p.skip();
+  }
+  for (std::size_t l = top; l-- > 0;)
+    p.call_if(g[l].several(), g[l].group, parts::bcast(dense, order.total, g[l].speaker));
+  if (!direct) parts::copy_blocks(p, order, dense, p.output(), displs, true);
+}
+
+}  // namespace
+
+void plan(planner& p) {
+  switch (p.what()) {
+    case collective::gather:
+      return gather(p);
+    case collective::scatter:
+      return scatter(p);
+    default:
+      return allgather(p);
+  }
+}
+
+}  // namespace tutti::compositions::node_leader_blocks

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scan/node_leader, exscan/node_leader
+//
+// Each node makes its prefixes, its last rank has the sum of all; those of the nodes make prefixes of
+// them, level by level, and the nodes put what lies before them in front of their own.
+//
+// Source:       MPICH (scan over shared memory and node roots)
+// Restrictions: node_consecutive
+// Calls:        in the node scan or exscan, among its last ranks exscan, in the node bcast
+// Good for:     many nodes, where the prefix of all ranks would cross the network often
+#include "compose/composition.hpp"
+#include "compositions/parts/calls.hpp"
+#include "compositions/parts/levels.hpp"
+
+namespace tutti::compositions::node_leader_prefix {
+
+namespace {
+
+struct last_group {
+  crowd group;
+  int size = 1;
+  bool begins_with_rank_0 = false;  ///< the finer node of its first member does
+};
+
+// As parts::levels_of, but the last rank of a node speaks: the last place is the speaker's.
+std::vector<last_group> groups_of(planner& p) {
+  const hierarchy& layout = p.layout();
+  const int top = layout.levels();
+  std::vector<last_group> all;
+  for (int l = 0; l <= top; ++l) {
+    std::vector<int> members;
+    const int node = l < top ? layout.node_of(p.rank(), l) : 0;
+    if (l == 0) {
+      const auto ranks = layout.members(node);
+      members.assign(ranks.begin(), ranks.end());
+    } else {
+      for (int fine = 0; fine < layout.nodes(l - 1); ++fine)
+        if (const auto ranks = layout.members(fine, l - 1); l == top || layout.node_of(ranks[0], l) == node)
+          members.push_back(ranks.back());
+    }
+    last_group g;
+    g.size = static_cast<int>(members.size());
+    g.begins_with_rank_0 = l == top || layout.members(node, l)[0] == 0;
+    g.group = p.list(std::move(members));
+    all.push_back(std::move(g));
+  }
+  return all;
+}
+
+}  // namespace
+
+void plan(planner& p) {
+  const std::vector<last_group> g = groups_of(p);
+  const std::size_t top = g.size() - 1, n = p.count();
+  const bool inclusive = p.what() == collective::scan;
+  const bool last = g[1].group.member();  // of its node
+  const int place = g[0].group.place();
+
+  // The node's own prefixes, and where its sum stands.
+  const area operand = p.operand();
+  area sum = inclusive ? p.output() : operand;
+  if (inclusive) {
+    p.call_if(g[0].size > 1, g[0].group, parts::call_of(collective::scan, operand, p.output(), n));
+    if (g[0].size == 1) p.copy(operand, p.output(), n);
+  } else {
+    if (last && g[0].size > 1 && p.asked().in_place) {
+      sum = p.scratch(n);
+      p.copy(operand, sum, n);
+    }
+    p.call_if(g[0].size > 1, g[0].group, parts::call_of(collective::exscan, operand, p.output(), n));
+    if (last && g[0].size > 1) {
+      const area whole = p.asked().in_place ? sum : p.scratch(n);
+      p.combine(p.output(), sum, whole, n);
+      sum = whole;
+    }
+  }
+
+  // Up: what of the coarser node lies before the finer one, and the coarser one's sum.
+  std::vector<area> before(g.size());
+  for (std::size_t l = 1; l <= top; ++l) {
+    if (!g[l].group.member() || g[l].size == 1) {
+      p.skip();
+      continue;
+    }
+    before[l] = p.scratch(n);
+    p.call_on(g[l].group, parts::call_of(collective::exscan, sum, before[l], n));
+    if (l < top && g[l + 1].group.member()) {
+      const area whole = p.scratch(n);
+      p.combine(before[l], sum, whole, n);
+      sum = whole;
+    }
+  }
+
+  // Down: what of all ranks lies before the node. Nothing lies before the first.
+  area prefix = p.scratch(n);
+  bool known = false;  // to the members of the group above, who speak for finer nodes
+  if (g[top].group.member() && g[top].group.place() > 0) {
+    p.copy(before[top], prefix, n);
+    known = true;
+  }
+  for (std::size_t l = top; l-- > 0;) {
+    p.call_if(!g[l].begins_with_rank_0 && g[l].size > 1, g[l].group, parts::bcast(prefix, n, g[l].size - 1));
+    if (!g[l].group.member()) continue;
+    known = !g[l].begins_with_rank_0;
+    if (l == 0 || g[l].group.place() == 0) continue;
+    if (known)
+      p.combine(prefix, before[l], prefix, n);
+    else
+      p.copy(before[l], prefix, n);
+    known = true;
+  }
+  if (!known) return;
+  if (inclusive || place > 0)
+    p.combine(prefix, p.output(), p.output(), n);
+  else
+    p.copy(prefix, p.output(), n);
+}
+
+}  // namespace tutti::compositions::node_leader_prefix

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks of all ranks one after another in some order, and the copies that bring them from it to where a
+// rank's buffer has them and back.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "compose/planner.hpp"
+
+namespace tutti::compositions::parts {
+
+inline std::vector<int> in_order(int ranks) {
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+struct block_order {
+  std::vector<int> ranks;           ///< by position
+  std::vector<std::size_t> counts;  ///< by rank, elements
+  std::vector<std::size_t> begins;  ///< by rank, elements before its block
+  std::size_t total = 0;
+  bool plain;  ///< it is the order of the ranks
+
+  block_order(std::vector<int> positions, std::vector<std::size_t> all_counts)
+      : ranks(std::move(positions)),
+        counts(std::move(all_counts)),
+        begins(counts.size()),
+        plain(std::is_sorted(ranks.begin(), ranks.end())) {
+    for (const int r : ranks) {
+      begins[static_cast<std::size_t>(r)] = total;
+      total += counts[static_cast<std::size_t>(r)];
+    }
+  }
+  /// Blocks of equal lengths.
+  block_order(std::vector<int> positions, std::size_t count)
+      : block_order(positions, std::vector<std::size_t>(positions.size(), count)) {}
+
+  std::size_t begin_of(int rank) const { return begins[static_cast<std::size_t>(rank)]; }
+  std::size_t count_of(int rank) const { return counts[static_cast<std::size_t>(rank)]; }
+};
+
+/// Rank r's block stands at displs[r] as it does in this order, from the beginning on.
+inline bool stand_so(const block_order& order, const std::vector<std::size_t>& displs) {
+  bool all = true;
+  for (std::size_t r = 0; r < displs.size(); ++r)
+    all = all && (order.counts[r] == 0 || displs[r] == order.begins[r]);
+  return all;
+}
+
+/// Copies blocks between a dense area in this order and one where rank r's block stands at displs[r].
+/// Neighbouring blocks go together, and those of equal lengths at equal distances as one copy.
+inline void copy_blocks(planner& p, const block_order& order, area dense, area table,
+                        const std::vector<std::size_t>& displs, bool to_table) {
+  const auto emit = [&](copying one) {
+    if (!to_table) {
+      std::swap(one.from, one.to);
+      std::swap(one.from_distance, one.to_distance);
+    }
+    if (one.n == 0) return;
+    if (one.blocks == 1)
+      p.copy(one.from, one.to, one.n);
+    else
+      p.copy(one);
+  };
+  copying open;
+  for (const int r : order.ranks) {
+    const std::size_t n = order.count_of(r), at = displs[static_cast<std::size_t>(r)];
+    if (n == 0) continue;
+    const area from = dense + order.begin_of(r), to = table + at;
+    const std::size_t last = open.to.at + (open.blocks - 1) * open.to_distance;
+    if (open.n != 0 && open.blocks == 1 && to.at == open.to.at + open.n) {  // goes on where it ended
+      open.n += n;
+      continue;
+    }
+    if (open.n == n && to.at > last && (open.blocks == 1 || to.at - last == open.to_distance)) {
+      open.from_distance = n;
+      open.to_distance = to.at - last;
+      ++open.blocks;
+      continue;
+    }
+    emit(open);
+    open = {};
+    open.from = from;
+    open.to = to;
+    open.n = n;
+  }
+  emit(open);
+}
+
+inline std::vector<std::size_t> uniform_counts(int ranks, std::size_t count) {
+  return std::vector<std::size_t>(static_cast<std::size_t>(ranks), count);
+}
+/// Where blocks of `count` elements stand by rank.
+inline std::vector<std::size_t> uniform_displs(int ranks, std::size_t count) {
+  std::vector<std::size_t> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(static_cast<std::size_t>(r) * count);
+  return all;
+}
+
+inline std::vector<std::size_t> vector_of(const counts_view& v, int n) {
+  std::vector<std::size_t> all;
+  for (int i = 0; i < n; ++i) all.push_back(v[static_cast<std::size_t>(i)]);
+  return all;
+}
+
+}  // namespace tutti::compositions::parts

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calls that compositions make most, in one line each. `from` and `to` may be one area: in place.
+#pragma once
+
+#include "compose/planner.hpp"
+
+namespace tutti::compositions::parts {
+
+inline subcall call_of(collective what, area from, area to, std::size_t count, int root = 0) {
+  subcall c;
+  c.what = what;
+  c.in_place = from == to && what != collective::bcast && what != collective::barrier;
+  c.input = from;
+  c.output = to;
+  c.count = count;
+  c.root = root;
+  return c;
+}
+inline subcall barrier() { return call_of(collective::barrier, {}, {}, 0); }
+/// Of what stands at `data` at the root, to `data` elsewhere.
+inline subcall bcast(area data, std::size_t count, int root) {
+  return call_of(collective::bcast, data, data, count, root);
+}
+/// `to` matters at the root, where `takes` is true.
+inline subcall reduce(area from, area to, bool takes, std::size_t count, int root) {
+  subcall c = call_of(collective::reduce, from, to, count, root);
+  c.in_place = c.in_place && takes;
+  return c;
+}
+
+/// Dense displacements.
+inline std::vector<std::size_t> sums_before(const std::vector<std::size_t>& counts) {
+  std::vector<std::size_t> sums;
+  std::size_t sum = 0;
+  for (const std::size_t n : counts) {
+    sums.push_back(sum);
+    sum += n;
+  }
+  return sums;
+}
+
+/// Gathers blocks of these lengths one after another: gather or allgather where they are equal, else the
+/// vector form. With `in_place` the own block stands where it belongs, at the root of a gather or everywhere.
+inline subcall gather_blocks(bool everywhere, const std::vector<std::size_t>& counts, int place, area from,
+                             area to, bool in_place, int root = 0) {
+  subcall c;
+  c.count = counts[static_cast<std::size_t>(place)];
+  c.input = from;
+  c.output = to;
+  c.in_place = in_place;
+  c.root = root;
+  bool equal = true;
+  for (const std::size_t n : counts) equal = equal && n == counts[0];
+  if (equal) {
+    c.what = everywhere ? collective::allgather : collective::gather;
+  } else {
+    c.what = everywhere ? collective::allgatherv : collective::gatherv;
+    c.out_counts = counts;
+    c.out_displs = sums_before(counts);
+  }
+  return c;
+}
+
+/// The reverse. With `in_place` the root's own block stays where it stands.
+inline subcall scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to,
+                              bool in_place, int root) {
+  subcall c;
+  c.count = counts[static_cast<std::size_t>(place)];
+  c.input = from;
+  c.output = to;
+  c.in_place = in_place;
+  c.root = root;
+  c.what = collective::scatter;
+  for (const std::size_t n : counts)
+    if (n != counts[0]) c.what = collective::scatterv;
+  if (c.what == collective::scatterv) {
+    c.in_counts = counts;
+    c.in_displs = sums_before(counts);
+  }
+  return c;
+}
+
+/// Each member gets its block of the combined vector.
+inline subcall reduce_scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to) {
+  subcall c = call_of(collective::reduce_scatter_block, from, to, counts[static_cast<std::size_t>(place)]);
+  for (const std::size_t n : counts)
+    if (n != counts[0]) c.what = collective::reduce_scatter;
+  if (c.what == collective::reduce_scatter) {
+    c.in_counts = c.out_counts = counts;
+    c.in_displs = c.out_displs = sums_before(counts);
+  }
+  return c;
+}
+
+/// `count` elements cut into `parts` nearly equal ones, the first longer by one.
+inline std::vector<std::size_t> split(std::size_t count, std::size_t parts) {
+  std::vector<std::size_t> all(parts, count / parts);
+  for (std::size_t i = 0; i < count % parts; ++i) ++all[i];
+  return all;
+}
+
+}  // namespace tutti::compositions::parts

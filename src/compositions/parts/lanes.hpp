@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rectangle of ranks: nodes (level 0) of equal width, and lanes through the nodes, which take from each the
+// rank of one place. Both are in rank order where nodes are consecutive.
+#pragma once
+
+#include <vector>
+
+#include "compose/planner.hpp"
+
+namespace tutti::compositions::parts {
+
+struct lanes {
+  const hierarchy& layout;
+  std::size_t width, nodes;     ///< ranks of a node; nodes
+  std::size_t place, own_node;  ///< of this rank: its place in `node`, and in `lane`
+  crowd node, lane;
+
+  explicit lanes(planner& p)
+      : layout(p.layout()),
+        width(static_cast<std::size_t>(layout.ranks_per_node())),
+        nodes(static_cast<std::size_t>(layout.nodes())),
+        place(place_of(p.rank())),
+        own_node(node_of(p.rank())),
+        node(p.node()),
+        lane(p.lane()) {}
+
+  std::size_t place_of(int rank) const { return static_cast<std::size_t>(layout.place_of(rank)); }
+  std::size_t node_of(int rank) const { return static_cast<std::size_t>(layout.node_of(rank)); }
+  int rank_at(std::size_t n, std::size_t at) const { return layout.members(static_cast<int>(n))[at]; }
+
+  std::vector<int> lane_by_lane() const {
+    std::vector<int> ranks;
+    for (std::size_t at = 0; at < width; ++at)
+      for (std::size_t n = 0; n < nodes; ++n) ranks.push_back(rank_at(n, at));
+    return ranks;
+  }
+  std::vector<int> node_by_node() const {
+    std::vector<int> ranks;
+    for (std::size_t n = 0; n < nodes; ++n)
+      for (std::size_t at = 0; at < width; ++at) ranks.push_back(rank_at(n, at));
+    return ranks;
+  }
+};
+
+}  // namespace tutti::compositions::parts

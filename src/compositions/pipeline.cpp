@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bcast/pipeline, reduce/pipeline, allreduce/pipeline, scan/pipeline, exscan/pipeline
+//
+// The vector is cut into segments, and each is a call of its own. Some calls are under way together, so
+// that one segment's transfers overlap the combining of another; no buffer grows with the vector.
+//
+// Source:       folklore; MPICH (bcast and allreduce by pipelined blocks)
+// Parameters:   segment = 65536 in 1..1073741824: bytes of one call, more where there would be above 1024
+//                 of them; window = 4 in 1..64: calls under way together
+// Calls:        the same collective on the same ranks, a segment each
+// Good for:     long vectors, where algorithms without segments are chosen for short ones
+#include <algorithm>
+
+#include "compose/composition.hpp"
+#include "compositions/parts/segments.hpp"
+
+namespace tutti::compositions::pipeline {
+
+void plan(planner& p) {
+  const crowd all = p.all();
+  const parts::segments cut(p);
+  std::vector<planner::ticket> under_way;
+  const std::size_t window = std::max<std::size_t>(1, p.of(knob::window));
+  const area from = p.operand();
+  // Of a bcast the root has an input, the others an output.
+  const bool receives = p.what() == collective::bcast && p.rank() != p.root();
+  for (std::size_t i = 0; i < cut.number(); ++i) {
+    if (i >= window) p.wait(under_way[i - window]);
+    subcall one;
+    one.what = p.what();
+    one.nonblocking = true;
+    one.in_place = p.asked().in_place && p.what() != collective::bcast;
+    one.root = p.root();
+    one.count = cut.length(i);
+    one.input = (receives ? p.output() : from) + cut.begin(i);
+    one.output = (p.what() == collective::bcast ? one.input : p.output() + cut.begin(i));
+    under_way.push_back(p.start(all, one));
+  }
+  for (std::size_t i = cut.number() > window ? cut.number() - window : 0; i < cut.number(); ++i)
+    p.wait(under_way[i]);
+}
+
+}  // namespace tutti::compositions::pipeline

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bcast/pipelined_hierarchical, reduce/pipelined_hierarchical, allreduce/pipelined_hierarchical
+//
+// The node leader's way, segment by segment: while the leaders talk about one segment, the nodes are at
+// the one before or after it. The groups of a deeper hierarchy are as many stages more.
+//
+// Source:       Awan et al. 2017 (pipelined hierarchical bcast); Open MPI (HAN, Luo et al. 2020)
+// Restrictions: rank_order
+// Parameters:   segment = 131072 in 1..1073741824: bytes of one call, more where there would be above
+//                 1024 calls
+// Calls:        in the node bcast or reduce; among the leaders the same collective; a segment each, all
+//                 stages under way together
+// Good for:     long vectors on many nodes
+#include "compose/composition.hpp"
+#include "compositions/parts/calls.hpp"
+#include "compositions/parts/levels.hpp"
+#include "compositions/parts/segments.hpp"
+
+namespace tutti::compositions::pipelined_hierarchical {
+
+namespace {
+
+using groups = std::vector<parts::level_group>;
+
+// stage(k, begin, length) starts the k-th call of a segment. All stages of one time are under way together.
+template <class Stage>
+void in_stages(planner& p, std::size_t stages, const Stage& stage) {
+  const parts::segments cut(p, stages);
+  for (std::size_t time = 0; time < cut.number() + stages - 1; ++time) {
+    std::vector<planner::ticket> under_way;
+    for (std::size_t i = 0; i < cut.number(); ++i)
+      if (i <= time && time - i < stages) under_way.push_back(stage(time - i, cut.begin(i), cut.length(i)));
+    for (const planner::ticket t : under_way) p.wait(t);
+  }
+}
+
+planner::ticket start(planner& p, const parts::level_group& g, subcall c) {
+  if (!g.several()) {
+    p.skip();
+    return -1;
+  }
+  c.nonblocking = true;
+  return p.start(g.group, std::move(c));
+}
+
+// Where this rank's contribution to group l stands, for each: its operand until it has taken others'.
+std::vector<area> contributions(planner& p, const groups& g, area result) {
+  std::vector<area> all;
+  area mine = p.operand();
+  for (const auto& one : g) {
+    all.push_back(mine);
+    if (one.several() && one.speaks) mine = result;
+  }
+  all.push_back(mine);
+  return all;
+}
+
+void bcast(planner& p) {
+  const groups g = parts::levels_of(p, p.root());
+  const area data = p.rank() == p.root() ? p.operand() : p.output();
+  in_stages(p, g.size(), [&](std::size_t stage, std::size_t begin, std::size_t n) {
+    const auto& at = g[g.size() - 1 - stage];
+    return start(p, at, parts::bcast(data + begin, n, at.speaker));
+  });
+}
+
+void reduce(planner& p) {
+  const groups g = parts::levels_of(p, p.root());
+  bool takes = false;
+  for (const auto& one : g) takes = takes || (one.speaks && one.several());
+  const bool root = p.rank() == p.root();
+  const area result = root ? p.output() : p.scratch(takes ? p.count() : 0);
+  const auto mine = contributions(p, g, result);
+  in_stages(p, g.size(), [&](std::size_t l, std::size_t begin, std::size_t n) {
+    return start(p, g[l], parts::reduce(mine[l] + begin, result + begin, g[l].speaks, n, g[l].speaker));
+  });
+  if (root) p.copy(mine.back(), result, p.count());
+}
+
+void allreduce(planner& p) {
+  const groups g = parts::levels_of(p, 0);
+  const std::size_t top = g.size() - 1;
+  const area result = p.output();
+  const auto mine = contributions(p, g, result);
+  // All leaders have their parts in place, or none has.
+  const bool combined = p.layout().nodes(p.layout().levels() - 1) < p.size();
+  in_stages(p, 2 * top + 1, [&](std::size_t stage, std::size_t begin, std::size_t n) {
+    if (stage < top)
+      return start(p, g[stage],
+                   parts::reduce(mine[stage] + begin, result + begin, g[stage].speaks, n, g[stage].speaker));
+    if (stage > top) {
+      const auto& at = g[2 * top - stage];
+      return start(p, at, parts::bcast(result + begin, n, at.speaker));
+    }
+    if (g[top].group.member() && (combined || !g[top].several()))
+      p.copy(mine[top] + begin, result + begin, n);
+    return start(
+        p, g[top],
+        parts::call_of(collective::allreduce, (combined ? result : mine[top]) + begin, result + begin, n));
+  });
+}
+
+}  // namespace
+
+void plan(planner& p) {
+  switch (p.what()) {
+    case collective::bcast:
+      return bcast(p);
+    case collective::reduce:
+      return reduce(p);
+    default:
+      return allreduce(p);
+  }
+}
+
+}  // namespace tutti::compositions::pipelined_hierarchical

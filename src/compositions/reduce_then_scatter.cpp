@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_scatter/reduce_then_scatter, reduce_scatter_block/reduce_then_scatter
+//
+// Rank 0 gets the whole result and hands out the blocks. What a reduce_scatter may never be slower than:
+// a mock-up for the performance guidelines.
+//
+// Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
+// Calls:        reduce to rank 0, scatter or scatterv from it
+// Good for:     where the library's own reduce_scatter is worse than its parts
+#include <numeric>
+
+#include "compose/composition.hpp"
+#include "compositions/parts/block_order.hpp"
+#include "compositions/parts/calls.hpp"
+
+namespace tutti::compositions::reduce_then_scatter {
+
+void plan(planner& p) {
+  const crowd all = p.all();
+  const bool uneven = p.what() == collective::reduce_scatter, root = p.rank() == 0;
+  const auto counts =
+      uneven ? parts::vector_of(p.asked().in_counts, p.size()) : parts::uniform_counts(p.size(), p.count());
+  const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  // In place rank 0 has its own block where it belongs then: at the beginning.
+  const bool in_place = p.asked().in_place;
+  const area sums = in_place ? p.output() : p.scratch(root ? total : 0);
+  p.call_on(all, parts::reduce(p.operand(), sums, root, total, 0));
+  subcall scatter;
+  scatter.what = uneven ? collective::scatterv : collective::scatter;
+  scatter.count = counts[static_cast<std::size_t>(p.rank())];
+  scatter.in_place = root && in_place;
+  scatter.input = sums;
+  scatter.output = p.output();
+  if (uneven && root) {
+    scatter.in_counts = counts;
+    scatter.in_displs = parts::sums_before(counts);
+  }
+  p.call_on(all, scatter);
+}
+
+}  // namespace tutti::compositions::reduce_then_scatter

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// barrier/staged_buffer, bcast/staged_buffer, reduce/staged_buffer, allreduce/staged_buffer,
+//   gather/staged_buffer, gatherv/staged_buffer, scatter/staged_buffer, scatterv/staged_buffer,
+//   allgather/staged_buffer, allgatherv/staged_buffer, alltoall/staged_buffer, alltoallv/staged_buffer,
+//   alltoallw/staged_buffer, reduce_scatter/staged_buffer, reduce_scatter_block/staged_buffer,
+//   scan/staged_buffer, exscan/staged_buffer
+//
+// Operands are copied into one dense piece of the library's own memory, the same collective is done
+// there, and what comes of it is copied to where it belongs.
+//
+// Source:       MPICH (compositions for device and derived-type buffers)
+// Calls:        the same collective on the same ranks, of dense buffers
+// Good for:     memory that the network cannot reach, or blocks strewn over a large buffer
+#include <numeric>
+
+#include "compose/composition.hpp"
+#include "compositions/parts/block_order.hpp"
+#include "compositions/parts/calls.hpp"
+
+namespace tutti::compositions::staged_buffer {
+
+namespace {
+
+// Blocks of all ranks in the caller's buffer and in scratch.
+struct staged {
+  parts::block_order order;
+  std::vector<std::size_t> displs;
+  area dense;
+
+  staged(planner& p, std::vector<std::size_t> counts, std::vector<std::size_t> where)
+      : order(parts::in_order(p.size()), std::move(counts)),
+        displs(std::move(where)),
+        dense(p.scratch(order.total)) {}
+  staged(planner& p, const counts_view& counts, const counts_view& where)
+      : staged(p, parts::vector_of(counts, p.size()), parts::vector_of(where, p.size())) {}
+
+  void in(planner& p, area table) const { parts::copy_blocks(p, order, dense, table, displs, false); }
+  void out(planner& p, area table) const { parts::copy_blocks(p, order, dense, table, displs, true); }
+};
+
+staged blocks_of(planner& p) {
+  return {p, parts::uniform_counts(p.size(), p.count()), parts::uniform_displs(p.size(), p.count())};
+}
+
+// One vector of count elements: operand and result.
+void vectors(planner& p) {
+  const std::size_t n = p.count();
+  const bool root = p.rank() == p.root(), bcast = p.what() == collective::bcast;
+  const area data = p.scratch(n);
+  if (!bcast || root) p.copy(p.operand(), data, n);
+  subcall c = parts::call_of(p.what(), data, data, n, p.root());
+  if (p.what() == collective::reduce) c.in_place = root;
+  p.call_on(p.all(), c);
+  const bool gets = bcast                            ? !root
+                    : p.what() == collective::reduce ? root
+                    : p.what() == collective::exscan ? p.rank() != 0
+                                                     : true;
+  if (gets) p.copy(data, p.output(), n);
+}
+
+void gather(planner& p) {
+  const bool uneven = is_vector_form(p.what()),
+             everywhere = p.what() == collective::allgather || p.what() == collective::allgatherv;
+  const bool receives = everywhere || p.rank() == p.root();
+  const std::size_t n =
+      uneven && receives ? p.asked().out_counts[static_cast<std::size_t>(p.rank())] : p.count();
+  const area mine = p.scratch(n);
+  area operand = p.operand();
+  if (uneven && receives && p.asked().in_place)
+    operand = operand + p.asked().out_displs[static_cast<std::size_t>(p.rank())];
+  p.copy(operand, mine, n);
+  subcall c = parts::call_of(p.what(), mine, mine, n, p.root());
+  c.in_place = false;
+  if (!receives) return p.call_on(p.all(), c);
+  const staged all = uneven ? staged(p, p.asked().out_counts, p.asked().out_displs) : blocks_of(p);
+  c.output = all.dense;
+  if (uneven) {
+    c.out_counts = all.order.counts;
+    c.out_displs = all.order.begins;
+  }
+  p.call_on(p.all(), c);
+  all.out(p, p.output());
+}
+
+void scatter(planner& p) {
+  const bool uneven = p.what() == collective::scatterv, root = p.rank() == p.root();
+  const std::size_t n = uneven && root ? p.asked().in_counts[static_cast<std::size_t>(p.rank())] : p.count();
+  const area mine = p.scratch(n);
+  subcall c = parts::call_of(p.what(), {}, mine, n, p.root());
+  c.in_place = false;
+  if (root) {
+    const staged all = uneven ? staged(p, p.asked().in_counts, p.asked().in_displs) : blocks_of(p);
+    all.in(p, p.input());
+    c.input = all.dense;
+    if (uneven) {
+      c.in_counts = all.order.counts;
+      c.in_displs = all.order.begins;
+    }
+  }
+  p.call_on(p.all(), c);
+  if (!root || !p.asked().in_place) p.copy(mine, p.output(), n);
+}
+
+void exchange(planner& p) {
+  const call& asked = p.asked();
+  const bool uneven = p.what() != collective::alltoall;
+  const staged result = uneven ? staged(p, asked.out_counts, asked.out_displs) : blocks_of(p);
+  const staged given = !uneven || asked.in_place ? staged(p, result.order.counts, result.displs)
+                                                 : staged(p, asked.in_counts, asked.in_displs);
+  given.in(p, p.operand());
+  subcall c = parts::call_of(p.what(), given.dense, result.dense, p.count());
+  c.in_place = false;
+  if (uneven) {
+    c.count = 0;
+    c.in_counts = given.order.counts;
+    c.in_displs = given.order.begins;
+    c.out_counts = result.order.counts;
+    c.out_displs = result.order.begins;
+  }
+  p.call_on(p.all(), c);
+  result.out(p, p.output());
+}
+
+void reduce_scatter(planner& p) {
+  const auto counts = p.what() == collective::reduce_scatter ? parts::vector_of(p.asked().in_counts, p.size())
+                                                             : parts::uniform_counts(p.size(), p.count());
+  const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const std::size_t own = counts[static_cast<std::size_t>(p.rank())];
+  const area given = p.scratch(total), result = p.scratch(own);
+  p.copy(p.operand(), given, total);
+  subcall c = parts::call_of(p.what(), given, result, own);
+  c.in_place = false;
+  if (p.what() == collective::reduce_scatter) {
+    c.in_counts = c.out_counts = counts;
+    c.in_displs = c.out_displs = parts::sums_before(counts);
+  }
+  p.call_on(p.all(), c);
+  p.copy(result, p.output(), own);
+}
+
+}  // namespace
+
+void plan(planner& p) {
+  switch (p.what()) {
+    case collective::barrier:
+      return p.call_on(p.all(), parts::barrier());
+    case collective::gather:
+    case collective::gatherv:
+    case collective::allgather:
+    case collective::allgatherv:
+      return gather(p);
+    case collective::scatter:
+    case collective::scatterv:
+      return scatter(p);
+    case collective::alltoall:
+    case collective::alltoallv:
+    case collective::alltoallw:
+      return exchange(p);
+    case collective::reduce_scatter:
+    case collective::reduce_scatter_block:
+      return reduce_scatter(p);
+    default:
+      return vectors(p);
+  }
+}
+
+}  // namespace tutti::compositions::staged_buffer
