@@ -27,6 +27,15 @@ constexpr std::array table = std::to_array<variable>({
     {"TUTTI_PIN", "0, 1", "1 where there are as many threads as cores", "bind each thread to a core"},
     {"TUTTI_CHECK", "0, 1", "0",
      "compare every call on all ranks before it is carried out, and report who differs"},
+    {"TUTTI_NODES",
+     "4x2 (4 nodes of 2 ranks), 2x3x4 (2 nodes of 3 nodes of 4), 3,1,4 (nodes of so many ranks) or 0:1:0:1 "
+     "(the node of each rank)",
+     "mpi: ranks that share memory are a node; else one node",
+     "lay the ranks out over nodes that need not exist; over MPI those of MPI_COMM_WORLD, and what rank 0 "
+     "has set counts"},
+    {"TUTTI_TRACE", "calls, calls:json=FILE", "",
+     "print at the end of the run, for each communicator and kind of call, how many there were, what ran, "
+     "the bytes and the time"},
     {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "", "where to look first for engine modules"},
     {"TUTTI_COLL_SELECTION_JSON_FILE", "a file", "",
@@ -37,22 +46,39 @@ constexpr std::array table = std::to_array<variable>({
      "what becomes of a named algorithm that does not serve a call: refuse, or use another and say so once, "
      "or not"},
     {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, with parameters as ring:segment=64K, or native",
-     "", "as TUTTI_ALLREDUCE_ALGORITHM=ring: use it wherever its restrictions allow"},
+     "",
+     "as TUTTI_ALLREDUCE_ALGORITHM=ring: within a group, use it wherever its restrictions allow; and no "
+     "composition, unless that is set too"},
+    {"TUTTI_<COLLECTIVE>_INTER_ALGORITHM", "an algorithm's name, with parameters", "",
+     "the same for calls between two groups"},
+    {"TUTTI_<COLLECTIVE>_COMPOSITION",
+     "a composition's name, with parameters as pipeline:segment=64K, or @pure", "",
+     "as TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast: make the collective of others in this way wherever its "
+     "restrictions allow, or (@pure) never of others; the algorithm that is set runs inside of it"},
 });
 
-bool is_algorithm_variable(std::string_view name) {
-  constexpr std::string_view head = "TUTTI_", tail = "_ALGORITHM";
-  if (!name.starts_with(head) || !name.ends_with(tail) || name.size() <= head.size() + tail.size())
-    return false;
-  std::string what(name.substr(head.size(), name.size() - head.size() - tail.size()));
-  std::transform(what.begin(), what.end(), what.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::find(collective_names.begin(), collective_names.end(), what) != collective_names.end();
+std::string upper(std::string_view name) {
+  std::string text(name);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
 }
 
 }  // namespace
 
 std::span<const variable> variables() noexcept { return table; }
+
+std::vector<std::string> names_of(const variable& v) {
+  constexpr std::string_view any = "<COLLECTIVE>";
+  const std::size_t at = v.name.find(any);
+  std::vector<std::string> names;
+  if (at == v.name.npos) names.emplace_back(v.name);
+  if (at != v.name.npos)
+    for (const std::string_view what : collective_names)
+      names.push_back(std::string(v.name.substr(0, at)) + upper(what) +
+                      std::string(v.name.substr(at + any.size())));
+  return names;
+}
 
 std::optional<std::string> setting(std::string_view name) {
   const char* value = std::getenv(std::string(name).c_str());
@@ -95,12 +121,13 @@ bool switch_setting(std::string_view name, bool otherwise) {
 }
 
 std::vector<std::string> unknown_settings() {
-  std::vector<std::string> unknown;
+  std::vector<std::string> known, unknown;
+  for (const variable& v : table)
+    for (std::string& name : names_of(v)) known.push_back(std::move(name));
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    if (!name.starts_with("TUTTI_") || is_algorithm_variable(name)) continue;
-    if (std::none_of(table.begin(), table.end(), [&](const variable& v) { return v.name == name; }))
+    if (name.starts_with("TUTTI_") && std::find(known.begin(), known.end(), name) == known.end())
       unknown.emplace_back(name);
   }
   std::sort(unknown.begin(), unknown.end());

@@ -20,9 +20,12 @@ struct variable {
   std::string_view meaning;
 };
 
-/// In the order in which documents show them. TUTTI_<COLLECTIVE>_ALGORITHM stands for one variable a
-/// collective.
+/// In the order in which documents show them. TUTTI_<COLLECTIVE>_ALGORITHM and its like stand for one
+/// variable a collective.
 std::span<const variable> variables() noexcept;
+
+/// The variables that an entry stands for: one of its name, or one a collective.
+std::vector<std::string> names_of(const variable&);
 
 /// The value, or nothing where it is unset or empty.
 std::optional<std::string> setting(std::string_view name);

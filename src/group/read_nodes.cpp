@@ -66,7 +66,7 @@ hierarchy from_product(std::string_view text, const std::vector<std::int64_t>& n
   for (const std::int64_t n : numbers) made = made > most ? made : made * n;
   if (made != ranks) {
     const std::int64_t each = numbers.back(), nodes = numbers.front();
-    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) + "; such as " +
+    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) + "; " +
                      (ranks % each == 0    ? std::to_string(ranks / each) + "x" + std::to_string(each)
                       : ranks % nodes == 0 ? std::to_string(nodes) + "x" + std::to_string(ranks / nodes)
                                            : "1x" + std::to_string(ranks)) +

@@ -138,11 +138,11 @@ TEST_P(read_nodes_refuses, with_a_text_that_says_what_would_be_right) {
 INSTANTIATE_TEST_SUITE_P(
     texts, read_nodes_refuses,
     testing::Values(
-        refused{"4x3", 8, "is \"4x3\", which makes 12 ranks where there are 8; such as 4x2 makes them"},
-        refused{"4x2", 6, "makes 8 ranks where there are 6; such as 3x2 makes them"},
-        refused{"4x2", 7, "makes 8 ranks where there are 7; such as 1x7 makes them"},
-        refused{"2x2x2", 4, "makes 8 ranks where there are 4; such as 2x2 makes them"},
-        refused{"1", 3, "makes 1 rank where there are 3; such as 3x1 makes them"},
+        refused{"4x3", 8, "is \"4x3\", which makes 12 ranks where there are 8; 4x2 makes them"},
+        refused{"4x2", 6, "makes 8 ranks where there are 6; 3x2 makes them"},
+        refused{"4x2", 7, "makes 8 ranks where there are 7; 1x7 makes them"},
+        refused{"2x2x2", 4, "makes 8 ranks where there are 4; 2x2 makes them"},
+        refused{"1", 3, "makes 1 rank where there are 3; 3x1 makes them"},
         refused{"3,1,4", 9, "makes 8 ranks where there are 9; the ranks of all nodes must add up to 9"},
         refused{"0:1:0", 4, "names the nodes of 3 ranks where there are 4; name the node of each, 4 numbers"},
         refused{"0:1:0:1:1", 4, "names the nodes of 5 ranks where there are 4"},

@@ -12,6 +12,7 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
+#include "engines/layout.hpp"
 #include "face/modules.hpp"
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
@@ -30,6 +31,8 @@ std::string processor() {
   return "unknown";
 }
 
+std::string count_of(int n, const char* noun) { return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s"); }
+
 json caches() {
   json found = json::array();
   for (int i = 0; i < 8; ++i) {
@@ -40,6 +43,38 @@ json caches() {
     if (t != "Instruction") found.push_back({{"level", l}, {"size", s}});
   }
   return found;
+}
+
+// Of the ranks that a run would have here. Over MPI only MPI itself knows it, unless TUTTI_NODES is set.
+json layout_in_force() {
+  const launcher by = find_launcher();
+  const bool over_mpi = setting("TUTTI_ENGINE").value_or(by.mpi ? "mpi" : "") == "mpi";
+  const auto pretended = setting(layout_variable);
+  json one{{"pretended", pretended.has_value()}};
+  if (over_mpi && (!pretended || by.ranks <= 0)) {
+    one["text"] = pretended ? *pretended : "ranks that share memory are a node";
+    return one;
+  }
+  try {
+    const int ranks = over_mpi ? by.ranks
+                               : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
+                                                                 static_cast<std::uint64_t>(usable_cores())));
+    const hierarchy layout = layout_of_process(ranks);
+    std::string text = count_of(ranks, "rank") + " on " + count_of(layout.nodes(), "node");
+    if (layout.ranks_per_node() > 0 && layout.nodes() > 1)
+      text += " of " + std::to_string(layout.ranks_per_node());
+    one["ranks"] = ranks;
+    one["levels"] = json::array();
+    for (int l = 0; l < layout.levels(); ++l) {
+      if (l > 0) text += ", these on " + std::to_string(layout.nodes(l));
+      one["levels"].push_back({{"nodes", layout.nodes(l)}, {"ranks_per_node", layout.ranks_per_node(l)}});
+    }
+    one["consecutive"] = layout.consecutive();
+    one["text"] = text + (layout.consecutive() ? "" : ", ranks of a node not consecutive");
+  } catch (const usage_error& fault) {
+    one["fault"] = fault.what();
+  }
+  return one;
 }
 
 json gather() {
@@ -60,6 +95,7 @@ json gather() {
                     {"usable_cores", usable_cores()},
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
+  all["layout"] = layout_in_force();
   all["algorithms"] = catalogue().size();
   all["variables"] = json::array();
   for (const variable& v : variables()) {
@@ -69,6 +105,11 @@ json gather() {
                                 {"values", v.values},
                                 {"default", v.preset},
                                 {"meaning", v.meaning}});
+    if (const auto names = names_of(v); names.size() > 1) {
+      json& set = all["variables"].back()["set"] = json::object();
+      for (const std::string& name : names)
+        if (const auto one = setting(name)) set[name] = *one;
+    }
   }
   all["unknown_variables"] = unknown_settings();
   return all;
@@ -103,14 +144,21 @@ void print_table(const json& all) {
              all["machine"]["usable_cores"].get<int>(), all["machine"]["memory_mib"].get<long>());
   for (const auto& c : all["machine"]["caches"])
     fmt::print("  level {} cache {}\n", text(c["level"]), text(c["size"]));
+  const json& layout = all["layout"];
+  fmt::print("\nlayout\n  {}{}\n", text(layout[layout.contains("fault") ? "fault" : "text"]),
+             layout["pretended"].get<bool>() ? " (TUTTI_NODES)" : "");
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
-  for (const auto& v : all["variables"])
-    fmt::print("  {:<30} {}\n", text(v["name"]),
-               v["value"].is_null()
-                   ? "(unset: " + (text(v["default"]).empty() ? "nothing" : text(v["default"])) + ")"
-                   : text(v["value"]));
+  for (const auto& v : all["variables"]) {
+    const std::string preset = text(v["default"]).empty() ? "nothing" : text(v["default"]);
+    const bool one_a_collective = v.contains("set");
+    if (one_a_collective)
+      for (const auto& [name, value] : v["set"].items()) fmt::print("  {:<36} {}\n", name, text(value));
+    if (!one_a_collective || v["set"].empty())
+      fmt::print("  {:<36} {}\n", text(v["name"]),
+                 v["value"].is_null() ? "(unset: " + preset + ")" : text(v["value"]));
+  }
   for (const auto& name : all["unknown_variables"])
-    fmt::print("  {:<30} set, but tutti knows no such variable\n", text(name));
+    fmt::print("  {:<36} set, but tutti knows no such variable\n", text(name));
 }
 
 }  // namespace

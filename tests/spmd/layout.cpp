@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an engine says of the nodes that its ranks lie on and of its own conditions, on every rank against a
+// plain count: processors and host names of all ranks, and from three ranks on a TUTTI_NODES of this
+// program's. Over MPI only rank 0 has the right one set: it counts.
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "engines/conditions.hpp"
+#include "engines/endpoint.hpp"
+#include "face/modules.hpp"
+#include "support/check.hpp"
+
+namespace {
+
+using namespace tutti;
+
+// What every rank has, one after the other. `id`: another for each call.
+std::vector<int> of_all(endpoint& door, std::uint64_t id, const std::vector<int>& mine) {
+  const auto world = door.open(group::range(0, 1, door.size(), door.rank()), id, nullptr);
+  std::vector<int> all(mine.size() * static_cast<std::size_t>(door.size()));
+  call c;
+  c.what = collective::allgather;
+  c.type = element_of<int>();
+  c.count = mine.size();
+  c.input = mine.data();
+  c.output = all.data();
+  world->native(c, {});
+  return all;
+}
+
+int node_of(int rank) { return rank * rank % 3; }
+
+// Cores that any rank of the job may use. All are on one machine here.
+int cores_of(endpoint& door) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> mine(CPU_SETSIZE);
+  for (std::size_t i = 0; i < CPU_SETSIZE; ++i) mine[i] = CPU_ISSET(i, &set) ? 1 : 0;
+  const std::vector<int> all = of_all(door, 1, mine);
+  int cores = 0;
+  for (std::size_t i = 0; i < CPU_SETSIZE; ++i) {
+    bool used = false;
+    for (std::size_t at = i; at < all.size(); at += CPU_SETSIZE) used = used || all[at] != 0;
+    cores += used ? 1 : 0;
+  }
+  return cores;
+}
+
+std::vector<int> nodes_expected(endpoint& door, bool pretended) {
+  std::vector<int> expected;
+  if (pretended) {
+    for (int r = 0; r < door.size(); ++r) expected.push_back(node_of(r));
+    return expected;
+  }
+  char name[HOST_NAME_MAX + 1] = "";
+  gethostname(name, sizeof name - 1);
+  const std::vector<int> all = of_all(door, 2, std::vector<int>(name, name + sizeof name));
+  for (std::size_t at = 0; at < all.size(); at += sizeof name)  // the first rank of the same name
+    for (std::size_t first = 0;; first += sizeof name)
+      if (std::equal(all.begin() + static_cast<long>(at), all.begin() + static_cast<long>(at + sizeof name),
+                     all.begin() + static_cast<long>(first))) {
+        expected.push_back(static_cast<int>(first));
+        break;
+      }
+  return expected;
+}
+
+void look(endpoint& door, bool pretended, const std::string& mpi) {
+  const check::on_rank check(door.rank());
+  const hierarchy& layout = door.layout();
+  check.equal(layout.ranks(), door.size());
+  check.equal(layout.levels(), 1);
+  const std::vector<int> expected = nodes_expected(door, pretended);
+  for (int a = 0; a < door.size(); ++a)
+    for (int b = 0; b < a; ++b)
+      check.equal(layout.node_of(a) == layout.node_of(b),
+                  expected[static_cast<std::size_t>(a)] == expected[static_cast<std::size_t>(b)]);
+
+  const auto known = known_conditions(door.engine());
+  check.equal(door.conditions().size(), known.size());
+  const int cores = cores_of(door);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const engine_condition& one = door.conditions()[i];
+    check.equal(one.name, known[i].name);
+    if (one.name == "oversubscribed") check.equal(one.holds, door.size() > cores);
+    if (one.name == "open_mpi") check.equal(one.holds, mpi == "openmpi");
+    if (one.name == "mpich") check.equal(one.holds, mpi == "mpich");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const launcher by = find_launcher();
+  launch how;
+  const char* ranks = std::getenv("TUTTI_RANKS");
+  how.ranks = by.mpi ? by.ranks : ranks != nullptr ? std::atoi(ranks) : 4;
+  const bool pretended = how.ranks >= 3;
+  if (pretended) {
+    std::string text = std::to_string(node_of(0));
+    for (int r = 1; r < how.ranks; ++r) text += ":" + std::to_string(node_of(r));
+    for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+      if (const char* value = std::getenv(rank); value != nullptr && std::string(value) != "0")
+        text = "other";
+    setenv("TUTTI_NODES", text.c_str(), 1);
+  }
+  const auto program = [&](endpoint& door) { look(door, pretended, by.module); };
+  outcome end;
+  if (by.mpi) {
+    end.failed_rank = 0;
+    end.text = "there is no module " + by.module;
+    for (const module_file& m : find_modules())
+      if (m.name == by.module) end = load_module(m).run(argc, argv, how, program);
+  } else {
+    const char* engine = std::getenv("TUTTI_ENGINE");
+    end = engine != nullptr && std::string(engine) == "threads" ? run_threads(how, program)
+                                                                : run_fibers(how, program);
+  }
+  if (end.failed_rank < 0) return 0;
+  std::fprintf(stderr, "rank %d: %s\n", end.failed_rank, end.text.c_str());
+  return 1;
+}
