@@ -145,8 +145,9 @@ void print_table(const json& all) {
   for (const auto& c : all["machine"]["caches"])
     fmt::print("  level {} cache {}\n", text(c["level"]), text(c["size"]));
   const json& layout = all["layout"];
-  fmt::print("\nlayout\n  {}{}\n", text(layout[layout.contains("fault") ? "fault" : "text"]),
-             layout["pretended"].get<bool>() ? " (TUTTI_NODES)" : "");
+  const bool fault = layout.contains("fault");
+  fmt::print("\nlayout\n  {}{}\n", text(layout[fault ? "fault" : "text"]),
+             layout["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
     const std::string preset = text(v["default"]).empty() ? "nothing" : text(v["default"]);
