@@ -103,6 +103,12 @@ literals common_part(const truth_set& set, condition_bits mentioned, const truth
       if (!set.meets(other) && all.meets(other)) common.demand(c, value);
     }
   });
+  // What follows from another need not be said.
+  for (const consequence& c : consequences())
+    if ((common.mask & bit(c.first)) && ((common.values & bit(c.first)) != 0) == c.first_value) {
+      common.mask &= ~bit(c.second);
+      common.values &= ~bit(c.second);
+    }
   return common;
 }
 

@@ -17,8 +17,6 @@ namespace tutti {
 
 class truth_set {
  public:
-  using bits = std::vector<std::uint64_t>;
-
   /// More conditions are not told apart.
   static constexpr int most = 25;
 
@@ -28,7 +26,7 @@ class truth_set {
     const std::size_t all = std::size_t{1} << order_.size();
     left_.assign((all + 63) / 64, ~std::uint64_t{0});
     if (all < 64) left_[0] = (std::uint64_t{1} << all) - 1;
-    keep(left_, fixed_conditions(what));
+    keep(fixed_conditions(what));
     for (const consequence& c : consequences()) {
       literals broken;
       broken.demand(c.first, c.first_value);
@@ -37,57 +35,83 @@ class truth_set {
     }
   }
 
-  bool empty() const noexcept { return !first(left_).has_value(); }
+  bool empty() const noexcept { return !any().has_value(); }
   /// Truth values of a call that is still there.
-  std::optional<literals> any() const { return first(left_); }
+  std::optional<literals> any() const { return any_without({}, nothing()); }
   /// Those of a call that is still there, to which `some` applies and for which `also` does not hold.
   std::optional<literals> any_without(const literals& some, const literals& also) const {
-    bits chosen = left_;
-    keep(chosen, some);
-    bits legal = chosen;
-    keep(legal, also);
-    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] &= ~legal[i];
-    return first(chosen);
+    const pattern wanted = pattern_of(some), forbidden = pattern_of(also);
+    std::optional<literals> found;
+    each(wanted, [&](std::size_t i) {
+      const std::uint64_t gone = forbidden.never || !forbidden.fits(i) ? 0 : forbidden.within;
+      const std::uint64_t there = left_[i] & wanted.within & ~gone;
+      if (there == 0) return true;
+      found = values_at(i * 64 + static_cast<std::size_t>(std::countr_zero(there)));
+      return false;
+    });
+    return found;
   }
-  bool meets(const literals& some) const {
-    bits chosen = left_;
-    keep(chosen, some);
-    return first(chosen).has_value();
-  }
+  bool meets(const literals& some) const { return any_without(some, nothing()).has_value(); }
   /// Leaves those to which `some` applies.
-  void keep(const literals& some) { keep(left_, some); }
+  void keep(const literals& some) {
+    const pattern wanted = pattern_of(some);
+    for (std::size_t i = 0; i < left_.size(); ++i)
+      left_[i] = !wanted.never && wanted.fits(i) ? left_[i] & wanted.within : 0;
+  }
   /// Takes out the calls to which `some` applies.
   void take(const literals& some) {
-    bits gone = left_;
-    keep(gone, some);
-    for (std::size_t i = 0; i < left_.size(); ++i) left_[i] &= ~gone[i];
+    const pattern gone = pattern_of(some);
+    each(gone, [&](std::size_t i) {
+      left_[i] &= ~gone.within;
+      return true;
+    });
   }
 
  private:
-  void keep(bits& set, const literals& some) const {
-    static constexpr std::uint64_t within[] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
+  /// Which elements some literals apply to: words whose number has `values` in the bits of `mask`, and there
+  /// the bits `within`.
+  struct pattern {
+    std::size_t mask = 0, values = 0;
+    std::uint64_t within = ~std::uint64_t{0};
+    bool never = false;
+
+    bool fits(std::size_t i) const noexcept { return (i & mask) == values; }
+  };
+  /// What holds for no call.
+  static literals nothing() noexcept { return {0, 1}; }
+
+  pattern pattern_of(const literals& some) const {
+    static constexpr std::uint64_t halves[] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
                                                0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
+    pattern p;
+    p.never = (some.values & ~some.mask) != 0;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       if (!(some.mask & bit(order_[k]))) continue;
       const bool value = (some.values & bit(order_[k])) != 0;
-      for (std::size_t i = 0; i < set.size(); ++i)
-        set[i] &=
-            k < 6 ? (value ? within[k] : ~within[k]) : ((i >> (k - 6) & 1) == value ? ~std::uint64_t{0} : 0);
+      if (k < 6) {
+        p.within &= value ? halves[k] : ~halves[k];
+      } else {
+        p.mask |= std::size_t{1} << (k - 6);
+        if (value) p.values |= std::size_t{1} << (k - 6);
+      }
     }
+    return p;
   }
-  std::optional<literals> first(const bits& set) const {
-    for (std::size_t i = 0; i < set.size(); ++i) {
-      if (set[i] == 0) continue;
-      const std::size_t at = i * 64 + static_cast<std::size_t>(std::countr_zero(set[i]));
-      literals found;
-      for (std::size_t k = 0; k < order_.size(); ++k) found.demand(order_[k], (at >> k & 1) != 0);
-      return found;
-    }
-    return std::nullopt;
+  /// Calls `step` with the number of every word that fits, until it answers false.
+  template <class F>
+  void each(const pattern& p, F&& step) const {
+    if (p.never) return;
+    for (std::size_t i = p.values; i < left_.size(); i = (((i | p.mask) + 1) & ~p.mask) | p.values)
+      if (!step(i)) return;
+  }
+  literals values_at(std::size_t at) const {
+    literals found;
+    for (std::size_t k = 0; k < order_.size(); ++k) found.demand(order_[k], (at >> k & 1) != 0);
+    return found;
   }
 
   std::vector<condition> order_;
-  bits left_;
+  std::vector<std::uint64_t> left_;
 };
 
 }  // namespace tutti

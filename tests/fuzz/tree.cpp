@@ -61,7 +61,8 @@ bool try_text(std::string_view text) {
   for (const situation& s : situations) {
     expect(serves(decide(both, s), s), "an illegal choice", text);
     if (whole.good()) expect(serves(decide(whole.made, s), s), "an illegal choice of a whole one", text);
-    expect(serves(decide(both, s, tree_half::composition), s), "an illegal composition", text);
+    expect(serves(decide(both, s, tree_half::composition), s, tree_half::composition),
+           "an illegal composition", text);
   }
   for (const tree_half half : {tree_half::composition, tree_half::pure})
     expect(!explain(both, situations[text.size() % situations.size()], half).path.empty(), "no explanation",

@@ -60,8 +60,12 @@ void for_each_situation(F&& try_one) {
                                      commutative, (bits & 2) != 0, (bits & 4) != 0, true));
 }
 
-/// True where the leaf serves the call: the promise of every document without faults.
-inline bool serves(const leaf& l, const situation& s) { return permits(l, s); }
+/// True where the leaf belongs into this half and serves the call: the promise of every document without
+/// faults.
+inline bool serves(const leaf& l, const situation& s, tree_half half = tree_half::pure) {
+  const bool pure = l.what == leaf::kind::native || l.what == leaf::kind::algorithm;
+  return pure == (half == tree_half::pure) && permits(l, s);
+}
 
 /// A call that is the same but for the layout of its ranks and what the engine says of itself, from a number.
 inline situation varied(situation s, unsigned bits) {

@@ -102,7 +102,12 @@ TEST(right_trees, on_the_common_one_serve_every_call) {
     const read_result r = read_tree(contents(file), file.filename().string(), extent_of(file));
     const document both = overlay(common, r.made);
     std::size_t wrong = 0;
-    for_each_situation([&](const situation& s) { wrong += !serves(decide(both, s), s); });
+    unsigned turn = 0;
+    for_each_situation([&](const situation& one) {
+      const situation s = varied(one, ++turn * 37);
+      for (const tree_half half : {tree_half::composition, tree_half::pure})
+        wrong += !serves(decide(both, s, half), s, half);
+    });
     EXPECT_EQ(wrong, 0u) << file;
     const read_result whole = read_text(write_tree(both), extent::whole);
     EXPECT_TRUE(whole.good()) << all_faults(whole);

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_check(app, status);
   tutti::tool::add_tree(app, status);
   tutti::tool::add_validate(app, status);
+  tutti::tool::add_diff(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

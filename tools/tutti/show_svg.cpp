@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "show.hpp"
+#include "text.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -48,27 +49,6 @@ constexpr const char* style = R"(<style>
   <marker id="reduced-end" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto" markerUnits="userSpaceOnUse"><path d="M0 0.5L8 4L0 7.5Z" class="reduced-end"/></marker>
 </defs>
 )";
-
-std::string escaped(std::string_view text) {
-  std::string all;
-  for (const char c : text) switch (c) {
-      case '&':
-        all += "&amp;";
-        break;
-      case '<':
-        all += "&lt;";
-        break;
-      case '>':
-        all += "&gt;";
-        break;
-      case '"':
-        all += "&quot;";
-        break;
-      default:
-        all += c;
-    }
-  return all;
-}
 
 std::string brief(const traced_place& p) {
   if (p.count == 0) return "empty";

@@ -8,6 +8,7 @@
 
 namespace tutti::tool {
 
+void add_diff(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);

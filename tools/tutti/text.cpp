@@ -71,6 +71,27 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return all;
 }
 
+std::string escaped(std::string_view text) {
+  std::string all;
+  for (const char c : text) switch (c) {
+      case '&':
+        all += "&amp;";
+        break;
+      case '<':
+        all += "&lt;";
+        break;
+      case '>':
+        all += "&gt;";
+        break;
+      case '"':
+        all += "&quot;";
+        break;
+      default:
+        all += c;
+    }
+  return all;
+}
+
 std::string number(double x) {
   if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e15)
     return std::to_string(static_cast<long long>(x));

@@ -22,6 +22,9 @@ std::string restrictions_of(const pure_algorithm& a, std::string_view none);
 /// Broken between words, each line after `indent` blanks, the last one ended too.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = 96);
 
+/// For XML.
+std::string escaped(std::string_view text);
+
 /// Whole numbers without a point.
 std::string number(double x);
 

@@ -1,35 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti tree: the decision trees of an engine, as one document.
-#include "select/tree.hpp"
-
+// tutti tree: decision trees as one document in its normal form, or as a drawing.
+#include <algorithm>
+#include <fstream>
 #include <memory>
 #include <string>
 
 #include <fmt/core.h>
 
+#include "face/trees.hpp"
 #include "subcommands.hpp"
+#include "text.hpp"
+#include "tree_svg.hpp"
+#include "tree_words.hpp"
 
 namespace tutti::tool {
+namespace {
+
+struct wishes {
+  std::string file, engine, svg, only;
+  bool is_default = false;
+};
+
+int write_out(const std::string& text, const std::string& name) {
+  if (name == "-") {
+    fmt::print("{}", text);
+    return 0;
+  }
+  std::ofstream file(name);
+  file << text;
+  file.close();
+  if (file) return 0;
+  fmt::print(stderr, "tutti tree: cannot write {}\n", name);
+  return 1;
+}
+
+int run(const wishes& asked) {
+  const std::string engine = asked.engine.empty() ? "threads" : asked.engine;
+  if (!is_engine(engine)) {
+    fmt::print(stderr, "tutti tree: there is no engine \"{}\"; there are threads, fibers and mpi\n", engine);
+    return 2;
+  }
+  if (!asked.only.empty() &&
+      std::find(collective_names.begin(), collective_names.end(), asked.only) == collective_names.end()) {
+    fmt::print(stderr, "tutti tree: there is no collective \"{}\"; did you mean \"{}\"?\n", asked.only,
+               nearest_collective(asked.only));
+    return 2;
+  }
+  int status = 0;
+  std::optional<document> d;
+  if (asked.file.empty()) {
+    d = asked.is_default ? builtin_document(engine) : *detail::load_trees(engine);
+  } else {
+    d = load_tree("tree", asked.file, status);
+    // With an engine: all that decides there.
+    if (d && !asked.engine.empty()) d = overlay(builtin_document(engine), *d);
+  }
+  if (!d) return status;
+  if (asked.svg.empty()) return write_out(write_tree(*d), "-");
+  const std::string title = asked.file.empty()     ? "The trees of " + engine
+                            : asked.engine.empty() ? asked.file
+                                                   : asked.file + " on the trees of " + engine;
+  return write_out(tree_as_svg(*d, title, asked.only), asked.svg);
+}
+
+}  // namespace
 
 void add_tree(CLI::App& app, int& status) {
-  auto* tree = app.add_subcommand("tree", "The built-in decision trees of an engine, as one document");
-  auto engine = std::make_shared<std::string>("threads");
-  auto is_default = std::make_shared<bool>(false);
-  tree->add_option("--engine", *engine, "threads, fibers or mpi")->capture_default_str();
-  tree->add_flag("--default", *is_default, "The built-in ones (there are no others here)");
+  auto* tree = app.add_subcommand("tree", "Decision trees as one document in its normal form, or drawn");
+  auto asked = std::make_shared<wishes>();
+  tree->add_option("FILE", asked->file, "A document; without one, the trees in force for an engine");
+  tree->add_option("--engine", asked->engine,
+                   "threads (usual), fibers or mpi; with a file, the trees that it is laid on");
+  tree->add_flag("--default", asked->is_default, "The built-in ones, without the files of the environment");
+  tree->add_option("--svg", asked->svg, "Draw them to this file, - is standard output");
+  tree->add_option("--collective", asked->only, "Draw this one only")->needs("--svg");
   tree->footer(
-      "Example:\n  tutti tree --engine mpi > mpi.json   # to edit, and name in "
-      "TUTTI_COLL_SELECTION_JSON_FILE\n");
-  tree->callback([engine, is_default, &status] {
-    if (*engine != "threads" && *engine != "fibers" && *engine != "mpi") {
-      fmt::print(stderr, "tutti tree: there is no engine \"{}\"; there are threads, fibers and mpi\n",
-                 *engine);
-      status = 2;
-      return;
-    }
-    fmt::print("{}\n", write_tree(builtin_document(*engine)));
-  });
+      "Ends with 1 where the drawing cannot be written, with 2 for a document that cannot be read or is at "
+      "fault.\n"
+      "Examples:\n"
+      "  tutti tree --engine mpi > mpi.json   # to edit, and name in TUTTI_COLL_SELECTION_JSON_FILE\n"
+      "  tutti tree --default --engine threads --svg threads.svg\n"
+      "  tutti tree --engine fibers --collective allreduce --svg -\n");
+  tree->callback([asked, &status] { status = run(*asked); });
 }
 
 }  // namespace tutti::tool

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti diff: for which calls two decision trees choose differently.
+#include <memory>
+#include <string>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "subcommands.hpp"
+#include "tree_words.hpp"
+
+namespace tutti::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct wishes {
+  std::string first, second, engine;
+  bool as_json = false;
+};
+
+json as_json(const literals& some, std::span<const declared_condition> declared) {
+  json all = json::object();
+  for_each_condition(
+      some.mask, [&](condition c) { all[std::string(name_of(c, declared))] = (some.values & bit(c)) != 0; });
+  return all;
+}
+json as_json(const leaf& l) {
+  json one = {{"use", name_of(l)}, {"with", json::object()}};
+  if (const catalogue_entry* const entry = l.named())
+    for (const knob_range& p : entry->parameters)
+      one["with"][std::string(name_of(p.which))] = l.knobs()[static_cast<std::size_t>(p.which)];
+  one["file"] = l.from.file == nullptr ? "" : l.from.file->name;
+  one["line"] = l.from.line;
+  return one;
+}
+
+std::string calls_of(const difference& d, std::span<const declared_condition> declared) {
+  std::string text = words_for(d.within, d.what);
+  const std::string conditions = words_for(d.when, declared);
+  if (!conditions.empty()) text += (text.empty() ? "" : "; ") + conditions;
+  if (text.empty()) text = "every call";
+  for (const literals& one : d.except) text += "; not: " + words_for(one, declared);
+  return text;
+}
+
+json as_json(const comparison& all) {
+  json list = json::array();
+  for (const difference& d : all.differences) {
+    json ranges = json::object();
+    const value_ranges any = all_values(d.what);
+    for (const quantity_entry& q : quantities()) {
+      const auto i = static_cast<std::size_t>(q.which);
+      if (d.within[i] == any[i]) continue;
+      json one = {{"from", d.within[i].least}};
+      if (d.within[i].most != tree_step::open) one["upto"] = d.within[i].most;
+      ranges[std::string(q.name)] = one;
+    }
+    json except = json::array();
+    for (const literals& one : d.except) except.push_back(as_json(one, all.conditions));
+    list.push_back({{"tree", d.half == tree_half::pure ? "pure" : "composition"},
+                    {"collective", name_of(d.what)},
+                    {"when", as_json(d.when, all.conditions)},
+                    {"except", except},
+                    {"ranges", ranges},
+                    {"words", calls_of(d, all.conditions)},
+                    {"a", as_json(d.first)},
+                    {"b", as_json(d.second)}});
+  }
+  return list;
+}
+
+void print(const comparison& all, const wishes& asked) {
+  const std::size_t width = std::max(asked.first.size(), asked.second.size()) + 1;
+  const difference* before = nullptr;
+  for (const difference& d : all.differences) {
+    if (before == nullptr || before->what != d.what || before->half != d.half)
+      fmt::print("{}{}{}\n", before == nullptr ? "" : "\n", name_of(d.what),
+                 d.half == tree_half::pure ? "" : ", composition");
+    before = &d;
+    fmt::print("  {}\n", calls_of(d, all.conditions));
+    for (const auto& [name, chosen] : {std::pair(&asked.first, &d.first), {&asked.second, &d.second}})
+      fmt::print("    {:<{}} {} ({})\n", *name + ":", width, words_for(*chosen), place_of(chosen->from));
+  }
+  if (before == nullptr) fmt::print("{} and {} decide every call alike\n", asked.first, asked.second);
+}
+
+int run(const wishes& asked) {
+  if (!asked.engine.empty() && !is_engine(asked.engine)) {
+    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are threads, fibers and mpi\n",
+               asked.engine);
+    return 2;
+  }
+  // What files leave open is decided by the engine's own trees.
+  const std::string engine = !asked.engine.empty()     ? asked.engine
+                             : is_engine(asked.first)  ? asked.first
+                             : is_engine(asked.second) ? asked.second
+                                                       : "threads";
+  int status = 0;
+  const auto load = [&](const std::string& name) -> std::optional<document> {
+    std::optional<document> one = load_tree("diff", name, status);
+    if (!one || is_engine(name)) return one;
+    return overlay(builtin_document(engine), *one);
+  };
+  const std::optional<document> first = load(asked.first), second = load(asked.second);
+  if (!first || !second) return status;
+  const comparison all = compare(*first, *second);
+  if (asked.as_json)
+    fmt::print("{}\n", as_json(all).dump(2, ' ', false, json::error_handler_t::replace));
+  else
+    print(all, asked);
+  return all.differences.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, int& status) {
+  auto* diff = app.add_subcommand("diff", "For which calls two decision trees choose differently");
+  auto asked = std::make_shared<wishes>();
+  diff->add_option("A", asked->first, "A file, or the built-in trees of threads, fibers or mpi")->required();
+  diff->add_option("B", asked->second, "Another")->required();
+  diff->add_option("--engine", asked->engine,
+                   "Whose trees decide what a file leaves open: by default the one of A or B, or threads");
+  diff->add_flag("--json", asked->as_json, "An array of differences");
+  diff->footer(
+      "Ends with 0 where they decide every call alike, with 1 where they do not, with 2 where one of them "
+      "cannot\n"
+      "be read or is at fault (see tutti validate).\n"
+      "Examples:\n  tutti diff threads fibers | head -5\n  tutti diff mpi mine.json --json\n");
+  diff->callback([asked, &status] { status = run(*asked); });
+}
+
+}  // namespace tutti::tool

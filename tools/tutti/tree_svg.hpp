@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decision trees as a drawing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "select/tree.hpp"
+
+namespace tutti::tool {
+
+/// `only`: the collective to draw, empty for all.
+std::string tree_as_svg(const document& d, std::string_view title, std::string_view only = {});
+
+}  // namespace tutti::tool

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tree_words.hpp"
+
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/core.h>
+
+namespace tutti::tool {
+namespace {
+
+struct phrase {
+  condition which;
+  std::string_view yes, no;
+};
+constexpr std::array phrases = {
+    phrase{condition::power_of_two, "the ranks are a power of two", "the ranks are no power of two"},
+    phrase{condition::even_ranks, "the number of ranks is even", "the number of ranks is odd"},
+    phrase{condition::commutative, "the operator commutes", "the operator does not commute"},
+    phrase{condition::builtin_op, "the operator is a standard one", "the operator is the program's own"},
+    phrase{condition::in_place, "in place", "not in place"},
+    phrase{condition::inter, "between two groups", "within one group"},
+    phrase{condition::native, "the engine has its own collective", "the engine has no collective of its own"},
+    phrase{condition::shared_memory, "the ranks share memory", "the ranks do not share memory"},
+    phrase{condition::hierarchical, "several nodes with several ranks", "one node, or one rank on each"},
+    phrase{condition::node_consecutive, "the ranks of each node are consecutive",
+           "the ranks of the nodes are mixed"},
+    phrase{condition::block_regular, "all blocks have one length", "blocks have their own lengths"},
+    phrase{condition::contiguous, "elements stand without gaps", "elements stand with gaps"},
+    phrase{condition::host_memory, "memory of the host", "memory of a device"},
+    phrase{condition::peer_readable, "peers can read the buffers", "peers cannot read the buffers"},
+    phrase{condition::any_rank, "each rank can send to each", "ranks can send to some only"},
+    phrase{condition::count_ge_ranks, "at least as many elements as ranks", "fewer elements than ranks"},
+    phrase{condition::parent, "the whole job", "a part of the job"},
+    phrase{condition::equal_nodes, "as many ranks on every node", "nodes with different numbers of ranks"},
+    phrase{condition::rank_order, "combining node by node keeps the order",
+           "combining node by node breaks the order"},
+};
+constexpr bool one_for_each() {
+  for (std::size_t i = 0; i < phrases.size(); ++i)
+    if (static_cast<std::size_t>(phrases[i].which) != i) return false;
+  return true;
+}
+static_assert(one_for_each());
+
+void append(std::string& text, std::string_view more) {
+  text += text.empty() || more.empty() ? "" : ", ";
+  text += more;
+}
+
+}  // namespace
+
+bool is_engine(std::string_view name) noexcept {
+  return name == "threads" || name == "fibers" || name == "mpi";
+}
+
+std::optional<std::string> text_of_file(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) return std::nullopt;
+  return text.str();
+}
+
+std::optional<document> load_tree(std::string_view subcommand, const std::string& name, int& status) {
+  if (is_engine(name)) return builtin_document(name);
+  const std::optional<std::string> text = text_of_file(name);
+  if (!text) {
+    fmt::print(stderr, "tutti {}: {} cannot be read, and is no engine (threads, fibers, mpi)\n", subcommand,
+               name);
+    status = 2;
+    return std::nullopt;
+  }
+  read_result got = read_tree(*text, name);
+  for (const fault& f : got.faults) fmt::print(stderr, "{}\n", f.text());
+  if (got.good()) return std::move(got.made);
+  status = 2;
+  return std::nullopt;
+}
+
+std::string words_for(const literals& some, std::span<const declared_condition> declared) {
+  std::string text;
+  for_each_condition(some.mask, [&](condition c) {
+    const bool value = (some.values & bit(c)) != 0;
+    const auto i = static_cast<std::size_t>(c);
+    if (i < phrases.size())
+      append(text, value ? phrases[i].yes : phrases[i].no);
+    else
+      append(text, (value ? "" : "not ") + std::string(name_of(c, declared)));
+  });
+  return text;
+}
+
+std::string words_for(quantity q, const value_range& r, collective what) {
+  const bool one = r.least == r.most && r.least == 1;
+  std::string_view noun = name_of(q);
+  switch (q) {
+    case quantity::bytes:
+      noun = one ? "byte" : "bytes";
+      break;
+    case quantity::total_bytes:
+      noun = one ? "byte in all" : "bytes in all";
+      break;
+    case quantity::count:
+      noun = one ? "element" : "elements";
+      break;
+    case quantity::ranks:
+      noun = one ? "rank" : "ranks";
+      break;
+    case quantity::ranks_per_node:
+      noun = one ? "rank on each node" : "ranks on each node";
+      break;
+    case quantity::nodes:
+      noun = one ? "node" : "nodes";
+      break;
+  }
+  if (r.least == r.most) return fmt::format("{} {}", r.least, noun);
+  if (r.most == tree_step::open) return fmt::format("{} {} or more", r.least, noun);
+  if (r.least <= all_values(what)[static_cast<std::size_t>(q)].least)
+    return fmt::format("at most {} {}", r.most, noun);
+  return fmt::format("{} to {} {}", r.least, r.most, noun);
+}
+
+std::string words_for(const value_ranges& within, collective what) {
+  const value_ranges all = all_values(what);
+  std::string text;
+  for (const quantity q : {quantity::ranks, quantity::nodes, quantity::ranks_per_node, quantity::bytes,
+                           quantity::total_bytes, quantity::count}) {
+    const auto i = static_cast<std::size_t>(q);
+    if (within[i] != all[i]) append(text, words_for(q, within[i], what));
+  }
+  return text;
+}
+
+std::string words_for(const leaf& l) {
+  std::string text(name_of(l));
+  const catalogue_entry* const entry = l.named();
+  if (entry == nullptr) return text;
+  for (const knob_range& p : entry->parameters) {
+    const std::uint32_t value = l.knobs()[static_cast<std::size_t>(p.which)];
+    if (value != p.usual) text += fmt::format(", {} = {}", name_of(p.which), value);
+  }
+  return text;
+}
+
+std::string place_of(const origin& from) {
+  return from.file == nullptr ? "nowhere" : fmt::format("{}:{}", from.file->name, from.line);
+}
+
+}  // namespace tutti::tool
