@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti explain: which algorithm a call would run, which trees and variables say so, and why no other does.
+#include "explain.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include <fmt/core.h>
+
+#include "subcommands.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+void add_options(CLI::App& to, question& q) {
+  to.add_option("collective", q.what, "allreduce, bcast ...");
+  to.add_option("--ranks", q.ranks, "How many ranks; TUTTI_RANKS or the cores unless given")
+      ->check(CLI::Range(1, 1000000));
+  to.add_option("--bytes", q.bytes, "Of a block, or of the vector where there are no blocks: 64K");
+  to.add_option("--count", q.count, "The same in elements; 1 unless either is given");
+  to.add_option("--type", q.type,
+                "Of the elements: double (which it is unless given), int, u8 ..., opaque:24");
+  to.add_option(
+      "--op", q.op,
+      "sum (which it is unless given), product, min, max, bit_and ..., commutative (one of your own that is "
+      "declared so), user or noncommutative (any other of your own)");
+  to.add_option("--root", q.root, "Of rooted collectives");
+  to.add_option("--nodes", q.nodes,
+                "How the ranks lie on nodes, as TUTTI_NODES has it: 3x4, 2x3x4, \"3,1,4\" or 0:1:0:1");
+  to.add_option("--engine", q.engine, "threads, fibers or mpi");
+  to.add_option("--mpi", q.mpi, "openmpi or mpich");
+  to.add_option("--condition", q.conditions,
+                "A condition of the engine's own that holds, or does not: oversubscribed=false");
+  to.add_option("--algorithm", q.algorithm, "The call names one itself: ring:segment=64K");
+  to.add_option("--composition", q.composition, "The call names one itself: node_leader");
+  to.add_flag("--in-place", q.in_place, "The operands stand where the results go");
+  to.add_flag("--inter", q.inter, "The call goes between two groups");
+  to.add_flag("--nonblocking", q.nonblocking, "The call is nonblocking or persistent");
+}
+
+// Sets variables for as long as it lives: a line of a batch may begin with some.
+class variables_for_now {
+ public:
+  void set(const std::string& name, const std::string& value) {
+    const char* before = std::getenv(name.c_str());
+    before_.emplace_back(name, before == nullptr ? std::nullopt : std::optional<std::string>(before));
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  variables_for_now() = default;
+  variables_for_now(const variables_for_now&) = delete;
+  variables_for_now& operator=(const variables_for_now&) = delete;
+  ~variables_for_now() {
+    for (auto one = before_.rbegin(); one != before_.rend(); ++one)
+      if (one->second)
+        setenv(one->first.c_str(), one->second->c_str(), 1);
+      else
+        unsetenv(one->first.c_str());
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+};
+
+int tell(const question& q, bool as_object) {
+  const answer a = find_answer(q);
+  if (as_object)
+    fmt::print("{}\n", as_json(a).dump(2));
+  else
+    fmt::print("{}", as_text(a));
+  return 0;
+}
+
+// "TUTTI_ALLREDUCE_ALGORITHM=ring allreduce --ranks 8"
+answer answer_to_line(const std::string& line) {
+  variables_for_now variables;
+  std::istringstream words(line);
+  std::vector<std::string> arguments;
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    if (arguments.empty() && word.starts_with("TUTTI_") && equals != word.npos)
+      variables.set(word.substr(0, equals), word.substr(equals + 1));
+    else
+      arguments.push_back(word);
+  }
+  question q;
+  CLI::App app;
+  add_options(app, q);
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& e) {
+    throw wrong_question(e.what());
+  }
+  return find_answer(q);
+}
+
+int tell_batch(const std::string& file, bool as_object) {
+  std::ifstream in(file);
+  if (!in) throw wrong_question(file + " cannot be read");
+  json all = json::array();
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == line.npos || line[0] == '#') continue;
+    try {
+      const answer a = answer_to_line(line);
+      if (as_object)
+        all.push_back(as_json(a));
+      else
+        fmt::print("{}> {}\n{}", number == 1 ? "" : "\n", line, as_text(a));
+    } catch (const std::exception& e) {
+      throw wrong_question(fmt::format("{}:{}: {}", file, number, e.what()));
+    }
+  }
+  if (as_object) fmt::print("{}\n", all.dump(2));
+  return 0;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& status) {
+  struct wishes {
+    question asked;
+    std::string batch;
+    bool as_object = false;
+  };
+  auto* explain = app.add_subcommand("explain", "Which algorithm a call would run, and why");
+  auto wish = std::make_shared<wishes>();
+  add_options(*explain, wish->asked);
+  explain->add_flag("--json", wish->as_object, "One object; of a batch, an array of them");
+  explain->add_option("--batch", wish->batch,
+                      "A file of many calls: on each line variables, if any, and what would stand behind "
+                      "`tutti explain`");
+  explain->footer(
+      "It decides as the library does, and obeys what the library obeys: the files of\n"
+      "TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE, TUTTI_<COLLECTIVE>_ALGORITHM "
+      "and\n"
+      "_COMPOSITION, TUTTI_COLL_FALLBACK, TUTTI_NODES. At run time TUTTI_TRACE=calls says what ran.\n"
+      "Ends with 0, and with 2 where it was called wrongly.\n\n"
+      "Examples:\n  tutti explain allreduce --ranks 12 --bytes 64K\n"
+      "  tutti explain allreduce --ranks 12 --bytes 64K --nodes 3x4 --engine mpi --op noncommutative\n"
+      "  tutti explain allreduce --ranks 8 --nodes 2x4 --count 1K --composition reduce_bcast\n"
+      "  tutti explain bcast --ranks 64 --bytes 1M --engine fibers --json | jq .choice\n"
+      "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti explain allreduce --ranks 5 --op noncommutative\n");
+  explain->callback([wish, &status] {
+    try {
+      if (!wish->batch.empty() && !wish->asked.what.empty())
+        throw wrong_question("--batch has its calls in the file; name no collective");
+      if (wish->batch.empty() && wish->asked.what.empty())
+        throw wrong_question("name a collective, as in tutti explain allreduce --ranks 8");
+      status =
+          wish->batch.empty() ? tell(wish->asked, wish->as_object) : tell_batch(wish->batch, wish->as_object);
+    } catch (const wrong_question& e) {
+      fmt::print(stderr, "tutti explain: {}\n", e.what());
+      status = 2;
+    } catch (const usage_error& e) {
+      fmt::print(stderr, "{}\n", e.what());
+      status = 2;
+    }
+  });
+}
+
+}  // namespace tutti::tool

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `tutti explain` was asked about one call, what it found out, and the two ways to tell it. It decides
+// by the functions that the library decides by.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "face/settings.hpp"
+#include "group/hierarchy.hpp"
+#include "select/resolve.hpp"
+#include "tutti/core/call.hpp"
+
+namespace tutti::tool {
+
+/// As typed. Empty texts and zeros are not given.
+struct question {
+  std::string what, bytes, count, type, op, nodes, engine, mpi, algorithm, composition;
+  std::vector<std::string> conditions;  ///< "oversubscribed", "oversubscribed=false"
+  int ranks = 0, root = 0;
+  bool in_place = false, inter = false, nonblocking = false;
+};
+
+/// A question that has no answer; the text says what would be right.
+struct wrong_question : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+/// The call that is meant, and all that selection may know of it.
+struct asked_call {
+  call meant;
+  std::string engine, mpi, type_name, op_name;
+  hierarchy layout;
+  situation seen;
+  bool blocking = true;
+  std::vector<std::string> holds;           ///< of the engine's own conditions
+  std::map<std::string, std::string> from;  ///< value: "asked", "environment" or "default"
+};
+
+/// What the library would load: the environment's word and the trees, once for each engine and files.
+class environment {
+ public:
+  /// Throws usage_error as run() does.
+  explicit environment(const std::string& engine);
+
+  const selection& by() const noexcept { return by_; }
+  detail::fallback when_unfit() const noexcept { return set_.when_unfit; }
+
+ private:
+  detail::settings set_;
+  selection by_;
+};
+
+/// Throws wrong_question.
+asked_call read_question(const question& q);
+/// The engine's conditions in the order in which these trees declare them.
+void state_conditions(asked_call& asked, const document& trees);
+
+/// A call that the composed one makes, on the ranks of rank 0's node.
+struct inner_answer {
+  int by = 0;  ///< the first rank of that node that makes it
+  collective what = collective::barrier;
+  std::vector<int> ranks;
+  std::uint64_t count = 0;
+  int root = 0;
+  bool in_place = false;
+  int times = 1;  ///< calls that are alike
+  situation seen;
+  resolution found;
+};
+
+struct answer {
+  question typed;
+  asked_call asked;
+  std::shared_ptr<const environment> under;
+  resolution found;
+  std::string refused;  ///< what the library would say instead of carrying the call out; empty: it would not
+  std::vector<inner_answer> inside;
+
+  const document& trees() const noexcept { return *under->by().trees; }
+  /// Null: the engine's own collective.
+  const catalogue_entry* chosen() const noexcept {
+    if (found.composed.which != nullptr) return found.composed.which;
+    return found.pure.pure;
+  }
+  const knob_values& knobs() const noexcept {
+    return found.composed.which != nullptr ? found.composed.knobs : found.pure.knobs;
+  }
+};
+
+/// Throws wrong_question, and usage_error where the environment holds what means nothing.
+answer find_answer(const question& q);
+
+/// A step of the way to the choice.
+struct way_step {
+  std::string_view half;  ///< "composition", "pure"
+  std::string text, file;
+  int line = 0;
+  std::string source;  ///< "default", "file", "environment", "call"
+  bool asked = true;   ///< false: what this tree would say, where something else decided
+};
+std::vector<way_step> way_of(const answer& a);
+
+/// What was not chosen, and why.
+struct rejected_entry {
+  std::string name, reason;
+  bool permitted = false;  ///< it could have been
+};
+std::vector<rejected_entry> rejected_by(const answer& a);
+
+/// "default", "file", "environment", "call", or "code" where the fallback in code chose.
+std::string source_of(const answer& a);
+/// What said so, as its author would look for it: "trees/common.json:12", "TUTTI_ALLREDUCE_ALGORITHM=ring".
+std::string place_of(const answer& a);
+std::string source_of(chosen_by by, const leaf& from);
+
+/// "allreduce/ring", "allreduce/native"
+std::string name_of_entry(const catalogue_entry* e, collective what);
+nlohmann::ordered_json parameters_of(const catalogue_entry* e, const knob_values& knobs);
+
+std::string as_text(const answer& a);
+nlohmann::ordered_json as_json(const answer& a);
+
+}  // namespace tutti::tool

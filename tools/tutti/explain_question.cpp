@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the words of the command line, and the environment where they say nothing, to a call and its
+// situation.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include <fmt/core.h>
+
+#include "core/environment.hpp"
+#include "engines/conditions.hpp"
+#include "engines/embedded/sleep.hpp"
+#include "engines/layout.hpp"
+#include "engines/offers.hpp"
+#include "explain.hpp"
+#include "face/modules.hpp"
+#include "select/nearest.hpp"
+#include "text.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::tool {
+namespace {
+
+struct named_type {
+  std::string_view name;
+  element type;
+};
+constexpr auto types = std::to_array<named_type>({
+    {"double", element_of<double>()},
+    {"float", element_of<float>()},
+    {"long_double", element_of<long double>()},
+    {"int", element_of<int>()},
+    {"unsigned", element_of<unsigned>()},
+    {"long", element_of<long>()},
+    {"unsigned_long", element_of<unsigned long>()},
+    {"short", element_of<short>()},
+    {"unsigned_short", element_of<unsigned short>()},
+    {"char", element_of<char>()},
+    {"bool", element_of<bool>()},
+    {"byte", element_of<std::byte>()},
+    {"i8", element_of<std::int8_t>()},
+    {"i16", element_of<std::int16_t>()},
+    {"i32", element_of<std::int32_t>()},
+    {"i64", element_of<std::int64_t>()},
+    {"u8", element_of<std::uint8_t>()},
+    {"u16", element_of<std::uint16_t>()},
+    {"u32", element_of<std::uint32_t>()},
+    {"u64", element_of<std::uint64_t>()},
+    {"f32", element_of<float>()},
+    {"f64", element_of<double>()},
+    {"f80", element_of<long double>()},
+});
+
+struct named_op {
+  std::string_view name;
+  builtin_op which;
+  bool commutative;
+};
+constexpr auto operators = std::to_array<named_op>({
+    {"sum", builtin_op::sum, true},
+    {"product", builtin_op::product, true},
+    {"min", builtin_op::min, true},
+    {"max", builtin_op::max, true},
+    {"bit_and", builtin_op::bit_and, true},
+    {"bit_or", builtin_op::bit_or, true},
+    {"bit_xor", builtin_op::bit_xor, true},
+    {"logical_and", builtin_op::logical_and, true},
+    {"logical_or", builtin_op::logical_or, true},
+    {"logical_xor", builtin_op::logical_xor, true},
+    {"commutative", builtin_op::user, true},
+    {"noncommutative", builtin_op::user, false},
+});
+
+template <class Table>
+auto names_in(const Table& table) {
+  std::vector<std::string_view> names;
+  for (const auto& one : table) names.push_back(one.name);
+  return names;
+}
+
+[[noreturn]] void no_such(const char* noun, std::string_view name, std::span<const std::string_view> known) {
+  throw wrong_question(fmt::format("there is no {} {}; {}", noun, tutti::quoted(name), suggest(name, known)));
+}
+
+collective read_collective(const std::string& name) {
+  const auto at = std::find(collective_names.begin(), collective_names.end(), name);
+  if (at == collective_names.end()) no_such("collective", name, collective_names);
+  return static_cast<collective>(at - collective_names.begin());
+}
+
+std::uint64_t number_of(const char* option, const std::string& text) {
+  const auto value = read_number(text);
+  if (!value)
+    throw wrong_question(fmt::format("{} is {}, which is no number (64K, 1M)", option, tutti::quoted(text)));
+  return *value;
+}
+
+element read_type(const std::string& name) {
+  if (name.starts_with("opaque:")) {
+    const std::uint64_t size = number_of("--type", name.substr(7));
+    if (size == 0 || size > (std::uint64_t{1} << 30))
+      throw wrong_question(fmt::format("--type is {}; an element has 1 byte to 1G", tutti::quoted(name)));
+    return {size, element_kind::opaque, {}};
+  }
+  for (const named_type& t : types)
+    if (t.name == name) return t.type;
+  std::vector<std::string_view> known = names_in(types);
+  known.push_back("opaque:24");
+  no_such("type", name, known);
+}
+
+void read_op(asked_call& asked, const std::string& name) {
+  call& c = asked.meant;
+  for (const named_op& o : operators) {
+    if (o.name != name && !(name == "user" && o.name == "noncommutative")) continue;
+    const bool bits =
+        o.which == builtin_op::bit_and || o.which == builtin_op::bit_or || o.which == builtin_op::bit_xor;
+    const element_kind k = c.type.kind;
+    const bool fraction = k == element_kind::f32 || k == element_kind::f64 || k == element_kind::f80;
+    if (o.which != builtin_op::user && (k == element_kind::opaque || (bits && fraction)))
+      throw wrong_question(fmt::format("{} is not an operator on {}; ask for another --type, or for --op {}",
+                                       o.name, asked.type_name, "commutative or noncommutative"));
+    c.op.which = o.which;
+    c.op.commutative = o.commutative;
+    return;
+  }
+  std::vector<std::string_view> known = names_in(operators);
+  known.push_back("user");
+  no_such("operator", name, known);
+}
+
+// What the library would take, and who says so.
+std::string pick_engine(const question& q, asked_call& asked, int ranks) {
+  static constexpr std::string_view engines[] = {"threads", "fibers", "mpi"};
+  const auto set = setting("TUTTI_ENGINE");
+  const std::string name = !q.engine.empty() ? q.engine : set.value_or("");
+  asked.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
+  if (name.empty()) {
+    if (!q.mpi.empty()) return "mpi";
+    return setting("TUTTI_SEED").value_or("0") != "0" || ranks > usable_cores() ? "fibers" : "threads";
+  }
+  if (std::find(std::begin(engines), std::end(engines), name) == std::end(engines))
+    no_such("engine", name, engines);
+  return name;
+}
+
+std::string pick_mpi(const question& q, asked_call& asked) {
+  static constexpr std::string_view known[] = {"openmpi", "mpich"};
+  if (asked.engine != "mpi") {
+    if (!q.mpi.empty())
+      throw wrong_question(
+          fmt::format("--mpi is given for the engine {}; ask for --engine mpi", asked.engine));
+    return "";
+  }
+  const auto set = setting("TUTTI_MPI");
+  asked.from["mpi"] = !q.mpi.empty() ? "asked" : set ? "environment" : "default";
+  std::string name = !q.mpi.empty() ? q.mpi : set.value_or("");
+  if (name.empty()) {
+    const auto there = find_modules();
+    name = there.size() == 1 ? there.front().name : "openmpi";
+  }
+  if (std::find(std::begin(known), std::end(known), name) == std::end(known)) no_such("MPI", name, known);
+  return name;
+}
+
+void read_layout(const question& q, asked_call& asked, int ranks) {
+  asked.from["nodes"] = !q.nodes.empty() ? "asked" : setting(layout_variable) ? "environment" : "default";
+  try {
+    asked.layout = q.nodes.empty() ? layout_of_process(ranks) : read_nodes(q.nodes, ranks);
+  } catch (const std::invalid_argument& fault) {
+    throw wrong_question(fmt::format("--nodes {}: {}", q.nodes, fault.what()));
+  }
+}
+
+// Of a block, or of the whole vector where there are none.
+std::size_t read_count(const question& q, const element& type, collective what) {
+  if (!q.bytes.empty() && !q.count.empty())
+    throw wrong_question("--bytes and --count both say how long a block is; give one of them");
+  if (what == collective::barrier && !(q.bytes.empty() && q.count.empty()))
+    throw wrong_question("a barrier has no elements; leave --bytes and --count out");
+  if (!q.count.empty()) return number_of("--count", q.count);
+  if (q.bytes.empty()) return what == collective::barrier ? 0 : 1;
+  const std::uint64_t bytes = number_of("--bytes", q.bytes);
+  if (bytes % type.size != 0)
+    throw wrong_question(
+        fmt::format("{} bytes are no whole number of elements of {} bytes; say --bytes {}, or "
+                    "another --type",
+                    q.bytes, type.size, bytes / type.size * type.size));
+  return bytes / type.size;
+}
+
+}  // namespace
+
+asked_call read_question(const question& q) {
+  asked_call asked;
+  call& c = asked.meant;
+  c.what = read_collective(q.what);
+  asked.from["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
+  const int ranks = q.ranks != 0
+                        ? q.ranks
+                        : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
+                                                          static_cast<std::uint64_t>(usable_cores())));
+  asked.engine = pick_engine(q, asked, ranks);
+  asked.mpi = pick_mpi(q, asked);
+  read_layout(q, asked, ranks);
+
+  asked.from["type"] = q.type.empty() ? "default" : "asked";
+  asked.type_name = c.what == collective::alltoallw ? "byte" : q.type.empty() ? "double" : q.type;
+  c.type = read_type(asked.type_name);
+  if (combines(c.what)) {
+    const bool opaque = c.type.kind == element_kind::opaque;
+    asked.op_name = !q.op.empty() ? q.op : opaque ? "noncommutative" : "sum";
+    read_op(asked, asked.op_name);
+  } else if (!q.op.empty()) {
+    throw wrong_question(fmt::format("{} combines nothing; leave --op out", q.what));
+  }
+  c.count = read_count(q, c.type, c.what);
+  c.in_place = q.in_place;
+  c.root = q.root;
+  if (q.in_place && (c.what == collective::barrier || c.what == collective::bcast || is_neighborly(c.what)))
+    throw wrong_question(fmt::format("{} knows no in place; leave --in-place out", q.what));
+  if (q.in_place && q.inter) throw wrong_question("between two groups nothing is in place");
+  if (q.root != 0 && !is_rooted(c.what))
+    throw wrong_question(fmt::format("{} has no root; leave --root out", q.what));
+  if (q.root < 0 || q.root >= ranks)
+    throw wrong_question(fmt::format("--root is {}, but ranks are 0 to {}", q.root, ranks - 1));
+  if (q.inter && (c.what == collective::scan || c.what == collective::exscan || is_neighborly(c.what)))
+    throw wrong_question(fmt::format("{} does not go between two groups; leave --inter out", q.what));
+  if (q.inter && ranks < 2) throw wrong_question("two groups have two ranks at least; give --ranks");
+
+  asked.blocking = !q.nonblocking;
+  situation& s = asked.seen;
+  s.call = agreed_part(c, ranks, q.inter);
+  s.native = engine_offers(asked.engine, s.call);
+  s.shared_memory = asked.engine != "mpi";
+  s.lie_on(asked.layout);
+
+  const auto known = known_conditions(asked.engine);
+  const auto state = [&](std::string_view name, bool holds) {
+    std::erase(asked.holds, name);
+    if (holds) asked.holds.emplace_back(name);
+  };
+  state("oversubscribed", ranks > usable_cores());
+  if (!asked.mpi.empty()) state(asked.mpi == "mpich" ? "mpich" : "open_mpi", true);
+  for (const std::string& text : q.conditions) {
+    const std::string name = text.substr(0, text.find('='));
+    const std::string value = name.size() == text.size() ? "true" : text.substr(name.size() + 1);
+    if (std::none_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; }))
+      no_such("condition of this engine", name, names_in(known));
+    if (value != "true" && value != "false")
+      throw wrong_question(fmt::format("--condition {}: say {}=true or {}=false", text, name, name));
+    state(name, value == "true");
+  }
+  return asked;
+}
+
+void state_conditions(asked_call& asked, const document& trees) {
+  const auto known = known_conditions(asked.engine);
+  std::vector<engine_condition> registered(known.begin(), known.end());
+  for (engine_condition& one : registered)
+    one.holds = std::find(asked.holds.begin(), asked.holds.end(), one.name) != asked.holds.end();
+  asked.seen.engine = engine_bits(trees, registered);
+}
+
+}  // namespace tutti::tool

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The answer of `tutti explain` in words: the call, the way through both trees, the choice, the others.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "explain.hpp"
+#include "text.hpp"
+
+namespace tutti::tool {
+namespace {
+
+constexpr std::size_t most_ranks = 12;  // of a group that is listed
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::string_view units[] = {"bytes", "KiB", "MiB", "GiB"};
+  std::size_t u = 0;
+  while (u + 1 < std::size(units) && bytes >= 1024 && bytes % 1024 == 0) bytes /= 1024, ++u;
+  return fmt::format("{} {}", bytes, units[u]);
+}
+
+std::string said(const answer& a, const char* value) {
+  const auto at = a.asked.from.find(value);
+  return at == a.asked.from.end() || at->second == "asked" ? "" : fmt::format(" ({})", at->second);
+}
+
+std::string call_text(const answer& a) {
+  const call& c = a.asked.meant;
+  std::string text(name_of(c.what));
+  if (c.what != collective::barrier) {
+    const std::uint64_t bytes = std::uint64_t{c.count} * c.type.size;
+    text += is_vector_form(c.what)
+                ? fmt::format(" of {} elements, say, a block", c.count)
+                : fmt::format(" of {} element{} ({})", c.count, c.count == 1 ? "" : "s", size_text(bytes));
+    text += fmt::format(" of type {}", a.asked.type_name);
+  }
+  if (combines(c.what)) text += fmt::format(", operator {}", a.asked.op_name);
+  if (is_rooted(c.what)) text += fmt::format(", root {}", c.root);
+  if (c.in_place) text += ", in place";
+  if (a.asked.seen.call.inter) text += ", between two groups";
+  if (!a.asked.blocking) text += ", nonblocking";
+  return text;
+}
+
+std::string layout_text(const answer& a) {
+  const hierarchy& h = a.asked.layout;
+  const int ranks = a.asked.seen.call.ranks;
+  std::string text = fmt::format("{} rank{}{}", ranks, ranks == 1 ? "" : "s", said(a, "ranks"));
+  if (h.nodes() == 1) return text + fmt::format(" on one node{}", said(a, "nodes"));
+  text += fmt::format(" on {} nodes", h.nodes());
+  text += h.ranks_per_node() != 0 ? fmt::format(" of {}", h.ranks_per_node()) : " of different sizes";
+  if (h.levels() > 1) text += fmt::format(", {} levels", h.levels());
+  if (!h.consecutive()) text += ", their ranks scattered";
+  return text + said(a, "nodes");
+}
+
+std::string engine_text(const answer& a) {
+  std::string text = fmt::format("engine {}{}", a.asked.engine, said(a, "engine"));
+  if (!a.asked.mpi.empty()) text += fmt::format(" on {}{}", a.asked.mpi, said(a, "mpi"));
+  text += a.asked.seen.native ? ", which has a collective of its own for it"
+                              : ", which has no collective of its own for it";
+  for (const std::string& name : a.asked.holds) text += ", " + name;
+  return text;
+}
+
+std::string with_parameters(const catalogue_entry* e, collective what, const knob_values& knobs) {
+  std::string text = name_of_entry(e, what);
+  if (e == nullptr) return text;
+  for (const knob_range& p : e->parameters)
+    text += fmt::format("{}{}={}", &p == e->parameters.data() ? ":" : ",", name_of(p.which),
+                        knobs[static_cast<std::size_t>(p.which)]);
+  return text;
+}
+
+std::string ranks_text(const inner_answer& one, int all) {
+  if (static_cast<int>(one.ranks.size()) == all) return fmt::format("all {}", all);
+  std::string text = fmt::format("{}:", one.ranks.size());
+  for (std::size_t i = 0; i < one.ranks.size(); ++i) {
+    if (i == most_ranks) return text + " ...";
+    text += fmt::format(" {}", one.ranks[i]);
+  }
+  return text;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& r : rows)
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      if (widths.size() <= i) widths.push_back(0);
+      widths[i] = std::max(widths[i], r[i].size());
+    }
+  std::string text;
+  for (const auto& r : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < r.size(); ++i) line += fmt::format("  {:<{}}", r[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string way_text(const answer& a) {
+  std::vector<std::vector<std::string>> rows;
+  const std::vector<way_step> way = way_of(a);
+  std::string text;
+  for (const std::string_view half : {"composition", "pure"}) {
+    rows.clear();
+    bool asked = false;
+    for (const way_step& s : way)
+      if (s.half == half && s.line != 0) asked = s.asked;
+    std::string overrides;
+    for (const way_step& s : way) {
+      if (s.half != half) continue;
+      if (s.file.empty()) {
+        overrides += fmt::format("  {}\n", s.text);
+      } else {
+        rows.push_back(
+            {asked ? s.text : fmt::format("({})", s.text), fmt::format("{}:{}", s.file, s.line), s.source});
+      }
+    }
+    text +=
+        fmt::format("\n{} tree{}\n{}{}", half, asked ? "" : ", which is not asked", overrides, table(rows));
+  }
+  return text;
+}
+
+std::string inside_text(const answer& a) {
+  std::vector<std::vector<std::string>> rows{{"rank", "calls", "of", "on ranks", "", "by", "said by"}};
+  for (const inner_answer& one : a.inside) {
+    std::string how = one.times > 1 ? fmt::format("{} times", one.times) : "";
+    if (is_rooted(one.what)) how += fmt::format("{}root {}", how.empty() ? "" : ", ", one.root);
+    if (one.in_place && one.what != collective::bcast) how += how.empty() ? "in place" : ", in place";
+    rows.push_back(
+        {std::to_string(one.by), std::string(name_of(one.what)),
+         one.what == collective::barrier ? "" : fmt::format("{} x {}", one.count, a.asked.meant.type.size),
+         ranks_text(one, a.asked.layout.ranks()), how,
+         one.found.served ? with_parameters(one.found.pure.pure, one.what, one.found.pure.knobs) : "nothing",
+         source_of(one.found.algorithm_by, decide(a.trees(), one.seen))});
+  }
+  return fmt::format("\nwhat rank 0 and its node call inside of it\n{}", table(rows));
+}
+
+// By reason: first those that could have been chosen.
+std::string rejected_text(const answer& a) {
+  std::vector<std::pair<std::string, std::string>> groups;  // reason, names
+  std::string permitted, reason;
+  const auto add = [](std::string& names, const std::string& name) {
+    names += (names.empty() ? "" : ", ") + name.substr(name.find('/') + 1);
+  };
+  for (const rejected_entry& r : rejected_by(a)) {
+    if (r.permitted) {
+      add(permitted, r.name);
+      reason = r.reason;
+      continue;
+    }
+    auto at = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == r.reason; });
+    if (at == groups.end()) at = groups.insert(at, {r.reason, ""});
+    add(at->second, r.name);
+  }
+  std::string text;
+  if (!permitted.empty())
+    text += fmt::format("\ncould serve it too, but {}\n{}", reason, wrapped(permitted, 2));
+  if (!groups.empty()) text += "\ncannot serve it\n";
+  for (const auto& [why, names] : groups) text += wrapped(names + ": " + why, 2);
+  return text;
+}
+
+}  // namespace
+
+std::string as_text(const answer& a) {
+  std::string text = fmt::format("{}\n{}\n{}\n", call_text(a), layout_text(a), engine_text(a));
+  text += way_text(a);
+  if (!a.refused.empty()) {
+    text += fmt::format("\nrefused: {}\n", a.refused);
+  } else {
+    text +=
+        fmt::format("\nchoice: {}\n  said by {} ({})\n",
+                    with_parameters(a.chosen(), a.asked.meant.what, a.knobs()), place_of(a), source_of(a));
+    for (const resolution::unfit& u : a.found.unfits)
+      text += fmt::format("  in place of {}, which does not serve it\n", u.name);
+    if (const catalogue_entry* e = a.chosen())
+      for (const knob_range& p : e->parameters) {
+        const std::uint32_t value = a.knobs()[static_cast<std::size_t>(p.which)];
+        text += fmt::format("  {} = {}: {}{}\n", name_of(p.which), value, p.what,
+                            value == p.usual ? " (its default)" : "");
+      }
+  }
+  if (!a.inside.empty()) text += inside_text(a);
+  return text + rejected_text(a);
+}
+
+}  // namespace tutti::tool
