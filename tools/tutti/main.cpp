@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_show(app, status);
   tutti::tool::add_check(app, status);
   tutti::tool::add_tree(app, status);
+  tutti::tool::add_explain(app, status);
   tutti::tool::add_validate(app, status);
   tutti::tool::add_diff(app, status);
   try {
