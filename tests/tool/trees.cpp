@@ -44,7 +44,7 @@ std::string document(const std::string& members) {
 }
 const std::string ring = document(R"( "pure": {"allreduce": [
   {"when": {"inter": false, "commutative": true, "native": false}, "by": "bytes", "steps": [
-    {"upto": 1000, "use": "recursive_multiplying", "with": {"k": 4}},
+    {"upto": 1000, "use": "recursive_multiplying", "with": {"k": 8}},
     {"use": "ring"}]}]})");
 
 TEST(tree, of_an_engine_is_one_whole_document) {
@@ -69,7 +69,7 @@ TEST(tree, obeys_the_environment_unless_told_not_to) {
   const folder here;
   const std::string file = here.file("ring.json", ring),
                     call = "TUTTI_COLL_SELECTION_JSON_FILE=" + file + " '" + TUTTI_TOOL + "' tree";
-  EXPECT_NE(shell(call).text.find("\"k\": 4"), std::string::npos);
+  EXPECT_NE(shell(call).text.find("\"k\": 8"), std::string::npos);
   EXPECT_EQ(shell(call + " --default").text, tutti("tree --default").text);
   EXPECT_EQ(shell(call).text, tutti("tree --engine threads " + file).text);
 }
@@ -116,7 +116,7 @@ TEST(diff, says_which_calls_are_decided_differently) {
   EXPECT_EQ(e.status, 1);
   for (const char* part :
        {"allreduce\n", "at most 1000 bytes", "the operator commutes", "within one group",
-        "threads:", "recursive_doubling (trees/common.json:", "recursive_multiplying, k = 4", "ring.json:3)"})
+        "threads:", "recursive_doubling (trees/common.json:", "recursive_multiplying, k = 8", "ring.json:4)"})
     EXPECT_NE(e.text.find(part), e.text.npos) << part << " is not in " << e.text;
   EXPECT_EQ(e.text.find("bcast"), e.text.npos) << e.text;
   const json all = json::parse(tutti("diff threads " + file + " --json").text);
@@ -130,7 +130,7 @@ TEST(diff, says_which_calls_are_decided_differently) {
     EXPECT_EQ(d["b"]["file"], file);
   }
   EXPECT_EQ(all[0]["ranges"]["bytes"]["upto"], 1000);
-  EXPECT_EQ(all[0]["b"]["with"]["k"], 4);
+  EXPECT_EQ(all[0]["b"]["with"]["k"], 8);
   const ending same = tutti("diff " + file + " " + file);
   EXPECT_EQ(same.status, 0);
   EXPECT_NE(same.text.find("decide every call alike"), same.text.npos);
