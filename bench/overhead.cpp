@@ -5,6 +5,7 @@
 //   by_hand    an 8-byte allreduce of two ranks written straight over the fabric's channels
 //   schedule   the same by the schedule allreduce/recursive_doubling, from world.allreduce(...) down
 //   native     the same by the engine's own collective (what selection takes)
+//   decision   what it costs more to change the count from call to call, and with it the algorithm
 //   mpi        world.allreduce(...) in front of MPI_Allreduce, one rank, and MPI_Allreduce alone
 //
 // Two ranks are two fibers of one worker, so that nobody spins and every run executes the same instructions.
@@ -93,7 +94,30 @@ double by_library(long calls, const char* engine, int ranks, const char* algorit
   return elapsed;
 }
 
+// Calls of 1 and of 7 doubles in turn, or of one of these alone: 8 bytes are the engine's own collective, 56
+// are a schedule.
+double by_counts(long calls, std::size_t even, std::size_t odd) {
+  tutti::run_options o;
+  o.engine = "fibers";
+  o.ranks = 2;
+  o.workers = 1;
+  const auto start = clock_type::now();
+  tutti::run(o, [&](tutti::communicator& world) {
+    std::array<double, 7> mine{}, sum{};
+    for (long i = 0; i < calls; ++i) {
+      const std::size_t n = i % 2 == 0 ? even : odd;
+      world.allreduce(tutti::send_buf(std::span<const double>(mine.data(), n)),
+                      tutti::recv_buf(std::span<double>(sum.data(), n)), tutti::op(std::plus<>{}));
+      asm volatile("" : : "g"(&sum) : "memory");
+    }
+  });
+  return seconds_since(start);
+}
+
 double run_case(const std::string& what, long calls) {
+  if (what == "short") return by_counts(calls, 1, 1);
+  if (what == "longer") return by_counts(calls, 7, 7);
+  if (what == "in_turn") return by_counts(calls, 1, 7);
   if (what == "by_hand") return by_hand(calls, false);
   if (what == "by_hand_on_threads") return by_hand(calls, true);
   if (what == "schedule_on_threads") return by_library(calls, "threads", 2, "recursive_doubling");
@@ -132,8 +156,8 @@ int main(int argc, char** argv) {
   long calls = 0;
   bool as_json = false;
   app.add_option("--case", what, "Run one case and print its time a call")
-      ->check(CLI::IsMember({"by_hand", "schedule", "native", "by_hand_on_threads", "schedule_on_threads",
-                             "native_on_threads", "mpi"}));
+      ->check(CLI::IsMember({"by_hand", "schedule", "native", "short", "longer", "in_turn",
+                             "by_hand_on_threads", "schedule_on_threads", "native_on_threads", "mpi"}));
   app.add_option("--calls", calls, "Calls of a case");
   app.add_flag("--json", as_json, "One JSON object");
   app.footer("Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --json\n");
@@ -159,6 +183,11 @@ int main(int argc, char** argv) {
     all[one] = {{"instructions", per_call(me, std::string(" --case ") + one + " --calls ", 2)},
                 {"us", best_time(one)}};
   }
+  const auto counted = [&](const char* one) {
+    return per_call(me, std::string(" --case ") + one + " --calls ", 2);
+  };
+  const long apart = counted("short") + counted("longer"), in_turn = counted("in_turn");
+  all["decision"] = {{"instructions", in_turn - apart / 2}};
   // Across two threads time counts, not instructions. The cores' distance changes while one looks: take
   // turns.
   std::array<double, 3> best{1e9, 1e9, 1e9};
@@ -190,6 +219,7 @@ int main(int argc, char** argv) {
   for (const char* one : {"by_hand", "schedule", "native"})
     fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(),
                all[one]["us"].get<double>());
+  fmt::print("{:<12} {:>14}\n", "decision", all["decision"]["instructions"].get<long>());
   fmt::print("\nthe same, two threads on two cores\n");
   for (const char* one : across) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
   fmt::print("\nin front of a native MPI_Allreduce, one rank\n{:<12} {:>14} {:>14} {:>10}\n", "", "MPI alone",

@@ -15,7 +15,7 @@ inline void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t
   bound_ = &b;
   call_ = &c;
   number_ = number;
-  tag_ = b.tag_base | (number & 0xffffffu) | static_cast<std::uint64_t>(number & inner_run) << 32;
+  tag_ = b.tag_base | (number & 0xffffffu);
   unit_ = c.count * c.type.size;
   const bool operand_in_output =
       c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
@@ -26,6 +26,7 @@ inline void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t
 
 void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
   set_up(b, c, number);
+  tag_ |= static_cast<std::uint64_t>(number & inner_run) << 32;
   depth_ = 0;
   over_ = opened_ = native_begun_ = false;
   restless_ = b.restless;

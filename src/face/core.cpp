@@ -86,11 +86,11 @@ void core::fall_back(collective what, const resolution::unfit& u) const {
   }
 }
 
-// All agreed fields but the pointers, as words: the first 32 bytes of a call, and what is known of its
-// operator.
+// All agreed fields but the pointers and the count, as words: the first 24 bytes of a call, and what is known
+// of its operator.
 inline bool core::same_head(const call& c, const recent& r) noexcept {
   static_assert(offsetof(call, count) == 24 && offsetof(operation, unused) == offsetof(operation, which) + 2);
-  return std::memcmp(&c, r.head, 32) == 0 && std::memcmp(&c.op.which, r.head + 4, 8) == 0;
+  return std::memcmp(&c, r.head, 24) == 0 && std::memcmp(&c.op.which, r.head + 3, 8) == 0;
 }
 // Which pointers there are, and whether the buffers are one.
 inline std::uint8_t core::pointers_of(const call& c) noexcept {
@@ -109,8 +109,9 @@ core::prepared& core::find(const call& c) { return select(c, agreed_part(c, size
 
 void core::remember(const call& c, prepared& p) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  std::memcpy(r.head, static_cast<const void*>(&c), 32);
-  std::memcpy(r.head + 4, &c.op.which, 8);
+  std::memcpy(r.head, static_cast<const void*>(&c), 24);
+  std::memcpy(r.head + 3, &c.op.which, 8);
+  r.count = c.count;
   r.pointers = pointers_of(c);
   r.both = c.input != nullptr && c.output != nullptr;
   r.one = c.input == c.output;
@@ -135,14 +136,11 @@ void core::remember(const call& c, prepared& p) {
 }
 
 // The last call with another count: what it needs is known, if such a count was asked for before.
-bool core::take_spell(const call& c, recent& r) noexcept {
-  if (r.by_count == nullptr || c.count == 0 || std::memcmp(&c, r.head, 24) != 0 ||
-      std::memcmp(&c.op.which, r.head + 4, 8) != 0 || c.algorithm != nullptr || c.composition != nullptr ||
-      !same_pointers(c, r))
-    return false;
-  const spell& one = r.by_count->at(c.count);
+bool core::take_spell(std::uint64_t count, recent& r) noexcept {
+  if (r.by_count == nullptr || count == 0) return false;
+  const spell& one = r.by_count->at(count);
   if (one.found == nullptr) return false;
-  r.head[3] = c.count;
+  r.count = count;
   r.kernel = one.kernel;
   r.how = one.how;
   r.found = one.found;
@@ -252,10 +250,8 @@ call core::with_displacements(const call& c, std::vector<std::size_t>& in,
 
 void core::run_blocking(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  if (r.quick && same_head(c, r) && c.algorithm == nullptr && c.composition == nullptr && same_pointers(c, r))
-      [[likely]] {
-    run_again(c, r);
-  } else if (r.quick && take_spell(c, r)) {
+  if (r.quick && same_head(c, r) && c.algorithm == nullptr && c.composition == nullptr &&
+      same_pointers(c, r) && (c.count == r.count || take_spell(c.count, r))) [[likely]] {
     run_again(c, r);
   } else if (shared_->trace == nullptr) {
     run_first(c);
@@ -268,8 +264,8 @@ void core::run_blocking(const call& c) {
 void core::run_traced(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
   const auto begin = std::chrono::steady_clock::now();
-  if (r.steady && same_head(c, r) && c.algorithm == nullptr && c.composition == nullptr &&
-      same_pointers(c, r)) {
+  if (r.steady && same_head(c, r) && c.count == r.count && c.algorithm == nullptr &&
+      c.composition == nullptr && same_pointers(c, r)) {
     run_again(c, r);
   } else {
     run_first(c);

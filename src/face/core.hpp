@@ -144,9 +144,10 @@ class core {
   // is checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not
   // compared.
   struct recent {
-    std::uint64_t head[5] = {};      // of the call: what, in place, root, element, count, kind of operator
-    std::uint8_t pointers = 0;       // which of them are null or the same
-    bool both = false, one = false;  // two buffers; the two are one
+    std::uint64_t head[4] = {};  // of the call: what, in place, root, element, kind of operator
+    std::uint64_t count = 0;
+    std::uint8_t pointers = 0;           // which of them are null or the same
+    bool both = false, one = false;      // two buffers; the two are one
     bool quick = false, steady = false;  // the second: quick but for the trace
     way how = way::plain;
     combine_function kernel = nullptr;  // to be used instead of the call's own
@@ -162,7 +163,7 @@ class core {
   void remember(const call& c, prepared& p);
   void run_again(const call& c, recent& r);
   void run_plainly(const call& c, recent& r);
-  bool take_spell(const call& c, recent& r) noexcept;
+  [[gnu::noinline]] static bool take_spell(std::uint64_t count, recent& r) noexcept;
   spells& spells_of(const call& c);
   void run_first(const call& c);
   void run_traced(const call& c);

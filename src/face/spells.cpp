@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trees on one communicator: where everything about a call is fixed but its count, they come down to a
+// few stretches of counts, and a warm decision to a scan of them.
+#include <algorithm>
+#include <cstring>
+
+#include "face/core.hpp"
+#include "select/flat_tree.hpp"
+
+namespace tutti::detail {
+
+core::spells& core::spells_of(const call& c) {
+  std::uint64_t head[4];
+  std::memcpy(head, static_cast<const void*>(&c), 24);
+  std::memcpy(head + 3, &c.op.which, 8);
+  for (const auto& one : spells_)
+    if (std::memcmp(one->head, head, sizeof head) == 0) return *one;
+  constexpr std::size_t most = 256;  // a program that changes its root with every call asks for many
+  if (spells_.size() == most) {
+    for (recent& r : recent_) r.by_count = nullptr;
+    spells_.clear();
+  }
+  auto made = std::make_unique<spells>();
+  std::memcpy(made->head, head, sizeof head);
+
+  const agreed_signature like = agreed_part(c, size(), inter());
+  const auto ranks = static_cast<std::uint64_t>(size());
+  // Native collectives of MPI count blocks, or all of them, by an int.
+  constexpr std::uint64_t most_int = 0x7fffffff;
+  const std::uint64_t native_bounds[] = {most_int / ranks, most_int};
+  const auto native = [&](std::uint64_t count) {
+    agreed_signature s = like;
+    s.count = count;
+    return offers_native(s);
+  };
+  std::vector<std::uint64_t> cuts{0, ranks - 1, most_int / ranks, most_int};  // 0 and count_ge_ranks
+  for (const tree_half half : {tree_half::composition, tree_half::pure})
+    for (const flat_step& s :
+         flat_tree(*shared_->by->trees, situation_of(like), half, native, native_bounds).steps())
+      cuts.push_back(s.upto_count);
+  const std::uint64_t element = c.type.size;
+  if (combines(c.what)) cuts.push_back((least_kernel_bytes - 1) / element);
+  // More than an address can count is refused.
+  cuts.push_back(static_cast<std::uint64_t>(PTRDIFF_MAX) / element / ranks);
+  cuts.push_back(tree_step::open);
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  for (const std::uint64_t upto : cuts) made->all.push_back({upto});
+  spells_.push_back(std::move(made));
+  return *spells_.back();
+}
+
+}  // namespace tutti::detail
