@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "select/tree.hpp"
@@ -46,7 +47,8 @@ class flat_tree {
   }
   bool empty() const noexcept { return steps_.empty(); }
   /// Ascending; the last one is open.
-  std::span<const flat_step> steps() const noexcept { return steps_; }
+  std::span<const flat_step> steps() const& noexcept { return steps_; }
+  std::vector<flat_step> steps() && noexcept { return std::move(steps_); }
 
  private:
   std::vector<flat_step> steps_;
