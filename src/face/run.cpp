@@ -185,6 +185,7 @@ outcome start(const run_options& options, const std::function<void(communicator&
       if (!by) by = std::make_shared<const selection>(selection{detail::load_trees(door.engine()), forced});
     }
     shared->by = by;
+    shared->engine_conditions = detail::engine_conditions_of(*by->trees, door, door.rank() == 0);
     shared->begin_trace();
     communicator world(std::make_shared<detail::core>(
         shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));

@@ -51,6 +51,15 @@ std::shared_ptr<const document> load_trees(std::string_view engine) {
   return std::make_shared<const document>(std::move(all));
 }
 
+std::uint32_t engine_conditions_of(const document& trees, const endpoint& door, bool say) {
+  if (say)
+    for (const std::string& name : unregistered(trees, door.conditions()))
+      std::fprintf(stderr,
+                   "tutti: the trees ask for \"%s\", which the engine %s does not know: it counts as false\n",
+                   name.c_str(), std::string(door.engine()).c_str());
+  return engine_bits(trees, door.conditions());
+}
+
 std::uint64_t hash_of(const document& trees) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const unsigned char c : write_tree(trees)) hash = (hash ^ c) * 1099511628211u;

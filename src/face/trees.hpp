@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "engines/endpoint.hpp"
 #include "select/tree.hpp"
 
 namespace tutti::detail {
@@ -15,6 +16,10 @@ namespace tutti::detail {
 /// TUTTI_COLL_SELECTION_JSON_FILE, of each its own half. A file at fault is told on stderr with all its
 /// faults and left out; with TUTTI_COLL_STRICT=1 it is a usage_error.
 std::shared_ptr<const document> load_trees(std::string_view engine);
+
+/// situation::engine for these trees: which of the conditions that they declare hold. `say`: those that the
+/// engine does not register, and that therefore count as false, are told on stderr.
+std::uint32_t engine_conditions_of(const document& trees, const endpoint& door, bool say);
 
 /// Equal for equal trees, and different in all likelihood otherwise.
 std::uint64_t hash_of(const document& trees);

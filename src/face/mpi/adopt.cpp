@@ -16,8 +16,9 @@ communicator adopt(MPI_Comm comm) {
   shared->owned = make_mpi_endpoint(comm, shared->set.check);
   shared->door = shared->owned.get();
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
-  shared->begin_trace();
   endpoint& door = *shared->door;
+  shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);
+  shared->begin_trace();
   communicator world(std::make_shared<detail::core>(
       shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
   world.native().compare_trees();
