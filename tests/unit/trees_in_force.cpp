@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Documents of the user in a running job: conditions that the engine registers, templates, and names that it
+// does not know.
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using namespace tutti;
+
+constexpr int many_ranks = 1024;  // more than any machine here has cores
+
+// What allreduce ran, and what was said meanwhile.
+struct ending {
+  std::string algorithm, said;
+};
+ending run_with(const std::string& document, const char* engine, int ranks) {
+  const std::string path = testing::TempDir() + "tutti_in_force_" + std::to_string(getpid()) + ".json";
+  std::ofstream(path) << document;
+  setenv("TUTTI_COLL_SELECTION_JSON_FILE", path.c_str(), 1);
+  ending e;
+  testing::internal::CaptureStderr();
+  run_options options;
+  options.engine = engine;
+  options.ranks = ranks;
+  run(options, [&](communicator& world) {
+    const std::vector<int> some(20, 1);
+    (void)world.allreduce(send_buf(some), op(std::plus<>{}));
+    if (world.rank() == 0) e.algorithm = world.last_algorithm(collective::allreduce);
+  });
+  e.said = testing::internal::GetCapturedStderr();
+  unsetenv("TUTTI_COLL_SELECTION_JSON_FILE");
+  std::remove(path.c_str());
+  return e;
+}
+
+TEST(trees_in_force, ask_what_the_engine_registers) {
+  const std::string text = R"({"schema": "tutti/tree/1",
+   "conditions": {"oversubscribed": "more ranks than cores"},
+   "pure": {"allreduce": [
+     {"when": {"inter": false, "commutative": true, "oversubscribed": true}, "use": "double_tree"},
+     {"when": {"inter": false, "commutative": true}, "use": "segmented_ring"}]}})";
+  EXPECT_EQ(run_with(text, "fibers", many_ranks).algorithm, "allreduce/double_tree");
+  for (const char* engine : {"threads", "fibers"}) {
+    const ending one = run_with(text, engine, 1);
+    EXPECT_EQ(one.algorithm, "allreduce/segmented_ring");
+    EXPECT_EQ(one.said, "");
+  }
+}
+
+TEST(trees_in_force, take_what_the_engine_does_not_know_for_false_and_say_it_once) {
+  const ending e = run_with(R"({"schema": "tutti/tree/1",
+   "conditions": {"full_moon": "it is night"},
+   "pure": {"allreduce": [
+     {"when": {"inter": false, "full_moon": true}, "use": "recursive_doubling"},
+     {"when": {"inter": false, "commutative": true}, "use": "segmented_ring"}]}})",
+                            "threads", 3);
+  EXPECT_EQ(e.algorithm, "allreduce/segmented_ring");
+  EXPECT_EQ(
+      e.said,
+      "tutti: the trees ask for \"full_moon\", which the engine threads does not know: it counts as false\n");
+}
+
+TEST(trees_in_force, on_a_template_leave_nothing_to_the_engine) {
+  // On 2 threads 80 bytes go by recursive doubling, which mpi's own tree leaves to the engine's collective.
+  EXPECT_EQ(run_with(R"({"schema": "tutti/tree/1", "pure": {}})", "threads", 2).algorithm,
+            "allreduce/recursive_doubling");
+  EXPECT_EQ(run_with(R"({"schema": "tutti/tree/1", "extends": "common"})", "threads", 2).algorithm,
+            "allreduce/native");
+}
+
+}  // namespace
