@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti check: proves algorithms for numbers of ranks (src/check/), and says what breaks where.
+// tutti check: proves algorithms and compositions for numbers of ranks (src/check/), and says what breaks
+// where.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "check/composed_cases.hpp"
 #include "check/prove.hpp"
 #include "schedule/algorithm.hpp"
 #include "select/choose.hpp"
@@ -53,41 +56,63 @@ std::vector<int> parse_ranks(const std::string& text) {
   return all;
 }
 
-bool is_called(const pure_algorithm& a, std::string_view name) {
+bool is_called(const catalogue_entry& a, std::string_view name) {
   return name == a.name || name == a.short_name() || name == name_of(a.what);
 }
 
 std::string nearest(const std::string& name) {
-  const std::string algorithm = nearest_algorithm(name), what = nearest_collective(name);
-  return edit_distance(name, what) < edit_distance(name, algorithm) ? what : algorithm;
+  std::string best = nearest_algorithm(name);
+  const auto consider = [&](std::string_view one) {
+    if (edit_distance(name, one) < edit_distance(name, best)) best = one;
+  };
+  consider(nearest_collective(name));
+  for (const composed_algorithm* c : composition_catalogue()) {
+    consider(c->name);
+    if (name.find('/') == name.npos) consider(c->short_name());
+  }
+  return best;
 }
 
-// An algorithm with some of its parameters held fast: "bcast/knomial:k=6".
+// An algorithm or composition with some of its parameters held fast: "bcast/knomial:k=6".
+template <class Entry>
 struct held_fast {
-  pure_algorithm algorithm;
+  Entry entry;
   std::vector<knob_range> ranges;
-};
-std::unique_ptr<held_fast> hold_fast(const pure_algorithm& a, std::string_view text) {
-  const choice with = read_choice(a.what, std::string(a.name) + std::string(text.substr(text.find(':'))));
-  auto made = std::make_unique<held_fast>();
-  made->algorithm = a;
-  for (knob_range range : a.parameters) {
-    const std::uint32_t value = with.knobs[static_cast<std::size_t>(range.which)];
-    const std::string given = std::string(name_of(range.which)) + "=";
-    if (text.find(given) != text.npos) range.usual = range.least = range.most = value;
-    made->ranges.push_back(range);
+
+  held_fast(const Entry& e, const knob_values& given, std::string_view text) : entry(e) {
+    for (knob_range range : e.parameters) {
+      const std::uint32_t value = given[static_cast<std::size_t>(range.which)];
+      const std::string named = std::string(name_of(range.which)) + "=";
+      if (text.find(named) != text.npos) range.usual = range.least = range.most = value;
+      ranges.push_back(range);
+    }
+    entry.parameters = ranges;
   }
-  made->algorithm.parameters = made->ranges;
-  return made;
-}
+};
 
 struct row {
-  const pure_algorithm* algorithm;
-  proof all;
+  std::string_view name;
+  std::function<proof(int ranks, check::abstract_machine&)> prove;
+  proof all{};
   double seconds = 0;
-  std::size_t left;  // numbers of ranks that are not done
-  bool reported = false;
+  std::size_t left = 0;  // numbers of ranks that are not done
 };
+
+row row_of(const pure_algorithm& a, std::string_view parameters) {
+  if (parameters.empty())
+    return {a.name, [&a](int ranks, check::abstract_machine& m) { return check::prove(a, ranks, m); }};
+  const choice given = read_choice(a.what, std::string(a.name) + std::string(parameters));
+  const auto held = std::make_shared<held_fast<pure_algorithm>>(a, given.knobs, parameters);
+  return {a.name,
+          [held](int ranks, check::abstract_machine& m) { return check::prove(held->entry, ranks, m); }};
+}
+row row_of(const composed_algorithm& c, std::string_view parameters) {
+  if (parameters.empty())
+    return {c.name, [&c](int ranks, check::abstract_machine&) { return check::prove(c, ranks); }};
+  const composed_choice given = read_composition(c.what, std::string(c.name) + std::string(parameters));
+  const auto held = std::make_shared<held_fast<composed_algorithm>>(c, given.knobs, parameters);
+  return {c.name, [held](int ranks, check::abstract_machine&) { return check::prove(held->entry, ranks); }};
+}
 
 struct wishes {
   std::vector<std::string> names;
@@ -97,7 +122,7 @@ struct wishes {
 };
 
 void print_row(const row& r) {
-  fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8.2f}  {}\n", r.algorithm->name, r.all.calls, r.all.messages,
+  fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8.2f}  {}\n", r.name, r.all.calls, r.all.messages,
              r.all.most_rounds, r.seconds,
              r.all.findings.empty() ? "ok" : fmt::format("{} faults", r.all.findings.size()));
 }
@@ -129,7 +154,7 @@ json to_json(const std::vector<row>& rows) {
                           {"rank", f.what.rank},
                           {"round", f.what.round},
                           {"what", f.what.what}});
-    all.push_back({{"name", r.algorithm->name},
+    all.push_back({{"name", r.name},
                    {"calls", r.all.calls},
                    {"messages", r.all.messages},
                    {"combined", r.all.combined},
@@ -155,14 +180,14 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const wish
       row& r = rows[i / ranks.size()];
       const int p = ranks[ranks.size() - 1 - i % ranks.size()];
       const auto begin = std::chrono::steady_clock::now();
-      proof one = check::prove(*r.algorithm, p, machine);
+      proof one = r.prove(p, machine);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       const std::lock_guard lock(guard);
       r.all += one;
       r.seconds += took.count();
       --r.left;
       ++done;
-      if (progress) fmt::print(stderr, "\r{:>3}% {:<40}", done * 100 / all, r.algorithm->name);
+      if (progress) fmt::print(stderr, "\r{:>3}% {:<40}", done * 100 / all, r.name);
       while (printed < rows.size() && rows[printed].left == 0) {
         if (table) {
           if (progress) fmt::print(stderr, "\r{:<46}\r", "");
@@ -192,26 +217,26 @@ int check_algorithms(const wishes& wish) {
     return 2;
   }
   std::vector<row> rows;
-  std::vector<std::unique_ptr<held_fast>> fast;
   for (const std::string& wanted : wish.names.empty() ? std::vector<std::string>{""} : wish.names) {
-    const std::string name = wanted.substr(0, wanted.find(':'));
+    const std::string name = wanted.substr(0, wanted.find(':')), parameters = wanted.substr(name.size());
     const std::size_t before = rows.size();
-    for (const pure_algorithm* a : catalogue()) {
-      if (!wanted.empty() && !is_called(*a, name)) continue;
-      if (name.size() != wanted.size()) {
-        fast.push_back(hold_fast(*a, wanted));
-        a = &fast.back()->algorithm;
-      }
-      rows.push_back({a, {}, 0, ranks.size()});
-    }
+    const auto add = [&](const auto& all) {
+      for (const auto* one : all)
+        if (wanted.empty() || is_called(*one, name)) rows.push_back(row_of(*one, parameters));
+    };
+    add(catalogue());
+    add(composition_catalogue());
     if (rows.size() != before) continue;
-    fmt::print(stderr, "tutti check: there is no algorithm \"{}\"; did you mean \"{}\"? (tutti list)\n", name,
-               nearest(name));
+    fmt::print(
+        stderr,
+        "tutti check: there is no algorithm or composition \"{}\"; did you mean \"{}\"? (tutti list)\n", name,
+        nearest(name));
     return 2;
   }
   if (!wish.as_json && !wish.quiet)
     fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8}  {}\n", "algorithm", "calls", "messages", "rounds", "seconds",
                "result");
+  for (row& r : rows) r.left = ranks.size();
   prove_all(rows, ranks, wish);
   proof all;
   std::size_t faulty = 0;
@@ -233,8 +258,8 @@ int check_algorithms(const wishes& wish) {
 }  // namespace
 
 void add_check(CLI::App& app, int& status) {
-  auto* command =
-      app.add_subcommand("check", "Prove algorithms: results, hazards, and what they claim to cost");
+  auto* command = app.add_subcommand(
+      "check", "Prove algorithms and compositions: results, hazards, and what they claim to cost");
   auto wish = std::make_shared<wishes>();
   command->add_option(
       "name", wish->names,
@@ -252,10 +277,12 @@ void add_check(CLI::App& app, int& status) {
       "parameters\n"
       "is tried; for more another choice of them for each number of ranks, but always every root, every "
       "split,\n"
-      "every fan-out and every base.\n\n"
+      "every fan-out and every base. Of a composition the programs are run, over many layouts of ranks on "
+      "nodes;\n"
+      "its messages are the calls that it makes.\n\n"
       "Examples:\n  tutti check\n  tutti check allreduce --ranks 1..33\n  tutti check bcast/knomial --ranks "
       "7\n"
-      "  tutti check bcast/knomial:k=6 --ranks 30..40\n"
+      "  tutti check bcast/knomial:k=6 --ranks 30..40\n  tutti check allreduce/node_leader node_leader\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
   command->callback([wish, &status] {
     try {
