@@ -33,7 +33,7 @@ reading read_algorithm(const situation& s, std::string_view name, int rank) {
         known += " " + std::string(one->short_name());
     refuse_unknown(s, "algorithm", name, known, rank);
   }
-  r.unmet = why_not(r.pure, s.call);
+  r.unmet = why_not(r.pure, s);
   return r;
 }
 
@@ -66,7 +66,7 @@ void choose_pure(resolution& made, const selection& by, const situation& s) {
       made.pure = {};
       return;
     }
-    if (found.what == leaf::kind::algorithm && found.chosen.pure != nullptr && permits(found.chosen, s.call))
+    if (found.what == leaf::kind::algorithm && found.chosen.pure != nullptr && permits(found.chosen, s))
       return;
   }
   made.algorithm_by = chosen_by::code;
