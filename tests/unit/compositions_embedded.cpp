@@ -15,12 +15,13 @@ struct layout_case {
   int ranks;
 };
 
+template <bool Thorough>
 void program(endpoint& door) {
   auto shared = std::make_shared<detail::rank_state>();
   shared->door = &door;
   shared->by = std::make_shared<const selection>();
   detail::core core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr));
-  algorithm_cases::try_every_composition(core);
+  algorithm_cases::try_every_composition(core, Thorough);
 }
 
 launch with(const layout_case& l, int workers, std::uint64_t seed = 0) {
@@ -38,20 +39,20 @@ class compositions : public testing::TestWithParam<layout_case> {
 };
 
 TEST_P(compositions, compute_what_plain_loops_compute_on_fibers) {
-  const outcome end = run_fibers(with(GetParam(), 2), program);
+  const outcome end = run_fibers(with(GetParam(), 2), program<true>);
   EXPECT_EQ(end.failed_rank, -1) << end.text;
 }
 
 TEST_P(compositions, compute_what_plain_loops_compute_under_drawn_interleavings) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const outcome end = run_fibers(with(GetParam(), 1, seed), program);
+    const outcome end = run_fibers(with(GetParam(), 1, seed), program<false>);
     EXPECT_EQ(end.failed_rank, -1) << "seed " << seed << ": " << end.text;
   }
 }
 
 class compositions_on_threads : public compositions {};
 TEST_P(compositions_on_threads, compute_what_plain_loops_compute) {
-  const outcome end = run_threads(with(GetParam(), 0), program);
+  const outcome end = run_threads(with(GetParam(), 0), program<true>);
   EXPECT_EQ(end.failed_rank, -1) << end.text;
 }
 
