@@ -60,6 +60,12 @@ std::string details_of(const call_kind& k) {
   return text;
 }
 
+std::string inner_details(const inner_call& c) {
+  std::string text = c.times > 1 ? std::to_string(c.times) + " in each call" : "";
+  if (c.in_place) text += text.empty() ? "in place" : ", in place";
+  return text;
+}
+
 std::string inner_name(const inner_call& c) { return spelled(c.chosen.pure, c.what, c.chosen.knobs); }
 
 using row = std::vector<std::string>;
@@ -210,7 +216,18 @@ void call_trace::add(const call_kind& kind, std::uint64_t bytes, duration took) 
 
 void call_trace::consists_of(const call_kind& kind, std::vector<inner_call> calls) {
   line& l = line_of(kind);
-  if (&l != lines_.data()) l.inside = std::move(calls);
+  if (&l == lines_.data()) return;
+  l.inside.clear();
+  for (inner_call& c : calls) {
+    const auto same = std::find_if(l.inside.begin(), l.inside.end(), [&](const inner_call& k) {
+      return k.what == c.what && k.ranks == c.ranks && k.count == c.count && k.in_place == c.in_place &&
+             k.chosen == c.chosen;
+    });
+    if (same == l.inside.end())
+      l.inside.push_back(std::move(c));
+    else
+      same->times += c.times;
+  }
 }
 
 std::string call_trace::table() const {
@@ -237,7 +254,7 @@ std::string call_trace::table() const {
         numbers_of(l), spelled(entry_of(k), k.what, k.knobs));
     for (const inner_call& one : l.inside)
       add({"", std::to_string(one.ranks), "  " + std::string(name_of(one.what)),
-           size_of(one.what, one.count, k.element), one.in_place ? "in place" : ""},
+           size_of(one.what, one.count, k.element), inner_details(one)},
           {"", "", "", ""}, "  " + inner_name(one));
   }
   if (lines_[0].calls != 0) add({"", "", "others", "", ""}, numbers_of(lines_[0]), "");
@@ -285,6 +302,7 @@ std::string call_trace::json() const {
             .number("ranks", static_cast<std::uint64_t>(one.ranks))
             .number("count", one.count)
             .truth("in_place", one.in_place)
+            .number("times", one.times)
             .text("algorithm", name_of_entry(one.chosen.pure, one.what))
             .raw("parameters", parameters_of(one.chosen.pure, one.chosen.knobs));
         inside.push_back(i.made());

@@ -42,13 +42,14 @@ struct call_kind {
 call_kind kind_of(const call& c, const composed_choice& composed, const choice& pure,
                   std::uint64_t communicator, int rank, int ranks, bool inter);
 
-/// A call that a composed one makes.
+/// Calls that a composed one makes, one or several alike.
 struct inner_call {
   collective what = collective::barrier;
   int ranks = 1;
   std::uint64_t count = 0;
   bool in_place = false;
   choice chosen;
+  std::uint64_t times = 1;
 };
 
 /// The bytes of the call's vector or of all its blocks, on the rank that asks: of what it gives or of what it
@@ -76,7 +77,8 @@ class call_trace {
   call_trace& operator=(const call_trace&) = delete;
 
   void add(const call_kind& kind, std::uint64_t bytes, duration took);
-  /// What calls of a composed kind consist of on this rank. Holds for the last of them.
+  /// What calls of a composed kind consist of on this rank, of which alike ones are told together. Holds for
+  /// the last of them.
   void consists_of(const call_kind& kind, std::vector<inner_call> calls);
 
   std::string table() const;

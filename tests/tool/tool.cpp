@@ -17,9 +17,12 @@ namespace {
 using nlohmann::json;
 using namespace tool_tests;
 
-json listed() {
+json listed(const char* kind = "pure") {
   static const json all = json::parse(tutti("list --json").text);
-  return all;
+  json some = json::array();
+  for (const json& one : all)
+    if (one["kind"] == kind) some.push_back(one);
+  return some;
 }
 
 bool demands(const json& algorithm, const char* restriction) {
@@ -41,7 +44,7 @@ TEST(list, every_algorithm_says_what_it_is) {
   for (const json& a : listed()) {
     const std::string name = a["name"];
     EXPECT_TRUE(names.insert(name).second) << name << " twice";
-    EXPECT_EQ(a["kind"], "pure");
+    EXPECT_FALSE(a["environment"].get<std::string>().find("_ALGORITHM=") == std::string::npos) << name;
     for (const char* text : {"source", "idea", "rounds", "bytes", "scratch", "good_for"})
       EXPECT_FALSE(a[text].get<std::string>().empty()) << name << ": " << text;
     EXPECT_TRUE(a["restrictions"].is_array());
@@ -51,6 +54,32 @@ TEST(list, every_algorithm_says_what_it_is) {
       EXPECT_LE(k["default"], k["most"]) << name << ": " << k["name"];
     }
   }
+}
+
+TEST(list, every_composition_says_what_it_calls) {
+  const json all = listed("composition");
+  ASSERT_FALSE(all.empty());
+  for (const json& c : all) {
+    const std::string name = c["name"];
+    for (const char* text : {"source", "idea", "calls", "good_for"})
+      EXPECT_FALSE(c[text].get<std::string>().empty()) << name << ": " << text;
+    EXPECT_TRUE(c["restrictions"].is_array() && c["parameters"].is_array()) << name;
+  }
+  const json one = json::parse(tutti("list allreduce/reduce_bcast --json").text);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0]["kind"], "composition");
+  EXPECT_EQ(one[0]["environment"], "TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast");
+  const ending of_bcast = tutti("list bcast"), in_full = tutti("list allreduce/reduce_bcast --long");
+  EXPECT_NE(of_bcast.text.find("bcast/pipeline"), of_bcast.text.npos);
+  EXPECT_NE(of_bcast.text.find(" compositions"), of_bcast.text.npos);
+  for (const char* part : {"\n  calls", "\n  restrictions", "TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast"})
+    EXPECT_NE(in_full.text.find(part), in_full.text.npos) << part << in_full.text;
+  EXPECT_NE(tutti("list allreduce/reduce_bcst").text.find("did you mean \"allreduce/reduce_bcast\""),
+            std::string::npos);
+  const ending with_variable = tutti("list bcast/chain --long");
+  EXPECT_NE(with_variable.text.find("TUTTI_BCAST_ALGORITHM=chain:segment="), with_variable.text.npos);
+  EXPECT_NE(tutti("list bcast/across --long").text.find("TUTTI_BCAST_INTER_ALGORITHM=across"),
+            std::string::npos);
 }
 
 TEST(list, one_collective_or_one_algorithm) {
@@ -234,7 +263,7 @@ TEST(calls, wrong_ones_end_with_2_and_one_line) {
 }
 
 TEST(help, has_examples_that_work) {
-  for (const std::string command : {"info", "list", "show", "check"}) {
+  for (const std::string command : {"info", "list", "show", "explain", "check"}) {
     const ending e = tutti(command + " --help");
     EXPECT_EQ(e.status, 0) << command;
     const std::size_t examples = e.text.find("Examples:\n");

@@ -148,15 +148,19 @@ TEST(trace, composed_calls_tell_what_they_consist_of) {
   quiet_trace t;
   t.add(kind, 64, microseconds(1));
   t.consists_of(kind, {{collective::reduce, 4, 8, false, read_choice(collective::reduce, "knomial:k=4")},
-                       {collective::bcast, 4, 8, true, {}}});
+                       {collective::bcast, 4, 8, true, {}, 2},
+                       {collective::bcast, 4, 9, true, {}, 1},
+                       {collective::bcast, 4, 8, true, {}, 3}});
   const std::string text = t.json(), table = t.table();
   EXPECT_TRUE(holds(text, R"("algorithm": "allreduce/reduce_bcast")")) << text;
   EXPECT_TRUE(holds(text, R"("composition": "allreduce/reduce_bcast")"));
-  EXPECT_TRUE(holds(text, R"({"collective": "reduce", "ranks": 4, "count": 8, "in_place": false, )"
-                          R"("algorithm": "reduce/knomial", "parameters": {"k": 4}})"));
-  EXPECT_TRUE(holds(text, R"("algorithm": "bcast/native")"));
+  EXPECT_TRUE(holds(text,
+                    R"({"collective": "reduce", "ranks": 4, "count": 8, "in_place": false, "times": 1, )"
+                    R"("algorithm": "reduce/knomial", "parameters": {"k": 4}})"));
+  EXPECT_TRUE(holds(text, R"("count": 8, "in_place": true, "times": 5, "algorithm": "bcast/native")"));
   EXPECT_TRUE(holds(table, "  reduce/knomial:k=4")) << table;
-  EXPECT_EQ(lines(table), 5u);
+  EXPECT_TRUE(holds(table, "5 in each call, in place")) << table;
+  EXPECT_EQ(lines(table), 6u);
 }
 
 TEST(trace, the_setting) {

@@ -3,6 +3,9 @@
 // What the heads of the algorithms' files say, as one document.
 #include "algorithms_document.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include <fmt/core.h>
 
 namespace tutti::tool {
@@ -10,7 +13,8 @@ namespace {
 
 constexpr const char* preface = R"(# Algorithms
 
-Made by `tutti list --markdown` from the heads of the files of `src/algorithms`: change those, and make it again.
+Made by `tutti list --markdown` from the heads of the files of `src/algorithms` and `src/compositions`: change those, and
+make it again.
 `tutti show NAME` draws an algorithm for a call, `tutti check NAME` proves it, and a call asks for it by `algorithm("NAME")` or
 by the variable `TUTTI_<COLLECTIVE>_ALGORITHM`, with parameters as in `chain:segment=64K`.
 
@@ -45,7 +49,7 @@ In them stand
 and `ceil`, `floor`, `min`, `max`, `log2`, `log(base, x)`, `sqrt`, `pow`, `ceil_log(k, x)` (the smallest e with k^e >= x) and
 `floor_log(k, x)` (the largest e with k^e <= x). A comparison is 1 or 0, and `c ? x : y` is as in C.
 
-Restrictions say which calls an algorithm serves:
+Restrictions say which calls an algorithm or a composition serves:
 
 | | |
 | --- | --- |
@@ -56,6 +60,11 @@ Restrictions say which calls an algorithm serves:
 | `builtin_op` | the operator is one of the library's |
 | `in_place`, `not_in_place` | the call is; the call is not |
 | `inter` | the call is between two groups; algorithms without it serve calls within one |
+| `hierarchical` | there are several nodes, and one of them has several ranks |
+| `equal_nodes` | every node has as many ranks |
+| `node_consecutive` | the ranks of every node are consecutive |
+| `rank_order` | the ranks of every node are consecutive, or the operator commutes, or nothing is combined |
+| `parent` | the group is the whole job |
 )";
 
 std::string preface_with_parameters() {
@@ -83,11 +92,14 @@ std::string anchor(std::string_view name) {
   return all;
 }
 
-std::string section(const pure_algorithm& a) {
-  std::string text = fmt::format("\n### {}\n\n{}\n\n", a.name, escaped(a.idea));
-  const auto line = [&](std::string_view what, std::string_view value) {
-    text += fmt::format("- {}: {}\n", what, value);
-  };
+std::string item(std::string_view what, std::string_view value) {
+  return fmt::format("- {}: {}\n", what, value);
+}
+
+// What an algorithm and a composition both have.
+std::string head_items(const catalogue_entry& a) {
+  std::string text;
+  const auto line = [&](std::string_view what, std::string_view value) { text += item(what, value); };
   line("source", escaped(a.source));
   std::string needs;
   for (const auto& [bit, name] : restriction_names)
@@ -97,16 +109,49 @@ std::string section(const pure_algorithm& a) {
   for (const knob_range& k : a.parameters)
     line("parameter", fmt::format("`{}` = {}, from {} to {}: {}", name_of(k.which), k.usual, k.least, k.most,
                                   escaped(k.what)));
-  line("rounds", fmt::format("`{}`", a.rounds));
-  line("bytes", fmt::format("`{}`", a.bytes));
-  line("scratch", fmt::format("`{}`", a.scratch));
-  line("good for", escaped(a.good_for));
+  return text;
+}
+
+std::string section(const pure_algorithm& a) {
+  return fmt::format("\n### {}\n\n{}\n\n", a.name, escaped(a.idea)) + head_items(a) +
+         item("rounds", fmt::format("`{}`", a.rounds)) + item("bytes", fmt::format("`{}`", a.bytes)) +
+         item("scratch", fmt::format("`{}`", a.scratch)) + item("good for", escaped(a.good_for));
+}
+
+constexpr const char* compositions_preface = R"(
+## Compositions
+
+A composition is a collective made of others: on all ranks, on the ranks of a node, or on a buffer that it makes. What it
+calls is chosen by the pure tree alone, so that none leads to another. The composition tree names them, a call asks for one by
+`composition("NAME")`, the environment by `TUTTI_<COLLECTIVE>_COMPOSITION`, with parameters as in `pipeline:segment=64K`; `@pure`
+is none. `tutti explain` says what one would call.
+)";
+
+// One that serves several collectives stands in the catalogue under each.
+std::string composed_sections(std::span<const composed_algorithm* const> all, std::string& contents) {
+  std::string text = compositions_preface;
+  std::vector<const composed_algorithm*> first;
+  for (const composed_algorithm* c : all)
+    if (std::none_of(first.begin(), first.end(), [&](const auto* f) { return f->plan == c->plan; }))
+      first.push_back(c);
+  std::sort(first.begin(), first.end(),
+            [](const auto* a, const auto* b) { return a->short_name() < b->short_name(); });
+  contents += "\n- [compositions](#compositions): ";
+  for (const composed_algorithm* f : first) {
+    std::string names;
+    for (const composed_algorithm* c : all)
+      if (c->plan == f->plan) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", c->name);
+    contents += fmt::format("{}[{}](#{})", f == first.front() ? "" : ", ", f->short_name(), f->short_name());
+    text += fmt::format("\n### {}\n\n{}\n\n", f->short_name(), escaped(f->idea)) + item("names", names) +
+            item("calls", escaped(f->calls)) + head_items(*f) + item("good for", escaped(f->good_for));
+  }
   return text;
 }
 
 }  // namespace
 
-std::string algorithms_document(std::span<const pure_algorithm* const> all) {
+std::string algorithms_document(std::span<const pure_algorithm* const> all,
+                                std::span<const composed_algorithm* const> composed) {
   std::string text = preface_with_parameters(), contents = "\n## Contents\n\n", sections;
   const pure_algorithm* before = nullptr;
   for (const pure_algorithm* a : all) {
@@ -121,6 +166,7 @@ std::string algorithms_document(std::span<const pure_algorithm* const> all) {
     sections += section(*a);
     before = a;
   }
+  if (!composed.empty()) sections += composed_sections(composed, contents);
   return text + contents + "\n" + sections;
 }
 

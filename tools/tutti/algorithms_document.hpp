@@ -4,11 +4,14 @@
 #include <span>
 #include <string>
 
+#include "compose/composition.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::tool {
 
-/// docs/algorithms.md, of these algorithms, which stand in the order of the catalogue; a test compares.
-std::string algorithms_document(std::span<const pure_algorithm* const> all);
+/// docs/algorithms.md, of these algorithms and compositions, which stand in the order of their catalogues; a
+/// test compares.
+std::string algorithms_document(std::span<const pure_algorithm* const> all,
+                                std::span<const composed_algorithm* const> composed);
 
 }  // namespace tutti::tool

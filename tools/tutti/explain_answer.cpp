@@ -66,6 +66,8 @@ std::vector<inner_answer> calls_inside(const answer& a) {
   std::vector<std::pair<std::uint32_t, std::vector<int>>> told;
   const auto node = layout.members(layout.node_of(0));
   for (const int r : node.first(std::min(node.size(), most_asked))) {
+    // Of a rooted collective only the root is in place.
+    if (is_rooted(c.what)) c.in_place = a.asked.meant.in_place && r == c.root;
     planner asks(c, r, layout, a.found.composed.knobs);
     a.found.composed.which->plan(asks);
     const program made = asks.finish();

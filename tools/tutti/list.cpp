@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti list: the algorithms, what they demand and what they cost.
+// tutti list: the algorithms, what they demand and what they cost; the compositions, and what they call.
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -18,69 +19,137 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using algorithms = std::vector<const pure_algorithm*>;
+using compositions = std::vector<const composed_algorithm*>;
 
-json to_json(const pure_algorithm& a) {
+// What an algorithm and a composition both have.
+json to_json(const catalogue_entry& e, std::string_view kind) {
   json restrictions = json::array(), parameters = json::array();
   for (const auto& [bit, name] : restriction_names)
-    if (demands(a.needs, bit)) restrictions.push_back(name);
-  for (const knob_range& k : a.parameters)
+    if (demands(e.needs, bit)) restrictions.push_back(name);
+  for (const knob_range& k : e.parameters)
     parameters.push_back({{"name", name_of(k.which)},
                           {"default", k.usual},
                           {"least", k.least},
                           {"most", k.most},
                           {"what", k.what}});
-  return {{"name", a.name},           {"kind", "pure"},
-          {"source", a.source},       {"restrictions", restrictions},
-          {"parameters", parameters}, {"rounds", a.rounds},
-          {"bytes", a.bytes},         {"scratch", a.scratch},
-          {"idea", a.idea},           {"good_for", a.good_for}};
+  return {{"name", e.name},
+          {"kind", kind},
+          {"source", e.source},
+          {"restrictions", restrictions},
+          {"parameters", parameters}};
 }
 
-// Columns as wide as what stands in them, but formulas that would push the others off the screen are cut.
-void print_table(const algorithms& all) {
-  constexpr std::size_t widest = 36;
+json to_json(const pure_algorithm& a) {
+  json j = to_json(a, "pure");
+  j.update(json{{"rounds", a.rounds},
+                {"bytes", a.bytes},
+                {"scratch", a.scratch},
+                {"idea", a.idea},
+                {"good_for", a.good_for},
+                {"environment", setting_for(a)}});
+  return j;
+}
+
+json to_json(const composed_algorithm& c) {
+  json j = to_json(c, "composition");
+  j.update(
+      json{{"calls", c.calls}, {"idea", c.idea}, {"good_for", c.good_for}, {"environment", setting_for(c)}});
+  return j;
+}
+
+// Columns as wide as what stands in them, but texts that would push the others off the screen are cut.
+class table {
+ public:
   using row = std::vector<std::string>;
-  std::vector<row> rows{{"name", "restrictions", "parameters", "rounds", "bytes", "source"}};
-  bool any_cut = false;
-  const auto cut = [&](std::string_view text) {
+  explicit table(row head) : rows_{std::move(head)} {}
+
+  void add(row r) { rows_.push_back(std::move(r)); }
+  std::string cut(std::string_view text) {
+    constexpr std::size_t widest = 36;
     if (text.size() <= widest) return std::string(text);
-    any_cut = true;
+    any_cut_ = true;
     return std::string(text.substr(0, widest - 3)) + "...";
+  }
+  bool any_cut() const noexcept { return any_cut_; }
+  void print() const {
+    std::vector<std::size_t> widths(rows_[0].size());
+    for (const row& r : rows_)
+      for (std::size_t i = 0; i < r.size(); ++i) widths[i] = std::max(widths[i], r[i].size());
+    for (const row& r : rows_) {
+      for (std::size_t i = 0; i + 1 < r.size(); ++i) fmt::print("{:<{}}  ", r[i], widths[i]);
+      fmt::print("{}\n", r.back());
+    }
+  }
+
+ private:
+  std::vector<row> rows_;
+  bool any_cut_ = false;
+};
+
+std::string parameters_of(const catalogue_entry& e) {
+  std::string all;
+  for (const knob_range& k : e.parameters)
+    all += fmt::format("{}{}={}", all.empty() ? "" : ",", name_of(k.which), k.usual);
+  return all.empty() ? "-" : all;
+}
+
+void print_tables(const algorithms& pure, const compositions& composed) {
+  const auto count = [](std::size_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  for (const pure_algorithm* a : all) {
-    std::string parameters;
-    for (const knob_range& k : a->parameters)
-      parameters += fmt::format("{}{}={}", parameters.empty() ? "" : ",", name_of(k.which), k.usual);
-    rows.push_back({std::string(a->name), restrictions_of(*a, "-"), parameters.empty() ? "-" : parameters,
-                    cut(a->rounds), cut(a->bytes), std::string(a->source)});
+  bool any_cut = false;
+  if (!pure.empty() || composed.empty()) {
+    table t({"name", "restrictions", "parameters", "rounds", "bytes", "source"});
+    for (const pure_algorithm* a : pure)
+      t.add({std::string(a->name), restrictions_of(*a, "-"), parameters_of(*a), t.cut(a->rounds),
+             t.cut(a->bytes), std::string(a->source)});
+    t.print();
+    any_cut = t.any_cut();
   }
-  std::vector<std::size_t> widths(rows[0].size());
-  for (const row& r : rows)
-    for (std::size_t i = 0; i < r.size(); ++i) widths[i] = std::max(widths[i], r[i].size());
-  for (const row& r : rows) {
-    for (std::size_t i = 0; i + 1 < r.size(); ++i) fmt::print("{:<{}}  ", r[i], widths[i]);
-    fmt::print("{}\n", r.back());
+  if (!composed.empty()) {
+    table t({"composition", "restrictions", "parameters", "calls", "source"});
+    for (const composed_algorithm* c : composed)
+      t.add({std::string(c->name), restrictions_of(*c, "-"), parameters_of(*c), t.cut(c->calls),
+             std::string(c->source)});
+    if (!pure.empty()) fmt::print("\n");
+    t.print();
+    any_cut = any_cut || t.any_cut();
   }
-  fmt::print("\n{} algorithm{}{}\n", all.size(), all.size() == 1 ? "" : "s",
+  fmt::print("\n{}{}{}{}\n", composed.empty() || !pure.empty() ? count(pure.size(), "algorithm") : "",
+             composed.empty() || pure.empty() ? "" : ", ",
+             composed.empty() ? "" : count(composed.size(), "composition"),
              any_cut ? "; --long shows what is cut off" : "");
 }
 
+void print_line(std::string_view what, std::string_view text) {
+  constexpr std::size_t indent = 17;
+  fmt::print("  {:<15}{}", what, wrapped(text, indent).substr(indent));
+}
+
+void print_head(const catalogue_entry& e) {
+  fmt::print("{}\n\n{}\n", e.name, wrapped(e.idea, 2));
+  print_line("source", e.source);
+  print_line("restrictions", restrictions_of(e, "none"));
+  if (e.parameters.empty()) print_line("parameters", "none");
+  for (const knob_range& k : e.parameters)
+    print_line(&k == e.parameters.data() ? "parameters" : "",
+               fmt::format("{} = {} in {}..{}: {}", name_of(k.which), k.usual, k.least, k.most, k.what));
+}
+
 void print_long(const pure_algorithm& a) {
-  const auto line = [](std::string_view what, std::string_view text) {
-    constexpr std::size_t indent = 17;
-    fmt::print("  {:<15}{}", what, wrapped(text, indent).substr(indent));
-  };
-  fmt::print("{}\n\n{}\n", a.name, wrapped(a.idea, 2));
-  line("source", a.source);
-  line("restrictions", restrictions_of(a, "none"));
-  if (a.parameters.empty()) line("parameters", "none");
-  for (const knob_range& k : a.parameters)
-    line(&k == a.parameters.data() ? "parameters" : "",
-         fmt::format("{} = {} in {}..{}: {}", name_of(k.which), k.usual, k.least, k.most, k.what));
-  line("rounds", a.rounds);
-  line("bytes", a.bytes);
-  line("scratch", a.scratch);
-  line("good for", a.good_for);
+  print_head(a);
+  print_line("rounds", a.rounds);
+  print_line("bytes", a.bytes);
+  print_line("scratch", a.scratch);
+  print_line("good for", a.good_for);
+  print_line("environment", setting_for(a));
+}
+
+void print_long(const composed_algorithm& c) {
+  print_head(c);
+  print_line("calls", c.calls);
+  print_line("good for", c.good_for);
+  print_line("environment", setting_for(c));
 }
 
 struct wishes {
@@ -89,10 +158,16 @@ struct wishes {
 };
 
 int list_algorithms(const wishes& wish) {
-  algorithms all;
+  algorithms pure;
+  compositions composed;
+  const auto is_meant = [&](const catalogue_entry& e) {
+    return wish.which.empty() || name_of(e.what) == wish.which || e.name == wish.which;
+  };
   for (const pure_algorithm* a : catalogue())
-    if (wish.which.empty() || name_of(a->what) == wish.which || a->name == wish.which) all.push_back(a);
-  if (all.empty() && !wish.which.empty()) {
+    if (is_meant(*a)) pure.push_back(a);
+  for (const composed_algorithm* c : composition_catalogue())
+    if (is_meant(*c)) composed.push_back(c);
+  if (pure.empty() && composed.empty() && !wish.which.empty()) {
     const bool one = wish.which.find('/') != wish.which.npos;
     const bool known =
         std::find(collective_names.begin(), collective_names.end(), wish.which) != collective_names.end();
@@ -104,18 +179,24 @@ int list_algorithms(const wishes& wish) {
     }
   }
   if (wish.as_markdown) {
-    fmt::print("{}", algorithms_document(all));
+    fmt::print("{}", algorithms_document(pure, composed));
   } else if (wish.as_json) {
     json array = json::array();
-    for (const pure_algorithm* a : all) array.push_back(to_json(*a));
+    for (const pure_algorithm* a : pure) array.push_back(to_json(*a));
+    for (const composed_algorithm* c : composed) array.push_back(to_json(*c));
     fmt::print("{}\n", array.dump(2));
   } else if (wish.in_full) {
-    for (const pure_algorithm* a : all) {
-      if (a != all.front()) fmt::print("\n");
-      print_long(*a);
-    }
+    bool first = true;
+    const auto print = [&](const auto& all) {
+      for (const auto* one : all) {
+        if (!std::exchange(first, false)) fmt::print("\n");
+        print_long(*one);
+      }
+    };
+    print(pure);
+    print(composed);
   } else {
-    print_table(all);
+    print_tables(pure, composed);
   }
   return 0;
 }
@@ -123,17 +204,20 @@ int list_algorithms(const wishes& wish) {
 }  // namespace
 
 void add_list(CLI::App& app, int& status) {
-  auto* list = app.add_subcommand("list", "The algorithms: restrictions, parameters, costs, sources");
+  auto* list =
+      app.add_subcommand("list", "The algorithms and compositions: restrictions, parameters, costs, sources");
   auto wish = std::make_shared<wishes>();
   list->add_option("which", wish->which,
                    "Only those of this collective, as allreduce, or one: allreduce/ring");
-  list->add_flag("--long", wish->in_full, "All that the head of each algorithm's file says");
+  list->add_flag("--long", wish->in_full,
+                 "All that the head of each file says, and the variable that asks for it");
   auto* as_json = list->add_flag("--json", wish->as_json, "An array of objects");
   list->add_flag("--markdown", wish->as_markdown, "As docs/algorithms.md")->excludes(as_json);
   list->footer(
       "Rounds and bytes are formulas of the ranks p, the bytes n of a vector and b of a block, and the\n"
       "parameters; docs/algorithms.md says more. `tutti show` evaluates them for a call.\n\n"
       "Examples:\n  tutti list\n  tutti list allgather\n  tutti list allreduce/ring --long\n"
+      "  tutti list allreduce/reduce_bcast --long\n"
       "  tutti list --json | jq -r '.[] | select(.restrictions == []) | .name'\n");
   list->callback([wish, &status] { status = list_algorithms(*wish); });
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "face/settings.hpp"
+
 namespace tutti::tool {
 namespace {
 
@@ -38,14 +40,33 @@ std::string nearest_collective(std::string_view typed) {
 std::string nearest_algorithm(std::string_view typed) {
   nearest n(typed);
   const bool whole = typed.find('/') != typed.npos;
-  for (const pure_algorithm* a : catalogue()) {
-    n.consider(a->name);
-    if (!whole) n.consider(a->short_name());
-  }
+  const auto consider = [&](const catalogue_entry& e) {
+    n.consider(e.name);
+    if (!whole) n.consider(e.short_name());
+  };
+  for (const pure_algorithm* a : catalogue()) consider(*a);
+  for (const composed_algorithm* c : composition_catalogue()) consider(*c);
   return n.name();
 }
 
-std::string restrictions_of(const pure_algorithm& a, std::string_view none) {
+namespace {
+
+std::string setting_of(const catalogue_entry& e, override_kind kind) {
+  std::string text = fmt::format("{}={}", detail::override_variable(e.what, kind), e.short_name());
+  for (const knob_range& k : e.parameters)
+    text += fmt::format("{}{}={}", &k == e.parameters.data() ? ":" : ",", name_of(k.which), k.usual);
+  return text;
+}
+
+}  // namespace
+
+std::string setting_for(const pure_algorithm& a) {
+  return setting_of(
+      a, demands(a.needs, restriction::inter) ? override_kind::inter_algorithm : override_kind::algorithm);
+}
+std::string setting_for(const composed_algorithm& c) { return setting_of(c, override_kind::composition); }
+
+std::string restrictions_of(const catalogue_entry& a, std::string_view none) {
   std::string all;
   for (const auto& [bit, name] : restriction_names)
     if (demands(a.needs, bit)) all += (all.empty() ? "" : ", ") + std::string(name);

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti explain: what it says, where the values come from, and how wrong questions end. That it says what
+// runs is the matter of agreement.cpp.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "shell.hpp"
+
+namespace {
+
+using nlohmann::json;
+using namespace tool_tests;
+
+// With variables before the command: "TUTTI_ALLREDUCE_ALGORITHM=ring", and what is to be explained.
+json explained(const std::string& variables, const std::string& call) {
+  const ending e = shell(variables + " '" TUTTI_TOOL "' explain " + call + " --json");
+  if (e.status != 0) throw std::runtime_error(call + ": " + e.text);
+  return json::parse(e.text);
+}
+
+std::string reason_for(const json& answer, const std::string& algorithm) {
+  for (const json& r : answer["rejected"])
+    if (r["algorithm"] == algorithm) return r["reason"];
+  return "";
+}
+
+// A file that lasts as long as a test.
+class tree_file {
+ public:
+  explicit tree_file(const std::string& text) {
+    std::string name = (std::filesystem::temp_directory_path() / "tutti_XXXXXX").string();
+    const int file = mkstemp(name.data());
+    if (file < 0) throw std::runtime_error("no file");
+    close(file);
+    path = name;
+    std::ofstream(path) << text;
+  }
+  ~tree_file() { std::filesystem::remove(path); }
+  tree_file(const tree_file&) = delete;
+  tree_file& operator=(const tree_file&) = delete;
+
+  std::string path;
+};
+
+TEST(explain, defaults) {
+  const json a = explained("", "allreduce --ranks 12 --bytes 64K --engine threads");
+  EXPECT_EQ(a["choice"]["source"], "default");
+  EXPECT_TRUE(a["choice"]["algorithm"].get<std::string>().starts_with("allreduce/"));
+  EXPECT_TRUE(a["choice"]["composition"].is_null() && a["choice"]["parameters"].is_object());
+  EXPECT_EQ(a["situation"]["count"], 8192);
+  EXPECT_EQ(a["situation"]["quantities"]["bytes"], 65536);
+  EXPECT_EQ(a["situation"]["conditions"]["power_of_two"], false);
+  bool composition = false, pure = false;
+  for (const json& step : a["path"]) {
+    composition = composition || step["tree"] == "composition";
+    pure = pure || step["tree"] == "pure";
+    EXPECT_EQ(step["source"], "default");
+    EXPECT_TRUE(step["file"].get<std::string>().ends_with(".json") && step["line"].get<int>() > 0) << step;
+  }
+  EXPECT_TRUE(composition && pure);
+  // Every algorithm is the choice or is rejected with a reason.
+  const json listed = json::parse(tutti("list allreduce --json").text);
+  std::size_t chosen = 0;
+  for (const json& one : listed) {
+    chosen += one["name"] == a["choice"]["algorithm"];
+    if (one["name"] != a["choice"]["algorithm"]) {
+      EXPECT_NE(reason_for(a, one["name"]), "") << one["name"];
+    }
+  }
+  EXPECT_EQ(a["rejected"].size(), listed.size() - chosen + (chosen != 0 ? 1 : 0));
+}
+
+TEST(explain, situations_reach_the_conditions) {
+  const json a = explained("", "reduce --ranks 6 --nodes 3x2 --op noncommutative --root 5 --engine fibers");
+  EXPECT_EQ(a["situation"]["conditions"]["hierarchical"], true);
+  EXPECT_EQ(a["situation"]["conditions"]["commutative"], false);
+  EXPECT_EQ(a["situation"]["conditions"]["builtin_op"], false);
+  EXPECT_EQ(a["situation"]["conditions"]["native"], true);
+  EXPECT_EQ(a["situation"]["quantities"]["nodes"], 3);
+  const json b = explained("",
+                           "allreduce --ranks 4 --engine mpi --mpi mpich --type opaque:24 "
+                           "--op commutative --nodes 0:1:0:1");
+  EXPECT_EQ(b["situation"]["conditions"]["native"], false) << "MPI knows no operator on these";
+  EXPECT_EQ(b["situation"]["conditions"]["mpich"], true);
+  EXPECT_EQ(b["situation"]["conditions"]["open_mpi"], false);
+  EXPECT_EQ(b["situation"]["conditions"]["node_consecutive"], false);
+  EXPECT_EQ(explained("TUTTI_NODES=2x2", "barrier --ranks 4")["situation"]["from"]["nodes"], "environment");
+  EXPECT_EQ(explained("",
+                      "barrier --ranks 4 --condition oversubscribed --engine "
+                      "threads")["situation"]["conditions"]["oversubscribed"],
+            true);
+}
+
+TEST(explain, the_environment_is_obeyed) {
+  const char* const call = "allreduce --ranks 5 --count 100 --engine threads";
+  const json obeyed = explained("TUTTI_ALLREDUCE_ALGORITHM=segmented_ring:segment=4096", call);
+  EXPECT_EQ(obeyed["choice"]["algorithm"], "allreduce/segmented_ring");
+  EXPECT_EQ(obeyed["choice"]["source"], "environment");
+  EXPECT_EQ(obeyed["choice"]["parameters"]["segment"], 4096);
+  EXPECT_NE(reason_for(obeyed, "allreduce/bine").find("TUTTI_ALLREDUCE_ALGORITHM=segmented_ring"),
+            std::string::npos);
+
+  const std::string other = std::string(call) + " --op noncommutative";
+  const json unfit = explained("TUTTI_ALLREDUCE_ALGORITHM=ring", other);
+  EXPECT_NE(unfit["choice"]["algorithm"], "allreduce/ring");
+  EXPECT_EQ(unfit["choice"]["source"], "default");
+  EXPECT_NE(reason_for(unfit, "allreduce/ring").find("commutative"), std::string::npos);
+  ASSERT_EQ(unfit["overrides"].size(), 1u);
+  EXPECT_EQ(unfit["overrides"][0]["source"], "environment");
+  EXPECT_FALSE(unfit.contains("refused"));
+  const json refused = explained("TUTTI_COLL_FALLBACK=error TUTTI_ALLREDUCE_ALGORITHM=ring", other);
+  EXPECT_TRUE(refused["choice"]["algorithm"].is_null());
+  EXPECT_NE(refused["refused"].get<std::string>().find("ring"), std::string::npos);
+  const json named = explained("TUTTI_ALLREDUCE_ALGORITHM=ring", std::string(call) + " --algorithm swing");
+  EXPECT_EQ(named["choice"]["algorithm"], "allreduce/swing");
+  EXPECT_EQ(named["choice"]["source"], "call");
+}
+
+TEST(explain, files_are_obeyed) {
+  const tree_file tree(R"({"schema": "tutti/tree/1", "pure": {"allreduce": [
+    {"when": {"commutative": true, "inter": false}, "by": "bytes", "steps": [
+      {"upto": 100, "use": "recursive_doubling"}, {"use": "ring"}]}]}})");
+  const std::string variable = "TUTTI_COLL_SELECTION_JSON_FILE=" + tree.path;
+  const json a = explained(variable, "allreduce --ranks 5 --bytes 1K --engine threads");
+  EXPECT_EQ(a["choice"]["algorithm"], "allreduce/ring");
+  EXPECT_EQ(a["choice"]["source"], "file");
+  EXPECT_NE(a["choice"]["said_by"].get<std::string>().find(tree.path), std::string::npos);
+  bool on_the_way = false;
+  for (const json& step : a["path"]) on_the_way = on_the_way || step["file"] == tree.path;
+  EXPECT_TRUE(on_the_way);
+  const json b = explained(variable, "allreduce --ranks 5 --bytes 1K --engine threads --op noncommutative");
+  EXPECT_EQ(b["choice"]["source"], "default");
+  // A file at fault leaves the defaults in force, as in the library.
+  const ending wrong =
+      shell("TUTTI_COLL_SELECTION_JSON_FILE=/no/such/file '" TUTTI_TOOL "' explain barrier --ranks 2");
+  EXPECT_EQ(wrong.status, 0);
+  EXPECT_NE(wrong.text.find("/no/such/file"), wrong.text.npos);
+  EXPECT_EQ(shell("TUTTI_COLL_STRICT=1 TUTTI_COLL_SELECTION_JSON_FILE=/no/such/file '" TUTTI_TOOL
+                  "' explain barrier --ranks 2")
+                .status,
+            2);
+}
+
+TEST(explain, compositions_say_what_they_call) {
+  const json a = explained("TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast TUTTI_BCAST_ALGORITHM=chain",
+                           "allreduce --ranks 6 --count 10 --engine fibers");
+  EXPECT_EQ(a["choice"]["composition"], "allreduce/reduce_bcast");
+  EXPECT_EQ(a["choice"]["source"], "environment");
+  ASSERT_EQ(a["inside"].size(), 2u);
+  EXPECT_EQ(a["inside"][0]["collective"], "reduce");
+  EXPECT_EQ(a["inside"][0]["ranks"], 6);
+  EXPECT_EQ(a["inside"][1]["algorithm"], "bcast/chain");
+  EXPECT_EQ(a["inside"][1]["source"], "environment");
+  const json nodes =
+      explained("", "allreduce --ranks 6 --nodes 3x2 --composition node_leader --engine fibers");
+  bool leaders = false;
+  for (const json& one : nodes["inside"]) leaders = leaders || one["group"] == json::array({0, 2, 4});
+  EXPECT_TRUE(leaders) << nodes["inside"];
+  const json flat = explained("", "allreduce --ranks 6 --composition node_leader --engine fibers");
+  EXPECT_EQ(nodes["choice"]["source"], "call");
+  EXPECT_TRUE(flat["choice"]["composition"].is_string() || !flat["overrides"].empty());
+  const ending text = tutti("explain allreduce --ranks 6 --nodes 3x2 --composition node_leader");
+  for (const char* part : {"composition tree", "pure tree", "choice: allreduce/node_leader", "inside of it"})
+    EXPECT_NE(text.text.find(part), text.text.npos) << part << "\n" << text.text;
+}
+
+TEST(explain, batches) {
+  const tree_file batch(
+      "# calls\nallreduce --ranks 4 --count 10\n\nTUTTI_BCAST_ALGORITHM=chain bcast --ranks 3\n"
+      "bcast --ranks 3 --engine fibers\n");
+  const json all = json::parse(tutti("explain --batch " + batch.path + " --json").text);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1]["choice"]["algorithm"], "bcast/chain");
+  EXPECT_EQ(all[2]["choice"]["source"], "default") << "the variable held for one line";
+  const tree_file wrong("allreduce --ranks 4\nallreduce --rank 4\n");
+  const ending e = tutti("explain --batch " + wrong.path);
+  EXPECT_EQ(e.status, 2);
+  EXPECT_NE(e.text.find(wrong.path + ":2: "), e.text.npos) << e.text;
+}
+
+TEST(explain, wrong_questions_end_with_2) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"alreduce --ranks 4", "did you mean \"allreduce\"?"},
+      {"allreduce --ranks 4 --type doble", "did you mean \"double\"?"},
+      {"allreduce --ranks 4 --op som", "did you mean \"sum\"?"},
+      {"allreduce --ranks 4 --engine thread", "did you mean \"threads\"?"},
+      {"allreduce --ranks 4 --engine mpi --mpi openmp", "did you mean \"openmpi\"?"},
+      {"allreduce --ranks 4 --engine fibers --mpi mpich", "--engine mpi"},
+      {"allreduce --ranks 4 --nodes 3x2", "--nodes"},
+      {"allreduce --ranks 4 --bytes 10", "whole number"},
+      {"allreduce --ranks 4 --bytes many", "no number"},
+      {"allreduce --ranks 4 --bytes 8 --count 1", "one of them"},
+      {"allreduce --ranks 4 --op bit_and", "not an operator on double"},
+      {"allreduce --ranks 4 --op sum --type opaque:8", "not an operator"},
+      {"allgather --ranks 4 --op sum", "combines nothing"},
+      {"allreduce --ranks 4 --root 1", "no root"},
+      {"bcast --ranks 4 --root 4", "ranks are 0 to 3"},
+      {"scan --ranks 4 --inter", "two groups"},
+      {"allreduce --ranks 1 --inter", "two ranks"},
+      {"barrier --ranks 4 --count 1", "no elements"},
+      {"bcast --ranks 4 --in-place", "in place"},
+      {"allreduce --ranks 4 --algorithm rnig", "ring"},
+      {"allreduce --ranks 4 --composition reduce_bcst", "reduce_bcast"},
+      {"allreduce --ranks 4 --condition oversubscribd", "did you mean \"oversubscribed\"?"},
+      {"", "name a collective"},
+      {"--batch /no/such/file", "cannot be read"},
+      {"allreduce --batch /no/such/file", "name no collective"}};
+  for (const auto& [call, text] : wrong) {
+    const ending e = tutti(std::string("explain ") + call);
+    EXPECT_EQ(e.status, 2) << call;
+    EXPECT_NE(e.text.find(text), e.text.npos) << call << " says " << e.text;
+  }
+  EXPECT_EQ(tutti("explain allreduce --ranks 0").status, 2);
+  EXPECT_EQ(shell("TUTTI_COLL_FALLBACK=maybe '" TUTTI_TOOL "' explain barrier").status, 2);
+  EXPECT_EQ(shell("TUTTI_ALLREDUCE_ALGORITHM=rnig '" TUTTI_TOOL "' explain barrier").status, 2);
+}
+
+}  // namespace

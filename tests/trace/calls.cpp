@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// calls FILE: makes the calls of a file, one a line, so that TUTTI_TRACE has something to say:
+//
+//   <collective> <count> <type> <op> <root> <in_place> <inter> <nonblocking>
+//
+// as in "allreduce 100 double sum 0 1 0 0". Results are not looked at: other tests do that.
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+using namespace tutti;
+
+namespace {
+
+struct wanted {
+  collective what = collective::barrier;
+  std::size_t count = 0;
+  std::string type, op;
+  int root = 0;
+  bool in_place = false, inter = false, nonblocking = false;
+};
+
+collective collective_called(const std::string& name) {
+  for (std::size_t i = 0; i < collective_names.size(); ++i)
+    if (collective_names[i] == name) return static_cast<collective>(i);
+  throw std::runtime_error("no collective " + name);
+}
+
+element type_called(const std::string& name) {
+  if (name == "double") return element_of<double>();
+  if (name == "float") return element_of<float>();
+  if (name == "int") return element_of<int>();
+  if (name == "u8") return element_of<unsigned char>();
+  if (name == "byte") return {1, element_kind::opaque, {}};
+  if (name == "opaque:24") return {24, element_kind::opaque, {}};
+  throw std::runtime_error("no type " + name);
+}
+
+// Any function of two elements does: the left one.
+void take_left(const void* left, const void*, void* result, std::size_t n, void* element_size) {
+  if (result != left) std::memcpy(result, left, n * *static_cast<std::size_t*>(element_size));
+}
+
+operation operator_called(const std::string& name, std::size_t& element_size) {
+  operation op;
+  op.combine = take_left;
+  op.state = &element_size;
+  op.commutative = name != "noncommutative";
+  if (name == "sum") op.which = builtin_op::sum;
+  if (name == "max") op.which = builtin_op::max;
+  return op;
+}
+
+std::vector<wanted> read_calls(const char* file) {
+  std::ifstream in(file);
+  std::vector<wanted> all;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string what;
+    wanted w;
+    if (!(words >> what >> w.count >> w.type >> w.op >> w.root >> w.in_place >> w.inter >> w.nonblocking))
+      throw std::runtime_error("cannot read: " + line);
+    w.what = collective_called(what);
+    all.push_back(w);
+  }
+  if (all.empty()) throw std::runtime_error(std::string("no calls in ") + file);
+  return all;
+}
+
+// What a call is made on: the job, two groups, or neighbours in a ring.
+struct places {
+  detail::core& job;
+  std::shared_ptr<detail::core> groups, ring;
+
+  explicit places(communicator& comm, const std::vector<wanted>& calls) : job(comm.native()) {
+    bool inter = false, neighborly = false;
+    for (const wanted& w : calls) {
+      inter = inter || w.inter;
+      neighborly = neighborly || is_neighborly(w.what);
+    }
+    if (inter) groups = detail::between(job, comm.size() / 2);
+    const int left = (comm.rank() + comm.size() - 1) % comm.size(), right = (comm.rank() + 1) % comm.size();
+    if (neighborly) ring = detail::with_graph(job, std::span(&left, 1), std::span(&right, 1));
+  }
+  detail::core& of(const wanted& w) const { return w.inter ? *groups : is_neighborly(w.what) ? *ring : job; }
+};
+
+void make(const wanted& w, detail::core& on) {
+  const bool at_root = is_rooted(w.what) && detail::rank_of(on) == w.root;
+  call c;
+  c.what = w.what;
+  c.type = type_called(w.type);
+  std::size_t element_size = c.type.size;
+  c.count = w.what == collective::barrier ? 0 : w.count;
+  c.root = w.root;
+  if (combines(w.what)) c.op = operator_called(w.op, element_size);
+  c.in_place = w.in_place && (at_root || !is_rooted(w.what));
+  const auto blocks = static_cast<std::size_t>(detail::size_of(on)) + 1;
+  std::vector<std::byte> input(blocks * w.count * element_size + 1), output(input.size());
+  c.input = input.data();
+  c.output = output.data();
+  const std::vector<std::size_t> given(static_cast<std::size_t>(detail::blocks_given(on, w.what)), w.count),
+      taken(static_cast<std::size_t>(detail::blocks_taken(on, w.what)), w.count);
+  if (is_vector_form(w.what)) {
+    c.in_counts = counts_view(given.data(), given.size());
+    c.out_counts = counts_view(taken.data(), taken.size());
+  }
+  if (w.nonblocking)
+    detail::start_call(on, c)->wait();
+  else
+    detail::run_call(on, c);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const char* const file = argv[1];
+  return tutti::run(argc, argv, [&](communicator& comm) {
+    const std::vector<wanted> calls = read_calls(file);
+    const places on(comm, calls);
+    for (const wanted& w : calls) make(w, on.of(w));
+  });
+}
