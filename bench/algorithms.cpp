@@ -3,7 +3,7 @@
 // Every algorithm of the catalogue beside the engine's own collective: time at several sizes, on the engine
 // that the program is started on or, with --engines, on several, for each of which it starts itself again.
 //
-// How a call is timed is told in bench/protocol.hpp, what its data are in algorithms/job.hpp. Four things
+// How a call is timed is told in bench/protocol.hpp, what its data are in src/tune/job.hpp. Four things
 // are this program's own:
 //
 //   The algorithm. Each measurement has a new communicator on which one algorithm is forced, as the variable
@@ -112,7 +112,7 @@ settings parse(int argc, char** argv) {
       ->check(CLI::IsMember(known))
       ->option_text("NAME,...");
   app.add_option("--sizes", s.here.sizes,
-                 "Bytes of the whole vector: 8,1K,64K,1M unless said otherwise; see bench/algorithms/job.hpp")
+                 "Bytes of the whole vector: 8,1K,64K,1M unless said otherwise; see src/tune/job.hpp")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{1}, bench::largest_size))

@@ -4,50 +4,34 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <memory>
 
 #include <fmt/core.h>
 
-#include "algorithms/job.hpp"
-#include "compute/kernels.hpp"
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "face/core.hpp"
 #include "face/modules.hpp"
 #include "protocol.hpp"
 #include "select/choose.hpp"
-#include "tutti/core/error.hpp"
+#include "tune/job.hpp"
+#include "tune/rig.hpp"
 
 namespace bench {
 namespace {
 
 using tutti::choice;
 using tutti::endpoint;
-using tutti::detail::core;
-using tutti::detail::rank_state;
+using tutti::tune::job;
 
-// As tutti::run() does it (src/face/run.cpp), but with the endpoints in hand, which run() keeps to itself.
+// The engine that the environment or the launcher names, as tutti::run() finds it.
 tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {
   const auto wish = tutti::setting("TUTTI_ENGINE");
-  const tutti::launcher by = tutti::find_launcher();
   const int cores = tutti::usable_cores();
-  tutti::launch how;
-  how.ranks = ranks > 0 ? ranks
-                        : static_cast<int>(tutti::number_setting("TUTTI_RANKS", 1, 1000000,
-                                                                 static_cast<std::uint64_t>(cores)));
-  how.workers = static_cast<int>(tutti::number_setting("TUTTI_WORKERS", 1, 4096, 0));
-  if (by.mpi ? !wish || *wish == "mpi" : wish == "mpi") {
-    const auto there = tutti::find_modules();
-    const std::string wanted = tutti::setting("TUTTI_MPI").value_or(by.module);
-    for (const tutti::module_file& m : there)
-      if (m.name == wanted) return tutti::load_module(m).run(argc, argv, how, program);
-    throw tutti::engine_error("run", -1, "TUTTI_MPI", "there is no module for \"" + wanted + "\"",
-                              "build tutti where that MPI is installed");
-  }
-  const bool fibers = wish ? *wish == "fibers" : how.ranks > cores;
-  const int threads = !fibers ? how.ranks : how.workers > 0 ? how.workers : cores;
-  how.pin = tutti::switch_setting("TUTTI_PIN", std::min(threads, how.ranks) == cores);
-  return fibers ? run_fibers(how, program) : run_threads(how, program);
+  if (ranks == 0)
+    ranks =
+        static_cast<int>(tutti::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
+  const bool mpi = tutti::find_launcher().mpi ? !wish || *wish == "mpi" : wish == "mpi";
+  const bool fibers = wish ? *wish == "fibers" : ranks > cores;
+  return tutti::tune::start(mpi ? "mpi" : fibers ? "fibers" : "threads", ranks, argc, argv, program);
 }
 
 std::string engine_name(endpoint& door) {
@@ -78,47 +62,11 @@ std::vector<std::string> variants(const tutti::pure_algorithm& a, const wishes& 
   return texts;
 }
 
-// One rank's part of the benchmark, and the `world` of bench/protocol.hpp: what the protocol itself needs
-// goes by a communicator of its own.
+// One rank's part of the benchmark.
 class measuring_rank {
  public:
   measuring_rank(endpoint& door, const wishes& w, const std::function<void(const record&)>& done)
-      : door_(door),
-        wishes_(w),
-        done_(done),
-        everybody_(tutti::group::range(0, 1, door.size(), door.rank())),
-        engine_(engine_name(door)) {
-    auto where = door.open(everybody_, 1, nullptr);
-    job_ = where.get();
-    control_ = std::make_unique<core>(state(), std::move(where));
-  }
-
-  int rank() const { return door_.rank(); }
-  int size() const { return door_.size(); }
-  void barrier() {
-    tutti::call c;
-    control_->run_blocking(c);
-  }
-  double max(double mine) {
-    tutti::call c;
-    c.what = tutti::collective::allreduce;
-    c.type = tutti::element_of<double>();
-    c.count = 1;
-    c.op = {tutti::compute::kernel(tutti::builtin_op::max, tutti::element_kind::f64),
-            nullptr,
-            tutti::builtin_op::max,
-            true,
-            {}};
-    double all = mine;
-    c.input = &mine;
-    c.output = &all;
-    control_->run_blocking(c);
-    return all;
-  }
-
-  // From when the first rank began to when the last one had ended: all are on one machine, which has one
-  // clock.
-  double span(double start, double end) { return max(end) + max(-start); }
+      : rig_(door, nullptr), wishes_(w), done_(done), engine_(engine_name(door)) {}
 
   // False where a result was wrong.
   bool measure_all() {
@@ -132,8 +80,9 @@ class measuring_rank {
       const double now = since(start);
       measure(what, now + (wishes_.seconds - now) / static_cast<double>(left--), start);
     }
-    if (left_out_ > 0 && rank() == 0)
-      fmt::print(stderr, "{} p={}: time was up, {} measurements are left out\n", engine_, size(), left_out_);
+    if (left_out_ > 0 && rig_.rank() == 0)
+      fmt::print(stderr, "{} p={}: time was up, {} measurements are left out\n", engine_, rig_.size(),
+                 left_out_);
     return good_;
   }
 
@@ -145,28 +94,7 @@ class measuring_rank {
   };
 
   // The same on all ranks, since all must leave out the same.
-  double since(clock::time_point start) { return max(seconds(clock::now() - start).count()); }
-
-  std::shared_ptr<rank_state> state() {
-    auto s = std::make_shared<rank_state>();
-    s->door = &door_;
-    return s;
-  }
-
-  // A new communicator where this algorithm is forced, as TUTTI_<COLLECTIVE>_ALGORITHM does it. It is gone
-  // afterwards, and with it the scratch memory.
-  std::unique_ptr<core> communicator(tutti::collective what, const std::string& algorithm) {
-    auto s = state();
-    tutti::selection by;
-    by.forced[static_cast<std::size_t>(what)].algorithm = algorithm;
-    s->by = std::make_shared<const tutti::selection>(std::move(by));
-    tutti::detail::topology shape;
-    if (is_neighborly(what)) {
-      shape.graph = true;
-      shape.sources = shape.destinations = neighbours(rank(), size());
-    }
-    return std::make_unique<core>(std::move(s), door_.open(everybody_, next_id_++, job_), std::move(shape));
-  }
+  double since(clock::time_point start) { return rig_.max(seconds(clock::now() - start).count()); }
 
   bool wanted(const std::string& algorithm) const {
     const auto tail = without_collective(algorithm);
@@ -179,23 +107,23 @@ class measuring_rank {
 
   std::vector<row> rows(const tutti::call& c, std::size_t bytes) {
     std::vector<row> found;
-    const auto s = agreed_part(c, size());
-    if (control_->offers_native(s)) found.push_back({std::string(name_of(c.what)) + "/native"});
+    const tutti::situation s = rig_.situation_of(c);
+    if (s.native) found.push_back({std::string(name_of(c.what)) + "/native"});
     for (const tutti::pure_algorithm* a : tutti::catalogue()) {
       if (a->what != c.what || !wanted(std::string(a->name))) continue;
-      for (const std::string& text : variants(*a, wishes_, size(), bytes))
+      for (const std::string& text : variants(*a, wishes_, rig_.size(), bytes))
         if (permits(tutti::read_choice(c.what, text), s)) found.push_back({text});
     }
     return found;
   }
 
   void measure(tutti::collective what, double until, clock::time_point start) {
-    if (is_neighborly(what) && size() == 1) return;
+    if (is_neighborly(what) && rig_.size() == 1) return;
     const std::vector<std::size_t> no_size{0};
     const auto& sizes = what == tutti::collective::barrier ? no_size : wishes_.sizes;
     std::size_t left = sizes.size();
     for (const std::size_t bytes : sizes) {
-      job work(what, bytes, rank(), size(), wishes_.in_place && has_in_place(what));
+      job work(what, bytes, rig_.rank(), rig_.size(), wishes_.in_place && has_in_place(what));
       auto all = rows(work.call(), bytes);
       const double now = since(start);
       const double share = now + (until - now) / static_cast<double>(left--);
@@ -211,58 +139,48 @@ class measuring_rank {
           measure(one, work, bytes);
         }
       }
-      if (rank() == 0)
+      if (rig_.rank() == 0)
         for (const row& one : all) report(one, what, bytes);
     }
   }
 
   void measure(row& one, job& work, std::size_t bytes) {
-    const auto where = communicator(work.call().what, one.algorithm);
+    const auto where = rig_.communicator(work.call().what, one.algorithm, "");
     const auto operation = [&] { where->run_blocking(work.call()); };
     bool right = true;
     const auto check = [&] {
       work.prepare();
-      barrier();
+      rig_.barrier();
       operation();
-      right = right && max(work.correct() ? 0.0 : 1.0) == 0.0;
+      right = right && rig_.max(work.correct() ? 0.0 : 1.0) == 0.0;
     };
     check();
     if (const std::string ran = where->last_algorithm(work.call().what);
         ran != one.algorithm.substr(0, one.algorithm.find(':')))
       throw std::logic_error(one.algorithm + " was to be measured, and " + ran + " ran");
     const auto result =
-        bench::measure(*this, bytes < 4096 ? mode::loop : mode::single, wishes_.budget_ms, operation, work);
+        bench::measure(rig_, bytes < 4096 ? mode::loop : mode::single, wishes_.budget_ms, operation, work);
     check();
     one.right = one.right && right;
     good_ = good_ && right;
     if (!one.measured || result.us < one.best.us) one.best = result;
     one.measured = true;
-    barrier();  // nobody takes the communicator down while another is in it
+    rig_.barrier();  // nobody takes the communicator down while another is in it
   }
 
   void report(const row& one, tutti::collective what, std::size_t bytes) const {
     if (!one.measured) return;
     const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
-    record r{engine_,
-             size(),
-             std::string(name_of(what)),
-             bytes,
-             one.algorithm,
-             rounded(one.best.us),
-             rounded(one.best.noise),
-             {}};
+    record r{engine_,       rig_.size(),          std::string(name_of(what)), bytes,
+             one.algorithm, rounded(one.best.us), rounded(one.best.noise),    {}};
     if (!one.right) r.error = "wrong result";
     done_(r);
   }
 
-  endpoint& door_;
+  tutti::tune::rig rig_;
   const wishes& wishes_;
   const std::function<void(const record&)>& done_;
-  tutti::group everybody_;
   std::string engine_;
-  tutti::context* job_ = nullptr;  // of control_
-  std::unique_ptr<core> control_;
-  std::uint64_t next_id_ = 2;
   std::size_t left_out_ = 0;
   bool good_ = true;
 };

@@ -5,7 +5,7 @@
 # check.sh --self-test  plants such includes in a scratch tree, and fails when they are not caught
 #
 # The rooms bottom up, and what each may include of the others (itself always). `all` is every room but check,
-# simulate and tune, which only read schedules and serve the tools.
+# simulate and tune, which serve the tools: the first two only read schedules, the third runs them.
 table='
 core        :
 compute     :
@@ -21,7 +21,7 @@ engines     : core compute fabric group
 execute     : core compute schedule fabric group compose engines/endpoint.hpp
 check       : core schedule patterns algorithms group compose compositions select
 simulate    : core schedule patterns algorithms select
-tune        : core schedule patterns algorithms select simulate
+tune        : all check
 report      : core schedule patterns algorithms select
 face        : all
 bsp         : all
@@ -84,7 +84,7 @@ for room in "${!allowed[@]}"; do
   case $room in check | simulate | tune) ;; *) everything+="$room " ;; esac
 done
 for room in "${!allowed[@]}"; do
-  [[ ${allowed[$room]} == *' all '* ]] && allowed[$room]=" $room $everything"
+  [[ ${allowed[$room]} == *' all '* ]] && allowed[$room]="${allowed[$room]/ all / $everything }"
 done
 
 bad=0

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_explain(app, status);
   tutti::tool::add_validate(app, status);
   tutti::tool::add_diff(app, status);
+  tutti::tool::add_tune(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

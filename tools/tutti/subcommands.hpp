@@ -15,6 +15,7 @@ void add_list(CLI::App& app, int& status);
 void add_show(CLI::App& app, int& status);
 void add_tree(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
+void add_tune(CLI::App& app, int& status);
 void add_validate(CLI::App& app, int& status);
 
 }  // namespace tutti::tool

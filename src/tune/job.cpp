@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algorithms/job.hpp"
+#include "tune/job.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,10 +7,8 @@
 
 #include "compute/kernels.hpp"
 
-namespace bench {
+namespace tutti::tune {
 namespace {
-
-using tutti::collective;
 
 // Whole numbers, so that sums are exact in any order; another one for each rank and place.
 double value(int rank, std::size_t i) { return (rank + 1) * 16777259.0 + static_cast<double>(i); }
@@ -39,14 +37,10 @@ job::job(collective what, std::size_t bytes, int rank, int ranks, bool in_place)
   n_ = std::max<std::size_t>(1, bytes / sizeof(double));
   block_ = std::max<std::size_t>(1, n_ / (is_neighborly(what) ? 2 : static_cast<std::size_t>(ranks)));
   call_.what = what;
-  call_.type = tutti::element_of<double>();
+  call_.type = element_of<double>();
   call_.in_place = in_place;
   if (combines(what))
-    call_.op = {tutti::compute::kernel(tutti::builtin_op::sum, tutti::element_kind::f64),
-                nullptr,
-                tutti::builtin_op::sum,
-                true,
-                {}};
+    call_.op = {compute::kernel(builtin_op::sum, element_kind::f64), nullptr, builtin_op::sum, true, {}};
   lay_out();
   place();
 }
@@ -142,7 +136,7 @@ void job::lay_out() {
       break;
   }
   if (call_.what == collective::alltoallw) {  // which counts bytes
-    call_.type = tutti::element_of<std::byte>();
+    call_.type = element_of<std::byte>();
     for (auto* counts : {&in_counts_, &out_counts_})
       for (std::size_t& c : *counts) c *= sizeof(double);
   }
@@ -252,4 +246,4 @@ void job::read(std::size_t round) const {
   if (!read_.empty()) keep(read_[round * line & read_mask_]);
 }
 
-}  // namespace bench
+}  // namespace tutti::tune

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One collective at one size on one rank: the call, its buffers, what it must bring, and how its data are
-// touched before and read after it (bench/protocol.hpp says why). Elements are doubles, roots rank 0.
+// touched before and read after it (measure.hpp). Elements are doubles, roots rank 0.
 //
 // n bytes are the vector of each rank in bcast, reduce, allreduce, scan and exscan, and all p blocks together
 // elsewhere. The blocks of the vector forms are uneven: from half to one and a half times the average. A
@@ -14,14 +14,14 @@
 
 #include "tutti/core/call.hpp"
 
-namespace bench {
+namespace tutti::tune {
 
 /// The ranks before and after, each once.
 std::vector<int> neighbours(int rank, int ranks);
 
 class job {
  public:
-  job(tutti::collective what, std::size_t bytes, int rank, int ranks, bool in_place);
+  job(collective what, std::size_t bytes, int rank, int ranks, bool in_place);
   job(const job&) = delete;  // the call refers to it
   job& operator=(const job&) = delete;
 
@@ -61,4 +61,4 @@ class job {
   std::size_t touched_mask_ = 0, read_mask_ = 0;
 };
 
-}  // namespace bench
+}  // namespace tutti::tune

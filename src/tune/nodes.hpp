@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nodes of decision trees, cut to a part of the calls and made as small as they can be.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "select/tree.hpp"
+
+namespace tutti::tune {
+
+bool same(const leaf& a, const leaf& b) noexcept;
+bool same(const tree_node& a, const tree_node& b) noexcept;
+
+/// From `least` to `most` of each quantity.
+struct interval {
+  std::uint64_t least = 0, most = tree_step::open;
+};
+using intervals = std::array<interval, quantity_count>;
+
+/// What of a node serves calls within the intervals: steps that none of them reaches are gone.
+tree_node restricted(const tree_node& n, intervals within);
+
+/// A node of steps. Steps within a step that divide the same quantity take its place, neighbours that choose
+/// alike are one, and a single step is what it chooses.
+tree_node joined(quantity by, std::vector<tree_step> steps);
+
+/// Everything that the leaves of a node demand.
+void add_demands(const tree_node& n, literals& all);
+
+}  // namespace tutti::tune

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti tune: measures what may be quicker than what is chosen now, and writes the trees that choose it.
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "core/environment.hpp"
+#include "engines/conditions.hpp"
+#include "engines/embedded/sleep.hpp"
+#include "face/modules.hpp"
+#include "select/nearest.hpp"
+#include "subcommands.hpp"
+#include "tune_report.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::tool {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+struct tune_wishes {
+  std::string engine, budget, output, onto;
+  int ranks = 0;
+  std::vector<std::string> collectives;
+  std::vector<std::size_t> sizes;
+  bool quick = false, as_json = false, only = false;
+};
+
+double seconds_since(steady::time_point start) {
+  return std::chrono::duration<double>(steady::now() - start).count();
+}
+
+// "120s", "2m", "90"; negative where it is none of these.
+double read_seconds(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return -1;
+  const std::string unit(end, text.data() + text.size());
+  return unit.empty() || unit == "s" ? value : unit == "m" || unit == "min" ? 60 * value : -1;
+}
+
+// On a terminal a bar; in a log a line for every tenth of the time.
+class bar {
+ public:
+  void show(const std::string& what, double part) {
+    if (terminal_) {
+      constexpr int width = 30;
+      const int full = static_cast<int>(part * width);
+      fmt::print(stderr, "\r\033[K[{}{}] {:3.0f} %  {}", std::string(static_cast<std::size_t>(full), '#'),
+                 std::string(static_cast<std::size_t>(width - full), ' '), 100 * part, what);
+      std::fflush(stderr);
+    } else if (part >= next_) {
+      fmt::print(stderr, "{:3.0f} %  {}\n", 100 * part, what);
+      while (next_ <= part) next_ += 0.1;
+    }
+  }
+  void end() {
+    if (terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  double next_ = 0;
+};
+
+// Powers of two, halves between them, and the number itself.
+std::vector<int> numbers_of_ranks(int ranks, bool quick) {
+  std::vector<int> all;
+  for (int p = 2; p <= ranks; p *= 2) {
+    all.push_back(p);
+    if (p + p / 2 < ranks && p > 1) all.push_back(p + p / 2);
+  }
+  all.push_back(ranks);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  if (quick && all.size() > 3) all = {2, all[all.size() - 2], ranks};
+  return all;
+}
+
+std::string cpu_model() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  return "unknown";
+}
+
+// What a reader must know to judge the figures, and to have them again.
+std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::string& mpi,
+                                               const std::vector<int>& ranks) {
+  std::map<std::string, std::string> all;
+  all["cpu"] = cpu_model();
+  all["cores"] = std::to_string(usable_cores());
+  all["engine"] = w.engine;
+  for (const int p : ranks) all["ranks"] += (all["ranks"].empty() ? "" : ",") + std::to_string(p);
+  if (!mpi.empty()) all["mpi"] = mpi;
+  const std::time_t now = std::time(nullptr);
+  char day[16];
+  std::strftime(day, sizeof day, "%Y-%m-%d", std::gmtime(&now));
+  all["date"] = day;
+  std::string command = w.engine == "mpi" ? fmt::format("mpirun -n {} ", w.ranks) : "";
+  command += fmt::format("tutti tune --engine {} --ranks {}", w.engine, w.ranks);
+  if (w.quick) command += " --quick";
+  if (w.only) command += " --only";
+  const auto list = [&](const char* option, const auto& items) {
+    for (std::size_t i = 0; i < items.size(); ++i)
+      command += fmt::format("{}{}", i == 0 ? option : ",", items[i]);
+  };
+  list(" --collectives ", w.collectives);
+  list(" --sizes ", w.sizes);
+  if (!w.budget.empty()) command += " --budget " + w.budget;
+  if (!w.onto.empty()) command += " --onto " + std::filesystem::path(w.onto).filename().string();
+  all["command"] = command;
+  return all;
+}
+
+struct complaint {
+  std::string text;
+};
+
+std::string text_of_file(const std::string& name) {
+  std::ifstream in(name, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) throw complaint{name + " cannot be read"};
+  return text.str();
+}
+
+// Where the document goes: DIR/ENGINE.json where a folder is named. Refused before anything is measured.
+std::filesystem::path place_of(const tune_wishes& w) {
+  std::filesystem::path path = w.output;
+  if (std::filesystem::is_directory(path)) path /= w.engine + ".json";
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!std::filesystem::is_directory(folder)) throw complaint{folder.string() + " is no folder"};
+  if (access(folder.c_str(), W_OK) != 0) throw complaint{folder.string() + " cannot be written to"};
+  return path;
+}
+
+// All of it or nothing, whatever interrupts.
+void write_whole(const std::filesystem::path& path, const std::string& text) {
+  sigset_t interrupts, before;
+  sigemptyset(&interrupts);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&interrupts, signal);
+  pthread_sigmask(SIG_BLOCK, &interrupts, &before);
+  std::filesystem::path part = path;
+  part += "." + std::to_string(getpid());
+  std::ofstream out(part, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(part, path, error);
+  const bool good = out && !error;
+  if (!good) std::filesystem::remove(part, error);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!good) throw complaint{path.string() + " cannot be written"};
+}
+
+tune::wishes campaign_of(const tune_wishes& w, double seconds) {
+  tune::wishes c;
+  for (std::size_t i = 0; i < collective_names.size(); ++i)
+    if (w.collectives.empty() ||
+        std::find(w.collectives.begin(), w.collectives.end(), collective_names[i]) != w.collectives.end())
+      c.collectives.push_back(static_cast<collective>(i));
+  c.sizes = w.quick ? std::vector<std::size_t>{8, 1024, 32768, 524288}
+                    : std::vector<std::size_t>{8, 64, 512, 2048, 8192, 32768, 262144, 1048576, 4194304};
+  if (!w.sizes.empty()) c.sizes = w.sizes;
+  c.seconds = seconds;
+  if (w.quick) {
+    c.parameters = false;
+    c.prune = 2.5;
+    c.repeat = 2;
+    c.budget_ms = 1.5;
+  }
+  return c;
+}
+
+void check_wishes(tune_wishes& w) {
+  for (const std::string& name : w.collectives)
+    if (std::find(collective_names.begin(), collective_names.end(), name) == collective_names.end())
+      throw complaint{"there is no collective " + tutti::quoted(name) + "; " +
+                      suggest(name, collective_names)};
+  std::sort(w.sizes.begin(), w.sizes.end());
+  w.sizes.erase(std::unique(w.sizes.begin(), w.sizes.end()), w.sizes.end());
+  const launcher by = find_launcher();
+  if (w.engine.empty()) w.engine = by.mpi ? "mpi" : "threads";
+  if (w.engine != "threads" && w.engine != "fibers" && w.engine != "mpi")
+    throw complaint{"there is no engine " + tutti::quoted(w.engine) + "; there are threads, fibers and mpi"};
+  if (w.engine == "mpi") {
+    if (!by.mpi || by.ranks < 2)
+      throw complaint{"over MPI each process is a rank: mpirun -n 4 tutti tune --engine mpi"};
+    if (w.ranks != 0 && w.ranks != by.ranks)
+      throw complaint{fmt::format("--ranks is {}, but mpirun started {} processes", w.ranks, by.ranks)};
+    w.ranks = by.ranks;
+  } else {
+    if (by.mpi && by.ranks > 1)
+      throw complaint{"under mpirun the engine is mpi; threads and fibers are tuned without it"};
+    if (w.ranks == 0) w.ranks = w.engine == "fibers" ? 8 : usable_cores();
+  }
+  if (w.ranks < 2 || w.ranks > 4096) throw complaint{"there must be 2 ranks at least, and 4096 at most"};
+}
+
+// What is measured over one MPI says nothing of another: the condition that tells them apart, declared.
+literals only_for(const std::string& module, document& trees) {
+  const std::string name = module == "openmpi" ? "open_mpi" : module;
+  literals all;
+  for (const engine_condition& c : known_conditions("mpi")) {
+    if (c.name != name) continue;
+    document declared_here;
+    declared_here.conditions.push_back({std::string(c.name), std::string(c.meaning)});
+    trees = overlay(trees, declared_here);
+    all.demand(*find_condition(name, trees.conditions), true);
+  }
+  return all;
+}
+
+int tune_engine(tune_wishes w) {
+  check_wishes(w);
+  const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
+  if (budget <= 0) throw complaint{"--budget is a time, as 120s or 2m"};
+  const std::filesystem::path place = w.output.empty() ? "" : place_of(w);
+  document onto;
+  if (!w.onto.empty()) {
+    const read_result got = read_tree(text_of_file(w.onto), w.onto);
+    if (!got.good()) throw complaint{got.faults.front().text()};
+    onto = got.made;
+  }
+  document base = overlay(builtin_document(w.engine), onto);
+  const std::string module = w.engine == "mpi" ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
+  tune::rules rules;
+  rules.beat_native = w.engine == "mpi";
+  if (w.engine == "mpi") rules.always = only_for(module, base);
+
+  const std::vector<int> numbers =
+      w.engine == "mpi" || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
+  tuned t;
+  t.engine = w.engine;
+  bar progress;
+  bool here = false;  // rank 0 is in this process
+  const auto start = steady::now();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double gone = seconds_since(start);
+    tune::wishes wanted = campaign_of(w, (budget - gone) / static_cast<double>(numbers.size() - i));
+    wanted.keep = rules;
+    wanted.guidelines = numbers[i] == w.ranks;
+    tune::campaign_result result;
+    const tune::progress said = [&](const std::string& what, double) {
+      progress.show(fmt::format("{} ranks: {}", numbers[i], what),
+                    std::min(1.0, seconds_since(start) / budget));
+    };
+    const outcome end = tune::start(w.engine, numbers[i], 0, nullptr, [&](endpoint& door) {
+      tune::rig where(door, std::make_shared<const document>(base));
+      tune::campaign_result mine = tune::run_campaign(where, base, wanted, said);
+      if (door.rank() == 0) {
+        result = std::move(mine);
+        here = true;
+      }
+    });
+    progress.end();
+    if (end.failed_rank >= 0) {
+      fmt::print(stderr, "tutti tune: rank {} failed: {}\n", end.failed_rank, end.text);
+      return 1;
+    }
+    if (here) t.campaigns.push_back(std::move(result));
+  }
+  if (!here) return 0;
+  t.seconds = seconds_since(start);
+
+  std::vector<tune::cell> cells;
+  for (const tune::campaign_result& c : t.campaigns)
+    cells.insert(cells.end(), c.fought.begin(), c.fought.end());
+  t.result = tune::grow(base, cells, rules);
+  t.guideline_ranks = w.ranks;
+  t.violations = tune::violated(t.campaigns.back().natives, rules.floor);
+  document made = overlay(onto, t.result.made);
+  if (const std::string faults = tune::faults_of(builtin_document(w.engine), made); !faults.empty()) {
+    fmt::print(stderr, "tutti tune: the trees that were made are at fault, and are not written:\n{}", faults);
+    return 1;
+  }
+  std::string mpi;
+  if (w.engine == "mpi")
+    for (const module_file& m : find_modules())
+      if (m.name == module) mpi = load_module(m).library_version();
+  made.machine = fingerprint(w, mpi.substr(0, mpi.find_first_of("\n,")), numbers);
+  const std::string text = write_tree(made);
+  if (!w.output.empty()) write_whole(place, text);
+  const std::string report = as_text(t);
+  if (w.as_json) {
+    fmt::print("{}\n", as_json(t, text));
+  } else if (w.output.empty()) {
+    fmt::print(stderr, "{}", report);
+    fmt::print("{}", text);
+  } else {
+    fmt::print("{}\n{} is written\n", report, place.string());
+  }
+  return std::all_of(t.campaigns.begin(), t.campaigns.end(), [](auto& c) { return c.wrong == 0; }) ? 0 : 1;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, int& status) {
+  auto* tune = app.add_subcommand("tune", "Measure what is quickest here, and write trees that choose it");
+  auto w = std::make_shared<tune_wishes>();
+  tune->add_option("--engine", w->engine, "threads, fibers or mpi; under mpirun mpi, else threads");
+  tune->add_option("--ranks", w->ranks,
+                   "How many; threads and fibers are measured with less, too, off powers of two among them");
+  tune->add_flag("--only", w->only, "With so many ranks only");
+  tune->add_flag("--quick", w->quick, "Fewer sizes, parameters as usual, 30 seconds");
+  tune->add_option("--collectives", w->collectives, "All unless said otherwise")
+      ->delimiter(',')
+      ->option_text("NAME,...");
+  tune->add_option("--sizes", w->sizes,
+                   "Bytes of a block, or of the vector where there are no blocks: from 8 to 4M")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{8}, std::size_t{1} << 28))
+      ->option_text("BYTES,...");
+  tune->add_option("--budget", w->budget, "Time for all, as 120s or 2m; 120s unless said otherwise");
+  tune->add_option("--onto", w->onto, "Trees that are measured against and kept where nothing is quicker");
+  tune->add_option("--output", w->output,
+                   "The file, or the folder for ENGINE.json; without it the trees go to standard output");
+  tune->add_flag("--json", w->as_json, "All figures, the changes and the trees as JSON on standard output");
+  tune->footer(
+      "The trees state what differs from the built-in ones: a choice that is quicker beyond the noise, when "
+      "it is\n"
+      "measured a second time beside what it replaces. Over MPI it must beat the MPI's own collective. Name "
+      "the\n"
+      "file in TUTTI_COLL_SELECTION_JSON_FILE and in TUTTI_COLL_COMPOSITION_JSON_FILE.\n"
+      "Reports where the engine's own collectives break performance guidelines (allreduce <= reduce + bcast "
+      "...).\n"
+      "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "
+      "written.\n\n"
+      "Examples:\n  tutti tune --quick --output mine.json\n"
+      "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
+      "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
+      "  tutti tune --quick --json | jq .guidelines\n");
+  tune->callback([w, &status] {
+    try {
+      status = tune_engine(*w);
+    } catch (const complaint& c) {
+      fmt::print(stderr, "tutti tune: {}\n", c.text);
+      status = 2;
+    } catch (const usage_error& e) {
+      fmt::print(stderr, "{}\n", e.what());
+      status = 2;
+    }
+  });
+}
+
+}  // namespace tutti::tool

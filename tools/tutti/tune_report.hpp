@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tutti tune tells of a campaign: to a person, and to a program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tune/campaign.hpp"
+
+namespace tutti::tool {
+
+struct tuned {
+  std::string engine;
+  std::vector<tune::campaign_result> campaigns;  ///< one for each number of ranks
+  tune::grown result;
+  std::vector<tune::violation> violations;  ///< of the engine's own collectives
+  int guideline_ranks = 0;
+  double seconds = 0;
+};
+
+std::string as_text(const tuned& t);
+/// With the document, which is JSON too.
+std::string as_json(const tuned& t, const std::string& document);
+
+}  // namespace tutti::tool
