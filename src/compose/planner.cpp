@@ -31,7 +31,8 @@ area planner::operand() const noexcept {
 
 area planner::scratch(std::size_t elements) {
   const area made{buffer::scratch0, made_.scratch};
-  made_.scratch += std::max<std::size_t>(1, elements);  // so that no two areas are one: that would be in place
+  made_.scratch +=
+      std::max<std::size_t>(1, elements);  // so that no two areas are one: that would be in place
   return made;
 }
 
