@@ -30,6 +30,8 @@ enum class restriction : std::uint32_t {
   equal_nodes = 1u << 12,       ///< every node has as many ranks
   node_consecutive = 1u << 13,  ///< the ranks of every node are consecutive
   rank_order = 1u << 14,        ///< combining node by node keeps the order of operands, or it does not matter
+  host_memory = 1u << 16,       ///< of buffers
+  peer_readable = 1u << 17,     ///< ranks read one another's buffers
   parent = 1u << 15,            ///< the group is the whole job
 };
 constexpr restriction operator|(restriction a, restriction b) {
@@ -56,7 +58,9 @@ inline constexpr restriction_name restriction_names[] = {{restriction::power_of_
                                                          {restriction::equal_nodes, "equal_nodes"},
                                                          {restriction::node_consecutive, "node_consecutive"},
                                                          {restriction::rank_order, "rank_order"},
-                                                         {restriction::parent, "parent"}};
+                                                         {restriction::parent, "parent"},
+                                                         {restriction::host_memory, "host_memory"},
+                                                         {restriction::peer_readable, "peer_readable"}};
 
 /// A parameter that an algorithm has.
 struct knob_range {

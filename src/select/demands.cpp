@@ -59,6 +59,12 @@ constexpr meaning meanings[] = {
        return "it combines node by node, which would change the order of operands: the ranks of a node are "
               "not consecutive, and the operator is not declared commutative";
      }},
+    {restriction::host_memory, condition::host_memory, true,
+     [](const situation&) -> std::string { return "it demands buffers in the host's memory"; }},
+    {restriction::peer_readable, condition::peer_readable, true,
+     [](const situation&) -> std::string {
+       return "it demands ranks that read one another's memory, and these send messages";
+     }},
     {restriction::parent, condition::parent, true,
      [](const situation&) -> std::string { return "it demands the whole job, and this is a part of it"; }},
 };
