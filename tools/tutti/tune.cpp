@@ -10,6 +10,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -125,6 +126,29 @@ std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::
   if (!w.onto.empty()) command += " --onto " + std::filesystem::path(w.onto).filename().string();
   all["command"] = command;
   return all;
+}
+
+// The first line of what an MPI says of itself, with single blanks.
+std::string one_line(const std::string& text) {
+  std::istringstream words(text.substr(0, text.find_first_of("\n,")));
+  std::string all;
+  for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
+
+// Trees that stand on others were measured by several commands, and perhaps over several MPIs.
+std::map<std::string, std::string> with_former(std::map<std::string, std::string> now,
+                                               const std::map<std::string, std::string>& former) {
+  for (const auto& [key, value] : former) {
+    std::string& here = now[key];
+    if (here.empty())
+      here = value;
+    else if (value.find(here) != value.npos)
+      here = value;
+    else
+      here = value + "; " + here;
+  }
+  return now;
 }
 
 struct complaint {
@@ -292,7 +316,7 @@ int tune_engine(tune_wishes w) {
   if (w.engine == "mpi")
     for (const module_file& m : find_modules())
       if (m.name == module) mpi = load_module(m).library_version();
-  made.machine = fingerprint(w, mpi.substr(0, mpi.find_first_of("\n,")), numbers);
+  made.machine = with_former(fingerprint(w, one_line(mpi), numbers), onto.machine);
   const std::string text = write_tree(made);
   if (!w.output.empty()) write_whole(place, text);
   const std::string report = as_text(t);
