@@ -35,7 +35,7 @@ TEST(tune, writes_trees_that_are_legal) {
   EXPECT_LT(report["seconds"], 60);
   std::set<std::pair<std::string, int>> cells;
   for (const json& cell : report["cells"]) {
-    cells.insert({cell["collective"], cell["ranks"]});
+    cells.emplace(cell["collective"].get<std::string>(), cell["ranks"].get<int>());
     bool native = false;
     for (const json& choice : cell["pure"]) {
       EXPECT_GT(choice["us"], 0) << cell;

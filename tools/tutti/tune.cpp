@@ -104,7 +104,7 @@ std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::
                                                const std::vector<int>& ranks) {
   std::map<std::string, std::string> all;
   all["cpu"] = cpu_model();
-  all["cores"] = std::to_string(usable_cores());
+  all["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));  // mpirun may bind this process to one
   all["engine"] = w.engine;
   for (const int p : ranks) all["ranks"] += (all["ranks"].empty() ? "" : ",") + std::to_string(p);
   if (!mpi.empty()) all["mpi"] = mpi;
