@@ -23,7 +23,9 @@ std::shared_ptr<core::planned> core::plan(const call& c, const prepared& p, bool
                         sub.in_place, one.chosen});
   }
   auto bound = std::make_unique<bound_program>(p.name, std::move(made), std::move(schedules), *where_);
-  return std::make_shared<planned>(planned{c.count, c.type.size, std::move(bound), std::move(inside)});
+  return std::make_shared<planned>(planned{c.count, c.type, c.op.which,
+                                           c.algorithm != nullptr ? c.algorithm : "", std::move(bound),
+                                           std::move(inside)});
 }
 
 core::inner& core::inner_schedule(const call& c, const subcall& sub, const std::vector<int>& ranks,

@@ -86,15 +86,20 @@ class core {
  private:
   friend class operation_under_way;
 
-  // The program of a composed call; it holds for one count and element, and for one way of calling.
+  // The program of a composed call. What its calls run depends on all that is agreed, and on the algorithm
+  // that the call names.
   struct planned {
-    std::size_t count, element;
+    std::size_t count;
+    element type;
+    builtin_op op;
+    std::string named;
     std::unique_ptr<bound_program> bound;
-    std::vector<inner_call> inside;  // for the trace, which takes it
+    std::vector<inner_call> inside;  // for the trace
 
     // Of vector forms it never does: their counts may be others.
     bool serves(const call& c) const noexcept {
-      return c.count == count && c.type.size == element && !is_vector_form(c.what);
+      return c.count == count && c.type == type && c.op.which == op && !is_vector_form(c.what) &&
+             (c.algorithm == nullptr ? named.empty() : named == c.algorithm);
     }
   };
   // A schedule in use, or a composition, with the run that blocking calls use again and again.

@@ -214,17 +214,17 @@ void call_trace::add(const call_kind& kind, std::uint64_t bytes, duration took) 
   l.took += took;
 }
 
-void call_trace::consists_of(const call_kind& kind, std::vector<inner_call> calls) {
+void call_trace::consists_of(const call_kind& kind, const std::vector<inner_call>& calls) {
   line& l = line_of(kind);
-  if (&l == lines_.data()) return;
+  if (&l == lines_.data() || (!l.inside.empty() && !is_vector_form(kind.what))) return;
   l.inside.clear();
-  for (inner_call& c : calls) {
+  for (const inner_call& c : calls) {
     const auto same = std::find_if(l.inside.begin(), l.inside.end(), [&](const inner_call& k) {
       return k.what == c.what && k.ranks == c.ranks && k.count == c.count && k.in_place == c.in_place &&
              k.chosen == c.chosen;
     });
     if (same == l.inside.end())
-      l.inside.push_back(std::move(c));
+      l.inside.push_back(c);
     else
       same->times += c.times;
   }

@@ -77,9 +77,9 @@ class call_trace {
   call_trace& operator=(const call_trace&) = delete;
 
   void add(const call_kind& kind, std::uint64_t bytes, duration took);
-  /// What calls of a composed kind consist of on this rank, of which alike ones are told together. Holds for
-  /// the last of them.
-  void consists_of(const call_kind& kind, std::vector<inner_call> calls);
+  /// What calls of a composed kind consist of on this rank, of which alike ones are told together. Of vector
+  /// forms the last one is told, since their counts vary.
+  void consists_of(const call_kind& kind, const std::vector<inner_call>& calls);
 
   std::string table() const;
   std::string json() const;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a rank tells the trace (TUTTI_TRACE) of its calls.
-#include <utility>
-
 #include "face/core.hpp"
 
 namespace tutti::detail {
@@ -17,8 +15,7 @@ void core::note_call(const call& c, const prepared& p, planned* program, bool no
   call_kind kind = kind_of(c, p.composed, p.chosen, where_->id(), rank(), size(), inter());
   kind.nonblocking = nonblocking;
   shared_->trace->add(kind, bytes_of(c, blocks_given(c.what)), took);
-  if (program != nullptr && !program->inside.empty())
-    shared_->trace->consists_of(kind, std::exchange(program->inside, {}));
+  if (program != nullptr && !program->inside.empty()) shared_->trace->consists_of(kind, program->inside);
 }
 
 }  // namespace tutti::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `tutti explain` says of a call is what TUTTI_TRACE says ran: 500 random calls on every engine, with
-// pretended nodes and with overrides.
+// pretended nodes, overrides and trees of a user.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -68,9 +68,34 @@ json key_of(const json& line) {
   return key;
 }
 
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tutti_XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for files");
+    where_ = name;
+  }
+  ~scratch_folder() { std::filesystem::remove_all(where_); }
+  std::string path(const std::string& name) const { return (where_ / name).string(); }
+
+ private:
+  std::filesystem::path where_;
+};
+
+// Of a user: compositions, and pure algorithms.
+constexpr const char* own_tree = R"({"schema": "tutti/tree/1",
+  "composition": {
+    "allreduce": [{"when": {"hierarchical": true, "rank_order": true, "inter": false}, "use": "node_leader"}],
+    "bcast": [{"when": {"inter": false}, "by": "bytes", "steps": [
+      {"upto": 1000, "use": "@pure"}, {"use": "pipeline", "with": {"segment": 512}}]}]},
+  "pure": {
+    "reduce": [{"when": {"inter": false}, "by": "ranks", "steps": [
+      {"upto": 4, "use": "linear"}, {"use": "knomial", "with": {"k": 3}}]}]}})";
+
 class sampler {
  public:
   explicit sampler(unsigned seed) : random_(seed) {
+    std::ofstream(folder_.path("tree")) << own_tree;
     for (const json& a : json::parse(tutti("list --json").text)) {
       const std::string name = a["name"];
       entries_[name.substr(0, name.find('/'))].push_back(a);
@@ -94,8 +119,11 @@ class sampler {
 
   void fill(job& j, std::size_t calls) {
     j.nodes = layout(j.ranks);
-    if (one_in(2))
+    if (!one_in(4))
       for (int n = 1 + below(4); n > 0; --n) add_override(j);
+    for (const char* half : {"COMPOSITION", "SELECTION"})
+      if (one_in(3))
+        j.overrides.emplace_back("TUTTI_COLL_" + std::string(half) + "_JSON_FILE", folder_.path("tree"));
     std::set<json> keys;
     while (j.calls.size() < calls) {
       const signature s = next_call(j.ranks, j.overridden);
@@ -198,22 +226,9 @@ class sampler {
     return s;
   }
 
+  scratch_folder folder_;
   std::mt19937 random_;
   std::map<std::string, std::vector<json>> entries_;
-};
-
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tutti_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for files");
-    where_ = name;
-  }
-  ~scratch_folder() { std::filesystem::remove_all(where_); }
-  std::string path(const std::string& name) const { return (where_ / name).string(); }
-
- private:
-  std::filesystem::path where_;
 };
 
 // What ran, as the calls of the job in their order.
@@ -283,7 +298,7 @@ std::map<json, std::uint64_t> inside_of(const json& told) {
 }
 
 struct tally {
-  std::size_t calls = 0, composed = 0, forced = 0, nodes = 0, inter = 0;
+  std::size_t calls = 0, composed = 0, forced = 0, by_file = 0, nodes = 0, inter = 0;
   std::set<std::string> algorithms;
 };
 
@@ -310,6 +325,7 @@ tally compare(const std::vector<job>& jobs) {
       ++seen.calls;
       seen.composed += ran["composition"].is_string();
       seen.forced += said["choice"]["source"] == "environment";
+      seen.by_file += said["choice"]["source"] == "file";
       seen.nodes += !j.nodes.empty();
       seen.inter += ran["inter"].get<bool>();
       seen.algorithms.insert(ran["algorithm"].get<std::string>());
@@ -330,6 +346,7 @@ TEST(agreement, explain_says_what_runs) {
   // A sample that has none of these shows nothing.
   EXPECT_GE(seen.composed, 20u);
   EXPECT_GE(seen.forced, 30u);
+  EXPECT_GE(seen.by_file, 3u);
   EXPECT_GE(seen.nodes, 200u);
   EXPECT_GE(seen.inter, 10u);
   EXPECT_GE(seen.algorithms.size(), 30u);
@@ -347,11 +364,22 @@ TEST(agreement, explain_says_what_runs_over_mpi) {
       j.mpi = one.substr(0, one.find('|'));
       j.launcher = one.substr(one.find('|') + 1);
       j.ranks = ranks;
-      random.fill(j, 10);
+      random.fill(j, 9);
       jobs.push_back(j);
     }
   if (jobs.empty()) GTEST_SKIP() << "no MPI with a launcher";
-  EXPECT_EQ(compare(jobs).calls, jobs.size() * 10);
+  // A composed call must not take the program of one that differs in its operator alone: MPI has a collective
+  // of its own for the one and not for the other.
+  for (std::size_t i = 0, all = jobs.size(); i < all; i += 3) {
+    job j = jobs[i];
+    j.nodes.clear();
+    j.overrides = {{"TUTTI_ALLREDUCE_COMPOSITION", "reduce_bcast"}};
+    j.calls.clear();
+    for (const char* op : {"sum", "commutative", "max"})
+      j.calls.push_back({"allreduce", "double", op, 10, -1, false, false, false});
+    jobs.push_back(j);
+  }
+  EXPECT_EQ(compare(jobs).calls, jobs.size() / 4 * 30);
 }
 
 }  // namespace
