@@ -150,42 +150,11 @@ const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
   return nullptr;
 }
 
-// Where a schedule of messages beats the engine's own collective (measured by bench/compare,
-// docs/performance.md). In one process: rooted collectives and scans of small blocks, since a message in one
-// direction need not wait for an answer, as a meeting of all does; and with two ranks any small exchange.
-// Over MPI: the small allreduce of two.
-bool schedule_beats_native(const agreed_signature& s, const engine_traits& engine) noexcept {
-  const std::size_t bytes = s.bytes();
-  if (bytes == 0) return false;
-  if (!engine.embedded) return s.what == collective::allreduce && s.ranks == 2 && bytes <= 1024;
-  switch (s.what) {
-    case collective::gather:
-    case collective::scatter:
-      return bytes <= 4096;
-    case collective::bcast:
-      return bytes <= (s.ranks == 2 ? 64 : 2048);
-    case collective::reduce:
-      return bytes <= 2048;
-    case collective::scan:
-    case collective::exscan:
-      return bytes <= 1024;
-    case collective::allreduce:
-      return s.ranks == 2 && bytes > 48 && bytes <= 1024;
-    case collective::allgather:
-    case collective::alltoall:
-    case collective::reduce_scatter_block:
-      return s.ranks == 2 && bytes <= 256 && !s.in_place;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
-choice choose(const agreed_signature& s, const engine_traits& engine, bool native_offered) {
-  if (native_offered && !schedule_beats_native(s, engine)) return {};
-  if (const pure_algorithm* a = best_pure(s)) return choice(a);
+choice choose(const agreed_signature& s, bool native_offered) {
   if (native_offered) return {};
+  if (const pure_algorithm* a = best_pure(s)) return choice(a);
   throw usage_error(std::string(name_of(s.what)), -1, "", "no algorithm serves this call here",
                     "use an operator that is commutative, or buffers that are not in place");
 }

@@ -35,12 +35,6 @@ struct composed_choice {
   friend bool operator==(const composed_choice&, const composed_choice&) = default;
 };
 
-/// What selection may know of the engine.
-struct engine_traits {
-  bool embedded = true;  // ranks read one another's memory
-  bool oversubscribed = false;
-};
-
 /// True where the call meets what the choice demands, with these values of its parameters: the restrictions
 /// of an algorithm or composition, and that the engine has the collective where it is the engine's own.
 bool permits(const choice& c, const situation& s) noexcept;
@@ -69,6 +63,6 @@ composed_choice read_composition(collective what, std::string_view text, int ran
 
 /// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error
 /// (rank -1) where nothing serves the call.
-choice choose(const agreed_signature& s, const engine_traits& engine, bool native_offered);
+choice choose(const agreed_signature& s, bool native_offered);
 
 }  // namespace tutti

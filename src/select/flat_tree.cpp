@@ -15,7 +15,7 @@ class bounds {
   }
 
   void add(std::span<const std::uint64_t> counts) {
-    counts_.insert(counts_.end(), counts.begin(), counts.end());
+    for (const std::uint64_t one : counts) counts_.push_back(one);
   }
 
   void add(const tree_node& n) {

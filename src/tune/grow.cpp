@@ -129,7 +129,7 @@ class region_grower {
     all.us = std::exp(all.us / static_cast<double>(p.cells.size()));
     return all;
   }
-  // The base line loses in one cell at least, and wins in none.
+  // The base line loses in one cell at least, wins in none, and loses in the mean by what makes it worth it.
   bool wins(const point& p, const leaf& l, const leaf& base) const {
     bool once = false;
     for (const cell* c : p.cells) {
@@ -137,7 +137,8 @@ class region_grower {
       if (one == nullptr || other == nullptr || beats(*other, *one, rules_)) return false;
       once = once || beats(*one, *other, rules_);
     }
-    return once;
+    bool there = false;
+    return once && merged(p, l, there).us * (1 + rules_.gain) < merged(p, base, there).us;
   }
 
   // The quickest and those that are as quick within the noise, if they beat the base line; else that.

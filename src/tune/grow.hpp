@@ -34,6 +34,9 @@ struct cell {
 struct rules {
   /// The least difference that counts, as a part.
   double floor = 0.03;
+  /// How much quicker, in the mean of what a leaf cannot tell apart, an algorithm must be to be worth a
+  /// change.
+  double gain = 0.05;
   /// An algorithm must beat the engine's own collective where there is one; else what chooses now.
   bool beat_native = false;
   /// Conditions of every region: what the machine has that others have not.

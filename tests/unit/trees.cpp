@@ -114,28 +114,40 @@ TEST(right_trees, on_the_common_one_serve_every_call) {
   }
 }
 
-TEST(builtin_trees, choose_what_the_code_chooses) {
-  for (const std::string_view engine : {"threads", "fibers", "mpi"}) {
+TEST(builtin_trees, serve_every_call_whatever_the_engine_registers) {
+  for (const std::string_view engine : {"common", "threads", "fibers", "mpi"}) {
     const document tree = builtin_document(engine);
-    std::size_t tried = 0, told = 0;
+    std::size_t tried = 0, wrong = 0;
     for_each_situation([&](situation s) {
-      s.shared_memory = engine != "mpi";
-      const choice expected = choose(s.call, {engine != "mpi", false}, s.native);
-      const leaf& got = decide(tree, s);
-      ++tried;
-      if (got.what != leaf::kind::pure && got.chosen == expected &&
-          (got.what == leaf::kind::native) == (expected.pure == nullptr))
-        return;
-      if (told++ < 10)
-        ADD_FAILURE() << engine << ": " << name_of(s.call.what) << " p=" << s.call.ranks
-                      << " bytes=" << s.call.bytes() << " in_place=" << s.call.in_place
-                      << " native=" << s.native << " inter=" << s.call.inter
-                      << " commutative=" << s.call.commutative << ": the tree chooses "
-                      << (got.chosen.pure ? got.chosen.pure->name : "native") << ", the code "
-                      << (expected.pure ? expected.pure->name : "native");
+      for (const std::uint32_t registered : {0u, 1u, 2u, 3u}) {
+        s.engine = registered;
+        ++tried;
+        for (const tree_half half : {tree_half::composition, tree_half::pure})
+          wrong += !serves(decide(tree, s, half), s, half);
+      }
     });
-    EXPECT_GT(tried, 500000u);
+    EXPECT_GT(tried, 2000000u);
+    EXPECT_EQ(wrong, 0u) << engine;
   }
+}
+
+// The engine's own, or else a schedule of messages: nothing that a tree would have to say.
+TEST(fallback_in_code, serves_every_call_that_any_algorithm_serves) {
+  std::size_t served = 0;
+  for_each_situation([&](const situation& s) {
+    const auto fits = [&](const pure_algorithm* a) {
+      return a->what == s.call.what && permits(choice(a), s);
+    };
+    const bool any = std::any_of(catalogue().begin(), catalogue().end(), fits);
+    try {
+      const choice made = choose(s.call, s.native && !s.call.inter);
+      ASSERT_TRUE(made.pure == nullptr || fits(made.pure));
+      ++served;
+    } catch (const usage_error&) {
+      ASSERT_FALSE(any) << name_of(s.call.what);
+    }
+  });
+  EXPECT_GT(served, 500000u);
 }
 
 TEST(builtin_trees, are_whole_and_where_they_are_from_is_known) {

@@ -96,6 +96,21 @@ TEST(growing, keeps_what_is_there_where_nothing_is_quicker_beyond_the_noise) {
   EXPECT_TRUE(floor.changes.empty());
 }
 
+TEST(growing, changes_nothing_for_less_than_the_gain_that_is_asked_for) {
+  const std::vector<cell> cells = {measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 0.9}})};
+  EXPECT_EQ(grown_from(threads(), cells).changes.size(), 1u);
+  rules wary;
+  wary.gain = 0.2;
+  EXPECT_TRUE(grown_from(threads(), cells, wary).changes.empty());
+  // A vector form has one leaf for all sizes: what it wins at one must not be lost in the mean.
+  const auto sizes = [](double second) {
+    return std::vector<cell>{measured(alltoallv, 4, 8, {{"native", 1}, {"tuna", 0.9}}),
+                             measured(alltoallv, 4, 4096, {{"native", 3}, {"tuna", second}})};
+  };
+  EXPECT_EQ(grown_from(threads(), sizes(2.5)).changes.size(), 2u);
+  EXPECT_TRUE(grown_from(threads(), sizes(3.05)).changes.empty());
+}
+
 TEST(growing, takes_the_quickest_and_leaves_other_calls_alone) {
   const std::vector<cell> cells = {
       measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 0.9}, {"bruck", 0.5}}),
@@ -260,9 +275,10 @@ TEST(growing, is_legal_and_no_worse_whatever_was_measured) {
       const leaf& beaten =
           r.beat_native && c.where.native && after.what != leaf::kind::native ? leaf{} : before;
       for (const timing& a : c.pure)
-        for (const timing& b : c.pure)
-          if (same(a.use, after) && same(b.use, beaten) && !(r.beat_native && same(after, leaf{})))
-            ASSERT_TRUE(beats(a, b, r)) << label(after) << " for " << label(beaten);
+        for (const timing& b : c.pure) {
+          if (!same(a.use, after) || !same(b.use, beaten) || (r.beat_native && same(after, leaf{}))) continue;
+          ASSERT_TRUE(beats(a, b, r)) << label(after) << " for " << label(beaten);
+        }
     }
   }
 }
@@ -302,8 +318,10 @@ TEST(candidates, are_what_the_call_permits) {
   EXPECT_FALSE(has(names(call_of(bcast, 8, 1 << 20), false), "chain:segment=262144"));
   EXPECT_TRUE(has(names(call_of(bcast, 8, 1 << 20), true), "chain:segment=262144"));
   EXPECT_FALSE(has(names(call_of(bcast, 8, 8), true), "chain:segment=262144"));
-  for (const std::string& name : names(call_of(bcast, 8, 1 << 20), true))
-    if (name != "native") EXPECT_NE(read_choice(bcast, name).pure, nullptr) << name;
+  for (const std::string& name : names(call_of(bcast, 8, 1 << 20), true)) {
+    if (name == "native") continue;
+    EXPECT_NE(read_choice(bcast, name).pure, nullptr) << name;
+  }
 }
 
 TEST(model, is_fitted_and_leaves_out_what_is_hopeless) {

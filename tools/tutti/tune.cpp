@@ -36,6 +36,7 @@ using steady = std::chrono::steady_clock;
 struct tune_wishes {
   std::string engine, budget, output, onto;
   int ranks = 0;
+  double gain = 5;
   std::vector<std::string> collectives;
   std::vector<std::size_t> sizes;
   bool quick = false, as_json = false, only = false;
@@ -123,6 +124,7 @@ std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::
   list(" --collectives ", w.collectives);
   list(" --sizes ", w.sizes);
   if (!w.budget.empty()) command += " --budget " + w.budget;
+  if (w.gain != tune_wishes{}.gain) command += fmt::format(" --gain {}", w.gain);
   if (!w.onto.empty()) command += " --onto " + std::filesystem::path(w.onto).filename().string();
   all["command"] = command;
   return all;
@@ -264,6 +266,7 @@ int tune_engine(tune_wishes w) {
   const std::string module = w.engine == "mpi" ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
   tune::rules rules;
   rules.beat_native = w.engine == "mpi";
+  rules.gain = w.gain / 100;
   if (w.engine == "mpi") rules.always = only_for(module, base);
 
   const std::vector<int> numbers =
@@ -351,6 +354,9 @@ void add_tune(CLI::App& app, int& status) {
       ->check(CLI::Range(std::size_t{8}, std::size_t{1} << 28))
       ->option_text("BYTES,...");
   tune->add_option("--budget", w->budget, "Time for all, as 120s or 2m; 120s unless said otherwise");
+  tune->add_option("--gain", w->gain, "Percent by which an algorithm must be quicker to be worth a change: 5")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->option_text("PERCENT");
   tune->add_option("--onto", w->onto, "Trees that are measured against and kept where nothing is quicker");
   tune->add_option("--output", w->output,
                    "The file, or the folder for ENGINE.json; without it the trees go to standard output");
