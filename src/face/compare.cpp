@@ -4,6 +4,7 @@
 // difference. Counts that only pairs of ranks share are compared by whoever receives.
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 
 #include "core/environment.hpp"
@@ -119,12 +120,34 @@ void core::compare_with_others(const call* c) {
   if (c != nullptr && is_vector_form(c->what) && !inter()) compare_counts(*c, name);
 }
 
+// What of the environment decides, as far as it is set: "TUTTI_ALLREDUCE_ALGORITHM=ring".
+static std::array<char, 1024> variables_that_decide(const selection& by) {
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) text += (text.empty() ? "" : ", ") + name + "=" + value;
+  };
+  for (const char* name : {"TUTTI_COLL_SELECTION_JSON_FILE", "TUTTI_COLL_COMPOSITION_JSON_FILE",
+                           "TUTTI_COLL_FALLBACK", "TUTTI_CHECK"})
+    add(name, setting(name).value_or(""));
+  for (std::size_t i = 0; i < by.forced.size(); ++i) {
+    const auto what = static_cast<collective>(i);
+    add(override_variable(what, override_kind::algorithm), by.forced[i].algorithm);
+    add(override_variable(what, override_kind::inter_algorithm), by.forced[i].inter_algorithm);
+    add(override_variable(what, override_kind::composition), by.forced[i].composition);
+  }
+  if (text.empty()) text = "no variable set";
+  std::array<char, 1024> all{};
+  std::copy_n(text.begin(), std::min(text.size(), all.size() - 1), all.begin());
+  return all;
+}
+
 void core::compare_trees() {
   const selection& by = *shared_->by;
   std::uint64_t mine = by.trees ? hash_of(*by.trees) : 0;
   for (const forced_choice& f : by.forced)
     for (const std::string* text : {&f.algorithm, &f.inter_algorithm, &f.composition})
       mine = mix(mine, hash_of(text->c_str()));
+  mine = mix(mine, static_cast<std::uint64_t>(shared_->set.when_unfit) * 2 + (shared_->set.check ? 1 : 0));
   std::vector<std::uint64_t> all(static_cast<std::size_t>(size()));
   call c;
   c.what = collective::allgather;
@@ -134,26 +157,34 @@ void core::compare_trees() {
   c.output = all.data();
   c.algorithm = "ring";  // what the ranks would choose is the question
   carry_out(c, find(c));
-  std::size_t other = 1;
-  while (other < all.size() && all[other] == all[0]) ++other;
-  if (other >= all.size()) return;
-  // All have seen it, and tell one another the names of their files.
-  std::array<char, 512> files{};
-  const auto name = [](const char* variable) { return setting(variable).value_or("no file"); };
-  const std::string text = "TUTTI_COLL_SELECTION_JSON_FILE: " + name("TUTTI_COLL_SELECTION_JSON_FILE") +
-                           ", TUTTI_COLL_COMPOSITION_JSON_FILE: " + name("TUTTI_COLL_COMPOSITION_JSON_FILE");
-  std::copy_n(text.begin(), std::min(text.size(), files.size() - 1), files.begin());
-  std::vector<std::array<char, 512>> of_all(all.size());
-  c.type = {sizeof files, element_kind::opaque, {}};
-  c.input = files.data();
+  std::string others;
+  std::size_t first = 0;
+  for (std::size_t r = all.size(); r-- > 1;)
+    if (all[r] != all[0]) {
+      first = r;
+      others = std::to_string(r) + (others.empty() ? "" : ", ") + others;
+    }
+  if (others.empty()) return;
+  // All have seen it, and tell one another what they have.
+  const auto own = variables_that_decide(by);
+  std::vector<std::array<char, 1024>> of_all(all.size());
+  c.type = {sizeof own, element_kind::opaque, {}};
+  c.input = own.data();
   c.output = of_all.data();
   carry_out(c, find(c));
-  throw mismatch_error(
-      "run", rank(), "TUTTI_COLL_SELECTION_JSON_FILE",
-      "rank " + std::to_string(other) + " (" + of_all[other].data() +
-          ") has other decision trees, TUTTI_*_ALGORITHM or TUTTI_*_COMPOSITION than rank 0 (" +
-          of_all[0].data() + ")",
-      "give all ranks the same files and variables");
+  const mismatch_error said("run", rank(), "TUTTI_*",
+                            "rank " + others + " would choose otherwise than rank 0: rank " +
+                                std::to_string(first) + " has " + of_all[first].data() + "; rank 0 has " +
+                                of_all[0].data(),
+                            "give all ranks the same variables and the same files");
+  // Launchers end the job with the first process that ends: nobody does before this is said.
+  if (rank() == 0) std::fprintf(stderr, "%s\n", said.what());
+  std::fflush(stderr);
+  c.type = element_of<std::uint64_t>();
+  c.input = &mine;
+  c.output = all.data();
+  carry_out(c, find(c));
+  throw said;
 }
 
 // What is sent and what is expected, pair by pair.

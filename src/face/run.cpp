@@ -153,13 +153,17 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
 
 // Whoever sets a variable wants to know that it changed nothing.
 void say_unused_overrides(const detail::rank_state& state) {
-  if (state.set.when_unfit == detail::fallback::silent) return;
+  const bool silent = state.set.when_unfit == detail::fallback::silent;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
     const forced_choice& forced = state.by->of(what);
     const auto say = [&](override_kind kind, const std::string& value) {
       const detail::override_use use = state.use_of(what, kind);
-      if (value.empty() || use.obeyed != 0 || use.said) return;
+      if (use.unfit > 1 && !silent)
+        std::fprintf(stderr, "tutti: %s: %zu choices fell back to the trees\n",
+                     value.empty() ? name_of(what).data() : detail::override_variable(what, kind).c_str(),
+                     use.unfit);
+      if (value.empty() || use.obeyed != 0 || use.said || (silent && use.unfit != 0)) return;
       std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", detail::override_variable(what, kind).c_str(),
                    value.c_str(),
                    use.unfit != 0 ? "no call met its restrictions"
@@ -172,11 +176,21 @@ void say_unused_overrides(const detail::rank_state& state) {
 }
 
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
-  const detail::settings set = detail::read_settings();
-  const auto forced = detail::read_forced();
+  detail::settings set;
+  std::array<forced_choice, collective_names.size()> forced;
+  // What is wrong with the variables of one process is told when MPI is up: others wait for it there.
+  std::exception_ptr wrong;
+  try {
+    set = detail::read_settings();
+    forced = detail::read_forced();
+  } catch (...) {
+    if (!find_launcher().mpi) throw;
+    wrong = std::current_exception();
+  }
   std::mutex loading;  // of the trees, by the first rank of this process: it knows the engine
   std::shared_ptr<const selection> by;
   return launch_ranks(options, [&](endpoint& door) {
+    if (wrong) std::rethrow_exception(wrong);
     auto shared = std::make_shared<detail::rank_state>();
     shared->door = &door;
     shared->set = set;

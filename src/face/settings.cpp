@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 #include "core/environment.hpp"
 #include "select/choose.hpp"
+#include "select/nearest.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -34,6 +36,24 @@ settings read_settings() {
   return all;
 }
 
+namespace {
+
+std::vector<std::string_view> names_of(collective what, bool compositions) {
+  std::vector<std::string_view> all;
+  if (compositions) {
+    all.push_back("@pure");
+    for (const composed_algorithm* c : composition_catalogue())
+      if (c->what == what) all.push_back(c->short_name());
+  } else {
+    all.push_back("native");
+    for (const pure_algorithm* a : catalogue())
+      if (a->what == what) all.push_back(a->short_name());
+  }
+  return all;
+}
+
+}  // namespace
+
 std::array<forced_choice, collective_names.size()> read_forced() {
   std::array<forced_choice, collective_names.size()> all;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
@@ -42,9 +62,19 @@ std::array<forced_choice, collective_names.size()> read_forced() {
       const std::string name = override_variable(what, kind);
       const auto value = setting(name);
       if (!value) return;
-      if (!exists(*value))
-        throw usage_error("run", -1, name, std::string("there is no ") + noun + " \"" + *value + "\"",
-                          "see tutti list " + std::string(collective_names[i]));
+      bool known = false;
+      try {
+        known = exists(*value);
+      } catch (const usage_error& e) {  // of a parameter of it: told in the name of the variable
+        const std::string text = e.what();
+        throw usage_error("run", -1, name, text.substr(text.find('"')), "");
+      }
+      if (!known) {
+        const std::string_view wanted = std::string_view(*value).substr(0, value->find(':'));
+        throw usage_error("run", -1, name, std::string("there is no ") + noun + " " + quoted(wanted),
+                          suggest(wanted, names_of(what, kind == override_kind::composition)) +
+                              " (tutti list " + std::string(collective_names[i]) + ")");
+      }
       into = *value;
     };
     const auto is_algorithm = [&](const std::string& text) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/environment.hpp"
+#include "select/tree_text.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -21,14 +22,11 @@ constexpr struct {
 // What the file says of this half; empty where it is at fault.
 document read_half(const char* variable, tree_half half, const std::string& path) {
   const bool strict = switch_setting("TUTTI_COLL_STRICT", false);
-  std::string problem;
+  const auto [text, unreadable] = read_tree_text(path);
+  std::string problem = unreadable;
   document made;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    problem = path + " cannot be read";
-  } else {
-    read_result got = read_tree(text.str(), path);
+  if (problem.empty()) {
+    read_result got = read_tree(text, path);
     for (const fault& f : got.faults) problem += (problem.empty() ? "" : "\n  ") + f.text();
     if (got.good()) made = std::move(got.made);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/choose.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "core/environment.hpp"
@@ -83,8 +84,16 @@ const composed_algorithm* find_composition(collective what, std::string_view nam
 }
 
 choice read_choice(collective what, std::string_view text, int rank) {
-  const pure_algorithm* a = find_algorithm(what, text.substr(0, text.find(':')));
+  const std::string_view name = text.substr(0, text.find(':'));
+  const pure_algorithm* a = find_algorithm(what, name);
   if (a == nullptr) return {};
+  // "ring:segment=64K" is segmented_ring: the form in segments has a name of its own.
+  const auto has_segment = [](const pure_algorithm& one) {
+    return std::any_of(one.parameters.begin(), one.parameters.end(),
+                       [](const knob_range& p) { return p.which == knob::segment; });
+  };
+  if (!has_segment(*a) && text.find("segment=") != text.npos)
+    if (const auto* other = find_algorithm(what, "segmented_" + std::string(a->short_name()))) a = other;
   choice made(a);
   read_knobs(*a, text, rank, made.knobs);
   return made;

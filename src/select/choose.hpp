@@ -50,8 +50,9 @@ std::string why_not(const choice& c, const agreed_signature& s);
 /// "ring" or "allreduce/ring"; null where there is none of this name for this collective.
 const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept;
 
-/// "ring", "allreduce/ring", or with parameters "chain:segment=64K". Null where there is no such algorithm;
-/// throws usage_error in the name of `rank` where a parameter does not exist or its value is out of range.
+/// "ring", "allreduce/ring", or with parameters "chain:segment=64K"; "ring:segment=64K" is segmented_ring.
+/// Null where there is no such algorithm; throws usage_error in the name of `rank` where a parameter does not
+/// exist or its value is out of range.
 choice read_choice(collective what, std::string_view text, int rank = -1);
 
 /// True for the names of the null composition: "@pure", and in other spellings "null" and "auto", with the

@@ -29,17 +29,21 @@ void check_leaves(const region_place& r, const truth_set& left, std::span<const 
     }
     literals missing;
     std::string remedy;
+    bool contradicts = false;  // what stands in the "when" already
     for_each_condition(d.conditions.mask, [&](condition c) {
       literals one;
       one.demand(c, (d.conditions.values & bit(c)) != 0);
       if (!left.any_without(r.when, one)) return;
       missing.demand(c, one.values != 0);
+      contradicts =
+          contradicts || ((r.when.mask & bit(c)) != 0 && ((r.when.values ^ one.values) & bit(c)) != 0);
       remedy += (remedy.empty() ? "" : ", ") + quoted(name_of(c)) + (one.values != 0 ? ": true" : ": false");
     });
     found.push_back({l.pointer, l.line,
                      quoted(name) + " demands " + to_string(missing) + ", but a call with " +
                          to_string(*breaker, declared) + " comes here",
-                     "add " + remedy + " to the \"when\" of the region"});
+                     contradicts ? "name another: the \"when\" of the region says the opposite"
+                                 : "add " + remedy + " to the \"when\" of the region"});
   }
 }
 

@@ -93,6 +93,19 @@ TEST_P(composed_calls, are_named_by_the_call_in_every_mode) {
   EXPECT_EQ(said, "");
 }
 
+TEST_P(composed_calls, or_pure_ones_in_segments_are_named_by_either_name) {
+  EXPECT_EQ(said_by([](communicator& world) {
+              const std::vector<int> mine(100, world.rank());
+              for (const char* name : {"ring:segment=64", "segmented_ring:segment=64"}) {
+                expect(world.allreduce(send_buf(mine), op(std::plus<>{}), algorithm(name)) ==
+                           std::vector<int>(100, sum_of_ranks(world)),
+                       name);
+                expect_ran(world, collective::allreduce, "allreduce/segmented_ring");
+              }
+            }),
+            "");
+}
+
 TEST_P(composed_calls, of_other_counts_and_roots_are_planned_anew) {
   const set_for_now forced("TUTTI_BCAST_COMPOSITION", "pipeline:segment=32,window=2");
   EXPECT_EQ(said_by([](communicator& world) {

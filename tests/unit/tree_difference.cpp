@@ -91,7 +91,10 @@ TEST(differences, are_where_the_trees_decide_differently) {
 }
 
 TEST(differences, are_few_and_say_no_more_than_is_needed) {
-  const document threads = builtin_document("threads");
+  const document threads = overlay(builtin_document("common"), read_pure(R"({"scan": [
+     {"when": {"native": true}, "by": "bytes", "steps": [
+       {"upto": 0, "use": "native"}, {"upto": 1024, "use": "recursive_doubling"}, {"use": "native"}]}]})")
+                                                                   .made);
   const read_result over = read_pure(R"({"scan": [{"when": {"native": true}, "by": "bytes", "steps": [
      {"upto": 10, "use": "native"}, {"upto": 20, "use": "linear"}, {"upto": 30, "use": "linear"}, {"use": "native"}]}]})");
   ASSERT_TRUE(over.good()) << all_faults(over);

@@ -2,10 +2,10 @@
 #include "tree_words.hpp"
 
 #include <array>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/core.h>
+
+#include "select/tree_text.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -56,10 +56,9 @@ bool is_engine(std::string_view name) noexcept {
 }
 
 std::optional<std::string> text_of_file(const std::string& name) {
-  std::ifstream in(name, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) return std::nullopt;
-  return text.str();
+  auto [text, problem] = read_tree_text(name);
+  if (!problem.empty()) return std::nullopt;
+  return std::move(text);
 }
 
 std::optional<document> load_tree(std::string_view subcommand, const std::string& name, int& status) {

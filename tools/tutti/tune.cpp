@@ -24,6 +24,7 @@
 #include "engines/embedded/sleep.hpp"
 #include "face/modules.hpp"
 #include "select/nearest.hpp"
+#include "select/tree_text.hpp"
 #include "subcommands.hpp"
 #include "tune_report.hpp"
 #include "tutti/core/error.hpp"
@@ -158,10 +159,9 @@ struct complaint {
 };
 
 std::string text_of_file(const std::string& name) {
-  std::ifstream in(name, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw complaint{name + " cannot be read"};
-  return text.str();
+  auto [text, problem] = read_tree_text(name);
+  if (!problem.empty()) throw complaint{problem};
+  return std::move(text);
 }
 
 // Where the document goes: DIR/ENGINE.json where a folder is named. Refused before anything is measured.
@@ -340,8 +340,13 @@ void add_tune(CLI::App& app, int& status) {
   auto* tune = app.add_subcommand("tune", "Measure what is quickest here, and write trees that choose it");
   auto w = std::make_shared<tune_wishes>();
   tune->add_option("--engine", w->engine, "threads, fibers or mpi; under mpirun mpi, else threads");
-  tune->add_option("--ranks", w->ranks,
-                   "How many; threads and fibers are measured with less, too, off powers of two among them");
+  auto* ranks =
+      tune->add_option("--ranks", w->ranks,
+                       "How many; threads and fibers are measured with less, too, off powers of two "
+                       "among them");
+  ranks->check([](const std::string& text) {
+    return text == "0" ? std::string("there must be 2 ranks at least, and 4096 at most") : std::string();
+  });
   tune->add_flag("--only", w->only, "With so many ranks only");
   tune->add_flag("--quick", w->quick, "Fewer sizes, parameters as usual, 30 seconds");
   tune->add_option("--collectives", w->collectives, "All unless said otherwise")

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti validate: decision trees, with every fault at its place.
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "select/tree.hpp"
+#include "select/tree_text.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {
@@ -33,14 +32,13 @@ void add_validate(CLI::App& app, int& status) {
   validate->callback([wish, &status] {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const std::string& name : wish->files) {
-      std::ifstream in(name, std::ios::binary);
-      std::ostringstream text;
-      if (!in || !(text << in.rdbuf())) {
-        fmt::print(stderr, "tutti validate: {} cannot be read\n", name);
+      const auto [text, problem] = read_tree_text(name);
+      if (!problem.empty()) {
+        fmt::print(stderr, "tutti validate: {}\n", problem);
         status = 2;
         continue;
       }
-      const read_result got = read_tree(text.str(), name, wish->whole ? extent::whole : extent::partial);
+      const read_result got = read_tree(text, name, wish->whole ? extent::whole : extent::partial);
       if (!got.good() && status == 0) status = 1;
       for (const fault& f : got.faults) {
         all.push_back({{"file", f.file},
