@@ -34,15 +34,6 @@ void core::refuse(const char* operation, const char* parameter, const std::strin
 // --- choosing
 // -------------------------------------------------------------------------------------------------
 
-override_use& rank_state::use_of(collective what, override_kind kind) {
-  uses.resize(3 * collective_names.size());
-  return uses[3 * static_cast<std::size_t>(what) + static_cast<std::size_t>(kind)];
-}
-
-override_use rank_state::use_of(collective what, override_kind kind) const {
-  return uses.empty() ? override_use{} : const_cast<rank_state*>(this)->use_of(what, kind);
-}
-
 situation core::situation_of(const agreed_signature& s) const {
   situation all{.call = s, .native = offers_native(s), .shared_memory = where_->door().node() != nullptr};
   all.lie_on(*layout_);

@@ -42,9 +42,15 @@ struct rank_state {
 
   void begin_trace();
 
+  rank_state() = default;
+  ~rank_state();
+
   override_use& use_of(collective what, override_kind kind);
   override_use use_of(collective what, override_kind kind) const;
 };
+
+/// Tells on standard error what nothing used, and how often choices fell back; for rank 0, at the end.
+void say_unused_overrides(const rank_state& state);
 
 /// Who a rank's neighbours are, or how many ranks the first of two groups has.
 struct topology {

@@ -151,30 +151,6 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
   return kind == engine_kind::threads ? run_threads(how, program) : run_fibers(how, program);
 }
 
-// Whoever sets a variable wants to know that it changed nothing.
-void say_unused_overrides(const detail::rank_state& state) {
-  const bool silent = state.set.when_unfit == detail::fallback::silent;
-  for (std::size_t i = 0; i < collective_names.size(); ++i) {
-    const auto what = static_cast<collective>(i);
-    const forced_choice& forced = state.by->of(what);
-    const auto say = [&](override_kind kind, const std::string& value) {
-      const detail::override_use use = state.use_of(what, kind);
-      if (use.unfit > 1 && !silent)
-        std::fprintf(stderr, "tutti: %s: %zu choices fell back to the trees\n",
-                     value.empty() ? name_of(what).data() : detail::override_variable(what, kind).c_str(),
-                     use.unfit);
-      if (value.empty() || use.obeyed != 0 || use.said || (silent && use.unfit != 0)) return;
-      std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", detail::override_variable(what, kind).c_str(),
-                   value.c_str(),
-                   use.unfit != 0 ? "no call met its restrictions"
-                                  : "the program made no such call that was free to choose");
-    };
-    say(override_kind::algorithm, forced.algorithm);
-    say(override_kind::inter_algorithm, forced.inter_algorithm);
-    say(override_kind::composition, forced.composition);
-  }
-}
-
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
   detail::settings set;
   std::array<forced_choice, collective_names.size()> forced;
@@ -205,7 +181,7 @@ outcome start(const run_options& options, const std::function<void(communicator&
         shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
     if (door.node() == nullptr) world.native().compare_trees();
     program(world);
-    if (door.rank() == 0) say_unused_overrides(*shared);
+    if (door.rank() == 0) detail::say_unused_overrides(*shared);
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "face/trees.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -37,6 +38,11 @@ document read_half(const char* variable, tree_half half, const std::string& path
     std::fprintf(stderr, "tutti: %s: the default trees are used, since\n  %s\n", variable, problem.c_str());
   }
   (half == tree_half::pure ? made.composition : made.pure) = {};
+  const auto& tree = made.of(half);
+  if (problem.empty() &&
+      std::all_of(tree.begin(), tree.end(), [](const auto& regions) { return regions.empty(); }))
+    std::fprintf(stderr, "tutti: %s: %s says nothing of %s\n", variable, path.c_str(),
+                 half == tree_half::pure ? "pure algorithms" : "compositions");
   return made;
 }
 

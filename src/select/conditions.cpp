@@ -12,7 +12,7 @@ constexpr bool has_inter_form(collective what) noexcept {
 }
 constexpr bool between(const situation& s) noexcept { return s.call.inter && has_inter_form(s.call.what); }
 
-constexpr std::array<condition_entry, 19> condition_table = {{
+constexpr std::array<condition_entry, 22> condition_table = {{
     {condition::power_of_two, "power_of_two", "the number of ranks is a power of two",
      [](const situation& s) noexcept {
        return s.call.ranks > 0 && std::has_single_bit(static_cast<unsigned>(s.call.ranks));
@@ -57,9 +57,19 @@ constexpr std::array<condition_entry, 19> condition_table = {{
      [](const situation& s) noexcept {
        return s.node_consecutive || s.call.commutative || !combines(s.call.what);
      }},
+    {condition::device_memory, "device_memory", "a buffer is memory of a device",
+     [](const situation&) noexcept { return false; }},
+    {condition::log_hops, "log_hops", "the group can send to the ranks 1, 2, 4 ... hops away",
+     [](const situation&) noexcept { return true; }},
+    {condition::neighbors, "neighbors", "the group can send to the next rank on either side",
+     [](const situation&) noexcept { return true; }},
 }};
 
-constexpr std::array<consequence, 6> consequence_table = {{
+constexpr std::array<consequence, 10> consequence_table = {{
+    {condition::host_memory, true, condition::device_memory, false},
+    {condition::host_memory, false, condition::device_memory, true},
+    {condition::any_rank, true, condition::log_hops, true},
+    {condition::log_hops, true, condition::neighbors, true},
     {condition::node_consecutive, true, condition::rank_order, true},
     {condition::commutative, true, condition::rank_order, true},
     {condition::hierarchical, false, condition::equal_nodes, true},

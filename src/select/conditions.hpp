@@ -60,6 +60,9 @@ enum class condition : std::uint8_t {
   parent,
   equal_nodes,
   rank_order,
+  device_memory,
+  log_hops,
+  neighbors,
   first_declared = 32
 };
 struct condition_entry {

@@ -36,6 +36,10 @@ constexpr std::array phrases = {
     phrase{condition::equal_nodes, "as many ranks on every node", "nodes with different numbers of ranks"},
     phrase{condition::rank_order, "combining node by node keeps the order",
            "combining node by node breaks the order"},
+    phrase{condition::device_memory, "a buffer is memory of a device", "no buffer is memory of a device"},
+    phrase{condition::log_hops, "ranks can send 1, 2, 4 ... hops", "ranks cannot send 1, 2, 4 ... hops"},
+    phrase{condition::neighbors, "ranks can send to their neighbours",
+           "ranks cannot send to their neighbours"},
 };
 constexpr bool one_for_each() {
   for (std::size_t i = 0; i < phrases.size(); ++i)

@@ -5,6 +5,9 @@
 
 #include "engines/mpi/adopt.hpp"
 
+#include <cstdio>
+
+#include "core/environment.hpp"
 #include "face/core.hpp"
 #include "tutti/mpi.hpp"
 
@@ -17,6 +20,10 @@ communicator adopt(MPI_Comm comm) {
   shared->door = shared->owned.get();
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   endpoint& door = *shared->door;
+  if (door.rank() == 0)
+    for (const std::string& name : unknown_settings())
+      std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
+                   name.c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);
   shared->begin_trace();
   communicator world(std::make_shared<detail::core>(

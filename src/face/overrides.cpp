@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of the overrides: which were obeyed, which could not be, and which nothing used.
+#include <cstdio>
+
+#include "core/environment.hpp"
+#include "face/core.hpp"
+
+namespace tutti::detail {
+
+override_use& rank_state::use_of(collective what, override_kind kind) {
+  uses.resize(3 * collective_names.size());
+  return uses[3 * static_cast<std::size_t>(what) + static_cast<std::size_t>(kind)];
+}
+
+override_use rank_state::use_of(collective what, override_kind kind) const {
+  return uses.empty() ? override_use{} : const_cast<rank_state*>(this)->use_of(what, kind);
+}
+
+// Of an adopted communicator and its duplicates this is the end of the run.
+rank_state::~rank_state() {
+  if (owned && by && owned->rank() == 0) say_unused_overrides(*this);
+}
+
+// Whoever sets a variable wants to know that it changed nothing.
+void say_unused_overrides(const rank_state& state) {
+  const bool silent = state.set.when_unfit == fallback::silent;
+  for (std::size_t i = 0; i < collective_names.size(); ++i) {
+    const auto what = static_cast<collective>(i);
+    const forced_choice& forced = state.by->of(what);
+    const auto say = [&](override_kind kind, const std::string& value) {
+      const override_use use = state.use_of(what, kind);
+      if (use.unfit > 1 && !silent)
+        std::fprintf(stderr, "tutti: %s: %zu choices fell back to the trees\n",
+                     value.empty() ? name_of(what).data() : override_variable(what, kind).c_str(), use.unfit);
+      if (value.empty() || use.obeyed != 0 || use.said || (silent && use.unfit != 0)) return;
+      std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", override_variable(what, kind).c_str(),
+                   value.c_str(),
+                   use.unfit != 0 ? "no call met its restrictions"
+                                  : "the program made no such call that was free to choose");
+    };
+    say(override_kind::algorithm, forced.algorithm);
+    say(override_kind::inter_algorithm, forced.inter_algorithm);
+    say(override_kind::composition, forced.composition);
+  }
+}
+
+}  // namespace tutti::detail
