@@ -23,9 +23,10 @@ class intercommunicator;
 /// by communication is inferred before the i... and the ..._init form return. All ranks of the communicator
 /// call the same collectives in the same order.
 ///
-/// Parameters are named (parameters.hpp), in any order. `algorithm("name")` and `composition("name")` are taken by every collective.
-/// Elements are of any trivially copyable type T: that of send_buf, else of send_recv_buf, else of recv_buf;
-/// or given, as in `bcast<T>(...)`. A single value passed as a buffer is one element.
+/// Parameters are named (parameters.hpp), in any order. `algorithm("name")` and `composition("name")` are
+/// taken by every collective. Elements are of any trivially copyable type T: that of send_buf, else of
+/// send_recv_buf, else of recv_buf; or given, as in `bcast<T>(...)`. A single value passed as a buffer is one
+/// element.
 ///
 /// Results: the receive buffer, where the caller did not pass an lvalue for it, and every other owning out
 /// parameter; see result.hpp. By default the receive buffer is a std::vector<T> (dynamic_array<bool> for

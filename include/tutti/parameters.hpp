@@ -141,8 +141,8 @@ constexpr auto algorithm(const char* name) {
 }
 inline auto algorithm(const std::string& name) { return algorithm(name.c_str()); }
 
-/// Names a composition for this call, as "node_leader", "allreduce/pipeline:segment=64K", or "@pure" for none:
-/// a collective made of other collectives (tutti list). With algorithm() besides, the calls of the same
+/// Names a composition for this call, as "node_leader", "allreduce/pipeline:segment=64K", or "@pure" for
+/// none: a collective made of other collectives (tutti list). With algorithm() besides, the calls of the same
 /// collective inside of it run that algorithm. Errors, fallback and agreement as with algorithm().
 constexpr auto composition(const char* name) {
   return detail::argument<parameter::composition, detail::flow::in, no_resize, const char*>{name};

@@ -38,7 +38,8 @@ TEST_P(fibers_engine, computes_what_plain_loops_compute) {
   EXPECT_EQ(end.failed_rank, -1) << end.text;
 }
 INSTANTIATE_TEST_SUITE_P(ranks, fibers_engine,
-                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 33, 64));
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 33,
+                                         64));
 
 TEST(one_worker, computes_what_plain_loops_compute) {
   for (const int p : {1, 2, 3, 5, 8}) {
