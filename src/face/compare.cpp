@@ -20,6 +20,7 @@ struct fingerprint {
   std::uint8_t what, kind, op, commutative, in_place;
   std::int32_t root;
   std::uint64_t count, element, algorithm, counts;
+  char named[40];  // the beginning of the algorithm's and the composition's names, where the call gives some
 };
 
 constexpr const char* operator_names[] = {"an operator of its own",
@@ -49,7 +50,7 @@ std::string describe(const fingerprint& f) {
     if (f.commutative == 0) text += " whose order matters";
   }
   if (f.in_place != 0) text += ", in place";
-  if (f.algorithm != 0) text += ", an algorithm or composition named by the call";
+  if (f.algorithm != 0) text += std::string(", named \"") + f.named + "\"";
   if (f.counts != 0) text += ", counts " + std::to_string(f.counts % 100000) + " (a hash)";
   return text;
 }
@@ -98,6 +99,9 @@ void core::compare_with_others(const call* c) {
     mine.in_place = agreed_part(*c, size()).in_place ? 1 : 0;
     mine.element = c->what == collective::barrier ? 0 : c->type.size;
     mine.algorithm = hash_of(c->algorithm) + 31 * hash_of(c->composition);
+    std::string named = c->algorithm != nullptr ? c->algorithm : "";
+    if (c->composition != nullptr) named += (named.empty() ? "" : ", ") + std::string(c->composition);
+    std::copy_n(named.begin(), std::min(named.size(), sizeof mine.named - 1), mine.named);
     if (combines(c->what)) {
       mine.kind = static_cast<std::uint8_t>(c->type.kind);
       mine.op = static_cast<std::uint8_t>(c->op.which);

@@ -191,6 +191,21 @@ TEST_P(composed_calls, whose_restrictions_are_violated_fall_back) {
             std::string::npos);
 }
 
+TEST_P(composed_calls, that_ranks_name_differently_are_told_apart_by_checks) {
+  const set_for_now checked("TUTTI_CHECK", "1");
+  EXPECT_EQ(said_by([](communicator& world) {
+              std::string told;
+              try {
+                world.allreduce(send_buf(1), op(std::plus<>{}),
+                                composition(world.rank() == 0 ? "reduce_bcast" : "pipeline"));
+              } catch (const mismatch_error& e) {
+                told = e.what();
+              }
+              expect(has(told, "\"reduce_bcast\"") && has(told, "\"pipeline\""), "the names are not told");
+            }),
+            "");
+}
+
 TEST_P(composed_calls, that_no_call_used_are_said) {
   const set_for_now forced("TUTTI_GATHER_COMPOSITION", "blocking_by_nonblocking");
   EXPECT_EQ(
