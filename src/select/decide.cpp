@@ -93,7 +93,7 @@ explanation explain(const document& d, const situation& s, tree_half half) {
   const tree_region* r = region_of(d.of(half)[static_cast<std::size_t>(what)], s);
   for (const tree_region& before : d.of(half)[static_cast<std::size_t>(what)]) {
     if (&before == r) break;
-    e.path.push_back({"not " + to_string(before.when, d.conditions), before.from});
+    e.path.push_back({"not (" + to_string(before.when, d.conditions) + ")", before.from});
   }
   if (r == nullptr) {
     e.path.push_back({"no region serves the call", {}});
