@@ -469,7 +469,7 @@ inline void try_everything(detail::core& core) {
 inline void try_every_composition(detail::core& core, bool thorough = true) {
   for (const composed_algorithm* a : composition_catalogue()) {
     const std::string name(a->name);
-    try_all_of<affine>(core, name, a->what, thorough && core.size() <= 8, true);
+    try_all_of<affine>(core, name, a->what, thorough && core.size() <= 6, true);
     if (!thorough) continue;
     try_all_of<std::uint64_t>(core, name, a->what, false, true);
     for (const std::string& other : variants(*a, core.size()))
