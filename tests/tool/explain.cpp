@@ -35,19 +35,12 @@ std::string reason_for(const json& answer, const std::string& algorithm) {
 // A file that lasts as long as a test.
 class tree_file {
  public:
-  explicit tree_file(const std::string& text) {
-    std::string name = (std::filesystem::temp_directory_path() / "tutti_XXXXXX").string();
-    const int file = mkstemp(name.data());
-    if (file < 0) throw std::runtime_error("no file");
-    close(file);
-    path = name;
-    std::ofstream(path) << text;
-  }
-  ~tree_file() { std::filesystem::remove(path); }
-  tree_file(const tree_file&) = delete;
-  tree_file& operator=(const tree_file&) = delete;
+  explicit tree_file(const std::string& text) { path = where_.file("tree.json", text); }
 
   std::string path;
+
+ private:
+  scratch_folder where_;
 };
 
 TEST(explain, defaults) {

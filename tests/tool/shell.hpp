@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,6 +34,30 @@ inline ending shell(const std::string& command) {
 inline ending tutti(const std::string& arguments) {
   return shell(std::string("'") + TUTTI_TOOL + "' " + arguments);
 }
+
+// A folder for files of one test; it goes with them.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "tutti-tool-").string() + "XXXXXX";  // as mkdtemp wants it
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for files");
+    where_ = name;
+  }
+  ~scratch_folder() { std::filesystem::remove_all(where_); }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  std::string path(const std::string& name) const { return (where_ / name).string(); }
+  /// With this text in it.
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(where_ / name) << text;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path where_;
+};
 
 // Every element that begins ends, in order, and every < and & is part of one.
 inline std::string unbalanced(const std::string& xml) {

@@ -17,28 +17,6 @@ namespace {
 using nlohmann::json;
 using namespace tool_tests;
 
-// A folder for files of one test.
-class folder {
- public:
-  folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tutti_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for files");
-    where_ = name;
-  }
-  ~folder() { std::filesystem::remove_all(where_); }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(where_ / name) << text;
-    return (where_ / name).string();
-  }
-  std::string path(const std::string& name) const { return (where_ / name).string(); }
-
- private:
-  std::filesystem::path where_;
-};
-
 std::string document(const std::string& members) {
   return "{\"schema\": \"tutti/tree/1\",\n" + members + "}\n";
 }
@@ -48,7 +26,7 @@ const std::string ring = document(R"( "pure": {"allreduce": [
     {"use": "ring"}]}]})");
 
 TEST(tree, of_an_engine_is_one_whole_document) {
-  const folder here;
+  const scratch_folder here;
   for (const std::string engine : {"threads", "fibers", "mpi"}) {
     const ending e = tutti("tree --default --engine " + engine);
     ASSERT_EQ(e.status, 0);
@@ -66,7 +44,7 @@ TEST(tree, of_an_engine_is_one_whole_document) {
 }
 
 TEST(tree, obeys_the_environment_unless_told_not_to) {
-  const folder here;
+  const scratch_folder here;
   const std::string file = here.file("ring.json", ring),
                     call = "TUTTI_COLL_SELECTION_JSON_FILE=" + file + " '" + TUTTI_TOOL + "' tree";
   EXPECT_NE(shell(call).text.find("\"k\": 8"), std::string::npos);
@@ -75,7 +53,7 @@ TEST(tree, obeys_the_environment_unless_told_not_to) {
 }
 
 TEST(tree, drawings_are_xml) {
-  const folder here;
+  const scratch_folder here;
   const std::string file =
       here.file("site.json", document(R"( "conditions": {"a_torus": "<the ranks> lie on a \"torus\" & more"},
  "composition": {"bcast": [{"when": {"hierarchical": true, "inter": false, "rank_order": true, "a_torus": false},
@@ -110,7 +88,7 @@ TEST(tree, drawings_are_xml) {
 }
 
 TEST(diff, says_which_calls_are_decided_differently) {
-  const folder here;
+  const scratch_folder here;
   const std::string file = here.file("ring.json", ring);
   const ending e = tutti("diff threads " + file);
   EXPECT_EQ(e.status, 1);
@@ -141,7 +119,7 @@ TEST(diff, says_which_calls_are_decided_differently) {
 }
 
 TEST(diff, of_compositions_and_conditions_of_engines) {
-  const folder here;
+  const scratch_folder here;
   const std::string a = here.file("a.json",
                                   document(R"( "conditions": {"a_torus": "a torus", "mpich": "MPICH"},
  "composition": {"allreduce": [{"when": {"inter": false, "mpich": true}, "use": "reduce_bcast"}]})")),
@@ -158,7 +136,7 @@ TEST(diff, of_compositions_and_conditions_of_engines) {
 }
 
 TEST(diff, wrong_calls_end_with_2) {
-  const folder here;
+  const scratch_folder here;
   const std::string wrong = here.file("wrong.json", document(R"( "pure": {"bcast": [{"use": "knomal"}]})"));
   EXPECT_EQ(tutti("diff threads").status, 2);
   EXPECT_EQ(tutti("diff threads " + here.path("not_there.json")).status, 2);
@@ -169,7 +147,7 @@ TEST(diff, wrong_calls_end_with_2) {
 }
 
 TEST(validate, answers_in_time_and_says_where) {
-  const folder here;
+  const scratch_folder here;
   const std::string partial = here.file("ring.json", ring),
                     wrong = here.file("wrong.json", document(R"( "pure": {
   "bcast": [{"use": "knomal"}]})")),
