@@ -8,13 +8,21 @@
 
 namespace tutti::detail {
 
+namespace {
+
+std::size_t place_of(collective what, override_kind kind) noexcept {
+  return 3 * static_cast<std::size_t>(what) + static_cast<std::size_t>(kind);
+}
+
+}  // namespace
+
 override_use& rank_state::use_of(collective what, override_kind kind) {
   uses.resize(3 * collective_names.size());
-  return uses[3 * static_cast<std::size_t>(what) + static_cast<std::size_t>(kind)];
+  return uses[place_of(what, kind)];
 }
 
 override_use rank_state::use_of(collective what, override_kind kind) const {
-  return uses.empty() ? override_use{} : const_cast<rank_state*>(this)->use_of(what, kind);
+  return uses.empty() ? override_use{} : uses[place_of(what, kind)];
 }
 
 // Of an adopted communicator and its duplicates this is the end of the run.
