@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -25,6 +26,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "callgrind.hpp"
 #include "engines/endpoint.hpp"
 #include "fabric/channel.hpp"
 #include "tutti/tutti.hpp"
@@ -127,25 +129,38 @@ double run_case(const std::string& what, long calls) {
   return by_library(calls, "mpi", 1, nullptr);
 }
 
-// Instructions of a whole program run, read from valgrind's last line.
-long instructions(const std::string& command) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
-      popen(("valgrind --tool=callgrind --callgrind-out-file=/dev/null " + command + " 2>&1").c_str(), "r"),
-      pclose);
-  std::array<char, 4096> line;
-  long count = -1;
-  while (pipe && std::fgets(line.data(), line.size(), pipe.get()) != nullptr) {
-    const std::string text = line.data();
-    if (const auto at = text.find("Collected :"); at != text.npos) count = std::atol(text.c_str() + at + 11);
-  }
-  return count;
+// -1 where nothing could be counted.
+long instructions_per_call(const std::string& command, int ranks) {
+  const auto each = bench::per_call(command, ranks);
+  double sum = 0;
+  for (const auto& [function, instructions] : each) sum += instructions;
+  return each.empty() ? -1 : std::lround(sum);
 }
 
-long per_call(const std::string& program, const std::string& arguments, int ranks) {
-  constexpr long n = 1000;
-  const long few = instructions(program + arguments + std::to_string(n));
-  const long many = instructions(program + arguments + std::to_string(11 * n));
-  return few < 0 || many < 0 ? -1 : (many - few + 5 * n * ranks) / (10 * n * ranks);
+// Every function on the way of a case's call, dearest first.
+int list_functions(const std::string& command, int ranks, bool as_json) {
+  const auto each = bench::per_call(command, ranks);
+  if (each.empty()) {
+    fmt::print(stderr, "overhead: valgrind cannot be run, or the case failed\n");
+    return 1;
+  }
+  std::vector<std::pair<double, std::string>> sorted;
+  double sum = 0;
+  for (const auto& [function, instructions] : each) {
+    sorted.emplace_back(instructions, function);
+    sum += instructions;
+  }
+  std::sort(sorted.rbegin(), sorted.rend());
+  if (as_json) {
+    json all = {{"instructions", sum}, {"functions", json::array()}};
+    for (const auto& [instructions, function] : sorted)
+      all["functions"].push_back({{"function", function}, {"instructions", instructions}});
+    fmt::print("{}\n", all.dump(2));
+    return 0;
+  }
+  for (const auto& [instructions, function] : sorted) fmt::print("{:>7.1f}  {}\n", instructions, function);
+  fmt::print("{:>7.1f}  in all\n", sum);
+  return 0;
 }
 
 }  // namespace
@@ -154,15 +169,23 @@ int main(int argc, char** argv) {
   CLI::App app{"Instructions and time of the warm 8-byte allreduce"};
   std::string what;
   long calls = 0;
-  bool as_json = false;
+  bool as_json = false, functions = false;
   app.add_option("--case", what, "Run one case and print its time a call")
       ->check(CLI::IsMember({"by_hand", "schedule", "native", "short", "longer", "in_turn",
                              "by_hand_on_threads", "schedule_on_threads", "native_on_threads", "mpi"}));
   app.add_option("--calls", calls, "Calls of a case");
+  app.add_flag("--functions", functions, "With --case: the instructions of each function on a call's way");
   app.add_flag("--json", as_json, "One JSON object");
-  app.footer("Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --json\n");
+  app.footer(
+      "Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --case native "
+      "--functions\n"
+      "  overhead --json\n");
   CLI11_PARSE(app, argc, argv);
-  if (!what.empty()) {
+  if (functions && what.empty()) {
+    fmt::print(stderr, "overhead: --functions wants a --case\n");
+    return 2;
+  }
+  if (!what.empty() && !functions) {
     const double elapsed = run_case(what, std::max(1L, calls));
     fmt::print("{} {:.4f} us\n", what, elapsed / static_cast<double>(std::max(1L, calls)) * 1e6);
     return 0;
@@ -172,6 +195,8 @@ int main(int argc, char** argv) {
   if (length < 0) return 1;
   self[length] = '\0';
   const std::string me = self;
+  if (!what.empty())
+    return list_functions(me + " --case " + what + " --calls ", what == "mpi" ? 1 : 2, as_json);
   json all;
   const auto best_time = [&](const std::string& which) {
     double best = 1e9;
@@ -180,11 +205,11 @@ int main(int argc, char** argv) {
   };
   for (const char* one : {"by_hand", "schedule", "native"}) {
     unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-    all[one] = {{"instructions", per_call(me, std::string(" --case ") + one + " --calls ", 2)},
+    all[one] = {{"instructions", instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2)},
                 {"us", best_time(one)}};
   }
   const auto counted = [&](const char* one) {
-    return per_call(me, std::string(" --case ") + one + " --calls ", 2);
+    return instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2);
   };
   const long apart = counted("short") + counted("longer"), in_turn = counted("in_turn");
   all["decision"] = {{"instructions", in_turn - apart / 2}};
@@ -206,7 +231,8 @@ int main(int argc, char** argv) {
     setenv("TUTTI_MPI", mpi, 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    const long with = per_call(me, " --case mpi --calls ", 1), without = per_call(alone, " ", 1);
+    const long with = instructions_per_call(me + " --case mpi --calls ", 1),
+               without = instructions_per_call(alone + " ", 1);
     all[std::string("in_front_of_") + mpi] = {
         {"instructions", with - without}, {"native", without}, {"with_tutti", with}};
   }

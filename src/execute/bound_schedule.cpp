@@ -24,6 +24,20 @@ const link& links::to(int peer) {
   return l;
 }
 
+// Where the places of an exchange are whole blocks of the caller's buffers, notes them.
+bool bound_schedule::lay_straight(bound_exchange& e) {
+  const auto whole = [&](const place& p, block_range& r) {
+    r = {p.where, p.first.base, p.blocks};
+    most_blocks = std::max(most_blocks, static_cast<std::size_t>(p.blocks));
+    return p.plain && (p.where == buffer::input || p.where == buffer::output);
+  };
+  if (e.out != nullptr && !whole(e.out->source, e.sent)) return false;
+  if (e.in == nullptr) return true;
+  e.combines = e.in->kind == step_kind::recv_reduce;
+  e.received_left = e.in->received_left;
+  return whole(e.in->target, e.result) && (!e.combines || whole(e.in->source, e.own));
+}
+
 bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, links& p,
                                std::vector<std::int32_t> members)
     : name(its_name), plan(std::move(s)), ranks(std::move(members)), where(c), peers(p) {
@@ -71,6 +85,7 @@ bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, lin
       sized_by_counts = sized_by_counts || one.target.how == table::in || one.target.how == table::out;
     }
   straight = straight && !needs_memory && plan.words == 0;
+  for (bound_exchange& e : exchanges) straight = straight && lay_straight(e);
   tag_base = c.id() << 24;
   for (const item& i : plan.items) {
     most_sends = std::max<std::size_t>(most_sends, i.sends);

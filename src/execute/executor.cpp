@@ -11,15 +11,13 @@
 
 namespace tutti {
 
-inline void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept {
+void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept {
   bound_ = &b;
   call_ = &c;
   number_ = number;
-  tag_ = b.tag_base | (number & 0xffffffu);
+  tag_ = tag_of(b, number);
   unit_ = c.count * c.type.size;
-  const bool operand_in_output =
-      c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
-  base_[0] = static_cast<std::byte*>(operand_in_output ? c.output : const_cast<void*>(c.input));
+  base_[0] = operand_of(c);
   base_[1] = static_cast<std::byte*>(c.output);
   pc_ = 0;
 }
@@ -38,14 +36,6 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number)
   if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size ||
                          b.sized_by_counts))
     allot();
-}
-
-void schedule_run::run_straight(bound_schedule& b, const call& c, std::uint32_t number) {
-  set_up(b, c, number);
-  for (const bound_exchange& e : b.exchanges) {
-    exchange(e.out, e.to, e.in, e.from);
-    ++pc_;
-  }
 }
 
 // The engine's own collective: one item of a schedule, usually the only one.
@@ -154,6 +144,21 @@ void schedule_run::wait_for_reader(fabric::channel& c) {
     bound_->where.door().wait(sent_done_, 1, c.same_worker(), site("its data to be read by", c.to()));
 }
 
+void schedule_run::receive(const step& in, fabric::channel& from) {
+  const range place = locate(in.target);
+  if (!place.exists) return;
+  fabric::arrival a;
+  if (!from.look(tag_, a)) wait_for_message(from, a);
+  if (a.bytes != place.bytes) [[unlikely]]
+    misfit(in, a.bytes, place.bytes);
+  if (a.done == nullptr) [[likely]] {
+    deliver(in, place, a.data, a.bytes);
+  } else {
+    deliver_from_afar(in, place, a);
+  }
+  from.take(a);
+}
+
 // The round of most algorithms: at most one message each way, over channels, waiting inside.
 inline void schedule_run::exchange(const step* out, fabric::channel* to, const step* in,
                                    fabric::channel* from) {
@@ -168,21 +173,7 @@ inline void schedule_run::exchange(const step* out, fabric::channel* to, const s
       to->post(tag_, data.data, data.bytes, &sent_done_);
     }
   }
-  if (in != nullptr) {
-    const range place = locate(in->target);
-    if (place.exists) {
-      fabric::arrival a;
-      if (!from->look(tag_, a)) wait_for_message(*from, a);
-      if (a.bytes != place.bytes) [[unlikely]]
-        misfit(*in, a.bytes, place.bytes);
-      if (a.done == nullptr) [[likely]] {
-        deliver(*in, place, a.data, a.bytes);
-      } else {
-        deliver_from_afar(*in, place, a);
-      }
-      from->take(a);
-    }
-  }
+  if (in != nullptr) receive(*in, *from);
   if (rendezvous) wait_for_reader(*to);
 }
 

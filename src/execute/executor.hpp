@@ -37,13 +37,21 @@ class links {
   std::vector<std::unique_ptr<link[]>> pages_;
 };
 
+/// Whole blocks of the caller's buffers.
+struct block_range {
+  buffer where = buffer::input;
+  std::int32_t first = 0, blocks = 0;
+};
+
 /// A round that is at most one message each way, over channels to constant peers: what it needs at hand.
 struct bound_exchange {
   bool simple = false;
+  bool combines = false, received_left = false;  // of what is received
   const step* out = nullptr;
   const step* in = nullptr;
   fabric::channel* to = nullptr;
   fabric::channel* from = nullptr;
+  block_range sent, own, result;  // where the schedule is straight
 };
 
 /// A schedule with what a communicator adds to it.
@@ -63,12 +71,21 @@ struct bound_schedule {
   std::vector<bound_exchange> exchanges;  // by item
   std::uint64_t tag_base = 0;             // tags: 40 bits of the communicator, 24 of the call
   std::size_t most_sends = 0, most_recvs = 0;
-  bool straight = false;  // nothing but simple exchanges, and no memory: see run_straight()
+  /// Whether run_straight() does a call with blocks of so many bytes.
+  bool serves_straight(std::uint64_t block_bytes) const noexcept {
+    return straight && block_bytes <= fabric::channel::cell_bytes / most_blocks;
+  }
+
+  bool straight = false;        // nothing but simple exchanges of whole blocks: see run_straight()
+  std::size_t most_blocks = 1;  // in one message, where it is straight
   bool restless = false;
   bool needs_memory = false;     // scratch, or a place for operands that the engine cannot show in place
   bool sized_by_counts = false;  // scratch depends on a call's counts
   context& where;
   links& peers;
+
+ private:
+  bool lay_straight(bound_exchange& e);
 };
 
 /// What a wait serves: something under way on one rank.
@@ -98,7 +115,7 @@ class schedule_run final : public progressing {
   /// `number`: which call on this communicator, the same on all ranks (or'ed with inner_run). `c` and what it
   /// refers to must stay; vector forms have displacements.
   void begin(bound_schedule& b, const call& c, std::uint32_t number);
-  /// begin() and go_on(true) in one, for a schedule that is straight.
+  /// begin() and go_on(true) in one, for a schedule that serves_straight().
   void run_straight(bound_schedule& b, const call& c, std::uint32_t number);
   bool go_on(bool blocking) override;
   bool over() const noexcept { return over_; }
@@ -130,9 +147,23 @@ class schedule_run final : public progressing {
     std::int32_t i, n;
   };
 
+  // Where the operand stands: in place in the output, but the blocks of a scatter in the input all the same.
+  static std::byte* operand_of(const call& c) noexcept {
+    const bool in_output = c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
+    return static_cast<std::byte*>(in_output ? c.output : const_cast<void*>(c.input));
+  }
+  static std::uint64_t tag_of(const bound_schedule& b, std::uint32_t number) noexcept {
+    return b.tag_base | (number & 0xffffffu);
+  }
   void set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept;
   bool native(bool blocking);
   bool round(const item& r, bool blocking);
+  static fabric::wait_site site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
+                                   std::uint32_t number, const char* what, int peer) noexcept;
+  static void wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c, std::uint32_t number);
+  const std::byte* wait_to_receive(bound_schedule& b, const bound_exchange& e, const call& c,
+                                   std::uint32_t number);
+  void receive(const step& in, fabric::channel& from);
   void exchange(const step* out, fabric::channel* to, const step* in, fabric::channel* from);
   void wait_for_room(fabric::channel& c);
   void wait_for_message(fabric::channel& c, fabric::arrival& a);

@@ -68,8 +68,16 @@ class channel {
 
   /// Needs has_room(). For a rendezvous, `done` must be 0 and becomes 1 when the receiver has read `data`.
   void post(std::uint64_t tag, const void* data, std::size_t bytes, std::atomic<std::uint32_t>* done) {
+    if (!is_rendezvous(bytes)) return post_small(tag, data, bytes);
     slot& s = ring_[sent_ % slot_count];
-    s.tag = tag;
+    const remote r{static_cast<const std::byte*>(data), bytes, done};
+    s.form = by_address;
+    std::memcpy(s.payload, &r, sizeof r);
+    publish(s, tag);
+  }
+  /// Of at most cell_bytes.
+  void post_small(std::uint64_t tag, const void* data, std::size_t bytes) {
+    slot& s = ring_[sent_ % slot_count];
     if (bytes <= inline_bytes) {
       s.form = static_cast<std::uint32_t>(bytes);
       if (bytes == 8) {
@@ -77,17 +85,11 @@ class channel {
       } else if (bytes != 0) {
         std::memcpy(s.payload, data, bytes);
       }
-    } else if (bytes <= cell_bytes) {
+    } else {
       s.form = static_cast<std::uint32_t>(bytes) | in_cell;
       std::memcpy(cell_of(sent_), data, bytes);
-    } else {
-      const remote r{static_cast<const std::byte*>(data), bytes, done};
-      s.form = by_address;
-      std::memcpy(s.payload, &r, sizeof r);
     }
-    ++sent_;
-    s.sequence.store(sent_, std::memory_order_release);
-    tell(*to_bell_);
+    publish(s, tag);
   }
 
   // --- the consumer's side
@@ -104,13 +106,29 @@ class channel {
     }
     return look_further(tag, found);
   }
+  /// The data of the next message, where it has come, has this tag and these bytes, at most cell_bytes, and
+  /// nothing stands aside; else null, and look() tells more. They stay valid until take_small().
+  const std::byte* look_small(std::uint64_t tag, std::size_t bytes) noexcept {
+    slot& s = ring_[next_ % slot_count];
+    if (s.sequence.load(std::memory_order_acquire) != next_ + 1 || s.tag != tag || !aside_.empty())
+      return nullptr;
+    if (s.form == bytes && bytes <= inline_bytes) return s.payload;
+    return s.form == (static_cast<std::uint32_t>(bytes) | in_cell) ? cell(next_) : nullptr;
+  }
+  /// Whether anything has come that is not taken.
+  bool has_news() const noexcept {
+    return !aside_.empty() || arrival_word().load(std::memory_order_acquire) == arrival_value();
+  }
+  void take_small() noexcept {
+    taken_.store(++next_, std::memory_order_release);
+    tell(*from_bell_);
+  }
   void take(const arrival& a) noexcept {
     std::atomic<std::uint32_t>* const done = a.done;
     if (a.aside) {
       aside_.erase(aside_.begin() + static_cast<std::ptrdiff_t>(a.aside_index));
     } else {
-      ++next_;
-      taken_.store(next_, std::memory_order_release);
+      taken_.store(++next_, std::memory_order_release);
     }
     if (done != nullptr) done->store(1, std::memory_order_release);
     tell(*from_bell_);
@@ -144,9 +162,17 @@ class channel {
   void tell(doorbell& bell) noexcept {
     if (bell.armed.load(std::memory_order_relaxed) != 0) rings_->ring(bell);
   }
+  void publish(slot& s, std::uint64_t tag) noexcept {
+    s.tag = tag;
+    s.sequence.store(++sent_, std::memory_order_release);
+    tell(*to_bell_);
+  }
+  std::byte* cell(std::uint32_t sequence) const noexcept {
+    return cells_.get() + (sequence % slot_count) * cell_bytes;
+  }
   std::byte* cell_of(std::uint32_t sequence) {
     if (!cells_) cells_.reset(new std::byte[slot_count * cell_bytes]);
-    return cells_.get() + (sequence % slot_count) * cell_bytes;
+    return cell(sequence);
   }
   void read(slot& s, std::uint32_t sequence, arrival& found) noexcept {
     found.aside = false;
@@ -155,7 +181,7 @@ class channel {
       found.data = s.payload;
       found.bytes = s.form;
     } else if ((s.form & by_address) == 0) {
-      found.data = cells_.get() + (sequence % slot_count) * cell_bytes;
+      found.data = cell(sequence);
       found.bytes = s.form & ~in_cell;
     } else {
       remote r;

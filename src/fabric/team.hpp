@@ -26,6 +26,8 @@
 namespace tutti::fabric {
 
 class team {
+  struct bench;
+
  public:
   static constexpr std::uint32_t session_count = 8;
   /// Calls of one rank that may be under way at once. Half the sessions: whoever begins call n has finished n
@@ -47,32 +49,41 @@ class team {
   class visit {
    public:
     /// `number`: 0, 1, 2 ... of the calls on this team, the same on all members. `c` must stay until over().
-    void begin(team& t, int rank, std::uint32_t number, const call& c) noexcept;
+    /// Throws mismatch_error where another rank of this bench makes another call.
+    void begin(team& t, int rank, std::uint32_t number, const call& c);
     /// Goes on as far as it can. With `blocking` waits and returns true; else false where it would have to
-    /// wait.
+    /// wait. Throws mismatch_error where the ranks make different calls.
     bool go_on(waiting& w, bool blocking, const wait_site& site);
     bool over() const noexcept { return phase_ == phase::over; }
+    /// begin() and go_on(w, true, site) in one.
+    static void make(team& t, int rank, std::uint32_t number, const call& c, waiting& w,
+                     const wait_site& site);
 
    private:
-    enum class phase : std::uint8_t { come, meet, work, part, meet_again, over };
+    enum class phase : std::uint8_t { meet, meet_again, over };
     enum class style : std::uint8_t { nothing, row, notice, slices };
-    void arrive(int meeting);
-    bool meet(int meeting, waiting& w, bool blocking, const wait_site& site);
-    void combine_row();
-    void combine_benches();
+    void sit_down(team& t, int rank, std::uint32_t number, const call& c) noexcept;
+    void bring();
+    void arrive(int which);
+    bool meet(int which, waiting& w, bool blocking, const wait_site& site);
+    // Static, since a visit whose address is nowhere taken stays in registers.
+    static void work(const team& t, std::uint32_t session, int rank, waiting& w, const wait_site& site);
+    [[noreturn]] static void differs(const call& c, int rank, std::uint64_t mine, std::uint64_t other);
+    void combine_row(std::byte* result) const;
+    void combine_benches() const;
     void leave() noexcept;
 
     team* team_ = nullptr;
     const call* call_ = nullptr;
-    int rank_ = 0;
-    std::uint32_t number_ = 0;
+    bench* bench_ = nullptr;  // this rank's
+    int rank_ = 0, place_ = 0;
+    std::uint32_t number_ = 0, session_ = 0;
+    std::size_t bytes_ = 0;
+    std::uint64_t call_is_ = 0;
+    int next_bench_ = 0;
     phase phase_ = phase::over;
     style style_ = style::nothing;
-    [[noreturn]] void differs(std::uint64_t other) const;
-
     bool last_ = false, listed_ = false;
-    int next_bench_ = 0;
-    std::uint64_t call_is_ = 0;
   };
 
  private:
@@ -100,6 +111,11 @@ class team {
     meeting meetings[session_count][2];
     std::unique_ptr<std::byte[]> rows;  // session_count * members * operand_bytes
     std::unique_ptr<std::byte[]> notices;
+
+    std::byte* operand(std::uint32_t session, int place) const noexcept {
+      return rows.get() +
+             (session * static_cast<std::size_t>(members) + static_cast<std::size_t>(place)) * operand_bytes;
+    }
   };
   struct alignas(64) posting {
     const call* what = nullptr;

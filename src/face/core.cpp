@@ -78,11 +78,21 @@ void core::fall_back(collective what, const resolution::unfit& u) const {
 }
 
 // All agreed fields but the pointers and the count, as words: the first 24 bytes of a call, and what is known
-// of its operator.
+// of its operator; and no names, which are never those of the call before. One test, since all of it usually
+// holds.
 inline bool core::same_head(const call& c, const recent& r) noexcept {
   static_assert(offsetof(call, count) == 24 && offsetof(operation, unused) == offsetof(operation, which) + 2);
-  return std::memcmp(&c, r.head, 24) == 0 && std::memcmp(&c.op.which, r.head + 3, 8) == 0;
+  const auto word = [](const void* at, std::size_t i) {
+    std::uint64_t w;
+    std::memcpy(&w, static_cast<const std::byte*>(at) + i * sizeof w, sizeof w);
+    return w;
+  };
+  const auto named =
+      reinterpret_cast<std::uintptr_t>(c.algorithm) | reinterpret_cast<std::uintptr_t>(c.composition);
+  return ((word(&c, 0) ^ r.head[0]) | (word(&c, 1) ^ r.head[1]) | (word(&c, 2) ^ r.head[2]) |
+          (word(&c.op.which, 0) ^ r.head[3]) | named) == 0;
 }
+
 // Which pointers there are, and whether the buffers are one.
 inline std::uint8_t core::pointers_of(const call& c) noexcept {
   return static_cast<std::uint8_t>((c.input != nullptr) | (c.output != nullptr) << 1 |
@@ -91,8 +101,8 @@ inline std::uint8_t core::pointers_of(const call& c) noexcept {
 
 // Two buffers are the usual case, and quickly told; then the operator is taken to be there as it was before.
 inline bool core::same_pointers(const call& c, const recent& r) noexcept {
-  if (r.both && c.input != nullptr && c.output != nullptr) [[likely]]
-    return (c.input == c.output) == r.one;
+  if (r.two) [[likely]]
+    return c.input != nullptr && c.output != nullptr && c.input != c.output;
   return r.pointers == pointers_of(c);
 }
 
@@ -104,16 +114,12 @@ void core::remember(const call& c, prepared& p) {
   std::memcpy(r.head + 3, &c.op.which, 8);
   r.count = c.count;
   r.pointers = pointers_of(c);
-  r.both = c.input != nullptr && c.output != nullptr;
-  r.one = c.input == c.output;
+  r.two = c.input != nullptr && c.output != nullptr && c.input != c.output;
   r.steady =
       !is_vector_form(c.what) && !shared_->set.check && c.algorithm == nullptr && c.composition == nullptr;
   r.quick = r.steady && shared_->trace == nullptr;
   r.kernel = kernel_for(c);
-  r.how = r.kernel != nullptr || p.bound == nullptr ? way::plain
-          : p.chosen.pure == nullptr                ? way::native
-          : p.bound->straight                       ? way::straight
-                                                    : way::plain;
+  r.how = way_of(p, c.count * c.type.size, r.kernel != nullptr);
   r.found = &p;
   r.algorithm = p.name;
   r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
@@ -123,7 +129,16 @@ void core::remember(const call& c, prepared& p) {
   spell& one = r.by_count->at(c.count);
   one.found = &p;
   one.kernel = r.kernel;
-  one.how = r.how;
+  // More bytes than any block has, where the stretch is open.
+  one.how = way_of(p, one.upto < PTRDIFF_MAX / c.type.size ? one.upto * c.type.size : PTRDIFF_MAX,
+                   r.kernel != nullptr);
+}
+
+// The shortest that serves blocks of so many bytes and fewer.
+core::way core::way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) noexcept {
+  if (other_kernel || p.bound == nullptr) return way::plain;
+  if (p.chosen.pure == nullptr) return way::native;
+  return p.bound->serves_straight(bytes) ? way::straight : way::plain;
 }
 
 // The last call with another count: what it needs is known, if such a count was asked for before.
@@ -239,10 +254,28 @@ call core::with_displacements(const call& c, std::vector<std::size_t>& in,
   return full;
 }
 
+// The short ways come first and alone: a call that differs from the last one leaves for run_otherwise().
+inline void core::run_again(const call& c, recent& r) {
+  if (r.how == way::plain || !shared_->active.empty()) {
+    run_plainly(c, r);
+  } else if (r.how == way::native) {
+    r.site.run = next_++;
+    guarded([&] { where_->native(c, r.site); });
+  } else {
+    guarded([&] { r.found->blocking->run_straight(*r.found->bound, c, next_++); });
+  }
+}
+
 void core::run_blocking(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  if (r.quick && same_head(c, r) && c.algorithm == nullptr && c.composition == nullptr &&
-      same_pointers(c, r) && (c.count == r.count || take_spell(c.count, r))) [[likely]] {
+  if (!r.quick || !same_head(c, r) || c.count != r.count || !same_pointers(c, r)) [[unlikely]]
+    return run_otherwise(c);
+  run_again(c, r);
+}
+
+void core::run_otherwise(const call& c) {
+  recent& r = recent_[static_cast<std::size_t>(c.what)];
+  if (r.quick && same_head(c, r) && same_pointers(c, r) && take_spell(c.count, r)) {
     run_again(c, r);
   } else if (shared_->trace == nullptr) {
     run_first(c);
@@ -255,25 +288,13 @@ void core::run_blocking(const call& c) {
 void core::run_traced(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
   const auto begin = std::chrono::steady_clock::now();
-  if (r.steady && same_head(c, r) && c.count == r.count && c.algorithm == nullptr &&
-      c.composition == nullptr && same_pointers(c, r)) {
+  if (r.steady && same_head(c, r) && c.count == r.count && same_pointers(c, r)) {
     run_again(c, r);
   } else {
     run_first(c);
   }
   const auto took = std::chrono::steady_clock::now() - begin;
   note_call(c, *r.found, r.found->program.get(), false, took);
-}
-
-inline void core::run_again(const call& c, recent& r) {
-  if (r.how == way::plain || !shared_->active.empty()) {
-    run_plainly(c, r);
-  } else if (r.how == way::native) {
-    r.site.run = next_++;
-    guarded([&] { where_->native(c, r.site); });
-  } else {
-    guarded([&] { r.found->blocking->run_straight(*r.found->bound, c, next_++); });
-  }
 }
 
 void core::run_plainly(const call& c, recent& r) {

@@ -158,7 +158,7 @@ class core {
     std::uint64_t head[4] = {};  // of the call: what, in place, root, element, kind of operator
     std::uint64_t count = 0;
     std::uint8_t pointers = 0;           // which of them are null or the same
-    bool both = false, one = false;      // two buffers; the two are one
+    bool two = false;                    // there are two buffers
     bool quick = false, steady = false;  // the second: quick but for the trace
     way how = way::plain;
     combine_function kernel = nullptr;  // to be used instead of the call's own
@@ -171,8 +171,10 @@ class core {
   static bool same_head(const call& c, const recent& r) noexcept;
   static std::uint8_t pointers_of(const call& c) noexcept;
   static bool same_pointers(const call& c, const recent& r) noexcept;
+  static way way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) noexcept;
   void remember(const call& c, prepared& p);
   void run_again(const call& c, recent& r);
+  [[gnu::noinline]] void run_otherwise(const call& c);
   void run_plainly(const call& c, recent& r);
   [[gnu::noinline]] static bool take_spell(std::uint64_t count, recent& r) noexcept;
   spells& spells_of(const call& c);

@@ -41,6 +41,7 @@ core::spells& core::spells_of(const call& c) {
       cuts.push_back(s.upto_count);
   const std::uint64_t element = c.type.size;
   if (combines(c.what)) cuts.push_back((least_kernel_bytes - 1) / element);
+  cuts.push_back(fabric::channel::cell_bytes / element);  // up to which a schedule may be straight
   // More than an address can count is refused.
   cuts.push_back(static_cast<std::uint64_t>(PTRDIFF_MAX) / element / ranks);
   cuts.push_back(tree_step::open);

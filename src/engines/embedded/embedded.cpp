@@ -39,15 +39,14 @@ void embedded_context::wait_both(transfer*, transfer*, const fabric::wait_site&)
 
 bool embedded_context::offers(const agreed_signature& s) const noexcept { return embedded_offers(s); }
 
-fabric::team& embedded_context::team() {
-  if (!team_) team_ = door().node()->team_of(id(), members());
+inline fabric::team& embedded_context::team() {
+  if (!team_) [[unlikely]]
+    team_ = door().node()->team_of(id(), members());
   return *team_;
 }
 
 void embedded_context::native(const call& c, const fabric::wait_site& site) {
-  fabric::team::visit visit;
-  visit.begin(team(), members().rank(), next_++, c);
-  visit.go_on(door(), true, site);
+  fabric::team::visit::make(team(), members().rank(), next_++, c, door(), site);
 }
 
 void embedded_context::native_begin(const call& c, native_state& s) {

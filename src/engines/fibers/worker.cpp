@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/fibers/worker.hpp"
 
-#include <cstring>
+#include <bit>
 
 #include <cxxabi.h>
 
@@ -38,12 +38,38 @@ void worker::add(int rank, void* top, const void* bottom, std::size_t size) {
   fibers_.push_back(f);
 }
 
+inline void worker::push_ready(fiber* f) {
+  if (f->queued) return;
+  f->queued = true;
+  ring_[(head_ + count_++) & ring_mask_] = f;
+}
+
+// Where nobody is ready, null.
+inline fiber* worker::pop_ready() {
+  if (count_ == 0) return nullptr;
+  if (seed_ != 0 && count_ > 1) [[unlikely]] {
+    const std::size_t pick = random_() % count_;
+    std::swap(ring_[head_ & ring_mask_], ring_[(head_ + pick) & ring_mask_]);
+  }
+  fiber* f = ring_[head_++ & ring_mask_];
+  --count_;
+  f->queued = false;
+  return f;
+}
+
+// Picks who runs next.
+inline fiber* worker::next() {
+  fiber* const f = pop_ready();
+  return f != nullptr ? f : wait_for_next();
+}
+
 void worker::run(const std::function<void(int)>& body) {
   body_ = &body;
   exceptions_ = &thread_exceptions();
   alive_ = fibers_.size();
   alone_ = alive_ == static_cast<std::size_t>(node_.size());
-  ring_.resize(fibers_.size() + 1);
+  ring_.resize(std::bit_ceil(fibers_.size() + 1));
+  ring_mask_ = ring_.size() - 1;
   remote_.reserve(fibers_.size());
   for (fiber& f : fibers_) push_ready(&f);
 #if defined(__SANITIZE_ADDRESS__)
@@ -103,25 +129,6 @@ void worker::arrived(transfer_t t) {
 #endif
 }
 
-void worker::push_ready(fiber* f) {
-  if (f->queued) return;
-  f->queued = true;
-  ring_[(head_ + count_++) % ring_.size()] = f;
-}
-
-fiber* worker::pop_ready() {
-  if (count_ == 0) return nullptr;
-  if (seed_ != 0 && count_ > 1) {
-    const std::size_t pick = random_() % count_;
-    std::swap(ring_[head_], ring_[(head_ + pick) % ring_.size()]);
-  }
-  fiber* f = ring_[head_];
-  if (++head_ == ring_.size()) head_ = 0;
-  --count_;
-  f->queued = false;
-  return f;
-}
-
 void worker::ready(int rank) { push_ready(&fibers_[static_cast<std::size_t>(rank - first_rank_)]); }
 
 void worker::look_after_remote() {
@@ -137,8 +144,8 @@ void worker::look_after_remote() {
   }
 }
 
-// Picks who runs next; where nobody can, waits for other workers.
-fiber* worker::next() {
+// Nobody is ready: waits for other workers.
+fiber* worker::wait_for_next() {
   for (std::uint64_t rounds = 0;; ++rounds) {
     if (fiber* f = pop_ready()) return f;
     look_after_remote();

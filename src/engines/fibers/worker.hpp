@@ -61,6 +61,7 @@ class worker {
  private:
   static void enter(boost::context::detail::transfer_t from);
   fiber* next();
+  fiber* wait_for_next();
   void look_after_remote();
   void idle(std::uint64_t rounds);
   void switch_to(fiber& target);
@@ -78,8 +79,8 @@ class worker {
   std::mt19937_64 random_;
   std::vector<fiber> fibers_;
   int first_rank_ = 0;
-  std::vector<fiber*> ring_;  // ready list
-  std::size_t head_ = 0, count_ = 0;
+  std::vector<fiber*> ring_;  // ready list; a power of two in size
+  std::size_t ring_mask_ = 0, head_ = 0, count_ = 0;
   std::vector<fiber*> remote_;
   exception_state* exceptions_ = nullptr;  // of this worker's thread
   fiber* current_ = nullptr;
