@@ -79,7 +79,9 @@ class communicator : public collectives<communicator> {
   const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
 
   /// For front ends: what a call of form f says of itself.
-  detail::call_site site(detail::form f) const noexcept { return {*core_, f, rank_, size_, size_, size_, 0}; }
+  detail::call_site site(detail::form f) const noexcept {
+    return {{*core_, f}, rank_, size_, size_, size_, 0};
+  }
 
   /// One element: see bcast().
   template <class T = void, class... Args>

@@ -109,7 +109,7 @@ class graph_communicator : public communicator {
 
   /// For front ends: what a call of form f says of itself.
   detail::call_site site(detail::form f) const noexcept {
-    return {native(), f, rank(), size(), destinations(), sources(), 0};
+    return {{native(), f}, rank(), size(), destinations(), sources(), 0};
   }
 };
 

@@ -51,7 +51,7 @@ class intercommunicator : public collectives<intercommunicator> {
   /// For front ends: what a call of form f says of itself.
   detail::call_site site(detail::form f) const noexcept {
     return {
-        *core_, f, rank_, size_, detail::blocks_given(*core_, f.what), detail::blocks_taken(*core_, f.what),
+        {*core_, f}, rank_, size_, detail::blocks_given(*core_, f.what), detail::blocks_taken(*core_, f.what),
         first_};
   }
 

@@ -254,18 +254,21 @@ call core::with_displacements(const call& c, std::vector<std::size_t>& in,
   return full;
 }
 
-// The short ways come first and alone: a call that differs from the last one leaves for run_otherwise().
 inline void core::run_again(const call& c, recent& r) {
-  if (r.how == way::plain || !shared_->active.empty()) {
-    run_plainly(c, r);
-  } else if (r.how == way::native) {
-    r.site.run = next_++;
-    guarded([&] { where_->native(c, r.site); });
-  } else {
-    guarded([&] { r.found->blocking->run_straight(*r.found->bound, c, next_++); });
+  if (!shared_->active.empty()) [[unlikely]]
+    return run_plainly(c, r);
+  switch (r.how) {
+    case way::native:
+      r.site.run = next_++;
+      return guarded([&] { where_->native(c, r.site); });
+    case way::straight:
+      return guarded([&] { r.found->blocking->run_straight(*r.found->bound, c, next_++); });
+    case way::plain:
+      return run_plainly(c, r);
   }
 }
 
+// The short ways come first and alone: a call that differs from the last one leaves for run_otherwise().
 void core::run_blocking(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
   if (!r.quick || !same_head(c, r) || c.count != r.count || !same_pointers(c, r)) [[unlikely]]

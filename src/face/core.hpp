@@ -233,7 +233,7 @@ class core {
   const hierarchy* layout_;
   std::vector<std::unique_ptr<prepared>> known_;
   std::vector<std::unique_ptr<inner>> inner_;
-  std::array<recent, collective_names.size()> recent_;
+  std::vector<recent> recent_{collective_names.size()};  // by collective
   std::vector<std::unique_ptr<spells>> spells_;
   std::vector<std::size_t> in_displs_, out_displs_;
   std::uint32_t next_ = 0;

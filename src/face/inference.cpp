@@ -48,52 +48,52 @@ void exchange_blocks(const call_site& s, collective what, const void* mine, void
 }
 
 template <class Int>
-Int narrowed(const call_site& s, parameter name, std::size_t number) {
+Int narrowed(caller s, parameter name, std::size_t number) {
   if (number > static_cast<std::size_t>(std::numeric_limits<Int>::max())) refuse_narrow(s, name, number);
   return static_cast<Int>(number);
 }
 
 template <class Int>
-void put(const call_site& s, parameter name, const counts_view& from, Int* to) {
+void put(caller s, parameter name, const counts_view& from, Int* to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = narrowed<Int>(s, name, from[i]);
 }
 
 template <class Int>
-void put_packed(const call_site& s, parameter name, const counts_view& counts, Int* to) {
+void put_packed(caller s, parameter name, const counts_view& counts, Int* to) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < counts.size(); at += counts[i], ++i) to[i] = narrowed<Int>(s, name, at);
 }
 
 }  // namespace
 
-void refuse_call(const call_site& s, parameter name, const std::string& problem, const char* remedy) {
+void refuse_call(caller s, parameter name, const std::string& problem, const char* remedy) {
   refuse(s.where, written(s.what).c_str(), text_of(name), problem, remedy);
 }
 
-void refuse_size(const call_site& s, parameter name, std::size_t holds, std::size_t needed) {
+void refuse_size(caller s, parameter name, std::size_t holds, std::size_t needed) {
   refuse_call(s, name,
               "holds " + std::to_string(holds) + " elements, but " + std::to_string(needed) + " are needed",
               "make it larger, or let it be resized: name<resize_to_fit>(...)");
 }
 
-void refuse_room(const call_site& s, parameter name, std::size_t needed) {
+void refuse_room(caller s, parameter name, std::size_t needed) {
   refuse_call(
       s, name,
       "would have to hold " + std::to_string(needed) + " elements, more bytes than an address can count",
       "receive less");
 }
 
-void refuse_narrow(const call_site& s, parameter name, std::size_t number) {
+void refuse_narrow(caller s, parameter name, std::size_t number) {
   refuse_call(s, name, std::to_string(number) + " does not fit an int",
               "ask for a container of std::size_t: name_out<std::vector<std::size_t>>()");
 }
 
-std::size_t checked_count(const call_site& s, parameter name, long long count) {
+std::size_t checked_count(caller s, parameter name, long long count) {
   if (count < 0) refuse_call(s, name, "is negative: " + std::to_string(count), "counts are 0 or more");
   return static_cast<std::size_t>(count);
 }
 
-void check_within(const call_site& s, parameter name, std::size_t wanted, std::size_t holds) {
+void check_within(caller s, parameter name, std::size_t wanted, std::size_t holds) {
   if (wanted <= holds) return;
   refuse_call(
       s, name,
@@ -223,13 +223,9 @@ void refuse_empty_request(const char* what) {
                     "wait for a request once");
 }
 
-void put_counts(const call_site& s, parameter n, const counts_view& from, int* to) { put(s, n, from, to); }
-void put_counts(const call_site& s, parameter n, const counts_view& from, std::size_t* to) {
-  put(s, n, from, to);
-}
-void put_displs(const call_site& s, parameter n, const counts_view& c, int* to) { put_packed(s, n, c, to); }
-void put_displs(const call_site& s, parameter n, const counts_view& c, std::size_t* to) {
-  put_packed(s, n, c, to);
-}
+void put_counts(caller s, parameter n, const counts_view& from, int* to) { put(s, n, from, to); }
+void put_counts(caller s, parameter n, const counts_view& from, std::size_t* to) { put(s, n, from, to); }
+void put_displs(caller s, parameter n, const counts_view& c, int* to) { put_packed(s, n, c, to); }
+void put_displs(caller s, parameter n, const counts_view& c, std::size_t* to) { put_packed(s, n, c, to); }
 
 }  // namespace tutti::detail

@@ -618,8 +618,9 @@ class frame {
  public:
   using result_type = typename result_from<parts>::type;
 
+  /// Fills `c`. It stands outside, so that all of the frame but the call itself stays in registers.
   template <class... U>
-  explicit frame(std::in_place_t, U&&... arguments) : args_{{static_cast<U&&>(arguments)}...} {}
+  explicit frame(call& c, U&&... arguments) : args_{{static_cast<U&&>(arguments)}...}, call_(c) {}
   frame(const frame&) = delete;
   frame& operator=(const frame&) = delete;
 
@@ -692,7 +693,7 @@ class frame {
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   std::size_t length_ = 0;  // of this rank's block in vector forms
   int rank_ = 0;
-  call call_;
+  call& call_;
 };
 
 }  // namespace tutti::detail

@@ -17,10 +17,15 @@
 
 namespace tutti::detail {
 
-/// Which call this is, on what communicator: for messages, and for the number of blocks.
-struct call_site {
+/// Which call this is, on what communicator: all that a message of its own arguments' faults needs. Two
+/// registers, so that on the usual way, where nobody asks, it is nowhere.
+struct caller {
   core& where;
   form what;
+};
+
+/// The same, with the numbers of ranks and blocks.
+struct call_site : caller {
   int rank, size;
   int gives, takes;     // blocks: one for each rank, or neighbour, or rank of the other group
   int first_group = 0;  // ranks of the first of two groups
@@ -36,17 +41,17 @@ struct call_site {
 };
 
 /// Throws usage_error in the name of the call.
-[[noreturn]] void refuse_call(const call_site&, parameter, const std::string& problem, const char* remedy);
+[[noreturn]] void refuse_call(caller, parameter, const std::string& problem, const char* remedy);
 
 /// NAME: "holds 3 elements, but 5 are needed".
-[[noreturn]] void refuse_size(const call_site&, parameter, std::size_t holds, std::size_t needed);
+[[noreturn]] void refuse_size(caller, parameter, std::size_t holds, std::size_t needed);
 
 /// NAME: would have to hold more than an address can count.
-[[noreturn]] void refuse_room(const call_site&, parameter, std::size_t needed);
+[[noreturn]] void refuse_room(caller, parameter, std::size_t needed);
 
 /// Throws where a count is negative, or beyond what the buffer holds.
-std::size_t checked_count(const call_site&, parameter, long long count);
-void check_within(const call_site&, parameter, std::size_t wanted, std::size_t holds);
+std::size_t checked_count(caller, parameter, long long count);
+void check_within(caller, parameter, std::size_t wanted, std::size_t holds);
 
 /// A buffer of p blocks that p does not divide is refused. Returns the length of a block.
 std::size_t divided(const call_site&, parameter, std::size_t elements);
@@ -99,10 +104,10 @@ void counts_by_alltoall(const call_site&, const counts_view* send_counts, std::s
 
 /// Writes counts, or the displacements of densely packed blocks, as the caller wants them. Throws where a
 /// number does not fit an int.
-void put_counts(const call_site&, parameter, const counts_view& from, int* to);
-void put_counts(const call_site&, parameter, const counts_view& from, std::size_t* to);
-void put_displs(const call_site&, parameter, const counts_view& counts, int* to);
-void put_displs(const call_site&, parameter, const counts_view& counts, std::size_t* to);
-[[noreturn]] void refuse_narrow(const call_site&, parameter, std::size_t number);
+void put_counts(caller, parameter, const counts_view& from, int* to);
+void put_counts(caller, parameter, const counts_view& from, std::size_t* to);
+void put_displs(caller, parameter, const counts_view& counts, int* to);
+void put_displs(caller, parameter, const counts_view& counts, std::size_t* to);
+[[noreturn]] void refuse_narrow(caller, parameter, std::size_t number);
 
 }  // namespace tutti::detail

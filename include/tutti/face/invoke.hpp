@@ -16,11 +16,12 @@ class held_frame final : public held_call<typename Frame::result_type> {
  public:
   template <class... Args>
   explicit held_frame(std::shared_ptr<core> keep, Args&&... args)
-      : keep_(std::move(keep)), frame(std::in_place, static_cast<Args&&>(args)...) {}
+      : keep_(std::move(keep)), frame(what_, static_cast<Args&&>(args)...) {}
   typename Frame::result_type finish() override { return frame.finish(); }
 
  private:
   std::shared_ptr<core> keep_;
+  call what_;
 
  public:
   Frame frame;
@@ -43,8 +44,10 @@ auto invoke(const Communicator& comm, Args&&... args) {
     using element = element_of_call<T, std::remove_cvref_t<Args>...>;
     const call_site site = comm.site(F);
     if constexpr (F.how == mode::blocking) {
-      frame<F, element, std::remove_cvref_t<Args>&...> f(std::in_place, without_const(args)...);
-      run_call(site.where, f.set_up(site));
+      call c;
+      frame<F, element, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
+      f.set_up(site);
+      run_call(site.where, c);
       return f.finish();
     } else {
       using held = held_frame<frame<F, element, std::remove_cvref_t<Args>...>>;
