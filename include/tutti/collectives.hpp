@@ -178,8 +178,8 @@ class collectives {
   /// not read elsewhere; it is given on all ranks or on none. recv_displs says where in recv_buf each block
   /// goes; what lies between is not touched. Off the root all out parameters stay empty.
   ///
-  /// Exchange of counts: one gather, unless recv_counts is given. In it a refusal is told to the root alone;
-  /// the other ranks are not held up by it.
+  /// Exchange of counts: one gather, unless recv_counts is given. Where one rank refuses its arguments in it,
+  /// the root alone is told; the others may wait until that rank ends.
   ///
   /// ```cpp
   /// std::vector<int> v(world.rank() + 1, world.rank());  // 0, 1 1, 2 2 2 ...
@@ -213,7 +213,8 @@ class collectives {
   /// Exchange of counts: one bcast, so that the others learn n, unless recv_count is given on all ranks. None
   /// in scatter_single.
   ///
-  /// Throws usage_error at the root where p does not divide its elements, and peer_error on the others.
+  /// Throws usage_error at the root where p does not divide its elements; the others are told in the
+  /// exchange.
   ///
   /// ```cpp
   /// std::vector<int> all(2 * world.size(), 7);

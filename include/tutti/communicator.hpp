@@ -48,9 +48,9 @@ class intercommunicator;
 /// - deadlock_error: all ranks wait for one another. engine_error: the engine failed, as MPI may.
 ///
 /// **Costs** are those of the algorithm that is selected, over n elements that are not copied before, plus
-/// the exchange of counts where one is named. A warm blocking call into a container that is passed allocates
-/// nothing; a container that the library makes costs its allocation, an i... or ..._init form that of its
-/// request.
+/// the exchange of counts where one is named. A warm blocking call of equal blocks into a container that is
+/// passed allocates nothing; a container that the library makes costs its allocation, an i... or ..._init
+/// form that of its request.
 ///
 /// ```cpp
 /// std::vector<double> mine = {1.0, 2.0}, sum(2);

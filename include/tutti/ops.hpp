@@ -25,7 +25,8 @@ struct non_commutative_t {};
 struct undeclared_t {};
 /// For op(): a op b is b op a, so that more algorithms may be used.
 inline constexpr commutative_t commutative{};
-/// For op(): operands are combined in the order of ranks, always.
+/// For op(): operands are combined in the order of ranks, but for operators known by name that MPI itself
+/// carries out.
 inline constexpr non_commutative_t non_commutative{};
 
 // clang-format off
@@ -162,8 +163,7 @@ constexpr T identity() noexcept {
 /// is moved in: `op(std::move(f))`. All ranks pass the same.
 ///
 /// A callable that is not known by name counts as non-commutative, which is safe and admits fewer algorithms:
-/// `op(f, ops::commutative)` says that it is commutative. `op(std::plus<>{}, ops::non_commutative)` keeps the
-/// order of ranks for an operator that is known.
+/// `op(f, ops::commutative)` says that it is commutative.
 ///
 /// ```cpp
 /// std::vector<int> v = {world.rank(), 3};

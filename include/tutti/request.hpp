@@ -102,7 +102,7 @@ class [[nodiscard]] nonblocking_result {
 
 /// What every ..._init form returns: a collective that is prepared. Each start() runs it on the same buffers,
 /// whose contents are read then; counts, root, operator and algorithm are fixed. All ranks start their plans
-/// in the same order. A start allocates nothing once the first is over.
+/// in the same order.
 ///
 /// What the blocking call would return by value, wait() returns by reference into the plan (single values by
 /// value). Moves, threads and the destructor as for nonblocking_result.

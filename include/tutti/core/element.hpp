@@ -45,8 +45,8 @@ struct element {
   }
 };
 
-/// The element that a C++ type is: integers by size and sign, whatever they are called, float, double, long
-/// double and bool; all else, enumerations too, is opaque.
+/// The element that a C++ type is: integers up to 8 bytes by size and sign, whatever they are called, float,
+/// double, long double and bool; all else, enumerations too, is opaque.
 template <class T>
 constexpr element element_of() noexcept {
   using value = std::remove_cv_t<T>;

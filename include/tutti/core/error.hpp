@@ -22,7 +22,7 @@
 
 namespace tutti {
 
-/// Base of what the library throws, but for std::bad_alloc. what() is the whole text, on one line.
+/// Base of the exceptions of the library. what() is the whole text.
 class error : public std::exception {
  public:
   /// `operation` is the call as the user wrote it ("allreduce"), `rank` the rank that saw the fault (-1: no
@@ -48,7 +48,7 @@ class error : public std::exception {
   int rank_;
 };
 
-/// A call that can be seen to be wrong before anything is sent. The rank may go on; the others do not know.
+/// A call that this rank can see to be wrong before it sends anything. Nothing of the call was done here.
 class usage_error : public error {
  public:
   using error::error;

@@ -41,12 +41,11 @@ using combine_function = void (*)(const void* left, const void* right, void* res
 
 /// A type-erased operator. It refers to the callable's state, it does not own it.
 struct operation {
-  combine_function combine = nullptr;  ///< must not be null in a call that combines
-  void* state = nullptr;               ///< its last argument
-  builtin_op which =
-      builtin_op::user;         ///< where it is known: MPI, or a quicker loop, may stand in for `combine`
-  bool commutative = false;     ///< false: operands are combined in the order of ranks
-  std::uint8_t unused[6] = {};  ///< no hole: calls are compared word by word
+  combine_function combine = nullptr;   ///< never null in a call that combines
+  void* state = nullptr;                ///< its last argument
+  builtin_op which = builtin_op::user;  ///< known: a quicker loop, or MPI, may stand in for `combine`
+  bool commutative = false;             ///< false: operands are combined in the order of ranks
+  std::uint8_t unused[6] = {};          ///< no hole: calls are compared word by word
 };
 
 }  // namespace tutti
