@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collectives that go within one group and between two alike, as member functions with named parameters.
+//
+// communicator.hpp says what holds for all of them: forms, results, errors. Here stands what each one takes
+// and gives: p is the number of ranks, n the elements of one block, [brackets] what may be left out, `(_out)`
+// what may be asked for. An exchange of counts is one more collective of one std::size_t a rank.
 #pragma once
 
 #include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
@@ -9,11 +13,15 @@
 namespace tutti {
 
 /// The base of communicator and intercommunicator. What is said here is what they do within one group;
-/// intercommunicator.hpp says what changes between two. Self has site(form) and shared().
+/// intercommunicator.hpp says what changes between two. Nothing else derives from it.
 template <class Self>
 class collectives {
  public:
-  /// Returns when all ranks have called it. Takes algorithm() only.
+  /// Returns on no rank before all ranks have called it. Takes algorithm() and composition() only.
+  ///
+  /// ```cpp
+  /// world.barrier();
+  /// ```
   template <class... Args>
   auto barrier(Args&&... args) const {
     return detail::invoke<detail::form{collective::barrier}, void>(self(), static_cast<Args&&>(args)...);
@@ -29,16 +37,25 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The root's elements, on all ranks: bcast(send_recv_buf(x), [root], [send_recv_count(_out)]).
+  /// The root's elements, on all ranks.
   ///
-  /// The root passes its elements. The others pass a container for them, or name the type:
-  /// `bcast<T>(root(q))`. Unless send_recv_count is given (on all ranks), or the buffer is a single value (on
-  /// all ranks), one more bcast of a single integer tells the others how many elements come. A container of
-  /// theirs that is too small and may not be resized is refused. bcast_single sends exactly one element,
-  /// without that exchange, and returns a T where no lvalue is given.
+  /// `bcast(send_recv_buf(x), [root], [send_recv_count(_out)])`
   ///
-  ///     comm.bcast(send_recv_buf(x));  // x an int: changed on all ranks but the root
-  ///     auto v = comm.is_root() ? comm.bcast(send_recv_buf(std::move(mine))) : comm.bcast<double>();
+  /// The root passes n elements. The others pass a container for n elements, or name the type alone:
+  /// `bcast<T>(root(q))`. bcast_single moves exactly one element, and returns a T unless x is an lvalue.
+  ///
+  /// Exchange of counts: one bcast, so that the others learn n. None in bcast_single, where x is a single
+  /// value on all ranks, or where all ranks give send_recv_count.
+  ///
+  /// ```cpp
+  /// int steps = world.is_root() ? 100 : 0;
+  /// world.bcast(send_recv_buf(steps));
+  /// assert(steps == 100);
+  ///
+  /// std::vector<double> mine = {0.5, 1.5};
+  /// auto all = world.is_root() ? world.bcast(send_recv_buf(std::move(mine))) : world.bcast<double>();
+  /// assert(all.size() == 2);
+  /// ```
   template <class T = void, class... Args>
   auto bcast(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast}, T>(self(), static_cast<Args&&>(args)...);
@@ -54,15 +71,25 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' elements combined, at the root: reduce(send_buf(v), op(f), [root], [recv_buf],
-  /// [send_recv_count(_out)]).
+  /// All ranks' elements combined, at the root.
   ///
-  /// Element i of the result is element i of rank 0 op that of rank 1 op ... op that of rank p-1. All ranks
-  /// pass n elements; the root receives n, the others an empty container, and an lvalue recv_buf of theirs is
-  /// not touched. send_recv_count (or send_count) reduces a prefix. In place: send_recv_buf(v). reduce_single
-  /// combines one value, and returns std::optional<T>, empty off the root.
+  /// `reduce(send_buf(v), op(f), [root], [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
   ///
-  ///     auto total = comm.reduce(send_buf(v), op(std::plus<>{}), root(2));
+  /// n elements on each rank: all of v, or the first send_recv_count (send_count is the same here). Element i
+  /// of the result is element i of rank 0, op that of rank 1, ... op that of rank p - 1. The root receives n
+  /// elements; the others an empty container, and an lvalue recv_buf of theirs is not touched. reduce_single
+  /// combines one element, and returns a std::optional<T>, empty off the root.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> v = {world.rank(), 1};
+  /// std::vector<int> sums = world.reduce(send_buf(v), op(std::plus<>{}), root(0));
+  /// if (world.is_root()) assert(sums[1] == world.size());
+  ///
+  /// std::optional<int> most = world.reduce_single(send_buf(world.rank()), op(ops::max<>{}));
+  /// assert(most.has_value() == world.is_root());
+  /// ```
   template <class... Args>
   auto reduce(Args&&... args) const {
     return detail::invoke<detail::form{collective::reduce}, void>(self(), static_cast<Args&&>(args)...);
@@ -78,13 +105,25 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The same on all ranks: allreduce(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)]).
+  /// All ranks' elements combined, on all ranks: as reduce, with the result everywhere.
   ///
-  /// n elements in, n out, on each rank. In place: send_recv_buf(v). allreduce_single combines one value into
-  /// one value.
+  /// `allreduce(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
   ///
-  ///     std::vector<int> sums = comm.allreduce(send_buf(v), op(std::plus<>{}));
-  ///     int most = comm.allreduce_single(send_buf(x), op(ops::max<>{}));
+  /// n elements in and n out on each rank. allreduce_single combines one element into one, which it returns.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> v = {world.rank(), 1};
+  /// std::vector<int> sums = world.allreduce(send_buf(v), op(std::plus<>{}));
+  /// assert(sums[1] == world.size());
+  ///
+  /// world.allreduce(send_recv_buf(v), op(std::plus<>{}));  // in place
+  /// assert(v == sums);
+  ///
+  /// int last = world.allreduce_single(send_buf(world.rank()), op(ops::max<>{}));
+  /// assert(last == world.size() - 1);
+  /// ```
   template <class... Args>
   auto allreduce(Args&&... args) const {
     return detail::invoke<detail::form{collective::allreduce}, void>(self(), static_cast<Args&&>(args)...);
@@ -100,14 +139,21 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' blocks in the order of ranks, at the root: gather(send_buf(v), [root], [recv_buf],
-  /// [send_count(_out)], [recv_count(_out)]).
+  /// All ranks' blocks in the order of ranks, at the root.
   ///
-  /// n elements from each rank, the same n everywhere: the whole buffer, or send_count. The root receives n *
-  /// p, the others an empty container. In place: send_recv_buf(v), where the root's v holds n * p elements
-  /// with its own block in its place, the others' n.
+  /// `gather(send_buf(v), [root], [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  ///     auto all = comm.gather(send_buf(v), root(2));
+  /// n elements from each rank, the same n everywhere: all of v, or the first send_count. The root receives
+  /// n * p elements, the others an empty container, and an lvalue recv_buf of theirs is not touched. In place
+  /// the root's v holds n * p elements with its own block in its place, the others' v their n.
+  ///
+  /// Exchange of counts: none; blocks that differ in length are gatherv's.
+  ///
+  /// ```cpp
+  /// std::vector<int> ranks = world.gather(send_buf(world.rank()), root(0));
+  /// if (world.is_root()) assert(ranks.back() == world.size() - 1);
+  /// ```
   template <class... Args>
   auto gather(Args&&... args) const {
     return detail::invoke<detail::form{collective::gather}, void>(self(), static_cast<Args&&>(args)...);
@@ -123,15 +169,23 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: gatherv(send_buf(v), [root], [recv_buf], [send_count(_out)],
-  /// [recv_counts(_out)], [recv_displs(_out)]).
+  /// Blocks of different lengths, in the order of ranks, at the root.
   ///
-  /// recv_counts, of length p at the root (elsewhere it may be empty), is given on all ranks or on none;
-  /// without it one gather of a single integer finds it. recv_displs says where each block goes; what lies
-  /// between is not touched. Off the root all out parameters stay empty. In place it needs recv_counts.
-  /// Where one rank refuses its arguments, the root alone is told; the others may wait until that rank ends.
+  /// `gatherv(send_buf(v), [root], [recv_buf], [send_count(_out)], [recv_counts(_out)],
+  /// [recv_displs(_out)])`, in place `gatherv(send_recv_buf(v), recv_counts(c), ...)`
   ///
-  ///     auto [all, counts] = comm.gatherv(send_buf(v), recv_counts_out());
+  /// Each rank gives all of v, or the first send_count elements. recv_counts has p entries at the root and is
+  /// not read elsewhere; it is given on all ranks or on none. recv_displs says where in recv_buf each block
+  /// goes; what lies between is not touched. Off the root all out parameters stay empty.
+  ///
+  /// Exchange of counts: one gather, unless recv_counts is given. Where one rank refuses its arguments in it,
+  /// the root alone is told; the others may wait until that rank ends.
+  ///
+  /// ```cpp
+  /// std::vector<int> v(world.rank() + 1, world.rank());  // 0, 1 1, 2 2 2 ...
+  /// auto [all, counts] = world.gatherv(send_buf(v), recv_counts_out());
+  /// if (world.is_root()) assert(counts.back() == world.size());
+  /// ```
   template <class... Args>
   auto gatherv(Args&&... args) const {
     return detail::invoke<detail::form{collective::gatherv}, void>(self(), static_cast<Args&&>(args)...);
@@ -147,15 +201,26 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The root's blocks, one to each rank: scatter(send_buf(v), [root], [recv_buf], [send_count(_out)],
-  /// [recv_count(_out)]).
+  /// The root's blocks, one to each rank.
   ///
-  /// The root's buffer holds n * p elements, cut evenly, or send_count in each block; the others may leave it
-  /// out: `scatter<T>(root(q))`. Each rank receives n. recv_count is given on all ranks or on none; without
-  /// it one bcast of a single integer finds n. In place: send_recv_buf(v); the root's own block stays where
-  /// it is. scatter_single sends one element to each rank, without that exchange, and returns a T.
+  /// `scatter(send_buf(v), [root], [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  ///     auto mine = comm.is_root() ? comm.scatter(send_buf(all)) : comm.scatter<int>();
+  /// The root's v holds n * p elements, cut evenly, or send_count in each block; the others leave it out and
+  /// name the type: `scatter<T>(root(q))`. Each rank receives n. In place the root's own block stays where it
+  /// is. scatter_single gives one element to each rank, and returns a T.
+  ///
+  /// Exchange of counts: one bcast, so that the others learn n, unless recv_count is given on all ranks. None
+  /// in scatter_single.
+  ///
+  /// Throws usage_error at the root where p does not divide its elements; the others are told in the
+  /// exchange.
+  ///
+  /// ```cpp
+  /// std::vector<int> all(2 * world.size(), 7);
+  /// auto mine = world.is_root() ? world.scatter(send_buf(all)) : world.scatter<int>();
+  /// assert(mine.size() == 2);
+  /// ```
   template <class T = void, class... Args>
   auto scatter(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter}, T>(self(), static_cast<Args&&>(args)...);
@@ -171,14 +236,22 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: scatterv(send_buf(v), send_counts(c), [send_displs(_out)],
-  /// [root], [recv_buf], [recv_count(_out)]).
+  /// The root's blocks of different lengths, one to each rank.
   ///
-  /// send_buf, send_counts and send_displs are read at the root and may be left out elsewhere:
-  /// `scatterv<T>(root(q))`. recv_count is given on all ranks or on none; without it one scatter of a single
-  /// integer finds it.
+  /// `scatterv(send_buf(v), send_counts(c), [send_displs(_out)], [root], [recv_buf], [recv_count(_out)])`, in
+  /// place `scatterv(send_recv_buf(v), send_counts(c), ...)`
   ///
-  ///     auto mine = comm.scatterv(send_buf(all), send_counts(counts), root(1));
+  /// send_counts has p entries, send_displs says where in v each block begins. All three are read at the root
+  /// and may be left out elsewhere: `scatterv<T>(root(q))`.
+  ///
+  /// Exchange of counts: one scatter, unless recv_count is given on all ranks.
+  ///
+  /// ```cpp
+  /// std::vector<int> all(world.size() + 3), counts(world.size(), 1);
+  /// counts[0] = 4;
+  /// auto mine = world.is_root() ? world.scatterv(send_buf(all), send_counts(counts)) :
+  /// world.scatterv<int>(); assert(mine.size() == (world.is_root() ? 4 : 1));
+  /// ```
   template <class T = void, class... Args>
   auto scatterv(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatterv}, T>(self(), static_cast<Args&&>(args)...);
@@ -194,13 +267,20 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' blocks in the order of ranks, on all ranks: allgather(send_buf(v), [recv_buf],
-  /// [send_count(_out)], [recv_count(_out)]).
+  /// All ranks' blocks in the order of ranks, on all ranks.
   ///
-  /// n elements from each rank, the same n everywhere; n * p are received. In place: send_recv_buf(v) of n *
-  /// p elements with this rank's block in its place.
+  /// `allgather(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  ///     std::vector<int> ranks = comm.allgather(send_buf(comm.rank()));
+  /// n elements from each rank, the same n everywhere: all of v, or the first send_count; n * p are received.
+  /// In place v holds n * p elements with this rank's block in its place.
+  ///
+  /// Exchange of counts: none; blocks that differ in length are allgatherv's.
+  ///
+  /// ```cpp
+  /// std::vector<int> ranks = world.allgather(send_buf(world.rank()));
+  /// assert(ranks[1 % world.size()] == 1 % world.size());
+  /// ```
   template <class... Args>
   auto allgather(Args&&... args) const {
     return detail::invoke<detail::form{collective::allgather}, void>(self(), static_cast<Args&&>(args)...);
@@ -216,14 +296,23 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: allgatherv(send_buf(v), [recv_buf], [send_count(_out)],
-  /// [recv_counts(_out)], [recv_displs(_out)]).
+  /// Blocks of different lengths, in the order of ranks, on all ranks.
   ///
-  /// recv_counts is given on all ranks or on none; without it one allgather of a single integer finds it. In
-  /// place it needs recv_counts.
+  /// `allgatherv(send_buf(v), [recv_buf], [send_count(_out)], [recv_counts(_out)], [recv_displs(_out)])`, in
+  /// place `allgatherv(send_recv_buf(v), recv_counts(c), ...)`
   ///
-  ///     auto all = comm.allgatherv(send_buf(v));
-  ///     auto [elements, counts] = comm.allgatherv(send_buf(v), recv_counts_out());
+  /// Each rank gives all of v, or the first send_count elements. recv_counts has p entries and is given on
+  /// all ranks or on none. recv_displs says where in recv_buf each block goes; what lies between is not
+  /// touched.
+  ///
+  /// Exchange of counts: one allgather, unless recv_counts is given.
+  ///
+  /// ```cpp
+  /// std::vector<int> v(world.rank() + 1, world.rank());  // 0, 1 1, 2 2 2 ...
+  /// auto all = world.allgatherv(send_buf(v));
+  /// auto [same, counts] = world.allgatherv(send_buf(v), recv_counts_out());
+  /// assert(same == all && counts[0] == 1);
+  /// ```
   template <class... Args>
   auto allgatherv(Args&&... args) const {
     return detail::invoke<detail::form{collective::allgatherv}, void>(self(), static_cast<Args&&>(args)...);
@@ -239,13 +328,22 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// Block i of each rank goes to rank i: alltoall(send_buf(v), [recv_buf], [send_count(_out)],
-  /// [recv_count(_out)]).
+  /// Block i of each rank goes to rank i.
   ///
-  /// v holds n * p elements, cut evenly (usage_error where p does not divide them), or send_count in each
-  /// block; n * p are received. In place: send_recv_buf(v).
+  /// `alltoall(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place `send_recv_buf(v)`
   ///
-  ///     auto transposed = comm.alltoall(send_buf(row));
+  /// v holds n * p elements, cut evenly, or send_count in each block; n is the same everywhere. n * p
+  /// elements are received, block i from rank i.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// Throws usage_error where p does not divide the elements.
+  ///
+  /// ```cpp
+  /// std::vector<int> row(world.size(), world.rank());
+  /// std::vector<int> column = world.alltoall(send_buf(row));
+  /// assert(column[0] == 0 && column.back() == world.size() - 1);
+  /// ```
   template <class... Args>
   auto alltoall(Args&&... args) const {
     return detail::invoke<detail::form{collective::alltoall}, void>(self(), static_cast<Args&&>(args)...);
@@ -261,13 +359,24 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: alltoallv(send_buf(v), send_counts(c), [send_displs(_out)],
-  /// [recv_buf], [recv_counts(_out)], [recv_displs(_out)]).
+  /// Blocks of different lengths: block i of each rank goes to rank i.
   ///
-  /// recv_counts is given on all ranks or on none; without it one alltoall of a single integer finds it. In
-  /// place: send_recv_buf(v), recv_counts(c), where each pair of ranks exchanges as much in both directions.
+  /// `alltoallv(send_buf(v), send_counts(c), [send_displs(_out)], [recv_buf], [recv_counts(_out)],
+  /// [recv_displs(_out)])`, in place `alltoallv(send_recv_buf(v), recv_counts(c), [recv_displs(_out)])`
   ///
-  ///     auto [received, counts] = comm.alltoallv(send_buf(v), send_counts(c), recv_counts_out());
+  /// Counts and displacements have p entries. recv_counts is given on all ranks or on none. What lies between
+  /// the blocks is neither read nor written. In place each pair of ranks exchanges as much in both
+  /// directions.
+  ///
+  /// Exchange of counts: one alltoall, unless recv_counts is given.
+  ///
+  /// ```cpp
+  /// std::vector<int> v(2 * world.size() - 1, world.rank());  // 1 to rank 0, 2 to every other
+  /// std::vector<int> c(world.size(), 2);
+  /// c[0] = 1;
+  /// auto [received, counts] = world.alltoallv(send_buf(v), send_counts(c), recv_counts_out());
+  /// assert(counts.back() == (world.is_root() ? 1 : 2));
+  /// ```
   template <class... Args>
   auto alltoallv(Args&&... args) const {
     return detail::invoke<detail::form{collective::alltoallv}, void>(self(), static_cast<Args&&>(args)...);
@@ -283,18 +392,27 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of any layout: alltoallw(send_buf(v), send_counts(c), send_types(t),
-  /// recv_counts(c), recv_types(t), [send_displs], [recv_displs], [recv_buf]).
+  /// Blocks of any layout: block i of each rank goes to rank i.
   ///
-  /// Block i is c[i] items of layout t[i] (core/layout.hpp), from byte send_displs[i] of v on; without
-  /// displacements one begins an extent after the other. What lies between the pieces of a layout is neither
-  /// read nor written. Both ranks of a pair give as many bytes. In place: send_recv_buf(v), recv_counts(c),
-  /// recv_types(t). Blocks with gaps are packed and unpacked, one copy each way.
+  /// `alltoallw(send_buf(v), send_counts(c), send_types(t), recv_counts(c), recv_types(t), [send_displs],
+  /// [recv_displs], [recv_buf])`, in place `alltoallw(send_recv_buf(v), recv_counts(c), recv_types(t),
+  /// [recv_displs])`
   ///
-  ///     std::vector<layout> columns(p, layout::vector(rows, 8, 8 * p)), dense(p, layout::contiguous(8 *
-  ///     rows)); comm.alltoallw(send_buf(matrix), send_counts(ones), send_displs(byte_of_column),
-  ///     send_types(columns),
-  ///                    recv_buf(transposed), recv_counts(ones), recv_types(dense));
+  /// Block i is c[i] items of layout t[i] (core/layout.hpp), beginning at byte send_displs[i] of v; without
+  /// displacements one block begins where the extent of the one before it ends. Displacements are in bytes
+  /// here, all lists have p entries. What lies between the pieces of a layout is neither read nor written.
+  /// The two ranks of a pair give as many bytes.
+  ///
+  /// Exchange of counts: none. Blocks with gaps are packed and unpacked, a copy each way.
+  ///
+  /// ```cpp
+  /// int p = world.size();
+  /// std::vector<int> row(p, world.rank()), ones(p, 1);
+  /// std::vector<layout> types(p, layout::contiguous(sizeof(int)));
+  /// auto column = world.alltoallw(send_buf(row), send_counts(ones), send_types(types),
+  ///                               recv_counts(ones), recv_types(types));
+  /// assert(column.back() == p - 1);
+  /// ```
   template <class... Args>
   auto alltoallw(Args&&... args) const {
     return detail::invoke<detail::form{collective::alltoallw}, void>(self(), static_cast<Args&&>(args)...);
@@ -310,10 +428,21 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' elements combined, and cut into blocks of given lengths: reduce_scatter(send_buf(v), op(f),
-  /// recv_counts(c), [recv_buf]).
+  /// All ranks' elements combined, and cut into blocks of given lengths, one for each rank.
   ///
-  /// The same c on all ranks, of length p; v holds sum(c) elements and rank i receives block i, of c[i].
+  /// `reduce_scatter(send_buf(v), op(f), recv_counts(c), [recv_buf])`, in place `send_recv_buf(v)`
+  ///
+  /// c is the same on all ranks and has p entries. v holds at least sum(c) elements; rank i receives block i,
+  /// of c[i] elements. In place the result stands in the first c[i] elements of v.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> c(world.size(), 1), v(world.size() + 1, 1);
+  /// c[0] = 2;
+  /// auto part = world.reduce_scatter(send_buf(v), op(std::plus<>{}), recv_counts(c));
+  /// assert(part.front() == world.size());
+  /// ```
   template <class... Args>
   auto reduce_scatter(Args&&... args) const {
     return detail::invoke<detail::form{collective::reduce_scatter}, void>(self(),
@@ -330,13 +459,22 @@ class collectives {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of one length: reduce_scatter_block(send_buf(v), op(f), [recv_buf],
-  /// [recv_count(_out)]).
+  /// All ranks' elements combined, and cut evenly.
   ///
-  /// v holds n * p elements, cut evenly, or recv_count in each block; rank i receives block i of the
-  /// combination, n elements. In place: send_recv_buf(v); the result stands in its first n elements.
+  /// `reduce_scatter_block(send_buf(v), op(f), [recv_buf], [recv_count(_out)])`, in place `send_recv_buf(v)`
   ///
-  ///     auto part = comm.reduce_scatter_block(send_buf(v), op(std::plus<>{}));
+  /// v holds n * p elements, or more where recv_count gives n; rank i receives block i of the combination, n
+  /// elements. In place the result stands in the first n elements of v.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// Throws usage_error where recv_count is left out and p does not divide the elements.
+  ///
+  /// ```cpp
+  /// std::vector<int> v(2 * world.size(), 1);
+  /// auto part = world.reduce_scatter_block(send_buf(v), op(std::plus<>{}));
+  /// assert(part.size() == 2 && part[0] == world.size());
+  /// ```
   template <class... Args>
   auto reduce_scatter_block(Args&&... args) const {
     return detail::invoke<detail::form{collective::reduce_scatter_block}, void>(self(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communicator: a group of ranks, and every collective on it. Most of them stand in collectives.hpp.
+// The communicator: a group of ranks, and every collective on it. What holds for all of them is said at the
+// class; the single collectives stand in collectives.hpp, but for those that go within one group only: scans,
+// and calls of one element.
 #pragma once
 
 #include <initializer_list>
@@ -16,74 +18,91 @@ namespace tutti {
 class graph_communicator;
 class intercommunicator;
 
-/// A group of ranks that communicate. Copies are cheap, local, and mean the same group.
+/// A group of ranks that communicate. Copies are cheap, local, and mean the same group; each rank uses its
+/// own from one thread at a time.
 ///
-/// All collectives have three forms: `name(...)` returns when this rank's part is done, `iname(...)` returns
-/// a request at once (request.hpp), `name_init(...)` a plan that can be started many times. What is inferred
-/// by communication is inferred before the i... and the ..._init form return. All ranks of the communicator
-/// call the same collectives in the same order.
+/// **Calls.** All ranks of a communicator call the same collectives in the same order. Each has three forms:
+/// `name(...)` returns when this rank's part is done; `iname(...)` begins it and returns a request,
+/// `name_init(...)` prepares it and returns a plan that can be started many times (request.hpp). Exchanges of
+/// counts are over before the latter two return.
 ///
-/// Parameters are named (parameters.hpp), in any order. `algorithm("name")` and `composition("name")` are
-/// taken by every collective. Elements are of any trivially copyable type T: that of send_buf, else of
-/// send_recv_buf, else of recv_buf; or given, as in `bcast<T>(...)`. A single value passed as a buffer is one
-/// element.
+/// **Parameters** are named and come in any order (parameters.hpp). `algorithm("name")` and
+/// `composition("name")` are taken by all. The element type T is that of send_buf, else of send_recv_buf,
+/// else of recv_buf, or given, as in `bcast<T>(...)`: any trivially copyable type. A single value passed as a
+/// buffer is one element. With `send_recv_buf(v)` a call is in place: v holds what is sent and then what is
+/// received; an lvalue is changed, a moved container comes back with the same storage.
 ///
-/// Results: the receive buffer, where the caller did not pass an lvalue for it, and every other owning out
-/// parameter; see result.hpp. By default the receive buffer is a std::vector<T> (dynamic_array<bool> for
-/// bool). In place, with send_recv_buf(v), v holds what is sent and then what is received: an lvalue is
-/// changed, a moved container comes back with the same storage.
+/// **Results** (result.hpp): the receive buffer, unless the caller passed an lvalue for it, and every other
+/// owning out parameter. By default the receive buffer is a new std::vector<T> (dynamic_array<bool> for
+/// bool).
 ///
-/// Errors, in all: usage_error before anything is sent where the arguments can be seen to be wrong (a
-/// container too small for what it is to receive, counts beyond the buffer, negative, or not one for each
-/// rank, a root that does not exist). Where counts are exchanged, a rank that refuses tells the others, and
-/// they throw peer_error; a call that all ranks refuse leaves the communicator usable. While under way:
-/// mismatch_error, peer_error, deadlock_error. A call that is written wrongly does not compile, and one
-/// sentence says why.
+/// **Errors.** A call that is written wrongly does not compile, and one sentence says why.
+/// - usage_error, before anything is sent: arguments that this rank can see to be wrong, as a container
+///   too small for what it is to receive, counts that are negative, beyond the buffer or not one for each
+///   rank, a root that does not exist, a communicator that was freed. A call that all ranks refuse leaves
+///   the communicator usable.
+/// - peer_error: another rank failed, or refused its arguments before an exchange of counts. A receiver
+///   that finds its container too small after the exchange throws alone; the others wait until it ends.
+/// - mismatch_error: the ranks called something different, or blocks of different lengths;
+///   truncation_error: a message longer than its place. TUTTI_CHECK=1 finds both before the call runs.
+/// - deadlock_error: all ranks wait for one another. engine_error: the engine failed, as MPI may.
 ///
-/// p is the number of ranks, n the number of elements in one block. Costs are those beyond the algorithm that
-/// is selected, which runs over n elements without a copy of them; containers that the library makes cost
-/// their allocation.
+/// **Costs** are those of the algorithm that is selected, over n elements that are not copied before, plus
+/// the exchange of counts where one is named. A warm blocking call of equal blocks into a container that is
+/// passed allocates nothing; a container that the library makes costs its allocation, an i... or ..._init
+/// form that of its request.
+///
+/// ```cpp
+/// std::vector<double> mine = {1.0, 2.0}, sum(2);
+/// world.allreduce(send_buf(mine), op(std::plus<>{}), recv_buf(sum));  // into sum
+/// std::vector<double> all = world.allgather(send_buf(mine));          // into a new vector
+/// auto later = world.iallgather(send_buf(std::move(mine)));           // keeps mine
+/// assert(later.wait() == all);
+/// ```
 class communicator : public collectives<communicator> {
  public:
-  /// From the library: run() makes the first one.
+  /// For the library: a program is given its first one by run() or adopt().
   explicit communicator(std::shared_ptr<detail::core> core)
       : core_(std::move(core)), rank_(detail::rank_of(*core_)), size_(detail::size_of(*core_)) {}
 
   int rank() const noexcept { return rank_; }  ///< of the caller, 0 .. size() - 1
   int size() const noexcept { return size_; }  ///< number of ranks
+  /// Whether the caller is `root`: rank 0, where that is left out, as in all rooted collectives.
   bool is_root(int root = 0) const noexcept { return rank_ == root; }
 
-  /// Collective: the same ranks, with traffic of its own. Costs a barrier at most.
+  /// Collective: the same ranks, with traffic of its own. Costs an allreduce of 8 bytes; over MPI also an
+  /// MPI_Comm_idup.
   communicator duplicate() const { return communicator(detail::duplicate(*core_)); }
 
   /// Collective: these ranks, each with neighbours: `sources` that it receives from, `destinations` that it
   /// sends to, as contiguous containers of int. A rank may be named several times, also the own one. The
-  /// neighbour collectives are members of what is returned (graph.hpp). Costs two barriers at most. Throws
-  /// usage_error where a neighbour is no rank of this communicator.
+  /// neighbour collectives are members of what is returned (graph.hpp). Costs what duplicate() does. Throws
+  /// usage_error where a neighbour is no rank of this communicator; with TUTTI_CHECK=1 mismatch_error where
+  /// an edge is known to one of its ends only.
   template <class Sources, class Destinations>
   graph_communicator graph(const Sources& sources, const Destinations& destinations) const;
   graph_communicator graph(std::initializer_list<int> sources, std::initializer_list<int> destinations) const;
 
-  /// Collective: two groups, ranks [0, first) and the others. The collectives of what is returned go between
-  /// them (intercommunicator.hpp). Throws usage_error where a group would be empty.
+  /// Collective: two groups, ranks [0, first) and the others, first in 1 .. size() - 1. The collectives of
+  /// what is returned go between them (intercommunicator.hpp). Costs what two duplicate() do. Throws
+  /// usage_error where a group would be empty.
   intercommunicator between(int first) const;
 
   /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
   void free() noexcept { detail::release(*core_); }
 
-  /// The algorithm that the last call of `what` ran on this rank, as "allreduce/ring"; empty: none yet.
+  /// What the last call of `what` ran on this rank, as "allreduce/ring" or "allreduce/native"; empty: none
+  /// yet. For reports and tests; the text lives as long as the library.
   const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*core_, what); }
 
-  /// The library's side of this communicator, for front ends.
+  // For front ends: the library's side of this communicator, and what a call of form f says of itself.
   detail::core& native() const noexcept { return *core_; }
   const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
-
-  /// For front ends: what a call of form f says of itself.
   detail::call_site site(detail::form f) const noexcept {
     return {{*core_, f}, rank_, size_, size_, size_, 0};
   }
 
-  /// One element: see bcast().
+  /// bcast() of exactly one element: no exchange of counts, a T in place of a container.
   template <class T = void, class... Args>
   auto bcast_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(
@@ -100,7 +119,7 @@ class communicator : public collectives<communicator> {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// One element: see reduce().
+  /// reduce() of one element: a std::optional<T>, empty off the root.
   template <class... Args>
   auto reduce_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::reduce, detail::mode::blocking, true}, void>(
@@ -117,7 +136,7 @@ class communicator : public collectives<communicator> {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// One element: see allreduce().
+  /// allreduce() of one element into one.
   template <class... Args>
   auto allreduce_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::allreduce, detail::mode::blocking, true}, void>(
@@ -134,7 +153,7 @@ class communicator : public collectives<communicator> {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// One element: see scatter().
+  /// scatter() of one element to each rank: no exchange of counts, a T in place of a container.
   template <class T = void, class... Args>
   auto scatter_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(
@@ -151,11 +170,19 @@ class communicator : public collectives<communicator> {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// Combines the elements of ranks 0 .. rank: scan(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)]).
+  /// Each rank receives the combination of ranks 0 .. rank.
   ///
-  /// n elements in and out. In place: send_recv_buf(v). scan_single combines one value.
+  /// `scan(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
   ///
-  ///     auto prefix = comm.scan(send_buf(v), op(std::plus<>{}));
+  /// n elements in and n out on each rank. scan_single combines one element into one.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> v = {1, 10};
+  /// auto prefix = world.scan(send_buf(v), op(std::plus<>{}));
+  /// assert(prefix[1] == 10 * (world.rank() + 1));
+  /// ```
   template <class... Args>
   auto scan(Args&&... args) const {
     return detail::invoke<detail::form{collective::scan}, void>(*this, static_cast<Args&&>(args)...);
@@ -186,16 +213,25 @@ class communicator : public collectives<communicator> {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// Combines the elements of ranks 0 .. rank-1: exscan(send_buf(v), op(f), [values_on_rank_0], [recv_buf],
-  /// [send_recv_count(_out)]).
+  /// Each rank receives the combination of ranks 0 .. rank - 1.
   ///
-  /// On rank 0 the result is values_on_rank_0 (one for all elements, or one each), which takes no part in
-  /// other ranks' results; without it the identity of a standard functor. For any other operator rank 0
-  /// passes values_on_rank_0, or a recv_buf (or send_recv_buf) whose elements stay as they are; else
-  /// usage_error there, which ends the job unless the program catches it and leaves. exscan_single combines
-  /// one value.
+  /// `exscan(send_buf(v), op(f), [values_on_rank_0], [recv_buf], [send_recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  ///     int before = comm.exscan_single(send_buf(static_cast<int>(v.size())), op(std::plus<>{}));
+  /// n elements in and n out on each rank. Rank 0 receives values_on_rank_0 (one for all elements, or one
+  /// each), which takes no part in the others' results; left out, the identity of an operator known by name
+  /// (ops.hpp), else what stands in a recv_buf or send_recv_buf that was passed. exscan_single combines one
+  /// element into one.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// Throws usage_error on rank 0, and there alone, where none of these three is given.
+  ///
+  /// ```cpp
+  /// int mine = world.rank() + 1;  // as many elements as this rank has
+  /// int before = world.exscan_single(send_buf(mine), op(std::plus<>{}));
+  /// assert(before == world.rank() * mine / 2);
+  /// ```
   template <class... Args>
   auto exscan(Args&&... args) const {
     return detail::invoke<detail::form{collective::exscan}, void>(*this, static_cast<Args&&>(args)...);

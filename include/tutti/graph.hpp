@@ -14,23 +14,36 @@ namespace tutti {
 ///
 /// Blocks are in the order of the lists of neighbours: block i of what is sent goes to destinations[i], block
 /// i of what is received comes from sources[i]. A pair of ranks with several edges matches them in the order
-/// of their lists. Where one rank names a neighbour that does not name it, the call waits for ever;
-/// TUTTI_CHECK=1 finds it in graph(). Costs: one message an edge, all under way together.
+/// of their lists. Where one rank names a neighbour that does not name it, a call waits for ever, or until
+/// the engine sees the deadlock; TUTTI_CHECK=1 finds it in graph().
+///
+/// Costs: one message an edge, all under way together; an exchange of counts as much again. Nothing is in
+/// place. Forms, parameters, results and errors as in communicator.
+///
+/// ```cpp
+/// int left = (world.rank() + world.size() - 1) % world.size(), right = (world.rank() + 1) % world.size();
+/// graph_communicator ring = world.graph({left}, {right});  // from left, to right
+/// std::vector<int> from_left = ring.neighbor_allgather(send_buf(world.rank()));
+/// assert(from_left[0] == left);
+/// ```
 class graph_communicator : public communicator {
  public:
   using communicator::communicator;
 
+  /// How many neighbours this rank receives from, and sends to.
   int sources() const noexcept { return detail::blocks_taken(native(), collective::neighbor_alltoallv); }
   int destinations() const noexcept { return detail::blocks_given(native(), collective::neighbor_alltoallv); }
 
-  /// Collective: the same ranks and neighbours, with traffic of its own.
+  /// Collective: the same ranks and neighbours, with traffic of its own. Costs as in communicator.
   graph_communicator duplicate() const { return graph_communicator(detail::duplicate(native())); }
 
-  /// Each rank's elements to all of its destinations: neighbor_allgather(send_buf(v), [recv_buf],
-  /// [send_count(_out)], [recv_count(_out)]). All ranks send n elements, n for each source are received.
+  /// Each rank's elements to all of its destinations, blocks of one length.
   ///
-  ///     auto ring = comm.graph({left}, {right});
-  ///     int from_left = ring.neighbor_allgather(send_buf(x)).front();
+  /// `neighbor_allgather(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`
+  ///
+  /// n elements on all ranks: all of v, or the first send_count; n for each source are received.
+  ///
+  /// Exchange of counts: none.
   template <class... Args>
   auto neighbor_allgather(Args&&... args) const {
     return detail::invoke<detail::form{collective::neighbor_allgatherv, detail::mode::blocking, false, true},
@@ -49,9 +62,14 @@ class graph_communicator : public communicator {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: neighbor_allgatherv(send_buf(v), [recv_buf],
-  /// [send_count(_out)], [recv_counts(_out)], [recv_displs(_out)]). recv_counts, one for each source, is
-  /// given on all ranks or on none; without it one more exchange along the edges finds it.
+  /// The same with blocks of different lengths.
+  ///
+  /// `neighbor_allgatherv(send_buf(v), [recv_buf], [send_count(_out)], [recv_counts(_out)],
+  /// [recv_displs(_out)])`
+  ///
+  /// recv_counts has an entry for each source, and is given on all ranks or on none.
+  ///
+  /// Exchange of counts: one along the edges, unless recv_counts is given.
   template <class... Args>
   auto neighbor_allgatherv(Args&&... args) const {
     return detail::invoke<detail::form{collective::neighbor_allgatherv}, void>(*this,
@@ -68,9 +86,26 @@ class graph_communicator : public communicator {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// Block i to destinations[i]: neighbor_alltoall(send_buf(v), [recv_buf], [send_count(_out)],
-  /// [recv_count(_out)]). All blocks on all ranks have n elements: v cut evenly, or send_count. A rank with
-  /// sources but without destinations says recv_count.
+  /// Block i of each rank goes to destinations[i], blocks of one length.
+  ///
+  /// `neighbor_alltoall(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`
+  ///
+  /// All blocks on all ranks have n elements: v cut evenly, or send_count. A rank with sources but without
+  /// destinations says recv_count.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// Throws usage_error where the number of destinations does not divide the elements, and where recv_count
+  /// is missing.
+  ///
+  /// ```cpp
+  /// std::vector<int> others;
+  /// for (int r = 0; r < world.size(); ++r)
+  ///   if (r != world.rank()) others.push_back(r);
+  /// auto all_pairs = world.graph(others, others);
+  /// std::vector<int> v(2 * others.size(), world.rank());  // two elements to each
+  /// assert(all_pairs.neighbor_alltoall(send_buf(v)).size() == v.size());
+  /// ```
   template <class... Args>
   auto neighbor_alltoall(Args&&... args) const {
     return detail::invoke<detail::form{collective::neighbor_alltoallv, detail::mode::blocking, false, true},
@@ -88,9 +123,15 @@ class graph_communicator : public communicator {
                           void>(*this, static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths: neighbor_alltoallv(send_buf(v), send_counts(c),
-  /// [send_displs(_out)], [recv_buf], [recv_counts(_out)], [recv_displs(_out)]). recv_counts, one for each
-  /// source, is given on all ranks or on none; without it one more exchange along the edges finds it.
+  /// The same with blocks of different lengths.
+  ///
+  /// `neighbor_alltoallv(send_buf(v), send_counts(c), [send_displs(_out)], [recv_buf], [recv_counts(_out)],
+  /// [recv_displs(_out)])`
+  ///
+  /// send_counts has an entry for each destination. recv_counts has one for each source, and is given on all
+  /// ranks or on none.
+  ///
+  /// Exchange of counts: one along the edges, unless recv_counts is given.
   template <class... Args>
   auto neighbor_alltoallv(Args&&... args) const {
     return detail::invoke<detail::form{collective::neighbor_alltoallv}, void>(*this,
@@ -107,7 +148,7 @@ class graph_communicator : public communicator {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// For front ends: what a call of form f says of itself.
+  // For front ends: what a call of form f says of itself.
   detail::call_site site(detail::form f) const noexcept {
     return {{native(), f}, rank(), size(), destinations(), sources(), 0};
   }

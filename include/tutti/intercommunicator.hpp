@@ -9,46 +9,60 @@
 namespace tutti {
 
 /// Made by communicator::between(first): ranks [0, first) of it are the first group, the others the second.
-/// rank() and size() count both groups, and so does root(...); local_rank() and remote_size() are what their
-/// names say.
+/// rank(), size() and root(...) count through both groups.
 ///
 /// What a collective gives comes from the one group and goes to the other:
-///   bcast, scatter(v)        from the root to all ranks of the other group
-///   reduce, gather(v)        from all ranks of the other group to the root
-///   allreduce                each rank receives the combination of the other group's elements
-///   allgather(v)             each rank receives the blocks of the other group's ranks
-///   alltoall(v, w)           blocks go to and come from the ranks of the other group
-///   reduce_scatter(_block)   the other group's combination, divided over the own group; both groups pass as
-///   many elements barrier                  of both
+///
+///     bcast, scatter(v)       from the root to all ranks of the other group
+///     reduce, gather(v)       from all ranks of the other group to the root
+///     allreduce               each rank receives the combination of the other group's elements
+///     allgather(v)            each rank receives the blocks of the other group's ranks
+///     alltoall(v, w)          blocks go to and come from the ranks of the other group
+///     reduce_scatter(_block)  the other group's combination, divided over the own group; both groups
+///                             pass as many elements
+///     barrier                 of both
+///
 /// Lists of counts have an entry for each rank of the other group (reduce_scatter: of the own). In a rooted
 /// call the other ranks of the root's own group take no part: they call it too, with buffers that are not
 /// read or written; the root of a reduce or gather passes a send_buf as long as the others', which is not
-/// read. Nothing is in place: send_recv_buf(...) is refused with usage_error but for bcast. Parameters,
-/// results, inference and errors otherwise as in communicator. There is no scan between groups.
+/// read. Nothing is in place: send_recv_buf(...) is refused with usage_error but for bcast. There are no
+/// scans, and no _single forms. Parameters, results, exchanges of counts, costs and errors otherwise as in
+/// communicator.
+///
+/// ```cpp
+/// if (world.size() < 2) return;
+/// intercommunicator sides = world.between(1);  // rank 0, and the others
+/// int given = sides.in_first_group() ? 10 : 1;
+/// auto taken = sides.allreduce(send_buf(given), op(std::plus<>{}));
+/// assert(taken[0] == (sides.in_first_group() ? sides.remote_size() : 10));
+/// ```
 class intercommunicator : public collectives<intercommunicator> {
  public:
+  /// For the library: made by communicator::between().
   explicit intercommunicator(std::shared_ptr<detail::core> core)
       : core_(std::move(core)),
         rank_(detail::rank_of(*core_)),
         size_(detail::size_of(*core_)),
         first_(detail::first_group(*core_)) {}
 
-  int rank() const noexcept { return rank_; }
-  int size() const noexcept { return size_; }
+  int rank() const noexcept { return rank_; }  ///< of the caller among both groups, 0 .. size() - 1
+  int size() const noexcept { return size_; }  ///< ranks of both groups
   bool in_first_group() const noexcept { return rank_ < first_; }
+  /// Of the caller in its own group, 0 .. local_size() - 1.
   int local_rank() const noexcept { return in_first_group() ? rank_ : rank_ - first_; }
   int local_size() const noexcept { return in_first_group() ? first_ : size_ - first_; }
-  int remote_size() const noexcept { return size_ - local_size(); }
+  int remote_size() const noexcept { return size_ - local_size(); }  ///< ranks of the other group
 
-  /// Collective: the same two groups, with traffic of its own.
+  /// Collective: the same two groups, with traffic of its own. Costs what between() does.
   intercommunicator duplicate() const { return intercommunicator(detail::duplicate(*core_)); }
   /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
   void free() noexcept { detail::release(*core_); }
+  /// As communicator's.
   const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*core_, what); }
+
+  // For front ends: the library's side of this communicator, and what a call of form f says of itself.
   detail::core& native() const noexcept { return *core_; }
   const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
-
-  /// For front ends: what a call of form f says of itself.
   detail::call_site site(detail::form f) const noexcept {
     return {
         {*core_, f}, rank_, size_, detail::blocks_given(*core_, f.what), detail::blocks_taken(*core_, f.what),

@@ -3,12 +3,20 @@
 // tutti in a program that starts MPI itself. The only public header of tutti that includes <mpi.h>; link
 // tutti::mpi, or tutti::mpi_openmpi or tutti::mpi_mpich to say which.
 //
-//     MPI_Init(&argc, &argv);
-//     {
-//       tutti::communicator world = tutti::adopt(MPI_COMM_WORLD);
-//       auto sum = world.allreduce(tutti::send_buf(1), tutti::op(std::plus<>{}));
-//     }
-//     MPI_Finalize();
+// ```cpp
+// #include <cstdio>
+// #include <tutti/mpi.hpp>
+//
+// int main(int argc, char** argv) {
+//   MPI_Init(&argc, &argv);
+//   {
+//     tutti::communicator world = tutti::adopt(MPI_COMM_WORLD);
+//     auto sum = world.allreduce(tutti::send_buf(1), tutti::op(std::plus<>{}));
+//     if (world.is_root()) std::printf("%d ranks\n", sum[0]);
+//   }
+//   MPI_Finalize();
+// }
+// ```
 #pragma once
 
 // The MPIs' own C++ bindings are neither needed nor linked.
@@ -24,7 +32,8 @@
 
 namespace tutti {
 
-/// A communicator over the members of `comm`, rank for rank. Collective over `comm`.
+/// A communicator over the members of `comm`, rank for rank. Collective over `comm`; costs an MPI_Comm_dup of
+/// it and a few small collectives, once.
 ///
 /// The program keeps `comm`: tutti works on duplicates of it, so that no message of either can meet one of
 /// the other, and the program may free `comm` while the result lives. Release every tutti object that comes

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reduction operators: any callable, those that the library knows by name, and how both lose their types.
+//
+// Known by name are the standard functors (std::plus<>, std::plus<int> ...), which `ops` names too, and
+// ops::max, ops::min and ops::logical_xor, on elements of arithmetic type. They are commutative, have an
+// identity (for exscan), run in the library's own loops where vectors are long, and may be carried out by MPI
+// itself.
 #pragma once
 
 #include <functional>
@@ -18,9 +23,10 @@ namespace ops {
 struct commutative_t {};
 struct non_commutative_t {};
 struct undeclared_t {};
-/// a op b == b op a: more algorithms may be used.
+/// For op(): a op b is b op a, so that more algorithms may be used.
 inline constexpr commutative_t commutative{};
-/// Operands are combined in the order of ranks, always.
+/// For op(): operands are combined in the order of ranks, but for operators known by name that MPI itself
+/// carries out.
 inline constexpr non_commutative_t non_commutative{};
 
 // clang-format off
@@ -57,6 +63,7 @@ struct min<void> {
     return right < left ? right : left;
   }
 };
+/// Whether one of two elements is true, and the other is not.
 template <class T = void>
 struct logical_xor {
   constexpr bool operator()(const T& left, const T& right) const { return !left != !right; }
@@ -151,17 +158,23 @@ constexpr T identity() noexcept {
 
 }  // namespace detail
 
-/// What combines two elements: any callable `T(const T&, const T&)`, associative. It may carry state, which
-/// is kept for this call only; an lvalue is copied, a move-only one is moved in (`op(std::move(f))`).
+/// What combines two elements: any associative callable that makes a T of two `const T&`. It may carry state,
+/// which is kept for this call only (for a plan, as long as the plan); an lvalue is copied, a move-only one
+/// is moved in: `op(std::move(f))`. All ranks pass the same.
 ///
-/// The standard functors (`std::plus<>`, `std::plus<int>` ...) and those of `ops` are known by name where the
-/// elements are arithmetic. Any other callable counts as non-commutative, which is safe and admits fewer
-/// algorithms: say `op(f, ops::commutative)` where it is not so. Operands are combined in the order of ranks
-/// then.
+/// A callable that is not known by name counts as non-commutative, which is safe and admits fewer algorithms:
+/// `op(f, ops::commutative)` says that it is commutative.
 ///
-///     auto longest = comm.allreduce_single(send_buf(length), op(ops::max<>{}));
-///     auto modulo = [k](int a, int b) { return (a + b) % k; };
-///     auto all = comm.allreduce(send_buf(v), op(modulo, ops::commutative));
+/// ```cpp
+/// std::vector<int> v = {world.rank(), 3};
+/// auto largest = world.allreduce(send_buf(v), op(ops::max<>{}));
+/// assert(largest[0] == world.size() - 1);
+///
+/// int k = 7;
+/// auto modulo = [k](int a, int b) { return (a + b) % k; };
+/// auto sums = world.allreduce(send_buf(v), op(modulo, ops::commutative));
+/// assert(sums[1] == 3 * world.size() % k);
+/// ```
 template <class Function>
 constexpr auto op(Function&& function) {
   using held = detail::callable<std::decay_t<Function>, ops::undeclared_t>;

@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Named parameters. An argument of a collective is written `name(data)`, in any order, and may be left out
-// where the library can infer it:
+// Named parameters: an argument of a collective is written `name(data)`, in any order, and may be left out
+// where the library can infer it. Each one, with its meaning, is a row of the table in face/table.hpp.
 //
-//     auto [all, counts] = comm.allgatherv(send_buf(v), recv_counts_out());
+//     written as                 the call ...
+//     name(data)                 reads data: an lvalue is referred to, an rvalue kept until the call is done
+//     name_out(), name_out<C>()  makes a new container, of type C, and returns it
+//     name_out(std::move(c))     writes into c, and returns it
+//     name_out(c)                writes into c, which is not part of the result
 //
-// In: `name(data)`. The call reads it. An lvalue is referred to, an rvalue is kept until the call is
-// complete.
+// The receive buffer is made by the call anyway: recv_buf(...) is recv_buf_out(...). send_recv_buf(...) is
+// read and written.
 //
-// Out: `name_out(...)` (and `recv_buf(...)`). The call makes it. `name_out()` lets the library allocate,
-// `name_out<C>()` a container of type C; both, and `name_out(std::move(c))`, own their data and are returned.
-// `name_out(c)` of an lvalue writes into c, which is not part of the result.
+// Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>` (face/argument.hpp). A container that
+// is passed is no_resize unless told otherwise, moved or not: too small a one throws usage_error.
 //
-// Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>`. A container that the caller passes is
-// no_resize by default, moved or not: it must be large enough, else the call throws usage_error.
+// A buffer is a contiguous container (value_type, data(), size(); resize(n) if it is to be resized), a C
+// array, a span, a single value, or a list as in send_buf({a, b}). Counts and displacements are in elements,
+// one for each rank in the order of ranks, in contiguous containers of int or of std::size_t. Out they are a
+// std::vector<int>, and usage_error where a number does not fit; recv_counts_out<std::vector<std::size_t>>()
+// gives 64 bits. A single count is any integer.
 //
-// Counts and displacements are in elements, one for each rank in the order of ranks, in contiguous containers
-// of int or of std::size_t. Out: std::vector<int>, and usage_error where a number does not fit;
-// `recv_counts_out<std::vector<std::size_t>>()` gives 64 bits.
+// The factories send and copy nothing; they allocate for lists alone, which are kept in an array of their
+// own.
 //
-// The factories are generated from the table in face/table.hpp, which says what each one means. They take no
-// time but the move of what they own.
+// ```cpp
+// std::vector<int> v(world.rank() + 1), all, displs(world.size());
+// auto counts = world.allgatherv(send_buf(v), recv_buf<resize_to_fit>(all), recv_counts_out(),
+//                                recv_displs_out(displs));
+// assert(counts.extract_recv_counts().back() == world.size());  // the one part that was asked for
+// assert(displs[0] == 0 && all[displs.back()] == 0);            // written where they stand
+// ```
 #pragma once
 
 #include <concepts>
@@ -111,8 +121,8 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_FACTORY_special
 // clang-format on
 
-/// The layout of each block of an alltoallw: one for each rank, contiguous, as a vector or a span of them. An
-/// lvalue must stay until the call is complete.
+/// The layout of each block of an alltoallw: one for each rank, as a vector, array or span of layouts. An
+/// lvalue must stay until the call is complete. usage_error where there are not as many as counts.
 template <class Layouts>
 constexpr auto send_types(Layouts&& types) {
   static_assert(std::is_convertible_v<Layouts&, std::span<const layout>>,
@@ -126,30 +136,47 @@ constexpr auto recv_types(Layouts&& types) {
   return detail::make_in<parameter::recv_types>(static_cast<Layouts&&>(types));
 }
 
-/// The rank at which a rooted collective starts or ends, 0 .. size-1; usage_error else. Left out: 0.
+/// The rank at which a rooted collective starts or ends, 0 .. size - 1, the same on all ranks; the call
+/// throws usage_error else. Left out: 0.
 constexpr auto root(int rank) {
   return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank};
 }
 
-/// Names an algorithm for this call, as "ring", "allreduce/ring", or with parameters "chain:segment=64K";
-/// usage_error where there is none of that name, no such parameter, or its value is out of range. Where the
-/// call does not meet its restrictions another is used, and rank 0 says so once; TUTTI_COLL_FALLBACK=error
-/// makes that a usage_error, =silent says nothing. The text is read before the call, the i... or the ..._init
-/// form returns. All ranks name the same one.
+/// Names an algorithm for this call, the same on all ranks: "ring", "allreduce/ring", or with parameters
+/// "chain:segment=64K" (`tutti list` names them all). Where the call does not meet its restrictions another
+/// is used, and rank 0 says so once; TUTTI_COLL_FALLBACK=error makes that a usage_error, =silent says
+/// nothing. The text is read before the call, the i... or the ..._init form returns. A call that names one is
+/// not remembered from the last one: it costs a look-up by name. The call throws usage_error where there is
+/// no algorithm of that name, no such parameter, or its value is out of range.
+///
+/// ```cpp
+/// auto sum = world.allreduce(send_buf(1), op(std::plus<>{}), algorithm("ring"));
+/// assert(std::string(world.last_algorithm(collective::allreduce)) == "allreduce/ring");
+/// ```
 constexpr auto algorithm(const char* name) {
   return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name};
 }
 inline auto algorithm(const std::string& name) { return algorithm(name.c_str()); }
 
-/// Names a composition for this call, as "node_leader", "allreduce/pipeline:segment=64K", or "@pure" for
-/// none: a collective made of other collectives (tutti list). With algorithm() besides, the calls of the same
+/// Names a composition for this call, a collective made of others: "node_leader",
+/// "allreduce/pipeline:segment=64K", or "@pure" for none. With algorithm() besides, the calls of the same
 /// collective inside of it run that algorithm. Errors, fallback and agreement as with algorithm().
+///
+/// ```cpp
+/// world.allreduce(send_buf(1), op(std::plus<>{}), composition("reduce_bcast"));
+/// ```
 constexpr auto composition(const char* name) {
   return detail::argument<parameter::composition, detail::flow::in, no_resize, const char*>{name};
 }
 inline auto composition(const std::string& name) { return composition(name.c_str()); }
 
-/// A send buffer of no elements of type T, for ranks that send nothing: `gatherv(send_buf(ignore<int>))`.
+/// A send buffer of no elements of type T, for ranks that send nothing.
+///
+/// ```cpp
+/// std::vector<int> v(3);
+/// auto all = world.is_root() ? world.gatherv(send_buf(v)) : world.gatherv(send_buf(ignore<int>));
+/// assert(all.size() == (world.is_root() ? 3 : 0));
+/// ```
 template <class T>
 inline constexpr std::span<const T, 0> ignore{};
 

@@ -2,6 +2,10 @@
 //
 // Calls that are under way while the program goes on, and calls that are prepared once and started many
 // times.
+//
+// Progress is made in every blocking call, wait() and test() of the same rank, for all calls of that rank
+// that are under way; there is no thread behind them. Calls of one communicator may end in any order, but all
+// ranks begin them in the same.
 #pragma once
 
 #include <memory>
@@ -29,14 +33,22 @@ class held_call {
 }  // namespace detail
 
 /// What every i... form returns: a collective under way. It owns the operator and every buffer that was moved
-/// into the call or is made by it; buffers passed as lvalues must outlive it, and must be left alone until it
-/// is complete.
+/// into the call or is made by it; buffers passed as lvalues must outlive it, and are left alone until it is
+/// complete. Arrays of counts may go at once.
 ///
-///     auto sum = comm.iallreduce(send_buf(v), op(std::plus<>{}));
-///     work();
-///     std::vector<int> total = sum.wait();
+/// It can be moved, and kept in containers; one thread at a time uses it. Its destructor waits; while an
+/// exception passes by, for a tenth of a second, and then the job fails. It costs two allocations or more.
 ///
-/// It can be moved and kept in containers. Its destructor waits. One thread at a time may use it.
+/// ```cpp
+/// std::vector<int> v = {world.rank(), 1};
+/// auto sum = world.iallreduce(send_buf(v), op(std::plus<>{}));
+/// auto done = world.ibarrier();
+/// while (!done.test()) {
+///   // other work
+/// }
+/// std::vector<int> total = sum.wait();
+/// assert(total[1] == world.size());
+/// ```
 template <class Result>
 class [[nodiscard]] nonblocking_result {
  public:
@@ -52,17 +64,16 @@ class [[nodiscard]] nonblocking_result {
   }
   ~nonblocking_result() { under_way_.reset(); }
 
-  /// Waits, and returns what the blocking call would. Once: throws usage_error when the result was taken
-  /// already. Throws what the blocking call would throw while under way.
+  /// Waits, and returns what the blocking call would. Throws what that would throw while under way;
+  /// usage_error where the result was taken already.
   Result wait() {
     if (held_ == nullptr) detail::refuse_empty_request("wait");
     under_way_->wait();
     return take();
   }
 
-  /// Makes progress and does not wait. Results in std::optional of what wait() returns, or in bool where that
-  /// is void: with a value (true) once, when the call is complete. Throws usage_error when the result was
-  /// taken already.
+  /// Makes progress and does not wait. Returns std::optional of what wait() returns, or bool where that is
+  /// void: with a value (true) once, when the call is complete. Throws as wait() does.
   auto test() {
     if (held_ == nullptr) detail::refuse_empty_request("test");
     if constexpr (std::is_void_v<Result>) {
@@ -75,7 +86,7 @@ class [[nodiscard]] nonblocking_result {
     }
   }
 
-  /// Whether the result is still to be taken.
+  /// Whether the result is still to be taken: wait() and test() may be called.
   bool valid() const noexcept { return held_ != nullptr; }
 
  private:
@@ -93,15 +104,19 @@ class [[nodiscard]] nonblocking_result {
 /// whose contents are read then; counts, root, operator and algorithm are fixed. All ranks start their plans
 /// in the same order.
 ///
-///     auto step = comm.allreduce_init(send_buf(v), op(std::plus<>{}));
-///     for (int i = 0; i < 100; ++i) {
-///       fill(v);
-///       step.start();
-///       use(step.wait());
-///     }
+/// What the blocking call would return by value, wait() returns by reference into the plan (single values by
+/// value). Moves, threads and the destructor as for nonblocking_result.
 ///
-/// What the blocking call would return by value, wait() returns by reference into the plan (single values, by
-/// value).
+/// ```cpp
+/// std::vector<int> v(2);
+/// auto step = world.allreduce_init(send_buf(v), op(std::plus<>{}));
+/// for (int i = 0; i < 10; ++i) {
+///   v = {i, 1};
+///   step.start();
+///   const std::vector<int>& sums = step.wait();
+///   assert(sums[0] == i * world.size());
+/// }
+/// ```
 template <class Result>
 class [[nodiscard]] plan {
  public:
@@ -116,7 +131,7 @@ class [[nodiscard]] plan {
   }
   ~plan() { prepared_.reset(); }
 
-  /// Begins one run. Throws usage_error when one is under way.
+  /// Begins one run. Throws usage_error where one is under way, or the communicator was freed.
   void start() { checked("start").start(); }
   /// Makes progress; true when no run is under way any more. Then wait() returns at once.
   bool test() { return checked("test").test(); }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call returns where it returns more than one container.
+// What a call returns where it returns more than the receive buffer alone.
+//
+//     parts of the result                          the call returns
+//     none (the buffer was an lvalue)              void
+//     the receive buffer alone                     the container itself; in _single forms the value
+//     anything else                                a result<...>
 #pragma once
 
 #include <cstddef>
@@ -52,14 +57,17 @@ constexpr std::size_t index_of(parameter name) {
 /// The owning out parameters of a call, by name or by structured binding. The receive buffer comes first
 /// where it was not asked for by name, the others in the order in which they were written.
 ///
-///     auto [all, counts] = comm.allgatherv(send_buf(v), recv_counts_out());
+/// Each `extract_NAME()` moves that part out, once, in any order; what was not asked for does not compile.
+/// extract_recv_buf() gives the buffer of send_recv_buf where that was given. Nothing is copied or allocated.
 ///
-///     auto result = comm.allgatherv(send_buf(v), recv_counts_out());
-///     std::vector<int> counts = result.extract_recv_counts();
+/// ```cpp
+/// std::vector<int> v(world.rank() + 1);
+/// auto [all, counts] = world.allgatherv(send_buf(v), recv_counts_out());
 ///
-/// Each `extract_NAME()` moves that part out, once, in any order; what was not asked for cannot be extracted
-/// and does not compile. extract_recv_buf() is also extract_recv_buffer(), and gives the buffer of
-/// send_recv_buf where that was given.
+/// auto result = world.allgatherv(send_buf(v), recv_counts_out(), recv_displs_out());
+/// std::vector<int> displs = result.extract_recv_displs();
+/// assert(result.extract_recv_counts() == counts && result.extract_recv_buf() == all);
+/// ```
 template <class... Parts>
 class [[nodiscard]] result {
   template <parameter Name>
@@ -70,6 +78,7 @@ class [[nodiscard]] result {
   template <class... T>
   explicit constexpr result(std::in_place_t, T&&... values) : slots_{{static_cast<T&&>(values)}...} {}
 
+  /// Part I, for structured bindings.
   template <std::size_t I>
   constexpr auto& get() & noexcept {
     return detail::value_at<I>(slots_);
@@ -83,6 +92,7 @@ class [[nodiscard]] result {
     return std::move(detail::value_at<I>(slots_));
   }
 
+  /// The same as extract_recv_buf().
   constexpr auto extract_recv_buffer() { return extract_recv_buf(); }
 // clang-format off
 #define TUTTI_ROW(NAME, KIND, TEXT)                                                                         \

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One collective call without its C++ types: what the front ends hand down to the library. Addresses and
-// counts are the caller's own; nothing here owns memory.
+// One collective call without its C++ types: what the front ends hand down to the library (port.hpp).
+// Addresses and counts are the caller's own; nothing here owns memory. An allgather, by hand:
+//
+// ```cpp
+// int mine = world.rank();
+// std::vector<int> all(world.size());
+// call c;
+// c.what = collective::allgather;
+// c.type = element_of<int>();
+// c.count = 1;
+// c.input = &mine;
+// c.output = all.data();
+// detail::run_call(world.native(), c);
+// assert(all.back() == world.size() - 1);
+// ```
 #pragma once
 
 #include <cstddef>
@@ -23,11 +36,12 @@ class counts_view {
   constexpr counts_view(const int* data, std::size_t size) : data_(data), size_(size), wide_(false) {}
   constexpr counts_view(const std::size_t* data, std::size_t size) : data_(data), size_(size), wide_(true) {}
 
+  /// Number i, i below size(); a negative one wraps around.
   std::size_t operator[](std::size_t i) const noexcept {
     return wide_ ? static_cast<const std::size_t*>(data_)[i]
                  : static_cast<std::size_t>(static_cast<const int*>(data_)[i]);
   }
-  /// The sign is lost in operator[]; a check wants it.
+  /// Whether number i is negative, which operator[] hides.
   bool negative(std::size_t i) const noexcept { return !wide_ && static_cast<const int*>(data_)[i] < 0; }
   constexpr bool given() const noexcept { return data_ != nullptr; }
   /// The first n of them.

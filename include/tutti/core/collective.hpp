@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The names of the collectives, one vocabulary for calls, trees, variables and reports.
+//
+// ```cpp
+// world.barrier();
+// std::printf("%s was %s\n", name_of(collective::barrier).data(), world.last_algorithm(collective::barrier));
+// ```
 #pragma once
 
 #include <array>
@@ -10,7 +15,8 @@
 
 namespace tutti {
 
-/// Every collective operation. The order is that of `collective_names`.
+/// Every collective operation, in the order of `collective_names`. neighbor_allgather and neighbor_alltoall
+/// are the vector forms with equal counts, and i..., ..._init and ..._single are forms, not collectives.
 enum class collective : std::uint8_t {
   barrier,
   bcast,
@@ -53,6 +59,7 @@ inline constexpr std::array<std::string_view, 19> collective_names = {"barrier",
                                                                       "neighbor_allgatherv",
                                                                       "neighbor_alltoallv"};
 
+/// As users write it. The text ends with a null.
 constexpr std::string_view name_of(collective what) noexcept {
   return collective_names[static_cast<std::size_t>(what)];
 }

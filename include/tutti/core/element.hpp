@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one element is, as the lower rooms see it: a size, and a kind where the library can compute with it.
+//
+// ```cpp
+// struct point {
+//   float x, y;
+// };
+// static_assert(element_of<int>() == element{sizeof(int), element_kind::i32, {}});
+// static_assert(element_of<point>().kind == element_kind::opaque);  // no built-in operator knows it
+// ```
 #pragma once
 
 #include <cstddef>
@@ -37,7 +45,8 @@ struct element {
   }
 };
 
-/// The element that a C++ type is. Any trivially copyable type may travel.
+/// The element that a C++ type is: integers up to 8 bytes by size and sign, whatever they are called, float,
+/// double, long double and bool; all else, enumerations too, is opaque.
 template <class T>
 constexpr element element_of() noexcept {
   using value = std::remove_cv_t<T>;

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Errors. Each names the operation, the rank, the parameter and the remedy, so that the message alone is
-// enough to mend the call.
+// enough to mend the call:
+//
+//     tutti: alltoall on rank 0: send_buf: 7 elements cannot be cut into 3 equal blocks; give one block ...
+//
+// ```cpp
+// std::vector<int> v(2 * world.size());
+// try {
+//   world.allreduce(send_buf(v), op(std::plus<>{}), send_count(v.size() + 1));
+//   assert(false);
+// } catch (const usage_error& e) {  // on all ranks: world can be used further
+//   assert(e.operation() == "allreduce" && e.parameter() == "send_count" && e.rank() == world.rank());
+// }
+// ```
 #pragma once
 
 #include <exception>
@@ -10,7 +22,7 @@
 
 namespace tutti {
 
-/// Base of everything that the library throws.
+/// Base of the exceptions of the library. what() is the whole text.
 class error : public std::exception {
  public:
   /// `operation` is the call as the user wrote it ("allreduce"), `rank` the rank that saw the fault (-1: no
@@ -27,16 +39,16 @@ class error : public std::exception {
   }
 
   const char* what() const noexcept override { return text_.c_str(); }
-  const std::string& operation() const noexcept { return operation_; }
-  const std::string& parameter() const noexcept { return parameter_; }
-  int rank() const noexcept { return rank_; }
+  const std::string& operation() const noexcept { return operation_; }  ///< as "iallreduce_single"
+  const std::string& parameter() const noexcept { return parameter_; }  ///< as "send_buf"; empty: none
+  int rank() const noexcept { return rank_; }                           ///< that saw the fault; -1: none
 
  private:
   std::string operation_, parameter_, text_;
   int rank_;
 };
 
-/// A call that can be seen to be wrong before anything is sent.
+/// A call that this rank can see to be wrong before it sends anything. Nothing of the call was done here.
 class usage_error : public error {
  public:
   using error::error;
@@ -55,7 +67,7 @@ class truncation_error : public mismatch_error {
   using mismatch_error::mismatch_error;
 };
 
-/// All ranks wait for one another. The text says who waits where, for whom.
+/// All ranks wait for one another. The text says who waits where, for whom. Over MPI with TUTTI_CHECK=1 only.
 class deadlock_error : public error {
  public:
   using error::error;

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the bytes of one item lie: a list of pieces, repeated at a distance. Contiguous data is one piece.
+// alltoallw takes layouts; MPI's derived datatypes correspond to them.
+//
+// ```cpp
+// double matrix[4][3] = {};
+// layout column = layout::vector(4, sizeof(double), sizeof matrix[0]);  // 4 rows, one number of each
+// assert(column.size() == 4 * sizeof(double) && column.extent() == sizeof matrix - 2 * sizeof(double));
+//
+// layout next_to_it = column.resized(sizeof(double));  // the next item is the next column
+// double columns[3][4];
+// next_to_it.pack(matrix, 3, columns);  // transposed
+// ```
 #pragma once
 
 #include <cstddef>
@@ -10,19 +21,22 @@
 
 namespace tutti {
 
-/// An item of user data with gaps or strides. Offsets and lengths are in bytes. `extent` is the distance from
-/// one item to the next; it may be smaller or larger than what the pieces span.
+/// An item of user data with gaps or strides. Offsets, lengths and the extent, the distance from one item to
+/// the next, are in bytes; the extent may be smaller or larger than what the pieces span. A value: it owns
+/// its list of pieces, in which adjacent ones are joined and empty ones left out. Building and copying are
+/// linear in the pieces, and throw std::bad_alloc only.
 class layout {
  public:
   struct piece {
-    std::ptrdiff_t offset;
+    std::ptrdiff_t offset;  ///< from where the item begins; may be negative
     std::size_t bytes;
   };
 
   /// `bytes` contiguous bytes.
   static layout contiguous(std::size_t bytes) { return layout({{0, bytes}}, bytes); }
 
-  /// `count` blocks of `block` bytes, `stride` bytes from start to start.
+  /// `count` blocks of `block` bytes, `stride` bytes from start to start. The extent reaches to the end of
+  /// the last block; with a negative stride it has to be given by resized().
   static layout vector(std::size_t count, std::size_t block, std::ptrdiff_t stride) {
     std::vector<piece> pieces;
     for (std::size_t i = 0; i < count; ++i)
@@ -37,6 +51,7 @@ class layout {
     return layout({pieces.begin(), pieces.end()}, extent);
   }
 
+  /// The same pieces with another extent.
   layout resized(std::size_t extent) const {
     layout copy = *this;
     copy.extent_ = extent;
@@ -45,12 +60,13 @@ class layout {
 
   std::size_t size() const noexcept { return size_; }      ///< bytes sent for one item
   std::size_t extent() const noexcept { return extent_; }  ///< bytes from one item to the next
+  /// Whether any number of items is one run of bytes, from where the first begins.
   bool is_contiguous() const noexcept {
     return pieces_.size() <= 1 && extent_ == size_ && (pieces_.empty() || pieces_[0].offset == 0);
   }
   std::span<const piece> pieces() const noexcept { return pieces_; }
 
-  /// Gathers `count` items from `items` into `count * size()` dense bytes.
+  /// Gathers `count` items from `items` into `count * size()` dense bytes. Linear; the two do not overlap.
   void pack(const void* items, std::size_t count, void* dense) const noexcept {
     auto* from = static_cast<const std::byte*>(items);
     auto* to = static_cast<std::byte*>(dense);

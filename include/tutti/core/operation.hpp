@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reduction operator without its type: how to combine n elements, and what may be assumed about it.
+// A reduction operator without its type: how to combine n elements, and what may be assumed about it. op()
+// (ops.hpp) makes it of a callable; a front end of another language makes it by hand:
+//
+// ```cpp
+// operation longer;  // of two lengths, the greater
+// longer.combine = [](const void* left, const void* right, void* result, std::size_t n, void*) {
+//   for (std::size_t i = 0; i < n; ++i)
+//     static_cast<int*>(result)[i] =
+//         std::max(static_cast<const int*>(left)[i], static_cast<const int*>(right)[i]);
+// };
+// longer.commutative = true;
+// ```
 #pragma once
 
 #include <cstddef>
@@ -30,11 +41,11 @@ using combine_function = void (*)(const void* left, const void* right, void* res
 
 /// A type-erased operator. It refers to the callable's state, it does not own it.
 struct operation {
-  combine_function combine = nullptr;
-  void* state = nullptr;
-  builtin_op which = builtin_op::user;
-  bool commutative = false;
-  std::uint8_t unused[6] = {};  ///< no hole: calls are compared word by word
+  combine_function combine = nullptr;   ///< never null in a call that combines
+  void* state = nullptr;                ///< its last argument
+  builtin_op which = builtin_op::user;  ///< known: a quicker loop, or MPI, may stand in for `combine`
+  bool commutative = false;             ///< false: operands are combined in the order of ranks
+  std::uint8_t unused[6] = {};          ///< no hole: calls are compared word by word
 };
 
 }  // namespace tutti

@@ -2,6 +2,23 @@
 //
 // The door between the templates that a user's program compiles and the library behind them. Everything that
 // passes has lost its C++ types, so that a call costs its own code once and the headers stay thin.
+//
+// For front ends, as the C++ face is one: programs use communicator. All functions are called by the rank
+// whose core it is, from one thread at a time. A call under way, from another front end than C++:
+//
+// ```cpp
+// int x = world.is_root() ? 5 : 0;
+// call c;
+// c.what = collective::bcast;
+// c.type = element_of<int>();
+// c.count = 1;
+// c.input = c.output = &x;
+// auto under_way = detail::start_call(world.native(), c);
+// while (!under_way->test()) {
+//   // other work
+// }
+// assert(x == 5);
+// ```
 #pragma once
 
 #include <cstddef>
@@ -20,11 +37,13 @@ namespace tutti::detail {
 /// What one rank keeps of one communicator. Defined in the library.
 class core;
 
-/// One operation under way, or prepared to be started again. Its destructor waits for what is under way.
+/// One operation under way, or prepared to be started again. Its destructor waits for what is under way
+/// (while an exception passes by, for a tenth of a second; then the job fails). test() and wait() throw what
+/// run_call() would.
 class pending {
  public:
   virtual ~pending() = default;
-  virtual void start() = 0;  ///< of a prepared operation that is not under way
+  virtual void start() = 0;  ///< usage_error where it is under way already, or its communicator was freed
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
   virtual void wait() = 0;   ///< returns at once where nothing is under way
 };
@@ -33,10 +52,12 @@ class pending {
 /// where the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
 void run_call(core&, const call&);
 
-/// The same, not waiting. The buffers must stay until wait() or test() says so; arrays of counts are copied.
+/// The same, not waiting. The buffers and the operator's state must stay until wait() or test() says so;
+/// arrays of counts are copied.
 std::unique_ptr<pending> start_call(core&, const call&);
 
-/// Prepares a call that can be started many times on the same buffers.
+/// Prepares a call that can be started many times on the same buffers; it is checked and its algorithm chosen
+/// here, once.
 std::unique_ptr<pending> prepare_call(core&, const call&);
 
 /// Collective: a communicator with the same ranks whose traffic meets none of the old one's.

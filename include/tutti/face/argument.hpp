@@ -16,7 +16,8 @@
 
 namespace tutti {
 
-/// What may happen to a container that receives.
+/// What may happen to a container that receives, where its size is not that of what comes. Too small under
+/// no_resize is a usage_error; the other two need resize(n), else the call does not compile.
 enum class resize_policy : std::uint8_t {
   no_resize,     ///< it must be large enough; the default for containers that the caller passes
   grow_only,     ///< resized when too small, never made smaller
@@ -31,7 +32,7 @@ template <class C>
 struct allocate {};
 template <class C>
 inline constexpr allocate<C> alloc_new{};
-/// The same for a std::vector of T.
+/// The same for a std::vector of T: `recv_buf(alloc_container_of<int>)`.
 template <class T>
 inline constexpr allocate<std::vector<T>> alloc_container_of{};
 
