@@ -2,6 +2,8 @@
 //
 // What the folders beside this file hold is in the library without another word said: in the catalogues, in
 // the proof, in the matrix of tests, and in calls that name it.
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 
 #include <tutti/tutti.hpp>
@@ -94,16 +96,24 @@ void program(endpoint& door) {
   algorithm_cases::try_composition(core, toy_composition());
 }
 
-TEST(matrix, runs_both_on_the_embedded_engines) {
+launch with(int ranks) {
+  launch how;
+  how.ranks = ranks;
+  how.workers = 2;
+  return how;
+}
+
+TEST(matrix, runs_both_on_threads) {
+  for (const int p : {1, 2, 5}) {
+    const outcome end = run_threads(with(p), program);
+    EXPECT_EQ(end.failed_rank, -1) << p << " ranks: " << end.text;
+  }
+}
+
+TEST(matrix, runs_both_on_fibers) {
   for (const int p : {1, 2, 5, 8}) {
-    launch how;
-    how.ranks = p;
-    how.workers = 2;
-    for (const auto run_ranks : {run_threads, run_fibers}) {
-      if (run_ranks == run_threads && p > 5) continue;
-      const outcome end = run_ranks(how, program);
-      EXPECT_EQ(end.failed_rank, -1) << p << " ranks: " << end.text;
-    }
+    const outcome end = run_fibers(with(p), program);
+    EXPECT_EQ(end.failed_rank, -1) << p << " ranks: " << end.text;
   }
 }
 
@@ -141,6 +151,22 @@ TEST(call, runs_what_it_names) {
                std::vector<int>{world.rank() * (world.rank() + 1) / 2, world.rank() + 1},
            "the composition's result");
   });
+}
+
+TEST(call, runs_what_a_variable_names_on_fibers) {
+  setenv("TUTTI_ALLREDUCE_ALGORITHM", "everybody:window=1", 1);
+  run_options how;
+  how.engine = "fibers";
+  how.ranks = 4;
+  std::string ran;
+  run(how, [&](communicator& world) {
+    const std::vector<int> mine{world.rank()};
+    const auto sum = world.allreduce(send_buf(mine), op(ops::plus<>{}));
+    if (sum != std::vector<int>{6}) throw std::runtime_error("a wrong sum");
+    if (world.rank() == 0) ran = world.last_algorithm(collective::allreduce);
+  });
+  unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
+  EXPECT_EQ(ran, "allreduce/everybody");
 }
 
 }  // namespace
