@@ -49,15 +49,46 @@ macro(tutti_find_json)
   endif()
 endmacro()
 
-# The catalogue of all algorithms, made again when the head of one changes. It refers to each of them, so that no
-# linker can drop one out of a static library.
-function(tutti_generate_catalogue kind folder pattern output)
-  file(GLOB files CONFIGURE_DEPENDS "${folder}/${pattern}")
+# The catalogue of all algorithms or compositions of some folders, made again when the head of one changes. It refers to
+# each of them, so that no linker can drop one out of a static library.
+function(tutti_generate_catalogue kind folders output)
+  set(files "")
+  foreach(folder IN LISTS folders)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS "${folder}/${kind}/*.cpp")
+    list(APPEND files ${found})
+  endforeach()
   add_custom_command(OUTPUT "${output}"
-    COMMAND "${CMAKE_COMMAND}" "-Dkind=${kind}" "-Dfolder=${folder}" "-Doutput=${output}"
+    COMMAND "${CMAKE_COMMAND}" "-Dkind=${kind}" "-Dfolders=${folders}" "-Doutput=${output}"
       -P "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
-    DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
+    DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake" "${PROJECT_SOURCE_DIR}/include/tutti/core/collective.hpp"
+      "${PROJECT_SOURCE_DIR}/src/schedule/algorithm.hpp" "${PROJECT_SOURCE_DIR}/src/schedule/shape.hpp"
     COMMENT "Reading the heads of all ${kind}" VERBATIM)
+endfunction()
+
+# Makes a whole library of one that has the objects of src/: adds the catalogues, the algorithms and compositions of
+# further folders, and what it is linked with. Usage: tutti_complete(target [folder ...])
+function(tutti_complete target)
+  tutti_configure(${target})
+  target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS} Boost::context)
+  set(further "")
+  foreach(folder IN LISTS ARGN)
+    get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+    if(NOT IS_DIRECTORY "${folder}/algorithms" AND NOT IS_DIRECTORY "${folder}/compositions")
+      message(FATAL_ERROR "${folder} has no folder algorithms/ and none compositions/")
+    endif()
+    list(APPEND further "${folder}")
+  endforeach()
+  set(folders "${PROJECT_SOURCE_DIR}/src" ${further})
+  foreach(kind IN ITEMS algorithms compositions)
+    set(catalogue "${PROJECT_BINARY_DIR}/generated/${target}/${kind}.cpp")
+    tutti_generate_catalogue(${kind} "${folders}" "${catalogue}")
+    target_sources(${target} PRIVATE "${catalogue}")
+    foreach(folder IN LISTS further)
+      file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/${kind}/*.cpp")
+      target_sources(${target} PRIVATE ${files})
+    endforeach()
+  endforeach()
+  target_include_directories(${target} PRIVATE ${further})
 endfunction()
 
 # The built-in decision trees as a source file.

@@ -3,9 +3,9 @@
 # Writes the catalogue: reads the comment at the head of every file of src/algorithms and makes the table of all
 # algorithms of it. Run while building, whenever such a file has changed:
 #
-#   cmake -Dfolder=src/algorithms -Doutput=catalogue.cpp -P catalogue.cmake
+#   cmake -Dkind=algorithms "-Dfolders=src;further/folder" -Doutput=algorithms.cpp -P catalogue.cmake
 #
-# A file <collective>/<name>.cpp begins with
+# A file algorithms/<collective>/<name>.cpp of one of the folders begins with
 #
 #   // SPDX-License-Identifier: Apache-2.0
 #   //
@@ -14,9 +14,10 @@
 #   // The idea, in words.
 #   //
 #   // Source:       who had it
-#   // Restrictions: what it demands (schedule/algorithm.hpp has the names)       left out: nothing
+#   // Restrictions: what it demands, by names of schedule/algorithm.hpp          left out: nothing
 #   // Parameters:   name = usual in least..most: what it is; ...                 left out: none
-#   // Rounds:       a formula
+#                    the names are those of schedule/shape.hpp
+#   // Rounds:       a formula (docs/algorithms.md says what may stand in it)
 #   // Bytes:        a formula: what the busiest rank sends
 #   // Scratch:      a formula: of the rank that needs most
 #   // Good for:     words
@@ -24,28 +25,45 @@
 # and defines tutti::algorithms::<collective>_<name>::write(const shape&, builder&). Lines that go on are indented by
 # two more spaces.
 #
-# With -Dkind=compositions it makes the table of src/compositions. A file <name>.cpp there begins alike, with one name
-# <collective>/<name> for each collective it composes. An idea that demands different things of different collectives is
-# several files, <name>_<what>.cpp. Instead of the three formulas it has
+# With -Dkind=compositions it makes the table of the compositions. A file compositions/<name>.cpp begins alike, with one
+# name <collective>/<name> for each collective it composes. An idea that demands different things of different collectives
+# is several files, <name>_<what>.cpp. Instead of the three formulas it has
 #
 #   // Calls:        what it is made of, in words
 #
 # and it defines tutti::compositions::<name>::plan(planner&).
 cmake_minimum_required(VERSION 3.25)
 
-set(collectives barrier bcast reduce allreduce gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv
-  alltoallw reduce_scatter reduce_scatter_block scan exscan neighbor_allgatherv neighbor_alltoallv)
+# The names of an enumeration in a header of this project.
+function(names_of enumeration file variable)
+  file(READ "${CMAKE_CURRENT_LIST_DIR}/../${file}" text)
+  string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+  if(NOT text MATCHES "enum class ${enumeration} [^{]*{([^}]*)}")
+    message(FATAL_ERROR "${file}: there is no enumeration ${enumeration}, where the catalogue looks for names")
+  endif()
+  string(REGEX REPLACE "=[^,]*" "" names "${CMAKE_MATCH_1}")
+  string(REGEX MATCHALL "[a-z0-9_]+" names "${names}")
+  list(REMOVE_ITEM names none)
+  set(${variable} "${names}" PARENT_SCOPE)
+endfunction()
+names_of(collective include/tutti/core/collective.hpp collectives)
+names_of(restriction src/schedule/algorithm.hpp restrictions)
+names_of(knob src/schedule/shape.hpp knobs)
+
 if(kind STREQUAL "compositions")
+  set(one "a composition")
   set(own_keywords Calls)
-  set(pattern "*.cpp")
+  set(form "<name>.cpp")
+  set(taken null auto native)  # a tree and a call mean none by these, and the engine's own
   set(type composed_algorithm)
   set(table composition_catalogue)
   set(header "compose/composition.hpp")
   set(function "void plan(planner&)")
 else()
+  set(one "an algorithm")
   set(own_keywords Rounds Bytes Scratch)
-  set(pattern "*/*.cpp")
-  set(kind algorithms)
+  set(form "<collective>/<name>.cpp")
+  set(taken native)
   set(type pure_algorithm)
   set(table catalogue)
   set(header "schedule/algorithm.hpp")
@@ -61,27 +79,31 @@ function(quoted text variable)
   set(${variable} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
-file(GLOB files RELATIVE "${folder}" "${folder}/${pattern}")
+set(files "")  # folder|file, in the order of the files
+foreach(folder IN LISTS folders)
+  file(GLOB_RECURSE found RELATIVE "${folder}/${kind}" "${folder}/${kind}/*.cpp")
+  list(TRANSFORM found APPEND "|${folder}")
+  list(APPEND files ${found})
+endforeach()
 list(SORT files)
 set(declarations "")
 set(tables "")
 set(entries "")
 set(names "")
 foreach(file IN LISTS files)
-  if(kind STREQUAL "compositions")
-    if(NOT file MATCHES "^([a-z0-9_]+)\\.cpp$")
-      message(FATAL_ERROR "${file}: a composition is called <name>.cpp, in [a-z0-9_]")
-    endif()
+  string(REGEX MATCH "^([^|]*)\\|(.*)$" file "${file}")
+  set(short_file "${CMAKE_MATCH_1}")
+  set(file "${CMAKE_MATCH_2}/${kind}/${CMAKE_MATCH_1}")
+  if(kind STREQUAL "compositions" AND short_file MATCHES "^([a-z0-9_]+)\\.cpp$")
     set(symbol "${CMAKE_MATCH_1}")
     set(own_name "${CMAKE_MATCH_1}")
-  else()
-    if(NOT file MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)\\.cpp$")
-      message(FATAL_ERROR "${file}: an algorithm is called <collective>/<name>.cpp, in [a-z0-9_]")
-    endif()
+  elseif(kind STREQUAL "algorithms" AND short_file MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)\\.cpp$")
     set(symbol "${CMAKE_MATCH_1}_${CMAKE_MATCH_2}")
     set(own "${CMAKE_MATCH_1}/${CMAKE_MATCH_2}")
+  else()
+    message(FATAL_ERROR "${file}: ${one} is called ${kind}/${form}, in [a-z0-9_]")
   endif()
-  file(READ "${folder}/${file}" text)
+  file(READ "${file}" text)
   # Lists of CMake break at what these stand for.
   string(REPLACE ";" "@semicolon@" text "${text}")
   string(REPLACE "[" "@open@" text "${text}")
@@ -103,7 +125,9 @@ foreach(file IN LISTS files)
       set(line "${CMAKE_MATCH_3}")
       string(REPLACE " " "_" current "${CMAKE_MATCH_1}")
       if(NOT current IN_LIST keywords)
-        message(FATAL_ERROR "${file}: the head has \"${current}:\", known are ${keywords}")
+        list(JOIN keywords ":, " known)
+        string(REPLACE "_" " " known "${known}:")
+        message(FATAL_ERROR "${file}: the head has \"${CMAKE_MATCH_1}:\", known are ${known}")
       endif()
     elseif(field_names STREQUAL "")
       set(current names)
@@ -119,6 +143,7 @@ foreach(file IN LISTS files)
   endforeach()
   foreach(keyword IN LISTS required)
     if(field_${keyword} STREQUAL "")
+      string(REPLACE "_" " " keyword "${keyword}")
       message(FATAL_ERROR "${file}: the head lacks \"${keyword}:\"")
     endif()
   endforeach()
@@ -136,6 +161,10 @@ foreach(file IN LISTS files)
   string(REPLACE " " "" demands "${field_Restrictions}")
   string(REPLACE "," ";" demands "${demands}")
   foreach(demand IN LISTS demands)
+    if(NOT demand IN_LIST restrictions)
+      list(JOIN restrictions ", " known)
+      message(FATAL_ERROR "${file}: there is no restriction \"${demand}\", known are ${known}")
+    endif()
     string(APPEND needs " | restriction::${demand}")
   endforeach()
   string(REPLACE "restriction::none | " "" needs "${needs}")
@@ -145,13 +174,24 @@ foreach(file IN LISTS files)
   set(span "{}")
   string(REGEX REPLACE "; *" "@" described "${field_Parameters}")
   string(REPLACE "@" ";" described "${described}")
-  foreach(one IN LISTS described)
-    if(NOT one MATCHES "^([a-z]+) = ([0-9]+) in ([0-9]+)\\.\\.([0-9]+): (.+)$")
-      message(FATAL_ERROR "${file}: a parameter is described as \"k = 2 in 2..64: what it is\", not \"${one}\"")
+  foreach(one_parameter IN LISTS described)
+    if(NOT one_parameter MATCHES "^([a-z]+) = ([0-9]+) in ([0-9]+)\\.\\.([0-9]+): (.+)$")
+      message(FATAL_ERROR "${file}: a parameter is described as \"k = 2 in 2..64: what it is\", not \"${one_parameter}\"")
     endif()
-    set(knob "knob::${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}, ${CMAKE_MATCH_3}, ${CMAKE_MATCH_4}")
+    set(knob "${CMAKE_MATCH_1}")
+    set(values "${CMAKE_MATCH_2}, ${CMAKE_MATCH_3}, ${CMAKE_MATCH_4}")
     quoted("${CMAKE_MATCH_5}" what)
-    string(APPEND parameters "    {${knob}, ${what}},\n")
+    if(CMAKE_MATCH_2 LESS CMAKE_MATCH_3 OR CMAKE_MATCH_2 GREATER CMAKE_MATCH_4)
+      message(FATAL_ERROR "${file}: the usual value is out of range: \"${one_parameter}\"")
+    endif()
+    if(NOT knob IN_LIST knobs)
+      list(JOIN knobs ", " known)
+      message(FATAL_ERROR "${file}: there is no parameter \"${knob}\", known are ${known}")
+    endif()
+    if(parameters MATCHES "{knob::${knob},")
+      message(FATAL_ERROR "${file}: there are two parameters \"${knob}\"")
+    endif()
+    string(APPEND parameters "    {knob::${knob}, ${values}, ${what}},\n")
   endforeach()
   if(NOT parameters STREQUAL "")
     string(APPEND tables "constexpr knob_range ${symbol}_parameters[] = {\n${parameters}};\n")
@@ -178,18 +218,26 @@ foreach(file IN LISTS files)
   endif()
   quoted("${field_Good_for}" good_for)
   foreach(name IN LISTS all_names)
-    if(NOT name MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)$" OR NOT CMAKE_MATCH_1 IN_LIST collectives)
+    if(NOT name MATCHES "^([a-z0-9_]+)/([a-z0-9_]+)$")
       message(FATAL_ERROR "${file}: \"${name}\" is not <collective>/<name>")
     endif()
     set(what "${CMAKE_MATCH_1}")
     set(short "${CMAKE_MATCH_2}")
+    if(NOT what IN_LIST collectives)
+      list(JOIN collectives ", " known)
+      message(FATAL_ERROR "${file}: there is no collective \"${what}\", known are ${known}")
+    endif()
+    if(short IN_LIST taken)
+      message(FATAL_ERROR "${file}: \"${short}\" means something else where ${one} is named")
+    endif()
     if(kind STREQUAL "compositions" AND NOT "${own_name}_" MATCHES "^${short}_")
       message(FATAL_ERROR "${file}: \"${name}\" does not end in the name of the file, or what it begins with")
     endif()
     if(name IN_LIST names)
-      message(FATAL_ERROR "${file}: there is another ${name}")
+      message(FATAL_ERROR "${file}: there is another ${name}, in ${file_of_${name}}")
     endif()
     list(APPEND names "${name}")
+    set("file_of_${name}" "${file}")
     set("entry_${name}" "constexpr ${type} entry_${what}_${short} = {{
     .name = \"${name}\",
     .what = collective::${what},
@@ -213,7 +261,7 @@ foreach(name IN LISTS names)
 endforeach()
 file(WRITE "${output}.new" "// SPDX-License-Identifier: Apache-2.0
 //
-// Generated from the heads of the files of src/${kind}, in the order of the names.
+// Generated from the heads of the files of ${kind}, in the order of the names.
 #include <span>
 
 #include \"${header}\"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "check/programs.hpp"
+#include "select/demands.hpp"
 
 namespace tutti::check {
 namespace {
@@ -153,18 +154,18 @@ std::string text_of(const hierarchy& layout) {
   return all;
 }
 
-bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place) {
-  const auto needs = [&](restriction r) { return demands(c.needs, r); };
-  const int p = layout.ranks();
-  if (needs(restriction::power_of_two) && (p & (p - 1)) != 0) return false;
-  if (needs(restriction::even_ranks) && p % 2 != 0) return false;
-  if (needs(restriction::commutative) && ordered) return false;
-  if (needs(restriction::not_in_place) && in_place) return false;
-  if (needs(restriction::in_place) && !in_place) return false;
-  if (needs(restriction::hierarchical) && !layout.hierarchical()) return false;
-  if (needs(restriction::equal_nodes) && layout.ranks_per_node() == 0) return false;
-  if (needs(restriction::node_consecutive) && !layout.consecutive()) return false;
-  return !needs(restriction::rank_order) || layout.consecutive() || !ordered;
+bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place,
+            std::size_t count) {
+  call asked;
+  asked.what = c.what;
+  asked.count = count;
+  asked.in_place = in_place;
+  asked.op.which = ordered ? builtin_op::user : builtin_op::sum;
+  asked.op.commutative = !ordered;
+  asked.type = element_of<std::uint64_t>();
+  situation s{.call = agreed_part(asked, layout.ranks()), .shared_memory = true};
+  s.lie_on(layout);
+  return meets_demands(c, c.usual(), s);
 }
 
 proof prove(const composed_algorithm& c, int ranks) {
@@ -179,13 +180,15 @@ proof prove(const composed_algorithm& c, int ranks) {
     for (const bool ordered : {false, true})
       for (const bool in_place : {false, true}) {
         if ((ordered && !combines(c.what)) || (in_place && !reads_and_writes)) continue;
-        if (!serves(c, layout, ordered, in_place)) continue;
-        // What is right in order is right in any order.
-        if (!ordered && ranks > few && combines(c.what) && layout.consecutive()) continue;
         for (const knob_values& knobs :
              ranks <= few ? choices : std::vector{choices[++turn % choices.size()]})
           for (const int root : roots_of(c.what, ranks, number))
             for (const std::size_t count : counts_of(c.what, ranks, number)) {
+              if (!serves(c, layout, ordered, in_place, count)) continue;
+              // What is right in order is right in any order.
+              if (!ordered && ranks > few && combines(c.what) && layout.consecutive() &&
+                  serves(c, layout, true, in_place, count))
+                continue;
               wish w;
               w.what = c.what;
               w.ranks = ranks;

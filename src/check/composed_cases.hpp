@@ -19,8 +19,10 @@ std::vector<hierarchy> layouts_of(int ranks, bool some = false);
 /// As TUTTI_NODES takes it, level by level: "0:0:1:1 / 0:0:0:0".
 std::string text_of(const hierarchy& layout);
 
-/// Whether the composition serves calls of this operator, in place or not, on that layout.
-bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place);
+/// Whether the composition serves calls of this operator, in place or not, of so many elements on that
+/// layout.
+bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place,
+            std::size_t count);
 
 /// `calls` of the proof are composed calls, `messages` the calls that they make.
 proof prove(const composed_algorithm& c, int ranks);

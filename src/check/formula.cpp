@@ -25,6 +25,12 @@ const double* variables::find(std::string_view name) const noexcept {
   return nullptr;
 }
 
+std::string variables::names() const {
+  std::string all;
+  for (const auto& [known, its] : all_) all += (all.empty() ? "" : ", ") + known;
+  return all;
+}
+
 formula_error::formula_error(std::string_view formula, std::size_t at, const std::string& problem)
     : std::invalid_argument(problem + "\n  " + std::string(formula) + "\n  " + std::string(at, ' ') + "^"),
       position(at) {}
@@ -188,7 +194,7 @@ class parser {
       return *value;
     }
     at_ = begin;
-    fail("\"" + std::string(word) + "\" is not known here");
+    fail("\"" + std::string(word) + "\" is not known here, but " + given_.names());
   }
   double call(std::string_view word, std::size_t begin) {
     const auto f = std::find_if(functions.begin(), functions.end(), [&](auto& g) { return g.name == word; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The claims of an algorithm's head as formulas: 2 * n * (p - 1) / p, or <= ceil_log(k, p) + 1 for a bound.
+// What they may name stands in check/plan.hpp.
 //
 // What C knows: numbers, names, + - * / and parentheses, comparisons, && || ! and ?:. All values are real
 // numbers, `/` included; a comparison is 1 or 0. Functions: ceil, floor, min, max, log2, log(base, x), sqrt,
@@ -21,6 +22,7 @@ class variables {
  public:
   void set(std::string_view name, double value);
   const double* find(std::string_view name) const noexcept;
+  std::string names() const;  ///< "p, root, n"
 
  private:
   std::vector<std::pair<std::string, double>> all_;

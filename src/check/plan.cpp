@@ -339,7 +339,8 @@ variables variables_of(const plan& p) {
   v.set("second", p.ranks - p.first_group);
   v.set("sources", static_cast<double>(degree_in));
   v.set("destinations", static_cast<double>(degree_out));
-  for (std::size_t i = 0; i < p.knobs.size(); ++i) v.set(knob_names[i], p.knobs[i]);
+  for (std::size_t i = 0; i < p.knobs.size(); ++i)
+    if (p.knobs[i] != 0) v.set(knob_names[i], p.knobs[i]);  // 0: the algorithm has no such parameter
   const auto segment = static_cast<std::size_t>(p.knobs[static_cast<std::size_t>(knob::segment)]);
   if (segment != 0) {
     const std::size_t each =

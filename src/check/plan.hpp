@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "check/formula.hpp"
@@ -85,9 +86,28 @@ using writer = std::function<void(const shape&, builder&)>;
 /// One schedule a rank.
 std::vector<schedule> write_all(const writer& write, const plan& p);
 
-/// What the formulas of the heads may name: p, root, n, b, pof2, ordered, in_place, word, segments, each
-/// knob; of two groups also `first` and `second`, their sizes; of neighbour collectives `sources` and
-/// `destinations`, the largest degrees.
+/// What the formulas of the heads may name, besides the parameters that the algorithm has.
+struct formula_name {
+  std::string_view name, what;
+};
+inline constexpr formula_name formula_names[] = {
+    {"p", "the number of ranks; between two groups, of both"},
+    {"root", "the root"},
+    {"n",
+     "bytes of the whole vector: of the operand in bcast, reduce, allreduce, scan and exscan; `p * b` where "
+     "every rank has a block of the same length; the sum of all blocks in forms with a count for each rank; "
+     "in alltoallv, alltoallw and neighbor_alltoallv the most that one rank gives"},
+    {"b", "bytes of a block; of the longest where they differ"},
+    {"pof2", "the largest power of two that is not greater than `p`"},
+    {"segments", "`ceil(n / segment)`, of algorithms that have this parameter"},
+    {"ordered", "1 where the operator does not commute, else 0"},
+    {"in_place", "1 where the call is in place, else 0"},
+    {"word", "8, the bytes of a counter"},
+    {"first", "size of the first of two groups"},
+    {"second", "size of the second of two groups"},
+    {"sources", "the largest number of neighbours that a rank receives from"},
+    {"destinations", "the largest number of neighbours that a rank sends to"}};
+/// Their values.
 variables variables_of(const plan& p);
 
 }  // namespace tutti::check

@@ -14,25 +14,25 @@
 
 namespace tutti {
 
-/// What an algorithm demands of a call, as bits. Names as in the trees.
+/// What an algorithm demands of a call, as bits; restriction_names says what they mean.
 enum class restriction : std::uint32_t {
   none = 0,
-  power_of_two = 1u << 0,  ///< the number of ranks
+  power_of_two = 1u << 0,
   commutative = 1u << 1,
   builtin_op = 1u << 2,
   not_in_place = 1u << 3,
   even_ranks = 1u << 5,
   count_ge_ranks = 1u << 6,
   in_place = 1u << 8,
-  equal_regions = 1u << 9,      ///< parameter region divides the number of ranks
-  inter = 1u << 10,             ///< between two groups; algorithms without it serve calls within one
-  hierarchical = 1u << 11,      ///< several nodes, one of them of several ranks
-  equal_nodes = 1u << 12,       ///< every node has as many ranks
-  node_consecutive = 1u << 13,  ///< the ranks of every node are consecutive
-  rank_order = 1u << 14,        ///< combining node by node keeps the order of operands, or it does not matter
-  host_memory = 1u << 16,       ///< of buffers
-  peer_readable = 1u << 17,     ///< ranks read one another's buffers
-  parent = 1u << 15,            ///< the group is the whole job
+  equal_regions = 1u << 9,
+  inter = 1u << 10,
+  hierarchical = 1u << 11,
+  equal_nodes = 1u << 12,
+  node_consecutive = 1u << 13,
+  rank_order = 1u << 14,
+  host_memory = 1u << 16,
+  peer_readable = 1u << 17,
+  parent = 1u << 15,
 };
 constexpr restriction operator|(restriction a, restriction b) {
   return static_cast<restriction>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -43,24 +43,29 @@ constexpr bool demands(restriction all, restriction one) {
 
 struct restriction_name {
   restriction which;
-  std::string_view name;
+  std::string_view name;  ///< as in the heads of the files, and in the trees
+  std::string_view what;  ///< of a call that meets it
 };
-inline constexpr restriction_name restriction_names[] = {{restriction::power_of_two, "power_of_two"},
-                                                         {restriction::commutative, "commutative"},
-                                                         {restriction::builtin_op, "builtin_op"},
-                                                         {restriction::not_in_place, "not_in_place"},
-                                                         {restriction::even_ranks, "even_ranks"},
-                                                         {restriction::count_ge_ranks, "count_ge_ranks"},
-                                                         {restriction::in_place, "in_place"},
-                                                         {restriction::equal_regions, "equal_regions"},
-                                                         {restriction::inter, "inter"},
-                                                         {restriction::hierarchical, "hierarchical"},
-                                                         {restriction::equal_nodes, "equal_nodes"},
-                                                         {restriction::node_consecutive, "node_consecutive"},
-                                                         {restriction::rank_order, "rank_order"},
-                                                         {restriction::parent, "parent"},
-                                                         {restriction::host_memory, "host_memory"},
-                                                         {restriction::peer_readable, "peer_readable"}};
+inline constexpr restriction_name restriction_names[] = {
+    {restriction::power_of_two, "power_of_two", "the number of ranks is one"},
+    {restriction::even_ranks, "even_ranks", "the number of ranks is even"},
+    {restriction::equal_regions, "equal_regions", "the parameter `region` divides the number of ranks"},
+    {restriction::count_ge_ranks, "count_ge_ranks", "there are at least as many elements as ranks"},
+    {restriction::commutative, "commutative", "the operator commutes"},
+    {restriction::builtin_op, "builtin_op", "the operator is one of the library's"},
+    {restriction::in_place, "in_place", "the call is in place"},
+    {restriction::not_in_place, "not_in_place", "the call is not in place"},
+    {restriction::inter, "inter",
+     "the call is between two groups; algorithms without it serve calls within one"},
+    {restriction::hierarchical, "hierarchical", "there are several nodes, and one of them has several ranks"},
+    {restriction::equal_nodes, "equal_nodes", "every node has as many ranks"},
+    {restriction::node_consecutive, "node_consecutive", "the ranks of every node are consecutive"},
+    {restriction::rank_order, "rank_order",
+     "combining node by node keeps the order of operands: the ranks of every node are consecutive, or the "
+     "operator commutes, or nothing is combined"},
+    {restriction::parent, "parent", "the group is the whole job"},
+    {restriction::host_memory, "host_memory", "the buffers are in the host's memory"},
+    {restriction::peer_readable, "peer_readable", "the ranks read one another's buffers"}};
 
 /// A parameter that an algorithm has.
 struct knob_range {

@@ -439,23 +439,22 @@ inline std::vector<std::string> variants(const catalogue_entry& a, int size) {
   return all;
 }
 
-inline void try_all(detail::core& core, const std::string& name, const pure_algorithm& a) {
+/// One algorithm of the catalogue, with its usual parameters and with others.
+inline void try_algorithm(detail::core& core, const pure_algorithm& a) {
   if (is_neighborly(a.what) || demands(a.needs, restriction::inter)) return;
+  const std::string name(a.name);
   try_all_of<affine>(core, name, a.what, true);
   try_all_of<std::uint64_t>(core, name, a.what, combines(a.what));
   try_all_of<std::uint8_t>(core, name, a.what, false);
+  for (const std::string& other : variants(a, core.size())) {
+    try_all_of<affine>(core, other, a.what, false);
+    if (combines(a.what)) try_all_of<std::uint64_t>(core, other, a.what, false);
+  }
 }
 
 /// Everything that this engine can run on this communicator.
 inline void try_everything(detail::core& core) {
-  for (const pure_algorithm* a : catalogue()) {
-    try_all(core, std::string(a->name), *a);
-    for (const std::string& name : variants(*a, core.size()))
-      if (!is_neighborly(a->what) && !demands(a->needs, restriction::inter)) {
-        try_all_of<affine>(core, name, a->what, false);
-        if (combines(a->what)) try_all_of<std::uint64_t>(core, name, a->what, false);
-      }
-  }
+  for (const pure_algorithm* a : catalogue()) try_algorithm(core, *a);
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
     if (is_neighborly(what)) continue;
@@ -465,16 +464,17 @@ inline void try_everything(detail::core& core) {
   }
 }
 
-/// Every composition that the layout of this communicator permits.
+/// One composition of the catalogue, where the layout of this communicator permits it.
+inline void try_composition(detail::core& core, const composed_algorithm& a, bool thorough = true) {
+  const std::string name(a.name);
+  try_all_of<affine>(core, name, a.what, thorough && core.size() <= 6, true);
+  if (!thorough) return;
+  try_all_of<std::uint64_t>(core, name, a.what, false, true);
+  for (const std::string& other : variants(a, core.size()))
+    try_all_of<affine>(core, other, a.what, false, true);
+}
 inline void try_every_composition(detail::core& core, bool thorough = true) {
-  for (const composed_algorithm* a : composition_catalogue()) {
-    const std::string name(a->name);
-    try_all_of<affine>(core, name, a->what, thorough && core.size() <= 6, true);
-    if (!thorough) continue;
-    try_all_of<std::uint64_t>(core, name, a->what, false, true);
-    for (const std::string& other : variants(*a, core.size()))
-      try_all_of<affine>(core, other, a->what, false, true);
-  }
+  for (const composed_algorithm* a : composition_catalogue()) try_composition(core, *a, thorough);
 }
 
 }  // namespace tutti::algorithm_cases

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "check/formula.hpp"
+#include "check/plan.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::check {
@@ -109,15 +110,25 @@ TEST(claim, is_exact_or_a_bound) {
   EXPECT_FALSE(evaluate_claim("log2(-1)", given()).holds(0));
 }
 
+TEST(names, have_a_value_in_every_plan) {
+  wish w;
+  w.what = collective::alltoallv;
+  w.ranks = 4;
+  w.knobs[static_cast<std::size_t>(knob::segment)] = 16;
+  const variables v = variables_of(make_plan(w));
+  for (const formula_name& one : formula_names) EXPECT_NE(v.find(one.name), nullptr) << one.name;
+  EXPECT_NE(v.find("segment"), nullptr);
+  EXPECT_EQ(v.find("window"), nullptr);  // what an algorithm has not it cannot name
+}
+
 TEST(claim, every_head_parses) {
-  variables v = given();
-  for (const char* name : {"root", "b", "pof2", "ordered", "in_place", "word", "segments", "first", "second",
-                           "sources", "destinations"})
-    v.set(name, 1);
-  for (const std::string_view name : knob_names) v.set(name, 2);
-  for (const pure_algorithm* a : catalogue())
+  for (const pure_algorithm* a : catalogue()) {
+    variables v;
+    for (const formula_name& one : formula_names) v.set(one.name, 1);
+    for (const knob_range& k : a->parameters) v.set(name_of(k.which), k.usual);
     for (const std::string_view claim : {a->rounds, a->bytes, a->scratch})
       EXPECT_NO_THROW(evaluate_claim(claim, v)) << a->name << ": " << claim;
+  }
 }
 
 }  // namespace

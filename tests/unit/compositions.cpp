@@ -62,7 +62,8 @@ int expect_found(const composed_algorithm& c, const planted& fault_of, std::size
   const hierarchy layout = nodes({0, 0, 1, 1});
   int tried = 0;
   for (const bool in_place : {false, true}) {
-    if (!serves(c, layout, combines(c.what), in_place) || (in_place && c.what == collective::bcast)) continue;
+    if (!serves(c, layout, combines(c.what), in_place, 7) || (in_place && c.what == collective::bcast))
+      continue;
     wish w;
     w.what = c.what;
     w.ranks = 4;

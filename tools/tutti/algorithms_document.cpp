@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include "check/plan.hpp"
+
 namespace tutti::tool {
 namespace {
 
@@ -33,18 +35,7 @@ In them stand
 
 | | |
 | --- | --- |
-| `p` | the number of ranks; between two groups, of both |
-| `root` | the root |
-| `n` | bytes of the whole vector: of the operand in bcast, reduce, allreduce, scan and exscan; `p * b` where every rank has a block of the same length; the sum of all blocks in forms with a count for each rank; in alltoallv, alltoallw and neighbor_alltoallv the most that one rank gives |
-| `b` | bytes of a block; of the longest where they differ |
-| `pof2` | the largest power of two that is not greater than `p` |
-| `segments` | `ceil(n / segment)` |
-| `ordered` | 1 where the operator does not commute, else 0 |
-| `in_place` | 1 where the call is in place, else 0 |
-| `word` | 8, the bytes of a counter |
-| `first`, `second` | sizes of the two groups |
-| `sources`, `destinations` | the largest number of neighbours that a rank receives from, and sends to |
-| @parameters@ | the algorithm's parameters |
+@names@| @parameters@ | the algorithm's parameters |
 
 and `ceil`, `floor`, `min`, `max`, `log2`, `log(base, x)`, `sqrt`, `pow`, `ceil_log(k, x)` (the smallest e with k^e >= x) and
 `floor_log(k, x)` (the largest e with k^e <= x). A comparison is 1 or 0, and `c ? x : y` is as in C.
@@ -53,26 +44,23 @@ Restrictions say which calls an algorithm or a composition serves:
 
 | | |
 | --- | --- |
-| `power_of_two`, `even_ranks` | the number of ranks is one |
-| `equal_regions` | the parameter `region` divides the number of ranks |
-| `count_ge_ranks` | there are at least as many elements as ranks |
-| `commutative` | the operator commutes |
-| `builtin_op` | the operator is one of the library's |
-| `in_place`, `not_in_place` | the call is; the call is not |
-| `inter` | the call is between two groups; algorithms without it serve calls within one |
-| `hierarchical` | there are several nodes, and one of them has several ranks |
-| `equal_nodes` | every node has as many ranks |
-| `node_consecutive` | the ranks of every node are consecutive |
-| `rank_order` | the ranks of every node are consecutive, or the operator commutes, or nothing is combined |
-| `parent` | the group is the whole job |
-)";
+@restrictions@)";
 
-std::string preface_with_parameters() {
-  constexpr std::string_view mark = "@parameters@";
-  std::string text = preface, names;
+std::string preface_with_names() {
+  std::string text = preface, names, parameters, restrictions;
+  const auto replace = [&](std::string_view mark, const std::string& by) {
+    text.replace(text.find(mark), mark.size(), by);
+  };
+  for (const check::formula_name& one : check::formula_names)
+    names += fmt::format("| `{}` | {} |\n", one.name, one.what);
   for (const std::string_view name : knob_names)
-    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
-  return text.replace(text.find(mark), mark.size(), names);
+    parameters += fmt::format("{}`{}`", parameters.empty() ? "" : ", ", name);
+  for (const restriction_name& one : restriction_names)
+    restrictions += fmt::format("| `{}` | {} |\n", one.name, one.what);
+  replace("@names@", names);
+  replace("@parameters@", parameters);
+  replace("@restrictions@", restrictions);
+  return text;
 }
 
 std::string escaped(std::string_view text) {
@@ -102,8 +90,8 @@ std::string head_items(const catalogue_entry& a) {
   const auto line = [&](std::string_view what, std::string_view value) { text += item(what, value); };
   line("source", escaped(a.source));
   std::string needs;
-  for (const auto& [bit, name] : restriction_names)
-    if (demands(a.needs, bit)) needs += fmt::format("{}`{}`", needs.empty() ? "" : ", ", name);
+  for (const restriction_name& one : restriction_names)
+    if (demands(a.needs, one.which)) needs += fmt::format("{}`{}`", needs.empty() ? "" : ", ", one.name);
   line("restrictions", needs.empty() ? "none" : needs);
   if (a.parameters.empty()) line("parameters", "none");
   for (const knob_range& k : a.parameters)
@@ -152,7 +140,7 @@ std::string composed_sections(std::span<const composed_algorithm* const> all, st
 
 std::string algorithms_document(std::span<const pure_algorithm* const> all,
                                 std::span<const composed_algorithm* const> composed) {
-  std::string text = preface_with_parameters(), contents = "\n## Contents\n\n", sections;
+  std::string text = preface_with_names(), contents = "\n## Contents\n\n", sections;
   const pure_algorithm* before = nullptr;
   for (const pure_algorithm* a : all) {
     if (before == nullptr || before->what != a->what) {

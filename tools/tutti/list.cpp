@@ -24,8 +24,8 @@ using compositions = std::vector<const composed_algorithm*>;
 // What an algorithm and a composition both have.
 json to_json(const catalogue_entry& e, std::string_view kind) {
   json restrictions = json::array(), parameters = json::array();
-  for (const auto& [bit, name] : restriction_names)
-    if (demands(e.needs, bit)) restrictions.push_back(name);
+  for (const restriction_name& one : restriction_names)
+    if (demands(e.needs, one.which)) restrictions.push_back(one.name);
   for (const knob_range& k : e.parameters)
     parameters.push_back({{"name", name_of(k.which)},
                           {"default", k.usual},

@@ -68,8 +68,8 @@ std::string setting_for(const composed_algorithm& c) { return setting_of(c, over
 
 std::string restrictions_of(const catalogue_entry& a, std::string_view none) {
   std::string all;
-  for (const auto& [bit, name] : restriction_names)
-    if (demands(a.needs, bit)) all += (all.empty() ? "" : ", ") + std::string(name);
+  for (const restriction_name& one : restriction_names)
+    if (demands(a.needs, one.which)) all += (all.empty() ? "" : ", ") + std::string(one.name);
   return all.empty() ? std::string(none) : all;
 }
 

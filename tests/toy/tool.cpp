@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line with the toys in its catalogues: whatever it says of algorithms and compositions, it says
+// of these.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tool/shell.hpp"
+
+namespace {
+
+using namespace tool_tests;
+
+testing::AssertionResult says(const ending& e, int status, std::string_view part) {
+  if (e.status == status && e.text.find(part) != e.text.npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "status " << e.status << ", no \"" << part << "\" in\n" << e.text;
+}
+ending explain(const std::string& variables, const std::string& call) {
+  return shell(variables + " '" TUTTI_TOOL "' explain " + call + " --engine threads --json");
+}
+
+TEST(list, has_both) {
+  EXPECT_TRUE(says(tutti("list allreduce"), 0, "allreduce/everybody"));
+  EXPECT_TRUE(
+      says(tutti("list allreduce/everybody --json"), 0, "\"TUTTI_ALLREDUCE_ALGORITHM=everybody:window=4\""));
+  EXPECT_TRUE(
+      says(tutti("list scan/own_last --json"), 0, "\"TUTTI_SCAN_COMPOSITION=own_last:segment=65536\""));
+}
+
+TEST(list, writes_both_into_the_document) {
+  const ending document = tutti("list --markdown");
+  EXPECT_TRUE(says(document, 0, "\n### allreduce/everybody\n"));
+  EXPECT_TRUE(says(document, 0, "- parameter: `window` = 4, from 1 to 64: messages under way together\n"));
+  EXPECT_TRUE(says(document, 0, "\n### own_last\n"));
+}
+
+TEST(show, draws_the_algorithm) {
+  EXPECT_TRUE(says(tutti("show allreduce/everybody --ranks 4"), 0, "allreduce/everybody"));
+}
+
+TEST(check, proves_both) {
+  EXPECT_TRUE(says(tutti("check everybody own_last --ranks 1..6"), 0, "2 algorithms"));
+  EXPECT_TRUE(says(tutti("check everybody:window=2 --ranks 5"), 0, "all proved"));
+  EXPECT_TRUE(says(tutti("check everybdoy"), 2, "did you mean \"everybody\"?"));
+}
+
+TEST(explain, follows_a_variable) {
+  const std::string call = "allreduce --ranks 6 --bytes 64";
+  EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybody:window=2", call), 0,
+                   "\"algorithm\": \"allreduce/everybody\""));
+  EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybody", call + " --op noncommutative"), 0,
+                   "it demands an operator that is declared commutative"));
+  EXPECT_TRUE(says(explain("TUTTI_SCAN_COMPOSITION=own_last", "scan --ranks 6 --bytes 64"), 0,
+                   "\"composition\": \"scan/own_last\""));
+  EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybdoy", call), 2, "everybody"));
+}
+
+TEST(explain, rejects_with_a_reason_what_the_tree_does_not_choose) {
+  const ending e = explain("", "allreduce --ranks 6 --bytes 64 --in-place");
+  EXPECT_TRUE(says(e, 0, "allreduce/everybody"));
+  EXPECT_TRUE(says(e, 0, "it does not work in place"));
+}
+
+// A document that chooses both, with what stands in it for `with` and `use`.
+std::string tree(const std::string& use, const std::string& with) {
+  return R"({"schema": "tutti/tree/1",
+  "composition": {"scan": [{"when": {"in_place": false}, "use": "own_last", "with": {"segment": "8K"}}]},
+  "pure": {"allreduce": [{"when": {"commutative": true, "in_place": false, "inter": false}, "use": ")" +
+         use + R"(", "with": )" + with + "}]}}\n";
+}
+
+TEST(tree, may_name_both) {
+  const scratch_folder folder;
+  const std::string file = folder.file("tree.json", tree("everybody", R"({"window": 8})"));
+  EXPECT_EQ(tutti("validate '" + file + "'").status, 0) << tutti("validate '" + file + "'").text;
+  const std::string variable =
+      "TUTTI_COLL_SELECTION_JSON_FILE='" + file + "' TUTTI_COLL_COMPOSITION_JSON_FILE='" + file + "'";
+  const ending pure = explain(variable, "allreduce --ranks 6 --bytes 64");
+  EXPECT_TRUE(says(pure, 0, "\"algorithm\": \"allreduce/everybody\""));
+  EXPECT_TRUE(says(pure, 0, "\"window\": 8"));
+  const ending composed = explain(variable, "scan --ranks 6 --bytes 64");
+  EXPECT_TRUE(says(composed, 0, "\"composition\": \"scan/own_last\""));
+  EXPECT_TRUE(says(composed, 0, "\"segment\": 8192"));
+}
+
+TEST(tree, is_told_of_mistakes) {
+  const scratch_folder folder;
+  const auto validated = [&](const std::string& use, const std::string& with) {
+    return tutti("validate '" + folder.file("tree.json", tree(use, with)) + "'");
+  };
+  EXPECT_TRUE(says(validated("everybdoy", "{}"), 1, "did you mean \"everybody\"?"));
+  EXPECT_TRUE(says(validated("everybody", R"({"widnow": 8})"), 1, "did you mean \"window\"?"));
+  EXPECT_TRUE(says(validated("everybody", R"({"window": 65})"), 1, "from 1 to 64"));
+}
+
+}  // namespace
