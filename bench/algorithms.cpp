@@ -35,6 +35,7 @@
 
 #include "algorithms/measuring.hpp"
 #include "compare/process.hpp"
+#include "machine.hpp"
 #include "protocol.hpp"
 #include "tutti/core/collective.hpp"
 

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "machine.hpp"
 #include "protocol.hpp"
 
 namespace bench {
