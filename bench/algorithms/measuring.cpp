@@ -9,7 +9,7 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "protocol.hpp"
 #include "select/choose.hpp"
 #include "tune/job.hpp"

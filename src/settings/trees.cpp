@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "face/trees.hpp"
+#include "settings/trees.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -13,9 +13,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "face/settings.hpp"
 #include "group/hierarchy.hpp"
 #include "select/resolve.hpp"
+#include "settings/settings.hpp"
 #include "tutti/core/call.hpp"
 
 namespace tutti::tool {

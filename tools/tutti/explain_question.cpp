@@ -14,7 +14,7 @@
 #include "engines/layout.hpp"
 #include "engines/offers.hpp"
 #include "explain.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "select/nearest.hpp"
 #include "text.hpp"
 #include "tutti/core/error.hpp"

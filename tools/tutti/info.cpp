@@ -13,7 +13,7 @@
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/layout.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
 #include "tutti/core/error.hpp"

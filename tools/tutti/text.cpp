@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "face/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace tutti::tool {
 namespace {

@@ -22,7 +22,7 @@
 #include "core/environment.hpp"
 #include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "select/nearest.hpp"
 #include "select/tree_text.hpp"
 #include "subcommands.hpp"
