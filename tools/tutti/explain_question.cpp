@@ -11,12 +11,12 @@
 #include "core/environment.hpp"
 #include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/layout.hpp"
+#include "engines/node_layout.hpp"
 #include "engines/offers.hpp"
 #include "explain.hpp"
+#include "launch/defaults.hpp"
 #include "launch/modules.hpp"
 #include "select/nearest.hpp"
-#include "text.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::tool {
@@ -138,7 +138,7 @@ std::string pick_engine(const question& q, asked_call& asked, int ranks) {
   asked.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
-    return setting("TUTTI_SEED").value_or("0") != "0" || ranks > usable_cores() ? "fibers" : "threads";
+    return default_engine(ranks, number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0) != 0);
   }
   if (std::find(std::begin(engines), std::end(engines), name) == std::end(engines))
     no_such("engine", name, engines);
@@ -190,6 +190,19 @@ std::size_t read_count(const question& q, const element& type, collective what) 
   return bytes / type.size;
 }
 
+void refuse_nonsense(const question& q, collective what, int ranks) {
+  if (q.in_place && (what == collective::barrier || what == collective::bcast || is_neighborly(what)))
+    throw wrong_question(fmt::format("{} knows no in place; leave --in-place out", q.what));
+  if (q.in_place && q.inter) throw wrong_question("between two groups nothing is in place");
+  if (q.root != 0 && !is_rooted(what))
+    throw wrong_question(fmt::format("{} has no root; leave --root out", q.what));
+  if (q.root < 0 || q.root >= ranks)
+    throw wrong_question(fmt::format("--root is {}, but ranks are 0 to {}", q.root, ranks - 1));
+  if (q.inter && (what == collective::scan || what == collective::exscan || is_neighborly(what)))
+    throw wrong_question(fmt::format("{} does not go between two groups; leave --inter out", q.what));
+  if (q.inter && ranks < 2) throw wrong_question("two groups have two ranks at least; give --ranks");
+}
+
 }  // namespace
 
 asked_call read_question(const question& q) {
@@ -197,10 +210,7 @@ asked_call read_question(const question& q) {
   call& c = asked.meant;
   c.what = read_collective(q.what);
   asked.from["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
-  const int ranks = q.ranks != 0
-                        ? q.ranks
-                        : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
-                                                          static_cast<std::uint64_t>(usable_cores())));
+  const int ranks = q.ranks != 0 ? q.ranks : default_ranks();
   asked.engine = pick_engine(q, asked, ranks);
   asked.mpi = pick_mpi(q, asked);
   read_layout(q, asked, ranks);
@@ -218,16 +228,7 @@ asked_call read_question(const question& q) {
   c.count = read_count(q, c.type, c.what);
   c.in_place = q.in_place;
   c.root = q.root;
-  if (q.in_place && (c.what == collective::barrier || c.what == collective::bcast || is_neighborly(c.what)))
-    throw wrong_question(fmt::format("{} knows no in place; leave --in-place out", q.what));
-  if (q.in_place && q.inter) throw wrong_question("between two groups nothing is in place");
-  if (q.root != 0 && !is_rooted(c.what))
-    throw wrong_question(fmt::format("{} has no root; leave --root out", q.what));
-  if (q.root < 0 || q.root >= ranks)
-    throw wrong_question(fmt::format("--root is {}, but ranks are 0 to {}", q.root, ranks - 1));
-  if (q.inter && (c.what == collective::scan || c.what == collective::exscan || is_neighborly(c.what)))
-    throw wrong_question(fmt::format("{} does not go between two groups; leave --inter out", q.what));
-  if (q.inter && ranks < 2) throw wrong_question("two groups have two ranks at least; give --ranks");
+  refuse_nonsense(q, c.what, ranks);
 
   asked.blocking = !q.nonblocking;
   situation& s = asked.seen;

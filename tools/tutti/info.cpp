@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti info: what this installation can do here. Engines, MPIs, the machine, the variables in force.
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -12,10 +11,12 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/layout.hpp"
+#include "engines/node_layout.hpp"
+#include "launch/defaults.hpp"
 #include "launch/modules.hpp"
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
+#include "tune/machine.hpp"
 #include "tutti/core/error.hpp"
 #include "tutti/version.hpp"
 
@@ -23,13 +24,6 @@ namespace tutti::tool {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
 
 std::string count_of(int n, const char* noun) { return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s"); }
 
@@ -56,9 +50,7 @@ json layout_in_force() {
     return one;
   }
   try {
-    const int ranks = over_mpi ? by.ranks
-                               : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
-                                                                 static_cast<std::uint64_t>(usable_cores())));
+    const int ranks = over_mpi ? by.ranks : default_ranks();
     const hierarchy layout = layout_of_process(ranks);
     std::string text = count_of(ranks, "rank") + " on " + count_of(layout.nodes(), "node");
     if (layout.ranks_per_node() > 0 && layout.nodes() > 1)
@@ -91,7 +83,7 @@ json gather() {
   }
   if (!all["modules"].empty()) all["engines"].push_back("mpi");
   all["searched"] = module_folders();
-  all["machine"] = {{"processor", processor()},
+  all["machine"] = {{"processor", tune::processor()},
                     {"usable_cores", usable_cores()},
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};

@@ -2,7 +2,6 @@
 //
 // tutti tune: measures what may be quicker than what is chosen now, and writes the trees that choose it.
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -23,9 +22,11 @@
 #include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "launch/modules.hpp"
+#include "progress_bar.hpp"
 #include "select/nearest.hpp"
 #include "select/tree_text.hpp"
 #include "subcommands.hpp"
+#include "tune/machine.hpp"
 #include "tune_report.hpp"
 #include "tutti/core/error.hpp"
 
@@ -56,30 +57,6 @@ double read_seconds(const std::string& text) {
   return unit.empty() || unit == "s" ? value : unit == "m" || unit == "min" ? 60 * value : -1;
 }
 
-// On a terminal a bar; in a log a line for every tenth of the time.
-class bar {
- public:
-  void show(const std::string& what, double part) {
-    if (terminal_) {
-      constexpr int width = 30;
-      const int full = static_cast<int>(part * width);
-      fmt::print(stderr, "\r\033[K[{}{}] {:3.0f} %  {}", std::string(static_cast<std::size_t>(full), '#'),
-                 std::string(static_cast<std::size_t>(width - full), ' '), 100 * part, what);
-      std::fflush(stderr);
-    } else if (part >= next_) {
-      fmt::print(stderr, "{:3.0f} %  {}\n", 100 * part, what);
-      while (next_ <= part) next_ += 0.1;
-    }
-  }
-  void end() {
-    if (terminal_) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  double next_ = 0;
-};
-
 // Powers of two, halves between them, and the number itself.
 std::vector<int> numbers_of_ranks(int ranks, bool quick) {
   std::vector<int> all;
@@ -94,18 +71,11 @@ std::vector<int> numbers_of_ranks(int ranks, bool quick) {
   return all;
 }
 
-std::string cpu_model() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
-  return "unknown";
-}
-
 // What a reader must know to judge the figures, and to have them again.
 std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::string& mpi,
                                                const std::vector<int>& ranks) {
   std::map<std::string, std::string> all;
-  all["cpu"] = cpu_model();
+  all["cpu"] = tune::processor();
   all["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));  // mpirun may bind this process to one
   all["engine"] = w.engine;
   for (const int p : ranks) all["ranks"] += (all["ranks"].empty() ? "" : ",") + std::to_string(p);
@@ -251,6 +221,55 @@ literals only_for(const std::string& module, document& trees) {
   return all;
 }
 
+// A campaign for each number of ranks, into `t` of the process in which rank 0 is. False where a rank failed.
+bool measure_all(const tune_wishes& w, const document& base, const tune::rules& rules,
+                 const std::vector<int>& numbers, double budget, tuned& t) {
+  progress_bar progress;
+  const auto start = steady::now();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double gone = seconds_since(start);
+    tune::wishes wanted = campaign_of(w, (budget - gone) / static_cast<double>(numbers.size() - i));
+    wanted.keep = rules;
+    wanted.guidelines = numbers[i] == w.ranks;
+    tune::campaign_result result;
+    bool here = false;  // rank 0 is in this process
+    const tune::progress said = [&](const std::string& what, double) {
+      progress.show(fmt::format("{} ranks: {}", numbers[i], what),
+                    std::min(1.0, seconds_since(start) / budget));
+    };
+    const outcome end = tune::start(w.engine, numbers[i], 0, nullptr, [&](endpoint& door) {
+      tune::rig where(door, std::make_shared<const document>(base));
+      tune::campaign_result mine = tune::run_campaign(where, base, wanted, said);
+      if (door.rank() == 0) {
+        result = std::move(mine);
+        here = true;
+      }
+    });
+    progress.end();
+    if (end.failed_rank >= 0) {
+      fmt::print(stderr, "tutti tune: rank {} failed: {}\n", end.failed_rank, end.text);
+      return false;
+    }
+    if (here) t.campaigns.push_back(std::move(result));
+  }
+  return true;
+}
+
+// The trees to their file, or to standard output, and the report to where the trees are not.
+void tell(const tune_wishes& w, const tuned& t, const std::filesystem::path& place,
+          const std::string& trees) {
+  if (!w.output.empty()) write_whole(place, trees);
+  const std::string report = as_text(t);
+  if (w.as_json) {
+    fmt::print("{}\n", as_json(t, trees));
+  } else if (w.output.empty()) {
+    fmt::print(stderr, "{}", report);
+    fmt::print("{}", trees);
+  } else {
+    fmt::print("{}\n{} is written\n", report, place.string());
+  }
+}
+
 int tune_engine(tune_wishes w) {
   check_wishes(w);
   const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
@@ -273,35 +292,9 @@ int tune_engine(tune_wishes w) {
       w.engine == "mpi" || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
   tuned t;
   t.engine = w.engine;
-  bar progress;
-  bool here = false;  // rank 0 is in this process
   const auto start = steady::now();
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double gone = seconds_since(start);
-    tune::wishes wanted = campaign_of(w, (budget - gone) / static_cast<double>(numbers.size() - i));
-    wanted.keep = rules;
-    wanted.guidelines = numbers[i] == w.ranks;
-    tune::campaign_result result;
-    const tune::progress said = [&](const std::string& what, double) {
-      progress.show(fmt::format("{} ranks: {}", numbers[i], what),
-                    std::min(1.0, seconds_since(start) / budget));
-    };
-    const outcome end = tune::start(w.engine, numbers[i], 0, nullptr, [&](endpoint& door) {
-      tune::rig where(door, std::make_shared<const document>(base));
-      tune::campaign_result mine = tune::run_campaign(where, base, wanted, said);
-      if (door.rank() == 0) {
-        result = std::move(mine);
-        here = true;
-      }
-    });
-    progress.end();
-    if (end.failed_rank >= 0) {
-      fmt::print(stderr, "tutti tune: rank {} failed: {}\n", end.failed_rank, end.text);
-      return 1;
-    }
-    if (here) t.campaigns.push_back(std::move(result));
-  }
-  if (!here) return 0;
+  if (!measure_all(w, base, rules, numbers, budget, t)) return 1;
+  if (t.campaigns.empty()) return 0;  // rank 0 is in another process
   t.seconds = seconds_since(start);
 
   std::vector<tune::cell> cells;
@@ -320,17 +313,7 @@ int tune_engine(tune_wishes w) {
     for (const module_file& m : find_modules())
       if (m.name == module) mpi = load_module(m).library_version();
   made.machine = with_former(fingerprint(w, one_line(mpi), numbers), onto.machine);
-  const std::string text = write_tree(made);
-  if (!w.output.empty()) write_whole(place, text);
-  const std::string report = as_text(t);
-  if (w.as_json) {
-    fmt::print("{}\n", as_json(t, text));
-  } else if (w.output.empty()) {
-    fmt::print(stderr, "{}", report);
-    fmt::print("{}", text);
-  } else {
-    fmt::print("{}\n{} is written\n", report, place.string());
-  }
+  tell(w, t, place, write_tree(made));
   return std::all_of(t.campaigns.begin(), t.campaigns.end(), [](auto& c) { return c.wrong == 0; }) ? 0 : 1;
 }
 
