@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <limits>
 #include <set>
 #include <stdexcept>
 

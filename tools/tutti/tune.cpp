@@ -124,13 +124,9 @@ std::map<std::string, std::string> with_former(std::map<std::string, std::string
   return now;
 }
 
-struct complaint {
-  std::string text;
-};
-
 std::string text_of_file(const std::string& name) {
   auto [text, problem] = read_tree_text(name);
-  if (!problem.empty()) throw complaint{problem};
+  if (!problem.empty()) throw called_wrongly{problem};
   return std::move(text);
 }
 
@@ -139,8 +135,8 @@ std::filesystem::path place_of(const tune_wishes& w) {
   std::filesystem::path path = w.output;
   if (std::filesystem::is_directory(path)) path /= w.engine + ".json";
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder)) throw complaint{folder.string() + " is no folder"};
-  if (access(folder.c_str(), W_OK) != 0) throw complaint{folder.string() + " cannot be written to"};
+  if (!std::filesystem::is_directory(folder)) throw called_wrongly{folder.string() + " is no folder"};
+  if (access(folder.c_str(), W_OK) != 0) throw called_wrongly{folder.string() + " cannot be written to"};
   return path;
 }
 
@@ -160,7 +156,7 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
   const bool good = out && !error;
   if (!good) std::filesystem::remove(part, error);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!good) throw complaint{path.string() + " cannot be written"};
+  if (!good) throw called_wrongly{path.string() + " cannot be written"};
 }
 
 tune::wishes campaign_of(const tune_wishes& w, double seconds) {
@@ -185,26 +181,27 @@ tune::wishes campaign_of(const tune_wishes& w, double seconds) {
 void check_wishes(tune_wishes& w) {
   for (const std::string& name : w.collectives)
     if (std::find(collective_names.begin(), collective_names.end(), name) == collective_names.end())
-      throw complaint{"there is no collective " + tutti::quoted(name) + "; " +
-                      suggest(name, collective_names)};
+      throw called_wrongly{"there is no collective " + tutti::quoted(name) + "; " +
+                           suggest(name, collective_names)};
   std::sort(w.sizes.begin(), w.sizes.end());
   w.sizes.erase(std::unique(w.sizes.begin(), w.sizes.end()), w.sizes.end());
   const launcher by = find_launcher();
   if (w.engine.empty()) w.engine = by.mpi ? "mpi" : "threads";
   if (w.engine != "threads" && w.engine != "fibers" && w.engine != "mpi")
-    throw complaint{"there is no engine " + tutti::quoted(w.engine) + "; there are threads, fibers and mpi"};
+    throw called_wrongly{"there is no engine " + tutti::quoted(w.engine) +
+                         "; there are threads, fibers and mpi"};
   if (w.engine == "mpi") {
     if (!by.mpi || by.ranks < 2)
-      throw complaint{"over MPI each process is a rank: mpirun -n 4 tutti tune --engine mpi"};
+      throw called_wrongly{"over MPI each process is a rank: mpirun -n 4 tutti tune --engine mpi"};
     if (w.ranks != 0 && w.ranks != by.ranks)
-      throw complaint{fmt::format("--ranks is {}, but mpirun started {} processes", w.ranks, by.ranks)};
+      throw called_wrongly{fmt::format("--ranks is {}, but mpirun started {} processes", w.ranks, by.ranks)};
     w.ranks = by.ranks;
   } else {
     if (by.mpi && by.ranks > 1)
-      throw complaint{"under mpirun the engine is mpi; threads and fibers are tuned without it"};
+      throw called_wrongly{"under mpirun the engine is mpi; threads and fibers are tuned without it"};
     if (w.ranks == 0) w.ranks = w.engine == "fibers" ? 8 : usable_cores();
   }
-  if (w.ranks < 2 || w.ranks > 4096) throw complaint{"there must be 2 ranks at least, and 4096 at most"};
+  if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"there must be 2 ranks at least, and 4096 at most"};
 }
 
 // What is measured over one MPI says nothing of another: the condition that tells them apart, declared.
@@ -273,12 +270,12 @@ void tell(const tune_wishes& w, const tuned& t, const std::filesystem::path& pla
 int tune_engine(tune_wishes w) {
   check_wishes(w);
   const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
-  if (budget <= 0) throw complaint{"--budget is a time, as 120s or 2m"};
+  if (budget <= 0) throw called_wrongly{"--budget is a time, as 120s or 2m"};
   const std::filesystem::path place = w.output.empty() ? "" : place_of(w);
   document onto;
   if (!w.onto.empty()) {
     const read_result got = read_tree(text_of_file(w.onto), w.onto);
-    if (!got.good()) throw complaint{got.faults.front().text()};
+    if (!got.good()) throw called_wrongly{got.faults.front().text()};
     onto = got.made;
   }
   document base = overlay(builtin_document(w.engine), onto);
@@ -363,17 +360,7 @@ void add_tune(CLI::App& app, int& status) {
       "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
       "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
       "  tutti tune --quick --json | jq .guidelines\n");
-  tune->callback([w, &status] {
-    try {
-      status = tune_engine(*w);
-    } catch (const complaint& c) {
-      fmt::print(stderr, "tutti tune: {}\n", c.text);
-      status = 2;
-    } catch (const usage_error& e) {
-      fmt::print(stderr, "{}\n", e.what());
-      status = 2;
-    }
-  });
+  tune->callback([w, &status] { status = tune_engine(*w); });
 }
 
 }  // namespace tutti::tool
