@@ -9,7 +9,6 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "launch/defaults.hpp"
 #include "launch/modules.hpp"
 #include "protocol.hpp"
 #include "select/choose.hpp"
@@ -26,12 +25,13 @@ using tutti::tune::job;
 // The engine that the environment or the launcher names, as tutti::run() finds it.
 tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {
   const auto wish = tutti::setting("TUTTI_ENGINE");
-  if (ranks == 0) ranks = tutti::default_ranks();
+  const int cores = tutti::usable_cores();
+  if (ranks == 0)
+    ranks =
+        static_cast<int>(tutti::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
   const bool mpi = tutti::find_launcher().mpi ? !wish || *wish == "mpi" : wish == "mpi";
-  return tutti::tune::start(mpi    ? "mpi"
-                            : wish ? *wish
-                                   : tutti::default_engine(ranks, false),
-                            ranks, argc, argv, program);
+  const bool fibers = wish ? *wish == "fibers" : ranks > cores;
+  return tutti::tune::start(mpi ? "mpi" : fibers ? "fibers" : "threads", ranks, argc, argv, program);
 }
 
 std::string engine_name(endpoint& door) {

@@ -11,7 +11,6 @@
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "face/core.hpp"
-#include "launch/defaults.hpp"
 #include "launch/modules.hpp"
 #include "tutti/communicator.hpp"
 
@@ -99,7 +98,10 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
   if (options.ranks < 0 || options.ranks > 1000000)
     throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks),
                       "ask for 1 to 1000000 ranks");
-  how.ranks = options.ranks != 0 ? options.ranks : default_ranks();
+  how.ranks =
+      options.ranks != 0
+          ? options.ranks
+          : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
   how.workers =
       options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
   if (how.workers < 0 || how.workers > 4096)

@@ -24,9 +24,6 @@ outcome start(const std::string& engine, int ranks, int argc, char** argv, const
     throw engine_error("tune", -1, "TUTTI_MPI", "there is no module for \"" + wanted + "\"",
                        "build tutti where that MPI is installed");
   }
-  if (engine != "threads" && engine != "fibers")
-    throw engine_error("tune", -1, "TUTTI_ENGINE", "there is no engine \"" + engine + "\"",
-                       "choose threads, fibers or mpi");
   const int cores = usable_cores();
   const int threads = engine == "threads" ? ranks : how.workers > 0 ? how.workers : cores;
   how.pin = switch_setting("TUTTI_PIN", std::min(threads, ranks) == cores);

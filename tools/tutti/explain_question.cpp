@@ -15,7 +15,6 @@
 #include "engines/node_layout.hpp"
 #include "engines/offers.hpp"
 #include "explain.hpp"
-#include "launch/defaults.hpp"
 #include "launch/modules.hpp"
 #include "select/nearest.hpp"
 #include "subcommands.hpp"
@@ -139,7 +138,7 @@ std::string pick_engine(const question& q, asked_call& asked, int ranks) {
   asked.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
-    return default_engine(ranks, number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0) != 0);
+    return setting("TUTTI_SEED").value_or("0") != "0" || ranks > usable_cores() ? "fibers" : "threads";
   }
   if (std::find(std::begin(engines), std::end(engines), name) == std::end(engines))
     no_such("engine", name, engines);
@@ -211,7 +210,10 @@ asked_call read_question(const question& q) {
   call& c = asked.meant;
   c.what = read_collective(q.what);
   asked.from["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
-  const int ranks = q.ranks != 0 ? q.ranks : default_ranks();
+  const int ranks = q.ranks != 0
+                        ? q.ranks
+                        : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
+                                                          static_cast<std::uint64_t>(usable_cores())));
   asked.engine = pick_engine(q, asked, ranks);
   asked.mpi = pick_mpi(q, asked);
   read_layout(q, asked, ranks);

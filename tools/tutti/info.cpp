@@ -12,7 +12,6 @@
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/node_layout.hpp"
-#include "launch/defaults.hpp"
 #include "launch/modules.hpp"
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
@@ -50,7 +49,9 @@ json layout_in_force() {
     return one;
   }
   try {
-    const int ranks = over_mpi ? by.ranks : default_ranks();
+    const int ranks = over_mpi ? by.ranks
+                               : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
+                                                                 static_cast<std::uint64_t>(usable_cores())));
     const hierarchy layout = layout_of_process(ranks);
     std::string text = count_of(ranks, "rank") + " on " + count_of(layout.nodes(), "node");
     if (layout.ranks_per_node() > 0 && layout.nodes() > 1)

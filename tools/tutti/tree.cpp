@@ -71,7 +71,7 @@ void add_tree(CLI::App& app, int& status) {
   auto asked = std::make_shared<wishes>();
   tree->add_option("FILE", asked->file, "A document; without one, the trees in force for an engine");
   tree->add_option("--engine", asked->engine,
-                   "threads unless said otherwise, fibers or mpi; with a file, the trees that it is laid on");
+                   "threads (usual), fibers or mpi; with a file, the trees that it is laid on");
   tree->add_flag("--default", asked->is_default, "The built-in ones, without the files of the environment");
   tree->add_option("--svg", asked->svg, "Draw them to this file, - is standard output");
   tree->add_option("--collective", asked->only, "Draw this one only")->needs("--svg");
