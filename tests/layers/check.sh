@@ -52,11 +52,8 @@ if [ "${1-}" = --self-test ]; then
   # house [SED]: a tree of empty rooms, and the document that tells of them, changed by SED
   house() {
     rm -rf "$scratch/tree"
-    mkdir -p "$scratch/tree/include" "$scratch/tree/docs"
-    for room in "${rooms[@]}"; do
-      mkdir -p "$scratch/tree/src/$room"
-      echo "| \`src/$room\` | something |"
-    done | sed "${1-}" > "$scratch/tree/docs/architecture.md"
+    mkdir -p "$scratch/tree/include" "$scratch/tree/docs" "${rooms[@]/#/$scratch/tree/src/}"
+    printf '| `src/%s` | something |\n' "${rooms[@]}" | sed "${1-}" > "$scratch/tree/docs/architecture.md"
   }
   # outcome STATUS WHAT: what the check must say of the tree
   outcome() {
