@@ -20,7 +20,9 @@ namespace {
 
 using tutti::choice;
 using tutti::endpoint;
+using tutti::tune::clock;
 using tutti::tune::job;
+using tutti::tune::seconds;
 
 // The engine that the environment or the launcher names, as tutti::run() finds it.
 tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {
