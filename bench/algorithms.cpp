@@ -35,6 +35,7 @@
 
 #include "algorithms/measuring.hpp"
 #include "compare/process.hpp"
+#include "machine.hpp"
 #include "protocol.hpp"
 #include "tutti/core/collective.hpp"
 
@@ -100,13 +101,9 @@ std::vector<engine> read_engines(const std::string& text, int ranks) {
   return found;
 }
 
-settings parse(int argc, char** argv) {
-  settings s;
-  CLI::App app("Times every algorithm beside the engine's own collective.");
-  app.footer(examples);
-  std::vector<std::string> known(tutti::collective_names.begin(), tutti::collective_names.end());
+void add_options(CLI::App& app, settings& s, std::string& engines) {
+  const std::vector<std::string> known(tutti::collective_names.begin(), tutti::collective_names.end());
   s.here.collectives = known;
-  std::string engines;
   app.add_option("--collective,--collectives", s.here.collectives, "Which: all unless said otherwise")
       ->delimiter(',')
       ->check(CLI::IsMember(known))
@@ -155,6 +152,14 @@ settings parse(int argc, char** argv) {
   app.add_flag("--lines", s.lines, "A line of JSON for each figure as soon as it is there, no tables");
   app.add_flag("--quick", s.quick,
                "Unless said otherwise: 8 B, 8 KiB and 256 KiB, once each, and 12 seconds for an engine");
+}
+
+settings parse(int argc, char** argv) {
+  settings s;
+  CLI::App app("Times every algorithm beside the engine's own collective.");
+  app.footer(examples);
+  std::string engines;
+  add_options(app, s, engines);
   try {
     app.parse(argc, argv);
     if (!engines.empty()) s.engines = read_engines(engines, s.here.ranks);

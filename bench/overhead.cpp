@@ -163,6 +163,68 @@ int list_functions(const std::string& command, int ranks, bool as_json) {
   return 0;
 }
 
+constexpr std::array across{"by_hand_on_threads", "schedule_on_threads", "native_on_threads"};
+
+// `me`: the path of this program, which starts itself under valgrind.
+json measure_all(const std::string& me) {
+  json all;
+  const auto best_time = [&](const std::string& which) {
+    double best = 1e9;
+    for (int i = 0; i < 7; ++i) best = std::min(best, run_case(which, 200000) / 200000 * 1e6);
+    return best;
+  };
+  for (const char* one : {"by_hand", "schedule", "native"}) {
+    unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
+    all[one] = {{"instructions", instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2)},
+                {"us", best_time(one)}};
+  }
+  const auto counted = [&](const char* one) {
+    return instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2);
+  };
+  const long apart = counted("short") + counted("longer"), in_turn = counted("in_turn");
+  all["decision"] = {{"instructions", in_turn - apart / 2}};
+  // Across two threads time counts, not instructions. The cores' distance changes while one looks: take
+  // turns.
+  std::array<double, 3> best{1e9, 1e9, 1e9};
+  for (int turn = 0; turn < 15; ++turn)
+    for (std::size_t i = 0; i < across.size(); ++i) {
+      unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
+      best[i] = std::min(best[i], run_case(across[i], 100000) / 100000 * 1e6);
+    }
+  for (std::size_t i = 0; i < across.size(); ++i) all[across[i]] = {{"us", best[i]}};
+  unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
+  const std::string folder = me.substr(0, me.rfind('/'));
+  for (const char* mpi : {"openmpi", "mpich"}) {
+    const std::string alone = folder + "/overhead_native_" + mpi;
+    if (access(alone.c_str(), X_OK) != 0) continue;
+    setenv("TUTTI_MPI", mpi, 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    const long with = instructions_per_call(me + " --case mpi --calls ", 1),
+               without = instructions_per_call(alone + " ", 1);
+    all[std::string("in_front_of_") + mpi] = {
+        {"instructions", with - without}, {"native", without}, {"with_tutti", with}};
+  }
+  return all;
+}
+
+void print_tables(const json& all) {
+  fmt::print("warm 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "",
+             "instructions", "us");
+  for (const char* one : {"by_hand", "schedule", "native"})
+    fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(),
+               all[one]["us"].get<double>());
+  fmt::print("{:<12} {:>14}\n", "decision", all["decision"]["instructions"].get<long>());
+  fmt::print("\nthe same, two threads on two cores\n");
+  for (const char* one : across) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
+  fmt::print("\nin front of a native MPI_Allreduce, one rank\n{:<12} {:>14} {:>14} {:>10}\n", "", "MPI alone",
+             "with tutti", "tutti's");
+  for (const char* mpi : {"openmpi", "mpich"})
+    if (const auto key = std::string("in_front_of_") + mpi; all.contains(key))
+      fmt::print("{:<12} {:>14} {:>14} {:>10}\n", mpi, all[key]["native"].get<long>(),
+                 all[key]["with_tutti"].get<long>(), all[key]["instructions"].get<long>());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -194,65 +256,13 @@ int main(int argc, char** argv) {
   const auto length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length < 0) return 1;
   self[length] = '\0';
-  const std::string me = self;
   if (!what.empty())
-    return list_functions(me + " --case " + what + " --calls ", what == "mpi" ? 1 : 2, as_json);
-  json all;
-  const auto best_time = [&](const std::string& which) {
-    double best = 1e9;
-    for (int i = 0; i < 7; ++i) best = std::min(best, run_case(which, 200000) / 200000 * 1e6);
-    return best;
-  };
-  for (const char* one : {"by_hand", "schedule", "native"}) {
-    unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-    all[one] = {{"instructions", instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2)},
-                {"us", best_time(one)}};
-  }
-  const auto counted = [&](const char* one) {
-    return instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2);
-  };
-  const long apart = counted("short") + counted("longer"), in_turn = counted("in_turn");
-  all["decision"] = {{"instructions", in_turn - apart / 2}};
-  // Across two threads time counts, not instructions. The cores' distance changes while one looks: take
-  // turns.
-  std::array<double, 3> best{1e9, 1e9, 1e9};
-  constexpr std::array across{"by_hand_on_threads", "schedule_on_threads", "native_on_threads"};
-  for (int turn = 0; turn < 15; ++turn)
-    for (std::size_t i = 0; i < across.size(); ++i) {
-      unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-      best[i] = std::min(best[i], run_case(across[i], 100000) / 100000 * 1e6);
-    }
-  for (std::size_t i = 0; i < across.size(); ++i) all[across[i]] = {{"us", best[i]}};
-  unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-  const std::string folder = me.substr(0, me.rfind('/'));
-  for (const char* mpi : {"openmpi", "mpich"}) {
-    const std::string alone = folder + "/overhead_native_" + mpi;
-    if (access(alone.c_str(), X_OK) != 0) continue;
-    setenv("TUTTI_MPI", mpi, 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    const long with = instructions_per_call(me + " --case mpi --calls ", 1),
-               without = instructions_per_call(alone + " ", 1);
-    all[std::string("in_front_of_") + mpi] = {
-        {"instructions", with - without}, {"native", without}, {"with_tutti", with}};
-  }
-  if (as_json) {
+    return list_functions(std::string(self) + " --case " + what + " --calls ", what == "mpi" ? 1 : 2,
+                          as_json);
+  const json all = measure_all(self);
+  if (as_json)
     fmt::print("{}\n", all.dump(2));
-    return 0;
-  }
-  fmt::print("warm 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "",
-             "instructions", "us");
-  for (const char* one : {"by_hand", "schedule", "native"})
-    fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(),
-               all[one]["us"].get<double>());
-  fmt::print("{:<12} {:>14}\n", "decision", all["decision"]["instructions"].get<long>());
-  fmt::print("\nthe same, two threads on two cores\n");
-  for (const char* one : across) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
-  fmt::print("\nin front of a native MPI_Allreduce, one rank\n{:<12} {:>14} {:>14} {:>10}\n", "", "MPI alone",
-             "with tutti", "tutti's");
-  for (const char* mpi : {"openmpi", "mpich"})
-    if (const auto key = std::string("in_front_of_") + mpi; all.contains(key))
-      fmt::print("{:<12} {:>14} {:>14} {:>10}\n", mpi, all[key]["native"].get<long>(),
-                 all[key]["with_tutti"].get<long>(), all[key]["instructions"].get<long>());
+  else
+    print_tables(all);
   return 0;
 }

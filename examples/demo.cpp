@@ -9,7 +9,6 @@
 
 #include "demo/engines.hpp"
 #include "demo/report.hpp"
-#include "support/input_error.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "protocol.hpp"
 #include "select/choose.hpp"
 #include "tune/job.hpp"
@@ -20,7 +20,9 @@ namespace {
 
 using tutti::choice;
 using tutti::endpoint;
+using tutti::tune::clock;
 using tutti::tune::job;
+using tutti::tune::seconds;
 
 // The engine that the environment or the launcher names, as tutti::run() finds it.
 tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {

@@ -6,21 +6,10 @@
 
 #include <fmt/core.h>
 
+#include "figures.hpp"
+
 namespace bench {
 namespace {
-
-// Three digits: more would be noise.
-std::string number(double x) {
-  if (x < 9.995) return fmt::format("{:.2f}", x);
-  if (x < 99.95) return fmt::format("{:.1f}", x);
-  return fmt::format("{:.0f}", x);
-}
-
-std::string size_name(std::size_t bytes) {
-  if (bytes >= 1u << 20 && bytes % (1u << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
-  if (bytes >= 1u << 10 && bytes % (1u << 10) == 0) return fmt::format("{} KiB", bytes >> 10);
-  return fmt::format("{} B", bytes);
-}
 
 // The native one first; "chain:segment=4096" after "chain", before "chain:segment=16384".
 bool before(const std::string& a, const std::string& b) {

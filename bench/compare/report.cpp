@@ -2,40 +2,21 @@
 #include "compare/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <ctime>
-#include <fstream>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
 #include <fmt/core.h>
 
+#include "figures.hpp"
+#include "tune/machine.hpp"
+
 namespace bench {
 namespace {
 
-// Four digits at most: more would be noise.
-std::string number(double x) {
-  if (x < 9.995) return fmt::format("{:.2f}", x);
-  if (x < 99.95) return fmt::format("{:.1f}", x);
-  return fmt::format("{:.0f}", x);
-}
-
 std::string ratio(double theirs, double ours) { return theirs > 999 * ours ? ">999" : number(theirs / ours); }
-
-std::string size_name(std::size_t bytes) {
-  if (bytes >= 1u << 20 && bytes % (1u << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
-  if (bytes >= 1u << 10 && bytes % (1u << 10) == 0) return fmt::format("{} KiB", bytes >> 10);
-  return fmt::format("{} B", bytes);
-}
-
-// The model of the processor, where the system tells it.
-std::string processor() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string text; std::getline(info, text);) {
-    const auto colon = text.find(": ");
-    if (text.starts_with("model name") && colon != std::string::npos) return text.substr(colon + 2);
-  }
-  return "unknown";
-}
 
 const std::vector<std::string> natives{"native_openmpi", "native_mpich"};
 
@@ -209,6 +190,26 @@ std::string results::rows(int ranks, const options& o, const std::optional<std::
   return text;
 }
 
+// How far apart the cores were in the runs that count.
+void results::print_distance(int ranks) const {
+  const auto where = common(ranks);
+  std::size_t counted = 0;
+  std::size_t all = 0;
+  double trip = std::numeric_limits<double>::infinity();
+  for (const auto& r : runs_) {
+    if (r.ranks != ranks || r.figures.empty()) continue;
+    ++all;
+    if (!counts(r)) continue;
+    ++counted;
+    if (!where || r.distance == *where) trip = std::min({trip, r.trip_before, r.trip_after});
+  }
+  fmt::print("a cache line went from core to core and back in {:.0f} ns", trip);
+  if (counted < all)
+    fmt::print("; {} of {} runs, in which that took another time or changed, do not count", all - counted,
+               all);
+  fmt::print("\n");
+}
+
 void results::print(const options& o, const std::vector<int>& ranks) const {
   for (const int p : ranks) {
     const auto present = engines_at(p);
@@ -217,25 +218,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
       continue;
     }
     fmt::print("\n=== p = {} {:=<100}\n", p, "");
-    const auto where = common(p);
-    if (cores_ > 1) {
-      std::size_t counted = 0;
-      std::size_t all = 0;
-      double trip = std::numeric_limits<double>::infinity();
-      for (const auto& r : runs_) {
-        if (r.ranks != p || r.figures.empty()) continue;
-        ++all;
-        if (!counts(r)) continue;
-        ++counted;
-        if (!where || r.distance == *where) trip = std::min({trip, r.trip_before, r.trip_after});
-      }
-      fmt::print("a cache line went from core to core and back in {:.0f} ns", trip);
-      if (counted < all) {
-        fmt::print("; {} of {} runs, in which that took another time or changed, do not count", all - counted,
-                   all);
-      }
-      fmt::print("\n");
-    }
+    if (cores_ > 1) print_distance(p);
     for (const auto& name : missing(p)) {
       fmt::print("{}: no run with the cores as far apart as for the others, so no figures; run it again\n",
                  engine_of(name).title);
@@ -277,6 +260,19 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
 
 //--- JSON -------------------------------------------------------------------------------------------------
 
+// The figure that counts, and how it compares with the native ones.
+void results::add_best(nlohmann::ordered_json& entry, int ranks, const std::string& engine,
+                       const case_key& which) const {
+  const auto b = best_of(ranks, engine, which);
+  if (!b) return;
+  entry["real_time"] = b->us;
+  entry["spread"] = b->spread;
+  if (!b->algorithm.empty()) entry["algorithm"] = b->algorithm;
+  if (engine_of(engine).kind == family::native || b->us <= 0) return;
+  for (const auto& native : natives)
+    if (const auto theirs = best_of(ranks, native, which)) entry[native + "_ratio"] = theirs->us / b->us;
+}
+
 // In the manner of Google Benchmark, so that tools which read that find names and times.
 nlohmann::ordered_json results::json() const {
   using nlohmann::ordered_json;
@@ -293,7 +289,7 @@ nlohmann::ordered_json results::json() const {
                        {{"date", date.data()},
                         {"executable", "compare"},
                         {"num_cpus", cores_},
-                        {"processor", processor()},
+                        {"processor", tutti::tune::processor()},
                         {"copy_speed", copies}}},
                       {"benchmarks", ordered_json::array()}};
 
@@ -321,18 +317,7 @@ nlohmann::ordered_json results::json() const {
                            {"ranks", p},
                            {"collective", key.collective},
                            {"bytes", key.bytes}};
-        const auto b = best_of(p, name, key);
-        if (b) {
-          entry["real_time"] = b->us;
-          entry["spread"] = b->spread;
-          if (!b->algorithm.empty()) entry["algorithm"] = b->algorithm;
-          if (engine_of(name).kind != family::native && b->us > 0) {
-            for (const auto& native : natives) {
-              const auto theirs = best_of(p, native, key);
-              if (theirs) entry[native + "_ratio"] = theirs->us / b->us;
-            }
-          }
-        }
+        add_best(entry, p, name, key);
         entry["runs"] = all;
         result["benchmarks"].push_back(std::move(entry));
       }

@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "machine.hpp"
 #include "protocol.hpp"
 
 namespace bench {
@@ -92,6 +92,9 @@ class results {
   [[nodiscard]] std::vector<std::string> engines_at(int ranks) const;
   [[nodiscard]] std::optional<best> best_of(int ranks, const std::string& engine,
                                             const case_key& which) const;
+  void print_distance(int ranks) const;
+  void add_best(nlohmann::ordered_json& entry, int ranks, const std::string& engine,
+                const case_key& which) const;
   [[nodiscard]] std::string rows(int ranks, const options& o, const std::optional<std::string>& tutti) const;
 
   int cores_;

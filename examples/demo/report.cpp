@@ -2,7 +2,6 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 // package stands for all that provide it.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -65,6 +65,29 @@ inline void merge_runs(std::vector<keyed_word>& words, std::vector<std::size_t> 
   }
 }
 
+/// Where my words are cut, p + 1 places: rank k gets those between places k and k + 1. Splitter k stands at
+/// k/p of the samples. Among equal words those of lower ranks are less.
+inline std::vector<std::size_t> cut_at_splitters(const std::vector<keyed_word>& words,
+                                                 const string_array& samples,
+                                                 const std::vector<place>& places, std::size_t p,
+                                                 std::size_t rank) {
+  std::vector<std::pair<std::string_view, place>> splitters;
+  for (const auto& word : samples.views()) splitters.emplace_back(word, places[splitters.size()]);
+  std::sort(splitters.begin(), splitters.end());
+  std::vector<std::size_t> cut(p + 1, words.size());
+  cut[0] = 0;
+  for (std::size_t k = 1; k < p && !splitters.empty(); ++k) {
+    const auto& [word, from] = splitters[k * splitters.size() / p];
+    if (from.rank == rank)
+      cut[k] = from.index;
+    else if (from.rank > rank)
+      cut[k] = std::upper_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
+    else
+      cut[k] = std::lower_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
+  }
+  return cut;
+}
+
 /// My part of the sorted whole: rank 0 has the first words, and no rank more than about its share.
 inline string_array sample_sort(tutti::communicator& world, const string_array& mine, meter& meter) {
   using namespace tutti;
@@ -92,23 +115,7 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   meter.sent(collective::allgatherv,
              others * (sample.chars.size() + sample.size() * (sizeof(std::uint32_t) + sizeof(place))));
 
-  // Splitter k stands at k/p of the samples.
-  std::vector<std::pair<std::string_view, place>> splitters;
-  for (const auto& word : all.views()) splitters.emplace_back(word, places[splitters.size()]);
-  std::sort(splitters.begin(), splitters.end());
-
-  // Cut my words at the splitters. Among equal words those of lower ranks are less.
-  std::vector<std::size_t> cut(p + 1, words.size());
-  cut[0] = 0;
-  for (std::size_t k = 1; k < p && !splitters.empty(); ++k) {
-    const auto& [word, from] = splitters[k * splitters.size() / p];
-    if (from.rank == rank)
-      cut[k] = from.index;
-    else if (from.rank > rank)
-      cut[k] = std::upper_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
-    else
-      cut[k] = std::lower_bound(words.begin(), words.end(), keyed_word(word)) - words.begin();
-  }
+  const std::vector<std::size_t> cut = cut_at_splitters(words, all, places, p, rank);
 
   // Characters and lengths travel apart.
   const string_array sorted = pack(words, &keyed_word::text);

@@ -5,8 +5,6 @@
 // accesses that collide, verdict.cpp looks at what has come of it.
 #pragma once
 
-#include <exception>
-
 #include "check/abstract_run.hpp"
 #include "check/oracle.hpp"
 #include "check/symbols.hpp"
@@ -115,6 +113,8 @@ class abstract_machine::state {
   int resolve(int rank, const index& i) const;
   area locate(int rank, const place& p, int owner = -1);
   void table_area(int rank, const place& p, int first, area& a) const;
+  /// Of the words first .. end - 1 of a rank.
+  std::size_t sum_of_words(int rank, std::size_t first, std::size_t end) const;
   std::int32_t trips(int rank, const trip_count& t) const;
   std::size_t longest_block(int rank, table how) const;
   void readable(int rank, const area& a, const char* doing) const;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Longer than a screen: what must come out has one case for each collective, which are read together.
 #include "check/oracle.hpp"
 
 #include <algorithm>

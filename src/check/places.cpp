@@ -61,18 +61,19 @@ std::size_t abstract_machine::state::longest_block(int rank, table how) const {
   return l.counts.empty() ? 0 : *std::max_element(l.counts.begin(), l.counts.end());
 }
 
+std::size_t abstract_machine::state::sum_of_words(int rank, std::size_t first, std::size_t end) const {
+  const auto& all = ranks_[static_cast<std::size_t>(rank)].words;
+  if (end > all.size())
+    fail(rank,
+         "block " + std::to_string(end - 1) + " of a table of " + std::to_string(all.size()) + " words");
+  std::size_t sum = 0;
+  for (std::size_t i = first; i < end; ++i) sum += all[i];
+  return sum;
+}
+
 void abstract_machine::state::table_area(int rank, const place& p, int first, area& a) const {
   const auto me = static_cast<std::size_t>(rank);
-  const rank_state& mine = ranks_[me];
   const auto from = static_cast<std::size_t>(first), to = from + static_cast<std::size_t>(p.blocks);
-  const auto word_sum = [&](std::size_t begin, std::size_t end) {
-    if (end > mine.words.size())
-      fail(rank, "block " + std::to_string(end - 1) + " of a table of " + std::to_string(mine.words.size()) +
-                     " words");
-    std::size_t sum = 0;
-    for (std::size_t i = begin; i < end; ++i) sum += mine.words[i];
-    return sum;
-  };
   switch (p.how) {
     case table::uniform: {
       const std::size_t unit = p.where == buffer::words ? 1 : plan_->counts[me];
@@ -107,17 +108,17 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
       if (p.origin < 0 || p.origin > first)
         fail(rank, "block " + std::to_string(first) + " stands before block " + std::to_string(p.origin) +
                        ", with which the buffer begins");
-      a.first = word_sum(static_cast<std::size_t>(p.origin), from);
-      a.count = word_sum(from, to);
+      a.first = sum_of_words(rank, static_cast<std::size_t>(p.origin), from);
+      a.count = sum_of_words(rank, from, to);
       return;
     case table::spaced:
     case table::padded: {
       const auto which = static_cast<std::size_t>(schedule_of(rank).width);
-      const std::size_t width = word_sum(which, which + 1);
+      const std::size_t width = sum_of_words(rank, which, which + 1);
       a.first = from * width;
       a.padded = p.how == table::padded;
       if (p.how == table::spaced && p.blocks != 1) fail(rank, "several blocks of table spaced");
-      a.count = a.padded ? (to - from) * width : word_sum(from, to);
+      a.count = a.padded ? (to - from) * width : sum_of_words(rank, from, to);
       if (a.count > width * (to - from))
         fail(rank,
              "a block of " + std::to_string(a.count) + " elements at a distance of " + std::to_string(width));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Longer than a screen: what a call touches, and what it does, have one case for each collective.
 #include "check/program_calls.hpp"
 
 #include <numeric>
@@ -155,54 +157,63 @@ void require_agreement(const std::vector<party>& members) {
   }
 }
 
+namespace {
+
+using cells = std::vector<symbol>;
+
+void write(const party& member, const area& to, const cells& what, std::size_t from, std::size_t count) {
+  auto& memory = member.own->of(to.where);
+  for (std::size_t i = 0; i < count; ++i) memory[to.at + i] = what[from + i];
+}
+
+// What each member gives: its operand, or its blocks one after the other.
+std::vector<cells> given_by(const std::vector<party>& members) {
+  std::vector<cells> given(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const touched t = touched_by(*members[i].call, static_cast<int>(i), static_cast<int>(members.size()));
+    for (const stretch& r : t.reads) {
+      const auto begin = members[i].own->of(r.where).begin();
+      given[i].insert(given[i].end(), begin + static_cast<std::ptrdiff_t>(r.first),
+                      begin + static_cast<std::ptrdiff_t>(r.end));
+    }
+  }
+  return given;
+}
+
+cells combined(const std::vector<cells>& given, symbols& s) {
+  cells all = given[0];
+  for (std::size_t i = 1; i < given.size(); ++i)
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = s.product(all[k], given[i][k]);
+  return all;
+}
+
+void gather_at(const party& member, const std::vector<cells>& given) {
+  const subcall& c = *member.call;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    write(member, c.output + (is_vector_form(c.what) ? c.out_displs[i] : i * c.count), given[i], 0,
+          given[i].size());
+}
+
+}  // namespace
+
 void carry_out(const std::vector<party>& members, symbols& s) {
   const subcall& first = *members[0].call;
   const std::size_t n = members.size();
-  const auto read = [&](std::size_t member, const area& a, std::size_t count) {
-    const auto& cells = members[member].own->of(a.where);
-    const auto begin = cells.begin() + static_cast<std::ptrdiff_t>(a.at);
-    return std::vector<symbol>(begin, begin + static_cast<std::ptrdiff_t>(count));
-  };
-  const auto write = [&](std::size_t member, const area& a, const std::vector<symbol>& what, std::size_t from,
-                         std::size_t count) {
-    auto& cells = members[member].own->of(a.where);
-    for (std::size_t i = 0; i < count; ++i) cells[a.at + i] = what[from + i];
-  };
-  // What each member gives: its operand, or its blocks one after the other.
-  std::vector<std::vector<symbol>> given(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const touched t = touched_by(*members[i].call, static_cast<int>(i), static_cast<int>(n));
-    for (const stretch& r : t.reads) {
-      const auto part = read(i, {r.where, r.first}, r.end - r.first);
-      given[i].insert(given[i].end(), part.begin(), part.end());
-    }
-  }
-  const auto combined = [&](std::size_t last) {
-    std::vector<symbol> all = given[0];
-    for (std::size_t i = 1; i <= last; ++i)
-      for (std::size_t k = 0; k < all.size(); ++k) all[k] = s.product(all[k], given[i][k]);
-    return all;
-  };
+  const std::vector<cells> given = given_by(members);
   const auto root = at(first.root);
-  const auto gather_at = [&](std::size_t member) {
-    const subcall& c = *members[member].call;
-    for (std::size_t i = 0; i < n; ++i)
-      write(member, c.output + (is_vector_form(c.what) ? c.out_displs[i] : i * c.count), given[i], 0,
-            given[i].size());
-  };
   switch (first.what) {
     case collective::barrier:
       break;
     case collective::bcast:
       for (std::size_t i = 0; i < n; ++i)
-        if (i != root) write(i, members[i].call->output, given[root], 0, first.count);
+        if (i != root) write(members[i], members[i].call->output, given[root], 0, first.count);
       break;
     case collective::reduce:
-      write(root, members[root].call->output, combined(n - 1), 0, first.count);
+      write(members[root], members[root].call->output, combined(given, s), 0, first.count);
       break;
     case collective::allreduce: {
-      const auto all = combined(n - 1);
-      for (std::size_t i = 0; i < n; ++i) write(i, members[i].call->output, all, 0, first.count);
+      const auto all = combined(given, s);
+      for (std::size_t i = 0; i < n; ++i) write(members[i], members[i].call->output, all, 0, first.count);
       break;
     }
     case collective::scan:
@@ -210,33 +221,35 @@ void carry_out(const std::vector<party>& members, symbols& s) {
       auto so_far = given[0];
       for (std::size_t i = 0; i < n; ++i) {
         if (first.what == collective::exscan && i > 0)
-          write(i, members[i].call->output, so_far, 0, first.count);
+          write(members[i], members[i].call->output, so_far, 0, first.count);
         for (std::size_t k = 0; i > 0 && k < so_far.size(); ++k)
           so_far[k] = s.product(so_far[k], given[i][k]);
-        if (first.what == collective::scan) write(i, members[i].call->output, so_far, 0, first.count);
+        if (first.what == collective::scan)
+          write(members[i], members[i].call->output, so_far, 0, first.count);
       }
       break;
     }
     case collective::gather:
     case collective::gatherv:
-      gather_at(root);
+      gather_at(members[root], given);
       break;
     case collective::allgather:
     case collective::allgatherv:
-      for (std::size_t i = 0; i < n; ++i) gather_at(i);
+      for (std::size_t i = 0; i < n; ++i) gather_at(members[i], given);
       break;
     case collective::scatter:
     case collective::scatterv: {
       std::size_t from = 0;
       for (std::size_t i = 0; i < n; from += members[i++].call->count)
         if (i != root || !members[i].call->in_place)
-          write(i, members[i].call->output, given[root], from, members[i].call->count);
+          write(members[i], members[i].call->output, given[root], from, members[i].call->count);
       break;
     }
     case collective::alltoall:
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j)
-          write(i, members[i].call->output + j * first.count, given[j], i * first.count, first.count);
+          write(members[i], members[i].call->output + j * first.count, given[j], i * first.count,
+                first.count);
       break;
     case collective::alltoallv:
     case collective::alltoallw:
@@ -245,19 +258,19 @@ void carry_out(const std::vector<party>& members, symbols& s) {
         std::size_t from = 0;
         for (std::size_t i = 0; i < n; ++i) {
           const std::size_t count = members[i].call->out_counts[j];
-          write(i, members[i].call->output + members[i].call->out_displs[j], given[j], from, count);
+          write(members[i], members[i].call->output + members[i].call->out_displs[j], given[j], from, count);
           from += (giver.in_place ? giver.out_counts : giver.in_counts)[i];
         }
       }
       break;
     case collective::reduce_scatter:
     case collective::reduce_scatter_block: {
-      const auto all = combined(n - 1);
+      const auto all = combined(given, s);
       std::size_t from = 0;
       for (std::size_t i = 0; i < n; from += members[i++].call->count) {
         const subcall& c = *members[i].call;
-        if (c.in_place) write(i, c.output, std::vector<symbol>(all.size(), uninitialised), 0, all.size());
-        write(i, c.output, all, from, c.count);
+        if (c.in_place) write(members[i], c.output, cells(all.size(), uninitialised), 0, all.size());
+        write(members[i], c.output, all, from, c.count);
       }
       break;
     }

@@ -4,9 +4,7 @@
 // members agree, and what it does.
 #pragma once
 
-#include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "check/symbols.hpp"

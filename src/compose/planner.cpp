@@ -36,14 +36,14 @@ area planner::scratch(std::size_t elements) {
   return made;
 }
 
-crowd planner::all() noexcept {
-  crowd g;
+subgroup planner::all() noexcept {
+  subgroup g;
   g.size_ = size();
   g.place_ = rank_;
   return g;
 }
 
-crowd planner::node(int level) {
+subgroup planner::node(int level) {
   const auto members = layout_.members(layout_.node_of(rank_, level), level);
   if (level == 0) return list({members.begin(), members.end()});
   std::vector<int> ranks;
@@ -52,14 +52,14 @@ crowd planner::node(int level) {
   return list(std::move(ranks));
 }
 
-crowd planner::leaders() {
+subgroup planner::leaders() {
   const int top = layout_.levels() - 1;
   std::vector<int> ranks;
   for (int n = 0; n < layout_.nodes(top); ++n) ranks.push_back(layout_.members(n, top)[0]);
   return list(std::move(ranks));
 }
 
-crowd planner::lane() {
+subgroup planner::lane() {
   const auto place = static_cast<std::size_t>(layout_.place_of(rank_));
   std::vector<int> ranks;
   for (int n = 0; n < layout_.nodes(); ++n)
@@ -67,8 +67,8 @@ crowd planner::lane() {
   return list(std::move(ranks));
 }
 
-crowd planner::list(std::vector<int> ranks) {
-  crowd g;
+subgroup planner::list(std::vector<int> ranks) {
+  subgroup g;
   g.size_ = static_cast<int>(ranks.size());
   const auto own = std::find(ranks.begin(), ranks.end(), rank_);
   g.place_ = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
@@ -82,7 +82,7 @@ crowd planner::list(std::vector<int> ranks) {
   return g;
 }
 
-planner::ticket planner::start(const crowd& group, subcall c) {
+planner::ticket planner::start(const subgroup& group, subcall c) {
   c.number = next_++;
   if (c.what == collective::bcast &&
       c.in_place) {  // a bcast has one buffer; its calls say so by two that are one

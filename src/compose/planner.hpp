@@ -6,7 +6,6 @@
 // layout, and the counts that every rank has (allgatherv, reduce_scatter), never those that only some have.
 #pragma once
 
-#include <span>
 #include <utility>
 
 #include "compose/program.hpp"
@@ -17,7 +16,7 @@
 namespace tutti {
 
 /// A group that calls are made on; every rank knows its members.
-class crowd {
+class subgroup {
  public:
   int size() const noexcept { return size_; }
   bool member() const noexcept { return place_ >= 0; }
@@ -57,27 +56,27 @@ class planner {
   area scratch(std::size_t elements);
 
   // --- groups --------------------------------------------------------------------------------------------
-  crowd all() noexcept;
+  subgroup all() noexcept;
   /// The ranks on this rank's node. At level l > 0: the leaders of its nodes of level l - 1.
-  crowd node(int level = 0);
+  subgroup node(int level = 0);
   /// The leaders of the coarsest nodes.
-  crowd leaders();
+  subgroup leaders();
   /// The i-th ranks of all nodes (level 0), for the i of this rank; of nodes that have so many.
-  crowd lane();
+  subgroup lane();
   /// Ranks in this order; all of them in their own order are `all`.
-  crowd list(std::vector<int> ranks);
+  subgroup list(std::vector<int> ranks);
 
   // --- steps ---------------------------------------------------------------------------------------------
   /// Starts a call and waits for it.
-  void call_on(const crowd& group, subcall c) { wait(start(group, std::move(c))); }
+  void call_on(const subgroup& group, subcall c) { wait(start(group, std::move(c))); }
   /// Where `wanted` is false the call is skipped.
-  void call_if(bool wanted, const crowd& group, subcall c) {
+  void call_if(bool wanted, const subgroup& group, subcall c) {
     if (wanted)
       call_on(group, std::move(c));
     else
       skip();
   }
-  ticket start(const crowd& group, subcall c);
+  ticket start(const subgroup& group, subcall c);
   /// In place of a call that others make and this rank's group does without: the numbers go on alike.
   void skip() noexcept { ++next_; }
   void wait(ticket t);

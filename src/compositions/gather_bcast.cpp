@@ -14,7 +14,7 @@
 namespace tutti::compositions::gather_bcast {
 
 void plan(planner& p) {
-  const crowd all = p.all();
+  const subgroup all = p.all();
   subcall gather = parts::call_of(collective::gather, p.operand(), p.output(), p.count());
   gather.in_place = p.asked().in_place && p.rank() == 0;
   p.call_on(all, gather);

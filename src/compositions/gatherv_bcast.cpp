@@ -15,7 +15,7 @@
 namespace tutti::compositions::gatherv_bcast {
 
 void plan(planner& p) {
-  const crowd all = p.all();
+  const subgroup all = p.all();
   const auto displs = parts::vector_of(p.asked().out_displs, p.size());
   const parts::block_order order(parts::in_order(p.size()), parts::vector_of(p.asked().out_counts, p.size()));
   // Whether the blocks are to stand as they come is each rank's own matter: the calls are the same.

@@ -96,7 +96,7 @@ void alltoall(planner& p) {
   const parts::block_order by_node(s.node_by_node(), n);
   area mine = p.scratch(by_lane.total);
   parts::copy_blocks(p, by_lane, mine, p.operand(), parts::uniform_displs(p.size(), n), false);
-  const auto exchange = [&](const crowd& group, std::size_t count, area to) {
+  const auto exchange = [&](const subgroup& group, std::size_t count, area to) {
     p.call_on(group, parts::call_of(collective::alltoall, mine, to, count));
     mine = to;
   };

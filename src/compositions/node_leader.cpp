@@ -27,10 +27,10 @@ void barrier(planner& p) {
   for (std::size_t l = g.size() - 1; l-- > 0;) p.call_if(g[l].several(), g[l].group, parts::barrier());
 }
 
-// From the speakers of the nodes of level `from` - 1 down to all ranks.
+// From the leaders of the nodes of level `from` - 1 down to all ranks.
 void spread(planner& p, const groups& g, std::size_t from, area data) {
   for (std::size_t l = from; l-- > 0;)
-    p.call_if(g[l].several(), g[l].group, parts::bcast(data, p.count(), g[l].speaker));
+    p.call_if(g[l].several(), g[l].group, parts::bcast(data, p.count(), g[l].leader));
 }
 
 void bcast(planner& p) {
@@ -42,8 +42,8 @@ void bcast(planner& p) {
 area collect(planner& p, const groups& g, std::size_t to, area result) {
   area mine = p.operand();
   for (std::size_t l = 0; l < to; ++l) {
-    const bool takes = g[l].several() && g[l].speaks;
-    p.call_if(g[l].several(), g[l].group, parts::reduce(mine, result, takes, p.count(), g[l].speaker));
+    const bool takes = g[l].several() && g[l].leads;
+    p.call_if(g[l].several(), g[l].group, parts::reduce(mine, result, takes, p.count(), g[l].leader));
     if (takes) mine = result;
   }
   return mine;
@@ -52,7 +52,7 @@ area collect(planner& p, const groups& g, std::size_t to, area result) {
 void reduce(planner& p) {
   const groups g = parts::levels_of(p, p.root());
   bool takes = false;
-  for (const auto& one : g) takes = takes || (one.speaks && one.several());
+  for (const auto& one : g) takes = takes || (one.leads && one.several());
   const area result = p.rank() == p.root() ? p.output() : p.scratch(takes ? p.count() : 0);
   const area mine = collect(p, g, g.size(), result);
   if (p.rank() == p.root()) p.copy(mine, p.output(), p.count());

@@ -23,7 +23,7 @@ namespace {
 using parts::tree_order;
 using groups = std::vector<parts::level_group>;
 
-// The blocks of the node of level `to` - 1 come to its speaker, up through the groups below `to`. `dense` is
+// The blocks of the node of level `to` - 1 come to its leader, up through the groups below `to`. `dense` is
 // where those of all ranks would stand, in tree order. Returns where this rank's are then.
 area collect(planner& p, const groups& g, const tree_order& order, std::size_t to, area mine, area dense) {
   for (std::size_t l = 0; l < to; ++l) {
@@ -39,17 +39,17 @@ area collect(planner& p, const groups& g, const tree_order& order, std::size_t t
     }
     const area own = dense + order.begin_of_share(p.layout(), p.rank(), l);
     const area all = dense + order.begin_of_share(p.layout(), p.rank(), l + 1);
-    const bool speaks = g[l].speaks;
-    p.call_on(g[l].group, parts::gather_blocks(false, shares, place, mine, speaks ? all : mine,
-                                               speaks && mine == own, g[l].speaker));
-    if (speaks) mine = all;
+    const bool leads = g[l].leads;
+    p.call_on(g[l].group, parts::gather_blocks(false, shares, place, mine, leads ? all : mine,
+                                               leads && mine == own, g[l].leader));
+    if (leads) mine = all;
   }
   return mine;
 }
 
-bool ever_speaks(const groups& g) {
+bool ever_leads(const groups& g) {
   for (const auto& one : g)
-    if (one.speaks && one.several()) return true;
+    if (one.leads && one.several()) return true;
   return false;
 }
 
@@ -58,7 +58,7 @@ void gather(planner& p) {
   const tree_order order(p.layout(), parts::uniform_counts(p.size(), p.count()));
   const bool root = p.rank() == p.root();
   const bool direct = root && order.plain;
-  const area dense = direct ? p.output() : p.scratch(ever_speaks(g) ? order.total : 0);
+  const area dense = direct ? p.output() : p.scratch(ever_leads(g) ? order.total : 0);
   const area mine = collect(p, g, order, g.size(), p.operand(), dense);
   if (!root) return;
   if (direct || p.size() == 1)
@@ -87,10 +87,10 @@ void scatter(planner& p) {
     }
     const auto shares = order.shares(p.layout(), g[l].members, l);
     const std::size_t own = shares[static_cast<std::size_t>(place)];
-    const bool speaks = g[l].speaks;
-    if (!speaks) mine = own == p.count() ? p.output() : p.scratch(own);
-    p.call_on(g[l].group, parts::scatter_blocks(shares, place, mine, mine, speaks, g[l].speaker));
-    if (speaks)
+    const bool leads = g[l].leads;
+    if (!leads) mine = own == p.count() ? p.output() : p.scratch(own);
+    p.call_on(g[l].group, parts::scatter_blocks(shares, place, mine, mine, leads, g[l].leader));
+    if (leads)
       mine = mine + (order.begin_of_share(p.layout(), p.rank(), l) -
                      order.begin_of_share(p.layout(), p.rank(), l + 1));
   }
@@ -113,7 +113,7 @@ void allgather(planner& p) {
   if (uneven && p.asked().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];
   mine = collect(p, g, order, top, mine, dense);
 
-  const crowd& leaders = g[top].group;
+  const subgroup& leaders = g[top].group;
   if (leaders.member() && g[top].several()) {
     const area own = dense + order.begin_of_share(p.layout(), p.rank(), top);
     p.copy(mine, own, order.shares(p.layout(), {p.rank()}, top)[0]);  // all leaders in place
@@ -124,7 +124,7 @@ void allgather(planner& p) {
     p.skip();
   }
   for (std::size_t l = top; l-- > 0;)
-    p.call_if(g[l].several(), g[l].group, parts::bcast(dense, order.total, g[l].speaker));
+    p.call_if(g[l].several(), g[l].group, parts::bcast(dense, order.total, g[l].leader));
   if (!direct) parts::copy_blocks(p, order, dense, p.output(), displs, true);
 }
 

@@ -72,7 +72,7 @@ void plan(planner& p) {
   const std::size_t all = static_cast<std::size_t>(p.size()) * l.n;
   std::vector<int> leading_ranks;
   for (const auto& one : l.members) leading_ranks.push_back(one[0]);
-  const crowd node = p.node(), leaders = p.list(leading_ranks);
+  const subgroup node = p.node(), leaders = p.list(leading_ranks);
   const bool leads = leaders.member(), alone = l.rows() == 1;
   if (layout.nodes() == 1) {
     p.call_on(p.all(), parts::call_of(collective::alltoall, p.operand(), p.output(), l.n));

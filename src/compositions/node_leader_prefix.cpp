@@ -18,12 +18,12 @@ namespace tutti::compositions::node_leader_prefix {
 namespace {
 
 struct last_group {
-  crowd group;
+  subgroup group;
   int size = 1;
   bool begins_with_rank_0 = false;  ///< the finer node of its first member does
 };
 
-// As parts::levels_of, but the last rank of a node speaks: the last place is the speaker's.
+// As parts::levels_of, but the last rank of a node leads: the last place is the leader's.
 std::vector<last_group> groups_of(planner& p) {
   const hierarchy& layout = p.layout();
   const int top = layout.levels();
@@ -48,33 +48,35 @@ std::vector<last_group> groups_of(planner& p) {
   return all;
 }
 
+// The prefixes within a node. Returns where its sum stands, for its last rank.
+area prefixes_of_node(planner& p, const last_group& node, bool last) {
+  const area operand = p.operand();
+  const std::size_t n = p.count();
+  if (p.what() == collective::scan) {
+    p.call_if(node.size > 1, node.group, parts::call_of(collective::scan, operand, p.output(), n));
+    if (node.size == 1) p.copy(operand, p.output(), n);
+    return p.output();
+  }
+  const bool sums_up = last && node.size > 1;
+  area sum = operand;
+  if (sums_up && p.asked().in_place) {
+    sum = p.scratch(n);
+    p.copy(operand, sum, n);
+  }
+  p.call_if(node.size > 1, node.group, parts::call_of(collective::exscan, operand, p.output(), n));
+  if (!sums_up) return sum;
+  const area whole = p.asked().in_place ? sum : p.scratch(n);
+  p.combine(p.output(), sum, whole, n);
+  return whole;
+}
+
 }  // namespace
 
 void plan(planner& p) {
   const std::vector<last_group> g = groups_of(p);
   const std::size_t top = g.size() - 1, n = p.count();
-  const bool inclusive = p.what() == collective::scan;
-  const bool last = g[1].group.member();  // of its node
   const int place = g[0].group.place();
-
-  // The node's own prefixes, and where its sum stands.
-  const area operand = p.operand();
-  area sum = inclusive ? p.output() : operand;
-  if (inclusive) {
-    p.call_if(g[0].size > 1, g[0].group, parts::call_of(collective::scan, operand, p.output(), n));
-    if (g[0].size == 1) p.copy(operand, p.output(), n);
-  } else {
-    if (last && g[0].size > 1 && p.asked().in_place) {
-      sum = p.scratch(n);
-      p.copy(operand, sum, n);
-    }
-    p.call_if(g[0].size > 1, g[0].group, parts::call_of(collective::exscan, operand, p.output(), n));
-    if (last && g[0].size > 1) {
-      const area whole = p.asked().in_place ? sum : p.scratch(n);
-      p.combine(p.output(), sum, whole, n);
-      sum = whole;
-    }
-  }
+  area sum = prefixes_of_node(p, g[0], g[1].group.member());
 
   // Up: what of the coarser node lies before the finer one, and the coarser one's sum.
   std::vector<area> before(g.size());
@@ -111,7 +113,7 @@ void plan(planner& p) {
     known = true;
   }
   if (!known) return;
-  if (inclusive || place > 0)
+  if (p.what() == collective::scan || place > 0)
     p.combine(prefix, p.output(), p.output(), n);
   else
     p.copy(prefix, p.output(), n);

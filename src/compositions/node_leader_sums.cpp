@@ -22,7 +22,7 @@ void plan(planner& p) {
   const std::size_t top = g.size() - 1;
   const parts::tree_order order(p.layout(), parts::uniform_counts(p.size(), p.count()));
   bool takes = false;
-  for (std::size_t l = 0; l < top; ++l) takes = takes || (g[l].speaks && g[l].several());
+  for (std::size_t l = 0; l < top; ++l) takes = takes || (g[l].leads && g[l].several());
 
   // Blocks go into the order of the nodes before anything is summed up.
   area mine = p.operand();
@@ -32,8 +32,8 @@ void plan(planner& p) {
   }
   const area sums = p.scratch(takes ? order.total : 0);
   for (std::size_t l = 0; l < top; ++l) {
-    p.call_if(g[l].several(), g[l].group, parts::reduce(mine, sums, g[l].speaks, order.total, g[l].speaker));
-    if (g[l].several() && g[l].speaks) mine = sums;
+    p.call_if(g[l].several(), g[l].group, parts::reduce(mine, sums, g[l].leads, order.total, g[l].leader));
+    if (g[l].several() && g[l].leads) mine = sums;
   }
 
   const auto shares = order.shares(p.layout(), g[top].members, top);
@@ -55,8 +55,8 @@ void plan(planner& p) {
     }
     const auto parts_of_node = order.shares(p.layout(), g[l].members, l);
     const std::size_t own = parts_of_node[static_cast<std::size_t>(place)];
-    if (!g[l].speaks) mine = own == p.count() ? p.output() : p.scratch(own);
-    p.call_on(g[l].group, parts::scatter_blocks(parts_of_node, place, mine, mine, g[l].speaks, g[l].speaker));
+    if (!g[l].leads) mine = own == p.count() ? p.output() : p.scratch(own);
+    p.call_on(g[l].group, parts::scatter_blocks(parts_of_node, place, mine, mine, g[l].leads, g[l].leader));
   }
   p.copy(mine, p.output(), p.count());
 }

@@ -18,7 +18,7 @@
 namespace tutti::compositions::pipeline {
 
 void plan(planner& p) {
-  const crowd all = p.all();
+  const subgroup all = p.all();
   const parts::segments cut(p);
   std::vector<planner::ticket> under_way;
   const std::size_t window = std::max<std::size_t>(1, p.of(knob::window));

@@ -50,7 +50,7 @@ std::vector<area> contributions(planner& p, const groups& g, area result) {
   area mine = p.operand();
   for (const auto& one : g) {
     all.push_back(mine);
-    if (one.several() && one.speaks) mine = result;
+    if (one.several() && one.leads) mine = result;
   }
   all.push_back(mine);
   return all;
@@ -61,19 +61,19 @@ void bcast(planner& p) {
   const area data = p.rank() == p.root() ? p.operand() : p.output();
   in_stages(p, g.size(), [&](std::size_t stage, std::size_t begin, std::size_t n) {
     const auto& at = g[g.size() - 1 - stage];
-    return start(p, at, parts::bcast(data + begin, n, at.speaker));
+    return start(p, at, parts::bcast(data + begin, n, at.leader));
   });
 }
 
 void reduce(planner& p) {
   const groups g = parts::levels_of(p, p.root());
   bool takes = false;
-  for (const auto& one : g) takes = takes || (one.speaks && one.several());
+  for (const auto& one : g) takes = takes || (one.leads && one.several());
   const bool root = p.rank() == p.root();
   const area result = root ? p.output() : p.scratch(takes ? p.count() : 0);
   const auto mine = contributions(p, g, result);
   in_stages(p, g.size(), [&](std::size_t l, std::size_t begin, std::size_t n) {
-    return start(p, g[l], parts::reduce(mine[l] + begin, result + begin, g[l].speaks, n, g[l].speaker));
+    return start(p, g[l], parts::reduce(mine[l] + begin, result + begin, g[l].leads, n, g[l].leader));
   });
   if (root) p.copy(mine.back(), result, p.count());
 }
@@ -88,10 +88,10 @@ void allreduce(planner& p) {
   in_stages(p, 2 * top + 1, [&](std::size_t stage, std::size_t begin, std::size_t n) {
     if (stage < top)
       return start(p, g[stage],
-                   parts::reduce(mine[stage] + begin, result + begin, g[stage].speaks, n, g[stage].speaker));
+                   parts::reduce(mine[stage] + begin, result + begin, g[stage].leads, n, g[stage].leader));
     if (stage > top) {
       const auto& at = g[2 * top - stage];
-      return start(p, at, parts::bcast(result + begin, n, at.speaker));
+      return start(p, at, parts::bcast(result + begin, n, at.leader));
     }
     if (g[top].group.member() && (combined || !g[top].several()))
       p.copy(mine[top] + begin, result + begin, n);

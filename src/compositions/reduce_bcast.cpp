@@ -13,7 +13,7 @@
 namespace tutti::compositions::reduce_bcast {
 
 void plan(planner& p) {
-  const crowd all = p.all();
+  const subgroup all = p.all();
   subcall reduce;
   reduce.what = collective::reduce;
   reduce.count = p.count();

@@ -17,7 +17,7 @@
 namespace tutti::compositions::reduce_then_scatter {
 
 void plan(planner& p) {
-  const crowd all = p.all();
+  const subgroup all = p.all();
   const bool uneven = p.what() == collective::reduce_scatter, root = p.rank() == 0;
   const auto counts =
       uneven ? parts::vector_of(p.asked().in_counts, p.size()) : parts::uniform_counts(p.size(), p.count());

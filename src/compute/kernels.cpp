@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/kernels.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <type_traits>
 

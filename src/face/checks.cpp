@@ -143,54 +143,105 @@ void core::validate_own_edges(const call& c) const {
   }
 }
 
+namespace {
+
+// The counts and displacements of one direction of a vector form, as its caller names them.
+struct many_blocks {
+  counts_view counts, displs;
+  const char *counts_name, *displs_name;
+  const void* data;
+  const char* buffer_name;
+  std::size_t blocks;
+  const layout* types;
+};
+
+void validate_blocks(const core& where, const call& c, const many_blocks& m) {
+  const auto refuse = [&](const char* parameter, const std::string& problem, const char* remedy) {
+    where.refuse(called(c), parameter, problem, remedy);
+  };
+  if (!m.counts.given()) {
+    if (m.blocks != 0) refuse(m.counts_name, "is missing", "pass one count for each block");
+    return;
+  }
+  const std::string expected = " for " + std::to_string(m.blocks) + " " +
+                               (is_neighborly(c.what) ? "neighbours"
+                                : where.inter()       ? "ranks on that side"
+                                                      : "ranks");
+  if (m.counts.size() != m.blocks)
+    refuse(m.counts_name, "has " + std::to_string(m.counts.size()) + " counts" + expected,
+           "pass one count for each of them");
+  if (m.displs.given() && m.displs.size() != m.blocks)
+    refuse(m.displs_name, "has " + std::to_string(m.displs.size()) + " displacements" + expected,
+           "pass one displacement for each of them");
+  std::size_t end = 0, total = 0;
+  for (std::size_t i = 0; i < m.blocks; ++i) {
+    if (m.counts.negative(i))
+      refuse(m.counts_name, "is negative for rank " + std::to_string(i), "counts are 0 or more");
+    if (m.displs.given() && m.displs.negative(i))
+      refuse(m.displs_name, "is negative for rank " + std::to_string(i), "displacements are 0 or more");
+    std::size_t reach = 0, length = m.counts[i];
+    if ((m.types != nullptr && __builtin_mul_overflow(length, m.types[i].extent(), &length)) ||
+        __builtin_add_overflow(total, length, &total) ||
+        __builtin_add_overflow(m.displs.given() ? m.displs[i] : total - length, length, &reach))
+      refuse(m.counts_name, "add up to more than an address can count", "send less");
+    end = std::max(end, reach);
+  }
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(end, c.type.size, &bytes) || bytes > static_cast<std::size_t>(PTRDIFF_MAX))
+    refuse(m.counts_name, "add up to more bytes than an address can count", "send less");
+  if (total > 0 && m.data == nullptr)
+    refuse(m.buffer_name, "is null, with counts that add up to " + std::to_string(total), "pass a buffer");
+}
+
+bool is_all_to_all(collective what) noexcept {
+  return what == collective::alltoallv || what == collective::alltoallw ||
+         what == collective::neighbor_alltoallv;
+}
+
+// What a rank gives itself: the counts of its own block on both sides.
+void validate_own_block(const core& where, const call& c) {
+  const auto own = static_cast<std::size_t>(where.rank());
+  const bool at_root = where.rank() == c.root;
+  if (c.in_place) return;
+  if ((c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) &&
+      c.count != c.out_counts[own])
+    where.refuse(called(c), "recv_counts",
+                 "says " + std::to_string(c.out_counts[own]) + " for this rank, which sends " +
+                     std::to_string(c.count),
+                 "make the own entry the number of elements in send_buf");
+  if (c.what == collective::scatterv && at_root && c.count != c.in_counts[own])
+    where.refuse(called(c), "recv_count",
+                 "is " + std::to_string(c.count) + " where send_counts says " +
+                     std::to_string(c.in_counts[own]) + " for this rank",
+                 "make them equal");
+  if (!is_all_to_all(c.what)) return;
+  const std::size_t gives = c.in_counts[own] * (c.in_types != nullptr ? c.in_types[own].size() : 1);
+  const std::size_t takes = c.out_counts[own] * (c.out_types != nullptr ? c.out_types[own].size() : 1);
+  if (gives != takes)
+    where.refuse(called(c), "recv_counts",
+                 "says " + std::to_string(takes) + (c.what == collective::alltoallw ? " bytes" : "") +
+                     " from this rank to itself, send_counts says " + std::to_string(gives),
+                 "make the own blocks as long");
+}
+
+}  // namespace
+
 void core::validate_vectors(const call& c) const {
-  const char* name = called(c);
   const auto gives = static_cast<std::size_t>(blocks_given(c.what)),
              takes = static_cast<std::size_t>(blocks_taken(c.what));
-  const char* whom = is_neighborly(c.what) ? "neighbours" : inter() ? "ranks on that side" : "ranks";
-  const auto side = [&](const counts_view& counts, const counts_view& displs, const char* counts_name,
-                        const char* displs_name, const void* data, const char* buffer_name, std::size_t p,
-                        const layout* types) {
-    if (!counts.given() && p != 0) refuse(name, counts_name, "is missing", "pass one count for each block");
-    if (!counts.given()) return;
-    if (counts.size() != p)
-      refuse(name, counts_name,
-             "has " + std::to_string(counts.size()) + " counts for " + std::to_string(p) + " " + whom,
-             "pass one count for each of them");
-    if (displs.given() && displs.size() != p)
-      refuse(name, displs_name,
-             "has " + std::to_string(displs.size()) + " displacements for " + std::to_string(p) + " " + whom,
-             "pass one displacement for each of them");
-    std::size_t end = 0, total = 0;
-    for (std::size_t i = 0; i < p; ++i) {
-      if (counts.negative(i))
-        refuse(name, counts_name, "is negative for rank " + std::to_string(i), "counts are 0 or more");
-      if (displs.given() && displs.negative(i))
-        refuse(name, displs_name, "is negative for rank " + std::to_string(i), "displacements are 0 or more");
-      std::size_t reach = 0, length = counts[i];
-      if ((types != nullptr && __builtin_mul_overflow(length, types[i].extent(), &length)) ||
-          __builtin_add_overflow(total, length, &total) ||
-          __builtin_add_overflow(displs.given() ? displs[i] : total - length, length, &reach))
-        refuse(name, counts_name, "add up to more than an address can count", "send less");
-      end = std::max(end, reach);
-    }
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(end, c.type.size, &bytes) || bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-      refuse(name, counts_name, "add up to more bytes than an address can count", "send less");
-    if (total > 0 && data == nullptr)
-      refuse(name, buffer_name, "is null, with counts that add up to " + std::to_string(total),
-             "pass a buffer");
-  };
   const bool at_root = rank() == c.root;
-  const bool all_to_all = c.what == collective::alltoallv || c.what == collective::alltoallw ||
-                          c.what == collective::neighbor_alltoallv;
-  const bool reads_many = (c.what == collective::scatterv && at_root) || (all_to_all && !c.in_place);
+  const bool reads_many =
+      (c.what == collective::scatterv && at_root) || (is_all_to_all(c.what) && !c.in_place);
   const bool writes_many = (c.what == collective::gatherv && at_root) || c.what == collective::allgatherv ||
-                           c.what == collective::neighbor_allgatherv || all_to_all;
+                           c.what == collective::neighbor_allgatherv || is_all_to_all(c.what);
   if (reads_many)
-    side(c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf", gives, c.in_types);
+    validate_blocks(
+        *this, c,
+        {c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf", gives, c.in_types});
   if (writes_many) {
-    side(c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf", takes, c.out_types);
+    validate_blocks(
+        *this, c,
+        {c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf", takes, c.out_types});
     if (c.out_displs.given()) refuse_overlap(c, c.out_counts, c.out_displs);
   }
   // The single block of a vector form.
@@ -200,7 +251,7 @@ void core::validate_vectors(const call& c) const {
                              : c.what == collective::allgatherv || c.what == collective::neighbor_allgatherv;
   const bool takes_one = c.what == collective::scatterv ? away : c.what == collective::reduce_scatter;
   const auto refuse_null = [&](const char* which, std::size_t count) {
-    refuse(name, which, "is null, with a count of " + std::to_string(count),
+    refuse(called(c), which, "is null, with a count of " + std::to_string(count),
            "pass a buffer of that many elements");
   };
   if (gives_one && !(c.in_place && (at_root || c.what != collective::gatherv)) && c.count > 0 &&
@@ -212,33 +263,19 @@ void core::validate_vectors(const call& c) const {
   if (takes_one && !c.in_place && takes_count > 0 && c.output == nullptr)
     refuse_null(result_name(c), takes_count);
   if (c.what == collective::reduce_scatter)
-    side(c.out_counts, {}, "recv_counts", "", c.in_place ? c.output : c.input,
-         c.in_place ? "send_recv_buf" : "send_buf", gives, nullptr);
-  if (is_neighborly(c.what)) validate_own_edges(c);
-  if (is_neighborly(c.what) || inter()) return;
-  const auto own = static_cast<std::size_t>(rank());
-  if (c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) {
-    if (!c.in_place && c.count != c.out_counts[own])
-      refuse(name, "recv_counts",
-             "says " + std::to_string(c.out_counts[own]) + " for this rank, which sends " +
-                 std::to_string(c.count),
-             "make the own entry the number of elements in send_buf");
-  }
-  if (c.what == collective::scatterv && at_root && !c.in_place && c.count != c.in_counts[own])
-    refuse(name, "recv_count",
-           "is " + std::to_string(c.count) + " where send_counts says " + std::to_string(c.in_counts[own]) +
-               " for this rank",
-           "make them equal");
-  if (all_to_all && !c.in_place) {
-    const std::size_t gives_itself = c.in_counts[own] * (c.in_types != nullptr ? c.in_types[own].size() : 1);
-    const std::size_t takes_itself =
-        c.out_counts[own] * (c.out_types != nullptr ? c.out_types[own].size() : 1);
-    if (gives_itself != takes_itself)
-      refuse(name, "recv_counts",
-             "says " + std::to_string(takes_itself) + (c.what == collective::alltoallw ? " bytes" : "") +
-                 " from this rank to itself, send_counts says " + std::to_string(gives_itself),
-             "make the own blocks as long");
-  }
+    validate_blocks(*this, c,
+                    {c.out_counts,
+                     {},
+                     "recv_counts",
+                     "",
+                     c.in_place ? c.output : c.input,
+                     c.in_place ? "send_recv_buf" : "send_buf",
+                     gives,
+                     nullptr});
+  if (is_neighborly(c.what))
+    validate_own_edges(c);
+  else if (!inter())
+    validate_own_block(*this, c);
 }
 
 }  // namespace tutti::detail

@@ -14,9 +14,9 @@
 
 #include "engines/endpoint.hpp"
 #include "execute/program_run.hpp"
-#include "face/settings.hpp"
-#include "face/trees.hpp"
 #include "select/resolve.hpp"
+#include "settings/settings.hpp"
+#include "settings/trees.hpp"
 #include "tutti/core/port.hpp"
 
 namespace tutti::detail {

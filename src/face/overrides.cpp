@@ -3,7 +3,6 @@
 // What became of the overrides: which were obeyed, which could not be, and which nothing used.
 #include <cstdio>
 
-#include "core/environment.hpp"
 #include "face/core.hpp"
 
 namespace tutti::detail {

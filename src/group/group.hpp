@@ -25,7 +25,6 @@ class group {
 
   int size() const noexcept { return size_; }
   int rank() const noexcept { return rank_; }
-  bool is_range() const noexcept { return !list_; }
 
   /// The job's rank of member r. O(1).
   int address(int r) const noexcept {

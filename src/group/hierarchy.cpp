@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "group/hierarchy.hpp"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
+#include <stdexcept>
+#include <utility>
 
 namespace tutti {
 

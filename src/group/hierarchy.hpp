@@ -5,11 +5,7 @@
 // The engine knows it (MPI: ranks that share memory), or TUTTI_NODES pretends it.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 #include <vector>
 

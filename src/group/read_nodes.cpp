@@ -4,6 +4,9 @@
 // on any machine. What cannot be taken is told with what could be.
 #include <charconv>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "group/hierarchy.hpp"
 

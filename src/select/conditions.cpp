@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <limits>
 
 namespace tutti {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
 
 #include "select/nearest.hpp"
 #include "select/truth_set.hpp"

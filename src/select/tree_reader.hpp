@@ -5,7 +5,6 @@
 // of a collective's regions are understood, prove_tree.hpp says whether they mean something legal.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>

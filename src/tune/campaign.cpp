@@ -2,9 +2,7 @@
 #include "tune/campaign.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <memory>
 #include <set>
 #include <utility>
 

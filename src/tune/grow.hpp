@@ -8,7 +8,6 @@
 // of 0 and beyond four times the largest measured. Between two sizes the choice changes at their mean.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

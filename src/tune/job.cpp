@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Longer than a screen: what goes in and what comes out have one case for each collective.
 #include "tune/job.hpp"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 #include <numeric>
 
 #include "compute/kernels.hpp"
+#include "tune/measure.hpp"
 
 namespace tutti::tune {
 namespace {
@@ -15,9 +18,6 @@ double value(int rank, std::size_t i) { return (rank + 1) * 16777259.0 + static_
 double sum(int ranks, std::size_t i) {  // of value() over the first ranks
   return ranks * (ranks + 1) / 2 * 16777259.0 + static_cast<double>(ranks) * static_cast<double>(i);
 }
-
-// The compiler must believe that the value is used.
-void keep(double value) { asm volatile("" : : "g"(value) : "memory"); }
 
 std::size_t total(const std::vector<std::size_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});

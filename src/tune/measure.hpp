@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <limits>
@@ -68,10 +67,40 @@ struct measurement {
 
 enum class mode { loop, single };
 
+// Takes samples within the budget, and makes the figures of them. `cost`: of one sample. What `sample`
+// returns `together` turns into the time of one operation on the slowest rank.
+template <class Sample, class Together>
+measurement take_samples(double budget, double cost, Sample&& sample, Together&& together) {
+  constexpr std::size_t groups_wanted = 3;
+  const auto affordable = static_cast<std::size_t>(std::min(1e6, budget / std::max(cost, 1e-9)));
+  const std::size_t groups = affordable >= 3 * groups_wanted ? groups_wanted : 1;
+  // A median wants a few samples even where they exceed the budget, unless each takes many times as long.
+  const std::size_t least = cost > 10 * budget ? 1 : cost > 3 * budget ? 3 : 5;
+  const std::size_t each = std::clamp<std::size_t>(affordable / groups, least, 333);
+
+  std::vector<double> all;
+  all.reserve(groups * each);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t group = 0; group < groups; ++group) {
+    std::vector<decltype(sample())> mine(each);
+    for (auto& one : mine) one = sample();
+    std::vector<double> samples;
+    for (const auto& one : mine) samples.push_back(together(one));  // later: it would disturb them
+    best = std::min(best, median(samples));
+    all.insert(all.end(), samples.begin(), samples.end());
+  }
+  measurement result;
+  result.samples = all.size();
+  result.us = best * 1e6;
+  const double middle = median(all);
+  result.noise = middle > 0 ? (quantile(all, 0.75) - quantile(all, 0.25)) / middle : 0;
+  return result;
+}
+
 // Every decision here follows from a maximum over the ranks, so all ranks take the same one.
 template <world World, class Operation, hooks Hooks>
 measurement measure(World& w, mode how, double budget_ms, Operation&& operation, Hooks& hook) {
-  measurement result;
+  std::size_t loop = 1;
   const double budget = budget_ms * 1e-3;
   struct interval {
     double start = 0, end = 0;
@@ -83,7 +112,7 @@ measurement measure(World& w, mode how, double budget_ms, Operation&& operation,
     if (how == mode::single) {
       operation();
     } else {
-      for (std::size_t round = 0; round < result.loop; ++round) {
+      for (std::size_t round = 0; round < loop; ++round) {
         hook.touch(round);
         operation();
         hook.read(round);
@@ -102,7 +131,7 @@ measurement measure(World& w, mode how, double budget_ms, Operation&& operation,
     } else {
       all = w.max(mine.end - mine.start);
     }
-    return all / static_cast<double>(result.loop);
+    return all / static_cast<double>(loop);
   };
   const auto timed = [&] {  // a sample with all that belongs to it, on the slowest rank
     const auto start = clock::now();
@@ -115,36 +144,16 @@ measurement measure(World& w, mode how, double budget_ms, Operation&& operation,
   if (how == mode::loop) {
     // Forty loops to a budget: short enough that most of them are not interrupted, long enough for clock and
     // barrier.
-    while (result.loop < (std::size_t{1} << 20)) {
+    while (loop < (std::size_t{1} << 20)) {
       if (cost >= budget / 40) cost = std::min(cost, timed());  // or did something else run meanwhile?
       if (cost >= budget / 40) break;
-      result.loop *= 2;
+      loop *= 2;
       cost = timed();
     }
   }
 
-  constexpr std::size_t groups_wanted = 3;
-  const auto affordable = static_cast<std::size_t>(std::min(1e6, budget / std::max(cost, 1e-9)));
-  const std::size_t groups = affordable >= 3 * groups_wanted ? groups_wanted : 1;
-  // A median wants a few samples even where they exceed the budget, unless each takes many times as long.
-  const std::size_t least = cost > 10 * budget ? 1 : cost > 3 * budget ? 3 : 5;
-  const std::size_t each = std::clamp<std::size_t>(affordable / groups, least, 333);
-
-  std::vector<double> all;
-  all.reserve(groups * each);
-  double best = std::numeric_limits<double>::infinity();
-  for (std::size_t group = 0; group < groups; ++group) {
-    std::vector<interval> mine(each);
-    for (interval& one : mine) one = sample();
-    std::vector<double> samples;
-    for (const interval& one : mine) samples.push_back(together(one));  // later: it would disturb them
-    best = std::min(best, median(samples));
-    all.insert(all.end(), samples.begin(), samples.end());
-  }
-  result.samples = all.size();
-  result.us = best * 1e6;
-  const double middle = median(all);
-  result.noise = middle > 0 ? (quantile(all, 0.75) - quantile(all, 0.25)) / middle : 0;
+  measurement result = take_samples(budget, cost, sample, together);
+  result.loop = loop;
   return result;
 }
 

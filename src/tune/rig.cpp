@@ -7,7 +7,7 @@
 #include "compute/kernels.hpp"
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "tune/job.hpp"
 #include "tutti/core/error.hpp"
 

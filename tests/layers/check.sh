@@ -1,61 +1,85 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check.sh ROOT         fails when a room of ROOT/src includes what stands above it
-# check.sh --self-test  plants such includes in a scratch tree, and fails when they are not caught
+# check.sh ROOT         fails when a room of ROOT/src includes what stands above it, or is not in both tables
+# check.sh --self-test  plants such faults in a scratch tree, and fails when they are not caught
 #
-# The rooms bottom up, and what each may include of the others (itself always). `all` is every room but check,
-# simulate and tune, which serve the tools: the first two only read schedules, the third runs them.
+# The rooms bottom up, and what each may include of those above it in this table (itself always). What may be in
+# each is told in the table of docs/architecture.md, which has the same rooms in the same order.
 table='
 core        :
 compute     :
-group       : core
-fabric      : core compute group
-schedule    : core group
+group       :
+fabric      : compute group
+schedule    :
 patterns    :
-algorithms  : core schedule patterns
-compose     : core schedule group
-compositions: core schedule group compose
-select      : core schedule group compose
-engines     : core compute fabric group
-execute     : core compute schedule fabric group compose engines/endpoint.hpp
-check       : core schedule patterns algorithms group compose compositions select
-simulate    : core schedule patterns algorithms select
-tune        : all check
-report      : core schedule patterns algorithms select
-face        : all
-bsp         : all
-tasks       : all
-preload     : all
+algorithms  : schedule patterns
+compose     : group schedule
+compositions: group compose
+select      : core group schedule compose
+check       : group schedule compose select
+engines     : core compute group fabric
+execute     : compute group fabric schedule compose engines/endpoint.hpp
+trace       : select
+settings    : core select engines/endpoint.hpp trace
+face        : core compute group fabric schedule compose select engines/endpoint.hpp execute trace settings
+launch      : core engines settings face
+tune        : core compute select check engines face launch
 '
 # Of the public headers every room may include tutti/version.hpp and tutti/core/; these may include all of them.
-public_rooms=' face bsp tasks preload '
+public_rooms=' face launch '
 # tutti/core/ itself includes nothing but tutti/core/ and the standard library.
 # <mpi.h> appears here only:
-mpi_places='^(src/engines/mpi/|src/preload/|include/tutti/mpi\.hpp$|include/lpf/mpi\.h$|bench/|tests/)'
+mpi_places='^(src/engines/mpi/|src/launch/mpi/|include/tutti/mpi\.hpp$|bench/|tests/)'
 
 set -u
 export LC_ALL=C
+
+declare -A allowed
+rooms=()
+while IFS=: read -r room list; do
+  read -r room <<< "$room"
+  [ -n "$room" ] || continue
+  rooms+=("$room")
+  allowed[$room]=" $room $list "
+done <<< "$table"
 
 if [ "${1-}" = --self-test ]; then
   self=$(realpath "$0")
   scratch=$(mktemp -d) || exit 2
   trap 'rm -rf "$scratch"' EXIT
   failed=0
+  # house [SED]: a tree of empty rooms, and the document that tells of them, changed by SED
+  house() {
+    rm -rf "$scratch/tree"
+    mkdir -p "$scratch/tree/include" "$scratch/tree/docs" "${rooms[@]/#/$scratch/tree/src/}"
+    printf '| `src/%s` | something |\n' "${rooms[@]}" | sed "${1-}" > "$scratch/tree/docs/architecture.md"
+  }
+  # outcome STATUS WHAT: what the check must say of the tree
+  outcome() {
+    bash "$self" "$scratch/tree" > "$scratch/said" 2>&1
+    [ $? -eq "$1" ] || { echo "self-test: $2 should give $1:"; cat "$scratch/said"; failed=1; }
+  }
   # expect STATUS FILE INCLUDE: a tree that holds only FILE, with that include
   expect() {
-    rm -rf "$scratch/tree"
-    mkdir -p "$scratch/tree/include" "$scratch/tree/src" "$scratch/tree/$(dirname "$2")"
+    house
+    mkdir -p "$scratch/tree/$(dirname "$2")"
     printf '#include %s\n' "$3" > "$scratch/tree/$2"
-    bash "$self" "$scratch/tree" > "$scratch/said" 2>&1
-    [ $? -eq "$1" ] || { echo "self-test: $2 including $3 should give $1:"; cat "$scratch/said"; failed=1; }
+    outcome "$1" "$2 including $3"
   }
+  house; outcome 0 'a house of all rooms'
+  house '/compute/d'; outcome 1 'a room that the document does not tell of'
+  house '1{h;d};2{G}'; outcome 1 'rooms in another order in the document'
+  house '$a | `src/attic` | old things |'; outcome 1 'a room that is in the document alone'
+  house 's,`src/fabric`,`src/fabric/deep`,'; outcome 0 'a row for a part of a room'
+  house; rmdir "$scratch/tree/src/tune"; outcome 1 'a room that is in the tables alone'
+  house; touch "$scratch/tree/src/a.cpp"; outcome 1 'a file in no room'
   expect 1 src/core/a.cpp '"execute/executor.hpp"'
   expect 1 src/core/a.cpp '"../execute/executor.hpp"'
   expect 1 src/schedule/deep/a.hpp '<engines/threads/engine.hpp>'
   expect 1 src/algorithms/allreduce/ring.cpp '"engines/endpoint.hpp"'
   expect 1 src/execute/a.cpp '"engines/mpi/engine.hpp"'
-  expect 1 src/face/a.cpp '"simulate/model.hpp"'
+  expect 1 src/face/a.cpp '"tune/grow.hpp"'
   expect 1 src/execute/a.cpp '<tutti/tutti.hpp>'
   expect 1 src/fabric/a.cpp '<mpi.h>'
   expect 1 include/tutti/tutti.hpp '<mpi.h>'
@@ -74,28 +98,30 @@ if [ "${1-}" = --self-test ]; then
 fi
 
 cd "${1:?usage: check.sh ROOT | --self-test}" || exit 2
-declare -A allowed
-while IFS=: read -r room list; do
-  read -r room <<< "$room"
-  [ -n "$room" ] && allowed[$room]=" $room $list "
-done <<< "$table"
-everything=' '
-for room in "${!allowed[@]}"; do
-  case $room in check | simulate | tune) ;; *) everything+="$room " ;; esac
-done
-for room in "${!allowed[@]}"; do
-  [[ ${allowed[$room]} == *' all '* ]] && allowed[$room]="${allowed[$room]/ all / $everything }"
-done
-
 bad=0
 complain() { echo "$1:$2: $3"; bad=1; }
 
-# a room that the table does not name has no place in the house
+# a room may include only what stands above it in the table, which is below it in the house
+below=' '
+for room in "${rooms[@]}"; do
+  for one in ${allowed[$room]}; do
+    [[ $one == "$room" || $below == *" ${one%%/*} "* ]] || complain "src/$room" 0 "may include $one, which stands above it"
+  done
+  below+="$room "
+done
+
+# the folders, this table and that of the document have the same rooms
 for folder in src/*/; do
   [ -d "$folder" ] || continue
   room=$(basename "$folder")
   [ -n "${allowed[$room]-}" ] || complain "src/$room" 0 'is not in the table of tests/layers/check.sh'
 done
+for room in "${rooms[@]}"; do
+  [ -d "src/$room" ] || complain "src/$room" 0 'is in the table of tests/layers/check.sh, and is no folder'
+done
+told=$(sed -nE 's,^\| `src/([a-z_]+).*,\1,p' docs/architecture.md | uniq)
+[ "$told" = "$(printf '%s\n' "${rooms[@]}")" ] ||
+  complain docs/architecture.md 0 "has other rooms than the table of tests/layers/check.sh, or another order: ${told//$'\n'/ }"
 
 for file in src/*.?pp; do
   [ -e "$file" ] && complain "$file" 0 'stands in no room'

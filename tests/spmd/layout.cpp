@@ -15,7 +15,7 @@
 
 #include "engines/conditions.hpp"
 #include "engines/endpoint.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "support/check.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The recorder behind TUTTI_TRACE: lines by kind of call, sums, what is folded together, and both its forms.
-#include "face/trace.hpp"
+#include "trace/trace.hpp"
 
 #include <fstream>
 #include <sstream>

@@ -22,7 +22,6 @@
 #include "select/choose.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
-#include "tutti/core/error.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -284,14 +283,7 @@ void add_check(CLI::App& app, int& status) {
       "7\n"
       "  tutti check bcast/knomial:k=6 --ranks 30..40\n  tutti check allreduce/node_leader node_leader\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
-  command->callback([wish, &status] {
-    try {
-      status = check_algorithms(*wish);
-    } catch (const usage_error& e) {
-      fmt::print(stderr, "{}\n", e.what());
-      status = 2;
-    }
-  });
+  command->callback([wish, &status] { status = check_algorithms(*wish); });
 }
 
 }  // namespace tutti::tool

@@ -13,7 +13,6 @@
 #include <fmt/core.h>
 
 #include "subcommands.hpp"
-#include "tutti/core/error.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -97,14 +96,14 @@ answer answer_to_line(const std::string& line) {
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& e) {
-    throw wrong_question(e.what());
+    throw called_wrongly(e.what());
   }
   return find_answer(q);
 }
 
 int tell_batch(const std::string& file, bool as_object) {
   std::ifstream in(file);
-  if (!in) throw wrong_question(file + " cannot be read");
+  if (!in) throw called_wrongly(file + " cannot be read");
   json all = json::array();
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -117,7 +116,7 @@ int tell_batch(const std::string& file, bool as_object) {
       else
         fmt::print("{}> {}\n{}", number == 1 ? "" : "\n", line, as_text(a));
     } catch (const std::exception& e) {
-      throw wrong_question(fmt::format("{}:{}: {}", file, number, e.what()));
+      throw called_wrongly(fmt::format("{}:{}: {}", file, number, e.what()));
     }
   }
   if (as_object) fmt::print("{}\n", all.dump(2));
@@ -151,20 +150,12 @@ void add_explain(CLI::App& app, int& status) {
       "  tutti explain bcast --ranks 64 --bytes 1M --engine fibers --json | jq .choice\n"
       "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti explain allreduce --ranks 5 --op noncommutative\n");
   explain->callback([wish, &status] {
-    try {
-      if (!wish->batch.empty() && !wish->asked.what.empty())
-        throw wrong_question("--batch has its calls in the file; name no collective");
-      if (wish->batch.empty() && wish->asked.what.empty())
-        throw wrong_question("name a collective, as in tutti explain allreduce --ranks 8");
-      status =
-          wish->batch.empty() ? tell(wish->asked, wish->as_object) : tell_batch(wish->batch, wish->as_object);
-    } catch (const wrong_question& e) {
-      fmt::print(stderr, "tutti explain: {}\n", e.what());
-      status = 2;
-    } catch (const usage_error& e) {
-      fmt::print(stderr, "{}\n", e.what());
-      status = 2;
-    }
+    if (!wish->batch.empty() && !wish->asked.what.empty())
+      throw called_wrongly("--batch has its calls in the file; name no collective");
+    if (wish->batch.empty() && wish->asked.what.empty())
+      throw called_wrongly("name a collective, as in tutti explain allreduce --ranks 8");
+    status =
+        wish->batch.empty() ? tell(wish->asked, wish->as_object) : tell_batch(wish->batch, wish->as_object);
   });
 }
 

@@ -7,15 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "face/settings.hpp"
 #include "group/hierarchy.hpp"
 #include "select/resolve.hpp"
+#include "settings/settings.hpp"
 #include "tutti/core/call.hpp"
 
 namespace tutti::tool {
@@ -26,11 +25,6 @@ struct question {
   std::vector<std::string> conditions;  ///< "oversubscribed", "oversubscribed=false"
   int ranks = 0, root = 0;
   bool in_place = false, inter = false, nonblocking = false;
-};
-
-/// A question that has no answer; the text says what would be right.
-struct wrong_question : std::runtime_error {
-  using runtime_error::runtime_error;
 };
 
 /// The call that is meant, and all that selection may know of it.
@@ -58,7 +52,7 @@ class environment {
   selection by_;
 };
 
-/// Throws wrong_question.
+/// Throws called_wrongly.
 asked_call read_question(const question& q);
 /// The engine's conditions in the order in which these trees declare them.
 void state_conditions(asked_call& asked, const document& trees);
@@ -95,7 +89,7 @@ struct answer {
   }
 };
 
-/// Throws wrong_question, and usage_error where the environment holds what means nothing.
+/// Throws called_wrongly, and usage_error where the environment holds what means nothing.
 answer find_answer(const question& q);
 
 /// A step of the way to the choice.

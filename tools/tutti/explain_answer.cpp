@@ -10,8 +10,8 @@
 #include "core/environment.hpp"
 #include "engines/offers.hpp"
 #include "explain.hpp"
-#include "face/trees.hpp"
 #include "select/inside.hpp"
+#include "settings/trees.hpp"
 
 namespace tutti::tool {
 namespace {

@@ -7,12 +7,63 @@
 #include "explain.hpp"
 
 namespace tutti::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json situation_as_json(const asked_call& asked) {
+  const situation& s = asked.seen;
+  const call& c = asked.meant;
+  json holding = json::object(), quantities_here = json::object(), from = json::object();
+  const condition_bits truth = conditions_of(s);
+  for (const condition_entry& e : conditions()) holding[e.name] = (truth & bit(e.which)) != 0;
+  for (const engine_condition& e : known_conditions(asked.engine))
+    holding[e.name] = std::find(asked.holds.begin(), asked.holds.end(), e.name) != asked.holds.end();
+  for (const quantity_entry& e : quantities()) quantities_here[e.name] = value_of(e.which, s);
+  for (const auto& [value, who] : asked.from) from[value] = who;
+  json nodes = json::array();
+  for (int n = 0; n < asked.layout.nodes(); ++n) nodes.push_back(asked.layout.members(n).size());
+  return {{"engine", asked.engine},
+          {"mpi", asked.mpi.empty() ? json() : json(asked.mpi)},
+          {"ranks", s.call.ranks},
+          {"nodes", nodes},
+          {"levels", asked.layout.levels()},
+          {"count", c.count},
+          {"type", asked.type_name},
+          {"element", c.type.size},
+          {"op", asked.op_name.empty() ? json() : json(asked.op_name)},
+          {"root", is_rooted(c.what) ? json(c.root) : json()},
+          {"in_place", c.in_place},
+          {"inter", s.call.inter},
+          {"nonblocking", !asked.blocking},
+          {"conditions", holding},
+          {"quantities", quantities_here},
+          {"from", from}};
+}
+
+// The calls that the composition makes.
+json inside_as_json(const answer& a) {
+  json all = json::array();
+  for (const inner_answer& one : a.inside)
+    all.push_back({{"rank", one.by},
+                   {"collective", name_of(one.what)},
+                   {"ranks", one.ranks.size()},
+                   {"group", one.ranks},
+                   {"count", one.count},
+                   {"root", one.root},
+                   {"in_place", one.in_place},
+                   {"times", one.times},
+                   {"algorithm", name_of_entry(one.found.pure.pure, one.what)},
+                   {"parameters", parameters_of(one.found.pure.pure, one.found.pure.knobs)},
+                   {"source", source_of(one.found.algorithm_by, decide(a.trees(), one.seen))}});
+  return all;
+}
+
+}  // namespace
 
 nlohmann::ordered_json as_json(const answer& a) {
-  using json = nlohmann::ordered_json;
   const auto by_or_null = [](const catalogue_entry* e) { return e == nullptr ? json() : json(e->name); };
   json j;
-  const situation& s = a.asked.seen;
   const call& c = a.asked.meant;
   j["collective"] = name_of(c.what);
   j["choice"] = {{"algorithm", a.refused.empty() ? json(name_of_entry(a.chosen(), c.what)) : json()},
@@ -22,32 +73,7 @@ nlohmann::ordered_json as_json(const answer& a) {
                  {"said_by", place_of(a)}};
   if (!a.refused.empty()) j["refused"] = a.refused;
 
-  json holding = json::object(), quantities_here = json::object(), from = json::object();
-  const condition_bits truth = conditions_of(s);
-  for (const condition_entry& e : conditions()) holding[e.name] = (truth & bit(e.which)) != 0;
-  for (const engine_condition& e : known_conditions(a.asked.engine))
-    holding[e.name] = std::find(a.asked.holds.begin(), a.asked.holds.end(), e.name) != a.asked.holds.end();
-  for (const quantity_entry& e : quantities()) quantities_here[e.name] = value_of(e.which, s);
-  for (const auto& [value, who] : a.asked.from) from[value] = who;
-  json nodes = json::array();
-  for (int n = 0; n < a.asked.layout.nodes(); ++n) nodes.push_back(a.asked.layout.members(n).size());
-  j["situation"] = {{"engine", a.asked.engine},
-                    {"mpi", a.asked.mpi.empty() ? json() : json(a.asked.mpi)},
-                    {"ranks", s.call.ranks},
-                    {"nodes", nodes},
-                    {"levels", a.asked.layout.levels()},
-                    {"count", c.count},
-                    {"type", a.asked.type_name},
-                    {"element", c.type.size},
-                    {"op", a.asked.op_name.empty() ? json() : json(a.asked.op_name)},
-                    {"root", is_rooted(c.what) ? json(c.root) : json()},
-                    {"in_place", c.in_place},
-                    {"inter", s.call.inter},
-                    {"nonblocking", !a.asked.blocking},
-                    {"conditions", holding},
-                    {"quantities", quantities_here},
-                    {"from", from}};
-
+  j["situation"] = situation_as_json(a.asked);
   j["path"] = json::array();
   for (const way_step& w : way_of(a))
     j["path"].push_back({{"tree", w.half},
@@ -63,19 +89,7 @@ nlohmann::ordered_json as_json(const answer& a) {
   for (const resolution::unfit& u : a.found.unfits)
     j["overrides"].push_back({{"name", u.name}, {"source", source_of(u.given_by, {})}, {"reason", u.reason}});
   if (a.found.composed.which == nullptr) return j;
-  j["inside"] = json::array();
-  for (const inner_answer& one : a.inside)
-    j["inside"].push_back({{"rank", one.by},
-                           {"collective", name_of(one.what)},
-                           {"ranks", one.ranks.size()},
-                           {"group", one.ranks},
-                           {"count", one.count},
-                           {"root", one.root},
-                           {"in_place", one.in_place},
-                           {"times", one.times},
-                           {"algorithm", name_of_entry(one.found.pure.pure, one.what)},
-                           {"parameters", parameters_of(one.found.pure.pure, one.found.pure.knobs)},
-                           {"source", source_of(one.found.algorithm_by, decide(a.trees(), one.seen))}});
+  j["inside"] = inside_as_json(a);
   return j;
 }
 

@@ -5,19 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <stdexcept>
 
 #include <fmt/core.h>
 
 #include "core/environment.hpp"
 #include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/layout.hpp"
+#include "engines/node_layout.hpp"
 #include "engines/offers.hpp"
 #include "explain.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "select/nearest.hpp"
-#include "text.hpp"
-#include "tutti/core/error.hpp"
+#include "subcommands.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -80,7 +80,7 @@ auto names_in(const Table& table) {
 }
 
 [[noreturn]] void no_such(const char* noun, std::string_view name, std::span<const std::string_view> known) {
-  throw wrong_question(fmt::format("there is no {} {}; {}", noun, tutti::quoted(name), suggest(name, known)));
+  throw called_wrongly(fmt::format("there is no {} {}; {}", noun, tutti::quoted(name), suggest(name, known)));
 }
 
 collective read_collective(const std::string& name) {
@@ -92,7 +92,7 @@ collective read_collective(const std::string& name) {
 std::uint64_t number_of(const char* option, const std::string& text) {
   const auto value = read_number(text);
   if (!value)
-    throw wrong_question(fmt::format("{} is {}, which is no number (64K, 1M)", option, tutti::quoted(text)));
+    throw called_wrongly(fmt::format("{} is {}, which is no number (64K, 1M)", option, tutti::quoted(text)));
   return *value;
 }
 
@@ -100,7 +100,7 @@ element read_type(const std::string& name) {
   if (name.starts_with("opaque:")) {
     const std::uint64_t size = number_of("--type", name.substr(7));
     if (size == 0 || size > (std::uint64_t{1} << 30))
-      throw wrong_question(fmt::format("--type is {}; an element has 1 byte to 1G", tutti::quoted(name)));
+      throw called_wrongly(fmt::format("--type is {}; an element has 1 byte to 1G", tutti::quoted(name)));
     return {size, element_kind::opaque, {}};
   }
   for (const named_type& t : types)
@@ -119,7 +119,7 @@ void read_op(asked_call& asked, const std::string& name) {
     const element_kind k = c.type.kind;
     const bool fraction = k == element_kind::f32 || k == element_kind::f64 || k == element_kind::f80;
     if (o.which != builtin_op::user && (k == element_kind::opaque || (bits && fraction)))
-      throw wrong_question(fmt::format("{} is not an operator on {}; ask for another --type, or for --op {}",
+      throw called_wrongly(fmt::format("{} is not an operator on {}; ask for another --type, or for --op {}",
                                        o.name, asked.type_name, "commutative or noncommutative"));
     c.op.which = o.which;
     c.op.commutative = o.commutative;
@@ -149,7 +149,7 @@ std::string pick_mpi(const question& q, asked_call& asked) {
   static constexpr std::string_view known[] = {"openmpi", "mpich"};
   if (asked.engine != "mpi") {
     if (!q.mpi.empty())
-      throw wrong_question(
+      throw called_wrongly(
           fmt::format("--mpi is given for the engine {}; ask for --engine mpi", asked.engine));
     return "";
   }
@@ -169,25 +169,38 @@ void read_layout(const question& q, asked_call& asked, int ranks) {
   try {
     asked.layout = q.nodes.empty() ? layout_of_process(ranks) : read_nodes(q.nodes, ranks);
   } catch (const std::invalid_argument& fault) {
-    throw wrong_question(fmt::format("--nodes {}: {}", q.nodes, fault.what()));
+    throw called_wrongly(fmt::format("--nodes {}: {}", q.nodes, fault.what()));
   }
 }
 
 // Of a block, or of the whole vector where there are none.
 std::size_t read_count(const question& q, const element& type, collective what) {
   if (!q.bytes.empty() && !q.count.empty())
-    throw wrong_question("--bytes and --count both say how long a block is; give one of them");
+    throw called_wrongly("--bytes and --count both say how long a block is; give one of them");
   if (what == collective::barrier && !(q.bytes.empty() && q.count.empty()))
-    throw wrong_question("a barrier has no elements; leave --bytes and --count out");
+    throw called_wrongly("a barrier has no elements; leave --bytes and --count out");
   if (!q.count.empty()) return number_of("--count", q.count);
   if (q.bytes.empty()) return what == collective::barrier ? 0 : 1;
   const std::uint64_t bytes = number_of("--bytes", q.bytes);
   if (bytes % type.size != 0)
-    throw wrong_question(
+    throw called_wrongly(
         fmt::format("{} bytes are no whole number of elements of {} bytes; say --bytes {}, or "
                     "another --type",
                     q.bytes, type.size, bytes / type.size * type.size));
   return bytes / type.size;
+}
+
+void refuse_nonsense(const question& q, collective what, int ranks) {
+  if (q.in_place && (what == collective::barrier || what == collective::bcast || is_neighborly(what)))
+    throw called_wrongly(fmt::format("{} knows no in place; leave --in-place out", q.what));
+  if (q.in_place && q.inter) throw called_wrongly("between two groups nothing is in place");
+  if (q.root != 0 && !is_rooted(what))
+    throw called_wrongly(fmt::format("{} has no root; leave --root out", q.what));
+  if (q.root < 0 || q.root >= ranks)
+    throw called_wrongly(fmt::format("--root is {}, but ranks are 0 to {}", q.root, ranks - 1));
+  if (q.inter && (what == collective::scan || what == collective::exscan || is_neighborly(what)))
+    throw called_wrongly(fmt::format("{} does not go between two groups; leave --inter out", q.what));
+  if (q.inter && ranks < 2) throw called_wrongly("two groups have two ranks at least; give --ranks");
 }
 
 }  // namespace
@@ -213,21 +226,12 @@ asked_call read_question(const question& q) {
     asked.op_name = !q.op.empty() ? q.op : opaque ? "noncommutative" : "sum";
     read_op(asked, asked.op_name);
   } else if (!q.op.empty()) {
-    throw wrong_question(fmt::format("{} combines nothing; leave --op out", q.what));
+    throw called_wrongly(fmt::format("{} combines nothing; leave --op out", q.what));
   }
   c.count = read_count(q, c.type, c.what);
   c.in_place = q.in_place;
   c.root = q.root;
-  if (q.in_place && (c.what == collective::barrier || c.what == collective::bcast || is_neighborly(c.what)))
-    throw wrong_question(fmt::format("{} knows no in place; leave --in-place out", q.what));
-  if (q.in_place && q.inter) throw wrong_question("between two groups nothing is in place");
-  if (q.root != 0 && !is_rooted(c.what))
-    throw wrong_question(fmt::format("{} has no root; leave --root out", q.what));
-  if (q.root < 0 || q.root >= ranks)
-    throw wrong_question(fmt::format("--root is {}, but ranks are 0 to {}", q.root, ranks - 1));
-  if (q.inter && (c.what == collective::scan || c.what == collective::exscan || is_neighborly(c.what)))
-    throw wrong_question(fmt::format("{} does not go between two groups; leave --inter out", q.what));
-  if (q.inter && ranks < 2) throw wrong_question("two groups have two ranks at least; give --ranks");
+  refuse_nonsense(q, c.what, ranks);
 
   asked.blocking = !q.nonblocking;
   situation& s = asked.seen;
@@ -249,7 +253,7 @@ asked_call read_question(const question& q) {
     if (std::none_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; }))
       no_such("condition of this engine", name, names_in(known));
     if (value != "true" && value != "false")
-      throw wrong_question(fmt::format("--condition {}: say {}=true or {}=false", text, name, name));
+      throw called_wrongly(fmt::format("--condition {}: say {}=true or {}=false", text, name, name));
     state(name, value == "true");
   }
   return asked;

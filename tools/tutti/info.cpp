@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti info: what this installation can do here. Engines, MPIs, the machine, the variables in force.
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -12,10 +11,11 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/layout.hpp"
-#include "face/modules.hpp"
+#include "engines/node_layout.hpp"
+#include "launch/modules.hpp"
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
+#include "tune/machine.hpp"
 #include "tutti/core/error.hpp"
 #include "tutti/version.hpp"
 
@@ -23,13 +23,6 @@ namespace tutti::tool {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
 
 std::string count_of(int n, const char* noun) { return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s"); }
 
@@ -91,7 +84,7 @@ json gather() {
   }
   if (!all["modules"].empty()) all["engines"].push_back("mpi");
   all["searched"] = module_folders();
-  all["machine"] = {{"processor", processor()},
+  all["machine"] = {{"processor", tune::processor()},
                     {"usable_cores", usable_cores()},
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "subcommands.hpp"
+#include "tutti/core/error.hpp"
 #include "tutti/version.hpp"
 
 int main(int argc, char** argv) {
@@ -31,6 +32,12 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
+  } catch (const tutti::tool::called_wrongly& e) {
+    fmt::print(stderr, "tutti {}: {}\n", app.get_subcommands().front()->get_name(), e.what());
+    return 2;
+  } catch (const tutti::usage_error& e) {  // a variable or a name that means nothing
+    fmt::print(stderr, "{}\n", e.what());
+    return 2;
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;

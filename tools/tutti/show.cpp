@@ -30,11 +30,6 @@ struct wishes {
   bool in_place = false, ordered = false, uneven = false, as_json = false, everything = false;
 };
 
-/// What was asked for cannot be shown: one line, exit status 2.
-struct refusal {
-  std::string why;
-};
-
 choice find(const std::string& text) {
   const std::string base = text.substr(0, text.find(':'));
   const auto slash = base.find('/');
@@ -46,16 +41,16 @@ choice find(const std::string& text) {
       return read_choice(found[0]->what, whole);
     } catch (const usage_error& e) {
       const std::string why = e.what();
-      throw refusal{why.substr(why.find('"'))};  // what stands before is known
+      throw called_wrongly{why.substr(why.find('"'))};  // what stands before is known
     }
   if (found.size() > 1) {
     std::string names;
     for (const auto* a : found) names += (names.empty() ? "" : ", ") + std::string(a->name);
-    throw refusal{fmt::format("several algorithms are called \"{}\": {}", base, names)};
+    throw called_wrongly{fmt::format("several algorithms are called \"{}\": {}", base, names)};
   }
   if (std::find(collective_names.begin(), collective_names.end(), base) != collective_names.end())
-    throw refusal{fmt::format("\"{0}\" is a collective; \"tutti list {0}\" has its algorithms", base)};
-  throw refusal{
+    throw called_wrongly{fmt::format("\"{0}\" is a collective; \"tutti list {0}\" has its algorithms", base)};
+  throw called_wrongly{
       fmt::format("there is no algorithm \"{}\"; did you mean \"{}\"?", base, nearest_algorithm(base))};
 }
 
@@ -63,10 +58,10 @@ check::wish call_of(const wishes& asked, const choice& c) {
   const pure_algorithm& a = *c.pure;
   const auto needs = [&](restriction r) { return demands(a.needs, r); };
   const auto refuse = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
-    throw refusal{std::string(a.name) + fmt::format(text, std::forward<Values>(values)...)};
+    throw called_wrongly{std::string(a.name) + fmt::format(text, std::forward<Values>(values)...)};
   };
   const int p = asked.ranks;
-  if (p < 1 || p > 1024) throw refusal{fmt::format("--ranks is {}: from 1 to 1024 can be shown", p)};
+  if (p < 1 || p > 1024) throw called_wrongly{fmt::format("--ranks is {}: from 1 to 1024 can be shown", p)};
   if (needs(restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(p)))
     refuse(" serves powers of two only, and {} ranks are none (power_of_two)", p);
   if (needs(restriction::even_ranks) && p % 2 != 0)
@@ -98,11 +93,13 @@ check::wish call_of(const wishes& asked, const choice& c) {
   w.first_group = inter ? asked.first.value_or(p / 2) : 0;
   w.graph = asked.graph == "ring" ? 0 : asked.graph == "star" ? 1 : 2;
   if (inter && (w.first_group < 1 || w.first_group >= p))
-    throw refusal{fmt::format("--first is {}: both groups need ranks, so 1 to {}", w.first_group, p - 1)};
-  if (w.root < 0 || w.root >= p) throw refusal{fmt::format("--root is {}, out of 0 to {}", w.root, p - 1)};
+    throw called_wrongly{
+        fmt::format("--first is {}: both groups need ranks, so 1 to {}", w.first_group, p - 1)};
+  if (w.root < 0 || w.root >= p)
+    throw called_wrongly{fmt::format("--root is {}, out of 0 to {}", w.root, p - 1)};
   if (w.root != 0 && !is_rooted(a.what)) refuse(" has no root");
   if (asked.rank && (*asked.rank < 0 || *asked.rank >= p))
-    throw refusal{fmt::format("--rank is {}, out of 0 to {}", *asked.rank, p - 1)};
+    throw called_wrongly{fmt::format("--rank is {}, out of 0 to {}", *asked.rank, p - 1)};
   if (asked.count && *asked.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
     refuse(" needs as many elements as there are ranks (count_ge_ranks)");
   return w;
@@ -122,7 +119,7 @@ picture look_at(const wishes& asked) {
   check::wish w = call_of(asked, c);
   const auto schedules = check::write_all(c.pure->write, check::make_plan(w));
   w.count = asked.count ? *asked.count : usual_count(w, schedules);
-  if (w.count > (std::size_t{1} << 40)) throw refusal{"--count is larger than can be shown"};
+  if (w.count > (std::size_t{1} << 40)) throw called_wrongly{"--count is larger than can be shown"};
   picture p;
   p.algorithm = c.pure;
   p.count = w.count;
@@ -135,13 +132,7 @@ picture look_at(const wishes& asked) {
 }
 
 int show(const wishes& asked) {
-  picture p;
-  try {
-    p = look_at(asked);
-  } catch (const refusal& r) {
-    fmt::print(stderr, "tutti show: {}\n", r.why);
-    return 2;
-  }
+  const picture p = look_at(asked);
   if (!p.result.ok()) {
     const check::fault& f = p.result.faults.front();
     fmt::print(stderr, "tutti show: {} does not hold: {}{}{}: {}\n", p.algorithm->name, p.call.text(),

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The subcommands of `tutti`: each adds itself to the command line in its own file. A subcommand's callback
-// returns its exit status through `status`.
+// returns its exit status through `status`, or throws called_wrongly.
 #pragma once
+
+#include <stdexcept>
 
 #include <CLI/CLI.hpp>
 
 namespace tutti::tool {
+
+/// The command line asks for what cannot be. Told behind the subcommand's name; the exit status is 2.
+struct called_wrongly : std::runtime_error {
+  using runtime_error::runtime_error;
+};
 
 void add_diff(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);

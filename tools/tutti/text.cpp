@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include <fmt/core.h>
 
-#include "face/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace tutti::tool {
 namespace {

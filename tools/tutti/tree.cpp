@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "face/trees.hpp"
+#include "settings/trees.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
 #include "tree_svg.hpp"

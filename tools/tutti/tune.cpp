@@ -2,7 +2,6 @@
 //
 // tutti tune: measures what may be quicker than what is chosen now, and writes the trees that choose it.
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -22,10 +21,12 @@
 #include "core/environment.hpp"
 #include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
+#include "progress_bar.hpp"
 #include "select/nearest.hpp"
 #include "select/tree_text.hpp"
 #include "subcommands.hpp"
+#include "tune/machine.hpp"
 #include "tune_report.hpp"
 #include "tutti/core/error.hpp"
 
@@ -56,30 +57,6 @@ double read_seconds(const std::string& text) {
   return unit.empty() || unit == "s" ? value : unit == "m" || unit == "min" ? 60 * value : -1;
 }
 
-// On a terminal a bar; in a log a line for every tenth of the time.
-class bar {
- public:
-  void show(const std::string& what, double part) {
-    if (terminal_) {
-      constexpr int width = 30;
-      const int full = static_cast<int>(part * width);
-      fmt::print(stderr, "\r\033[K[{}{}] {:3.0f} %  {}", std::string(static_cast<std::size_t>(full), '#'),
-                 std::string(static_cast<std::size_t>(width - full), ' '), 100 * part, what);
-      std::fflush(stderr);
-    } else if (part >= next_) {
-      fmt::print(stderr, "{:3.0f} %  {}\n", 100 * part, what);
-      while (next_ <= part) next_ += 0.1;
-    }
-  }
-  void end() {
-    if (terminal_) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  double next_ = 0;
-};
-
 // Powers of two, halves between them, and the number itself.
 std::vector<int> numbers_of_ranks(int ranks, bool quick) {
   std::vector<int> all;
@@ -94,18 +71,11 @@ std::vector<int> numbers_of_ranks(int ranks, bool quick) {
   return all;
 }
 
-std::string cpu_model() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
-  return "unknown";
-}
-
 // What a reader must know to judge the figures, and to have them again.
 std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::string& mpi,
                                                const std::vector<int>& ranks) {
   std::map<std::string, std::string> all;
-  all["cpu"] = cpu_model();
+  all["cpu"] = tune::processor();
   all["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));  // mpirun may bind this process to one
   all["engine"] = w.engine;
   for (const int p : ranks) all["ranks"] += (all["ranks"].empty() ? "" : ",") + std::to_string(p);
@@ -154,13 +124,9 @@ std::map<std::string, std::string> with_former(std::map<std::string, std::string
   return now;
 }
 
-struct complaint {
-  std::string text;
-};
-
 std::string text_of_file(const std::string& name) {
   auto [text, problem] = read_tree_text(name);
-  if (!problem.empty()) throw complaint{problem};
+  if (!problem.empty()) throw called_wrongly{problem};
   return std::move(text);
 }
 
@@ -169,8 +135,8 @@ std::filesystem::path place_of(const tune_wishes& w) {
   std::filesystem::path path = w.output;
   if (std::filesystem::is_directory(path)) path /= w.engine + ".json";
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder)) throw complaint{folder.string() + " is no folder"};
-  if (access(folder.c_str(), W_OK) != 0) throw complaint{folder.string() + " cannot be written to"};
+  if (!std::filesystem::is_directory(folder)) throw called_wrongly{folder.string() + " is no folder"};
+  if (access(folder.c_str(), W_OK) != 0) throw called_wrongly{folder.string() + " cannot be written to"};
   return path;
 }
 
@@ -190,7 +156,7 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
   const bool good = out && !error;
   if (!good) std::filesystem::remove(part, error);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!good) throw complaint{path.string() + " cannot be written"};
+  if (!good) throw called_wrongly{path.string() + " cannot be written"};
 }
 
 tune::wishes campaign_of(const tune_wishes& w, double seconds) {
@@ -215,26 +181,27 @@ tune::wishes campaign_of(const tune_wishes& w, double seconds) {
 void check_wishes(tune_wishes& w) {
   for (const std::string& name : w.collectives)
     if (std::find(collective_names.begin(), collective_names.end(), name) == collective_names.end())
-      throw complaint{"there is no collective " + tutti::quoted(name) + "; " +
-                      suggest(name, collective_names)};
+      throw called_wrongly{"there is no collective " + tutti::quoted(name) + "; " +
+                           suggest(name, collective_names)};
   std::sort(w.sizes.begin(), w.sizes.end());
   w.sizes.erase(std::unique(w.sizes.begin(), w.sizes.end()), w.sizes.end());
   const launcher by = find_launcher();
   if (w.engine.empty()) w.engine = by.mpi ? "mpi" : "threads";
   if (w.engine != "threads" && w.engine != "fibers" && w.engine != "mpi")
-    throw complaint{"there is no engine " + tutti::quoted(w.engine) + "; there are threads, fibers and mpi"};
+    throw called_wrongly{"there is no engine " + tutti::quoted(w.engine) +
+                         "; there are threads, fibers and mpi"};
   if (w.engine == "mpi") {
     if (!by.mpi || by.ranks < 2)
-      throw complaint{"over MPI each process is a rank: mpirun -n 4 tutti tune --engine mpi"};
+      throw called_wrongly{"over MPI each process is a rank: mpirun -n 4 tutti tune --engine mpi"};
     if (w.ranks != 0 && w.ranks != by.ranks)
-      throw complaint{fmt::format("--ranks is {}, but mpirun started {} processes", w.ranks, by.ranks)};
+      throw called_wrongly{fmt::format("--ranks is {}, but mpirun started {} processes", w.ranks, by.ranks)};
     w.ranks = by.ranks;
   } else {
     if (by.mpi && by.ranks > 1)
-      throw complaint{"under mpirun the engine is mpi; threads and fibers are tuned without it"};
+      throw called_wrongly{"under mpirun the engine is mpi; threads and fibers are tuned without it"};
     if (w.ranks == 0) w.ranks = w.engine == "fibers" ? 8 : usable_cores();
   }
-  if (w.ranks < 2 || w.ranks > 4096) throw complaint{"there must be 2 ranks at least, and 4096 at most"};
+  if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"there must be 2 ranks at least, and 4096 at most"};
 }
 
 // What is measured over one MPI says nothing of another: the condition that tells them apart, declared.
@@ -251,30 +218,10 @@ literals only_for(const std::string& module, document& trees) {
   return all;
 }
 
-int tune_engine(tune_wishes w) {
-  check_wishes(w);
-  const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
-  if (budget <= 0) throw complaint{"--budget is a time, as 120s or 2m"};
-  const std::filesystem::path place = w.output.empty() ? "" : place_of(w);
-  document onto;
-  if (!w.onto.empty()) {
-    const read_result got = read_tree(text_of_file(w.onto), w.onto);
-    if (!got.good()) throw complaint{got.faults.front().text()};
-    onto = got.made;
-  }
-  document base = overlay(builtin_document(w.engine), onto);
-  const std::string module = w.engine == "mpi" ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
-  tune::rules rules;
-  rules.beat_native = w.engine == "mpi";
-  rules.gain = w.gain / 100;
-  if (w.engine == "mpi") rules.always = only_for(module, base);
-
-  const std::vector<int> numbers =
-      w.engine == "mpi" || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
-  tuned t;
-  t.engine = w.engine;
-  bar progress;
-  bool here = false;  // rank 0 is in this process
+// A campaign for each number of ranks, into `t` of the process in which rank 0 is. False where a rank failed.
+bool measure_all(const tune_wishes& w, const document& base, const tune::rules& rules,
+                 const std::vector<int>& numbers, double budget, tuned& t) {
+  progress_bar progress;
   const auto start = steady::now();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double gone = seconds_since(start);
@@ -282,6 +229,7 @@ int tune_engine(tune_wishes w) {
     wanted.keep = rules;
     wanted.guidelines = numbers[i] == w.ranks;
     tune::campaign_result result;
+    bool here = false;  // rank 0 is in this process
     const tune::progress said = [&](const std::string& what, double) {
       progress.show(fmt::format("{} ranks: {}", numbers[i], what),
                     std::min(1.0, seconds_since(start) / budget));
@@ -297,11 +245,53 @@ int tune_engine(tune_wishes w) {
     progress.end();
     if (end.failed_rank >= 0) {
       fmt::print(stderr, "tutti tune: rank {} failed: {}\n", end.failed_rank, end.text);
-      return 1;
+      return false;
     }
     if (here) t.campaigns.push_back(std::move(result));
   }
-  if (!here) return 0;
+  return true;
+}
+
+// The trees to their file, or to standard output, and the report to where the trees are not.
+void tell(const tune_wishes& w, const tuned& t, const std::filesystem::path& place,
+          const std::string& trees) {
+  if (!w.output.empty()) write_whole(place, trees);
+  const std::string report = as_text(t);
+  if (w.as_json) {
+    fmt::print("{}\n", as_json(t, trees));
+  } else if (w.output.empty()) {
+    fmt::print(stderr, "{}", report);
+    fmt::print("{}", trees);
+  } else {
+    fmt::print("{}\n{} is written\n", report, place.string());
+  }
+}
+
+int tune_engine(tune_wishes w) {
+  check_wishes(w);
+  const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
+  if (budget <= 0) throw called_wrongly{"--budget is a time, as 120s or 2m"};
+  const std::filesystem::path place = w.output.empty() ? "" : place_of(w);
+  document onto;
+  if (!w.onto.empty()) {
+    const read_result got = read_tree(text_of_file(w.onto), w.onto);
+    if (!got.good()) throw called_wrongly{got.faults.front().text()};
+    onto = got.made;
+  }
+  document base = overlay(builtin_document(w.engine), onto);
+  const std::string module = w.engine == "mpi" ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
+  tune::rules rules;
+  rules.beat_native = w.engine == "mpi";
+  rules.gain = w.gain / 100;
+  if (w.engine == "mpi") rules.always = only_for(module, base);
+
+  const std::vector<int> numbers =
+      w.engine == "mpi" || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
+  tuned t;
+  t.engine = w.engine;
+  const auto start = steady::now();
+  if (!measure_all(w, base, rules, numbers, budget, t)) return 1;
+  if (t.campaigns.empty()) return 0;  // rank 0 is in another process
   t.seconds = seconds_since(start);
 
   std::vector<tune::cell> cells;
@@ -320,17 +310,7 @@ int tune_engine(tune_wishes w) {
     for (const module_file& m : find_modules())
       if (m.name == module) mpi = load_module(m).library_version();
   made.machine = with_former(fingerprint(w, one_line(mpi), numbers), onto.machine);
-  const std::string text = write_tree(made);
-  if (!w.output.empty()) write_whole(place, text);
-  const std::string report = as_text(t);
-  if (w.as_json) {
-    fmt::print("{}\n", as_json(t, text));
-  } else if (w.output.empty()) {
-    fmt::print(stderr, "{}", report);
-    fmt::print("{}", text);
-  } else {
-    fmt::print("{}\n{} is written\n", report, place.string());
-  }
+  tell(w, t, place, write_tree(made));
   return std::all_of(t.campaigns.begin(), t.campaigns.end(), [](auto& c) { return c.wrong == 0; }) ? 0 : 1;
 }
 
@@ -380,17 +360,7 @@ void add_tune(CLI::App& app, int& status) {
       "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
       "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
       "  tutti tune --quick --json | jq .guidelines\n");
-  tune->callback([w, &status] {
-    try {
-      status = tune_engine(*w);
-    } catch (const complaint& c) {
-      fmt::print(stderr, "tutti tune: {}\n", c.text);
-      status = 2;
-    } catch (const usage_error& e) {
-      fmt::print(stderr, "{}\n", e.what());
-      status = 2;
-    }
-  });
+  tune->callback([w, &status] { status = tune_engine(*w); });
 }
 
 }  // namespace tutti::tool

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune_report.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "text.hpp"
 #include "tune/candidates.hpp"
 
 namespace tutti::tool {

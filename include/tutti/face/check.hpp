@@ -2,6 +2,8 @@
 //
 // What each call takes, and the one sentence that the compiler says where a call is written wrongly.
 // Everything is decided before a call's body is instantiated, so that nothing follows the sentence.
+//
+// Longer than a screen: the rules have one case for each collective.
 #pragma once
 
 #include "tutti/core/collective.hpp"

@@ -17,6 +17,7 @@
 #include "patterns/bine.hpp"
 
 #include "algorithms/parts/halving.hpp"
+#include "algorithms/parts/recursive_halving.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::reduce_scatter_bine {
@@ -31,13 +32,8 @@ void write(const shape& s, builder& b) {
   const int group = f.group_of(s.rank), bits = std::countr_zero(static_cast<unsigned>(f.groups));
   const int position = patterns::bine::halving_position(group, bits);
   const int home_from = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
-  const auto pieces_of = [&](buffer where) {
-    return [&f, how, where](int first, int n) {
-      const int rank = f.leader_of(first);
-      return blocks(where, rank, f.leader_of(first + n) - rank, how);
-    };
-  };
-  const auto operand = pieces_of(buffer::input), result = pieces_of(buffer::scratch0);
+  const auto operand = parts::blocks_of_groups(f, buffer::input, how);
+  const auto result = parts::blocks_of_groups(f, buffer::scratch0, how);
   if (f.follows(s.rank)) {
     b.send(s.rank - 1, operand(0, f.groups));
     b.round();

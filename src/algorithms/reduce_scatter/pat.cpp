@@ -25,6 +25,45 @@
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::reduce_scatter_pat {
+namespace {
+
+// The last message, over `hop`. In place the output may lie on what that round reads of the operands.
+void finish(const shape& s, builder& b, int hop, place given, place own) {
+  const bool direct = !s.in_place || s.rank == 0 || given.where != buffer::input;
+  const place result = direct ? whole(buffer::output) : whole(buffer::scratch3);
+  b.send((s.rank - hop + s.size) % s.size, given);
+  b.recv_reduce_right({(s.rank + hop) % s.size}, own, result);
+  if (direct) return;
+  b.scratch(buffer::scratch3, 1);
+  b.copy(result, whole(buffer::output));
+}
+
+// The multiples of the distance, whose sums are in `from`, or nowhere yet: the odd ones give to the even
+// ones.
+void add_multiples(const shape& s, builder& b, const patterns::pat& trees, parts::block_stacks& st,
+                   parts::stretch from) {
+  for (int n = trees.count(0), step = trees.distance; n > 1; n = (n + 1) / 2, step *= 2) {
+    const auto part = [&](int i, int by) {
+      return from.n == 0 ? st.operand(i * step, by * step) : st.blocks_of(from, i, 1, by);
+    };
+    if (n == 2) {
+      finish(s, b, step, part(1, 0), part(0, 0));
+      return;
+    }
+    const int odd = n / 2, even = n - odd;
+    const parts::stretch to = st.push(from.n == 0 ? 0 : 1 - from.stack, n);
+    st.measure(to, 0, even, 0, 2 * step);
+    st.copy(to, 0, even, part(0, 2));
+    st.measure(to, even, odd, step, 2 * step);
+    st.copy(to, even, odd, part(1, 2));
+    st.exchange((s.rank - step + s.size) % s.size, st.blocks_of(to, even, odd), (s.rank + step) % s.size,
+                st.blocks_of(to, 0, odd), to, odd);
+    if (from.n != 0) st.pop(from);
+    from = to;
+  }
+}
+
+}  // namespace
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
@@ -36,16 +75,6 @@ void write(const shape& s, builder& b) {
   parts::block_stacks st(s, b, trees.together * (trees.height() / 2 + 2));
   const auto above = [&](int hop) { return (r + hop) % p; };
   const auto below = [&](int hop) { return (r - hop + p) % p; };
-  // The last message. In place the output may lie on what that round reads of the operands.
-  const auto end = [&](int hop, place given, place own) {
-    const bool direct = !s.in_place || r == 0 || given.where != buffer::input;
-    const place result = direct ? whole(buffer::output) : whole(buffer::scratch3);
-    b.send(below(hop), given);
-    b.recv_reduce_right({above(hop)}, own, result);
-    if (direct) return;
-    b.scratch(buffer::scratch3, 1);
-    b.copy(result, whole(buffer::output));
-  };
 
   // Offsets w, w + distance ... at a time, each w after all above it in the tree, give to their parents. What
   // is a single operand is sent and added to from where it stands.
@@ -68,33 +97,14 @@ void write(const shape& s, builder& b) {
     if (sum.n == 0 && !last) hold(parent, given.n == 0 ? 0 : 1 - given.stack);
     const place own = alone ? st.operand(parent) : st.blocks_of(sum, 0, n);
     if (last)
-      end(hop, gift, own);
+      finish(s, b, hop, gift, own);
     else
       st.exchange(below(hop), gift, above(hop), own, sum, n);
     if (given.n != 0) st.pop(given);
     given.n = 0;
   }
 
-  // The multiples of the distance that are left: the odd ones give to the even ones.
-  parts::stretch from = sums.back();
-  for (int n = trees.count(0), step = trees.distance; n > 1; n = (n + 1) / 2, step *= 2) {
-    const auto part = [&](int i, int by) {
-      return from.n == 0 ? st.operand(i * step, by * step) : st.blocks_of(from, i, 1, by);
-    };
-    if (n == 2) {
-      end(step, part(1, 0), part(0, 0));
-      break;
-    }
-    const int odd = n / 2, even = n - odd;
-    const parts::stretch to = st.push(from.n == 0 ? 0 : 1 - from.stack, n);
-    st.measure(to, 0, even, 0, 2 * step);
-    st.copy(to, 0, even, part(0, 2));
-    st.measure(to, even, odd, step, 2 * step);
-    st.copy(to, even, odd, part(1, 2));
-    st.exchange(below(step), st.blocks_of(to, even, odd), above(step), st.blocks_of(to, 0, odd), to, odd);
-    if (from.n != 0) st.pop(from);
-    from = to;
-  }
+  add_multiples(s, b, trees, st, sums.back());
   st.declare();
 }
 

@@ -3,6 +3,8 @@
 // The calls that compositions make most, in one line each. `from` and `to` may be one area: in place.
 #pragma once
 
+#include <algorithm>
+
 #include "compose/planner.hpp"
 
 namespace tutti::compositions::parts {
@@ -40,21 +42,19 @@ inline std::vector<std::size_t> sums_before(const std::vector<std::size_t>& coun
   return sums;
 }
 
+/// Whether blocks of these lengths need the vector form.
+inline bool uneven(const std::vector<std::size_t>& counts) {
+  return std::any_of(counts.begin(), counts.end(), [&](std::size_t n) { return n != counts[0]; });
+}
+
 /// Gathers blocks of these lengths one after another: gather or allgather where they are equal, else the
 /// vector form. With `in_place` the own block stands where it belongs, at the root of a gather or everywhere.
 inline subcall gather_blocks(bool everywhere, const std::vector<std::size_t>& counts, int place, area from,
                              area to, bool in_place, int root = 0) {
-  subcall c;
-  c.count = counts[static_cast<std::size_t>(place)];
-  c.input = from;
-  c.output = to;
+  subcall c = call_of(everywhere ? collective::allgather : collective::gather, from, to,
+                      counts[static_cast<std::size_t>(place)], root);
   c.in_place = in_place;
-  c.root = root;
-  bool equal = true;
-  for (const std::size_t n : counts) equal = equal && n == counts[0];
-  if (equal) {
-    c.what = everywhere ? collective::allgather : collective::gather;
-  } else {
+  if (uneven(counts)) {
     c.what = everywhere ? collective::allgatherv : collective::gatherv;
     c.out_counts = counts;
     c.out_displs = sums_before(counts);
@@ -65,16 +65,10 @@ inline subcall gather_blocks(bool everywhere, const std::vector<std::size_t>& co
 /// The reverse. With `in_place` the root's own block stays where it stands.
 inline subcall scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to,
                               bool in_place, int root) {
-  subcall c;
-  c.count = counts[static_cast<std::size_t>(place)];
-  c.input = from;
-  c.output = to;
+  subcall c = call_of(collective::scatter, from, to, counts[static_cast<std::size_t>(place)], root);
   c.in_place = in_place;
-  c.root = root;
-  c.what = collective::scatter;
-  for (const std::size_t n : counts)
-    if (n != counts[0]) c.what = collective::scatterv;
-  if (c.what == collective::scatterv) {
+  if (uneven(counts)) {
+    c.what = collective::scatterv;
     c.in_counts = counts;
     c.in_displs = sums_before(counts);
   }
@@ -84,9 +78,8 @@ inline subcall scatter_blocks(const std::vector<std::size_t>& counts, int place,
 /// Each member gets its block of the combined vector.
 inline subcall reduce_scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to) {
   subcall c = call_of(collective::reduce_scatter_block, from, to, counts[static_cast<std::size_t>(place)]);
-  for (const std::size_t n : counts)
-    if (n != counts[0]) c.what = collective::reduce_scatter;
-  if (c.what == collective::reduce_scatter) {
+  if (uneven(counts)) {
+    c.what = collective::reduce_scatter;
     c.in_counts = c.out_counts = counts;
     c.in_displs = c.out_displs = sums_before(counts);
   }

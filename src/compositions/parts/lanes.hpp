@@ -14,7 +14,7 @@ struct lanes {
   const hierarchy& layout;
   std::size_t width, nodes;     ///< ranks of a node; nodes
   std::size_t place, own_node;  ///< of this rank: its place in `node`, and in `lane`
-  crowd node, lane;
+  subgroup node, lane;
 
   explicit lanes(planner& p)
       : layout(p.layout()),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The groups of a recursive hierarchy. Every node has a speaker: the root where it is on the node, else the
-// node's first rank. Group 0 is a rank's node; group l the speakers of the nodes of level l - 1 on its node
-// of level l; the last one the speakers of the coarsest nodes. Groups are in the order of the nodes, which is
+// The groups of a recursive hierarchy. Every node has a leader: the root where it is on the node, else the
+// node's first rank. Group 0 is a rank's node; group l the leaders of the nodes of level l - 1 on its node
+// of level l; the last one the leaders of the coarsest nodes. Groups are in the order of the nodes, which is
 // that of the ranks where nodes are consecutive.
 #pragma once
 
@@ -13,15 +13,15 @@
 namespace tutti::compositions::parts {
 
 struct level_group {
-  crowd group;
+  subgroup group;
   std::vector<int> members;  ///< ranks
-  int speaker = 0;           ///< of the next coarser node: its place here
-  bool speaks = false;       ///< this rank does
+  int leader = 0;            ///< of the next coarser node: its place here
+  bool leads = false;        ///< this rank does
   /// Calls within it have an effect.
   bool several() const noexcept { return members.size() > 1; }
 };
 
-inline int speaker_of(const hierarchy& layout, int node, int level, int root) {
+inline int leader_of(const hierarchy& layout, int node, int level, int root) {
   return layout.node_of(root, level) == node ? root : layout.members(node, level)[0];
 }
 
@@ -32,18 +32,18 @@ inline std::vector<level_group> levels_of(planner& p, int root) {
   for (int l = 0; l <= top; ++l) {
     level_group& g = all[static_cast<std::size_t>(l)];
     const int node = l < top ? layout.node_of(p.rank(), l) : 0;
-    const int speaker = l < top ? speaker_of(layout, node, l, root) : root;
+    const int leader = l < top ? leader_of(layout, node, l, root) : root;
     if (l == 0) {
       const auto ranks = layout.members(node);
       g.members.assign(ranks.begin(), ranks.end());
     } else {
       for (int fine = 0; fine < layout.nodes(l - 1); ++fine)
         if (l == top || layout.node_of(layout.members(fine, l - 1)[0], l) == node)
-          g.members.push_back(speaker_of(layout, fine, l - 1, root));
+          g.members.push_back(leader_of(layout, fine, l - 1, root));
     }
     for (std::size_t i = 0; i < g.members.size(); ++i)
-      if (g.members[i] == speaker) g.speaker = static_cast<int>(i);
-    g.speaks = speaker == p.rank();
+      if (g.members[i] == leader) g.leader = static_cast<int>(i);
+    g.leads = leader == p.rank();
     g.group = p.list(g.members);
   }
   return all;

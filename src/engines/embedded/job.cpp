@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "engines/embedded/sleep.hpp"
-#include "engines/layout.hpp"
+#include "engines/node_layout.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {

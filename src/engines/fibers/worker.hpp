@@ -53,7 +53,6 @@ class worker {
   void yield();
   /// Puts a fiber of this worker on the ready list. Called on this worker only.
   void ready(int rank);
-  bool runs_alone() const noexcept { return alone_; }
   bool deterministic() const noexcept { return seed_ != 0; }
   std::uint64_t draw() { return random_(); }
   fiber& current() noexcept { return *current_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the face of adopt() stands on.
+// What adopt() (src/launch/mpi) stands on.
 #pragma once
 
 #include <memory>

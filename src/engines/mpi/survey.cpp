@@ -10,8 +10,8 @@
 #include <sched.h>
 
 #include "core/environment.hpp"
-#include "engines/layout.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/node_layout.hpp"
 
 namespace tutti::mpi {
 namespace {

@@ -25,16 +25,6 @@ double seconds_now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string text_of(const fabric::wait_site& site) {
-  std::string text = "in " + std::string(site.operation);
-  if (site.algorithm[0] != '\0') text += " (" + std::string(site.algorithm) + ")";
-  text += ", call " + std::to_string(site.run);
-  if (site.round >= 0) text += ", round " + std::to_string(site.round);
-  text += ", waits for " + std::string(site.what);
-  if (site.peer >= 0) text += " rank " + std::to_string(site.peer);
-  return text;
-}
-
 watch::watch(MPI_Comm control, bool check_calls) : control_(control), check_(check_calls) {
   check(MPI_Comm_rank(control_, &rank_), "run", -1);
   check(MPI_Comm_size(control_, &size_), "run", rank_);
@@ -121,7 +111,7 @@ void watch::idle(const fabric::wait_site* site, double idle, std::uint64_t progr
   if (now - reported_ < report_every) return;
   reported_ = now;
   const state how = site == nullptr ? state::finished : state::waiting;
-  std::string text = site == nullptr ? "has returned from the program" : text_of(*site);
+  std::string text = site == nullptr ? "has returned from the program" : fabric::describe(*site);
   if (rank_ == 0) {
     note(0, how, progress, std::move(text));
     judge();

@@ -78,7 +78,4 @@ class watch {
   std::vector<report> reports_;  // rank 0
 };
 
-/// What fabric::describe says; a module does not link the fabric.
-std::string text_of(const fabric::wait_site& site);
-
 }  // namespace tutti::mpi

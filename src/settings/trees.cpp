@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "face/trees.hpp"
+#include "settings/trees.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "core/environment.hpp"

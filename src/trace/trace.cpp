@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "face/trace.hpp"
+#include "trace/trace.hpp"
 
 #include <algorithm>
 #include <array>

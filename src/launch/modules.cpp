@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 
 #include <algorithm>
 #include <cstdlib>

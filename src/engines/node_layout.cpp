@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engines/layout.hpp"
+#include "engines/node_layout.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -11,7 +11,7 @@
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "face/core.hpp"
-#include "face/modules.hpp"
+#include "launch/modules.hpp"
 #include "tutti/communicator.hpp"
 
 namespace tutti {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "face/settings.hpp"
+#include "settings/settings.hpp"
 
 #include <algorithm>
 #include <cctype>

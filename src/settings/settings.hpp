@@ -6,8 +6,8 @@
 #include <array>
 #include <string>
 
-#include "face/trace.hpp"
 #include "select/resolve.hpp"
+#include "trace/trace.hpp"
 #include "tutti/core/collective.hpp"
 
 namespace tutti::detail {

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# sizes.sh ROOT         fails when a file of ROOT has more than 400 lines, or a function of it more than 60, and the
+#                       head of the file does not say why
+# sizes.sh --self-test  plants such files in a scratch tree, and fails when they are not caught
+#
+# The reason stands in the comment that the file begins with, in a sentence that begins with
+#   Longer than a file should be        for the file
+#   Longer than a screen                for its functions
+# Functions are those that clang-format leaves behind: they end with a brace in the column where they begin. Those of
+# tests may be lists of cases of any length.
+
+set -u
+export LC_ALL=C
+most_lines=400
+most_function_lines=60
+# Files that are to be cut: none may be here that need not.
+exceptions=' src/launch/run.cpp tests/unit/run.cpp tests/unit/check_mutations.cpp tests/support/algorithm_cases.hpp '
+
+if [ "${1-}" = --self-test ]; then
+  self=$(realpath "$0")
+  scratch=$(mktemp -d) || exit 2
+  trap 'rm -rf "$scratch"' EXIT
+  failed=0
+  # expect STATUS WHAT: what the check must say of a tree that holds only src/core/a.cpp, which is read from stdin
+  expect() {
+    mkdir -p "$scratch/src/core"
+    cat > "$scratch/src/core/a.cpp"
+    bash "$self" "$scratch" > "$scratch/said" 2>&1
+    [ $? -eq "$1" ] || { echo "self-test: $2 should give $1:"; cat "$scratch/said"; failed=1; }
+  }
+  lines() { for ((i = 0; i < $1; ++i)); do echo "${2-}"; done; }
+  head='// SPDX-License-Identifier: Apache-2.0'
+  expect 0 'a file of 400 lines' < <(echo "$head"; lines 399)
+  expect 1 'a file of 401 lines' < <(echo "$head"; lines 400)
+  expect 0 'a longer file with a reason' < <(echo "$head"; echo '// Longer than a file should be, as it must.'; lines 400)
+  expect 1 'a reason that is not in the head' < <(echo "$head"; lines 400; echo '// Longer than a file should be, as it must.')
+  expect 0 'a function of 60 lines' < <(echo "$head"; echo 'int f(int x) {'; lines 58 '  ++x;'; echo '}')
+  expect 1 'a function of 61 lines' < <(echo "$head"; echo 'int f(int x) {'; lines 59 '  ++x;'; echo '}')
+  expect 1 'a long function with a long signature' < <(echo "$head"; printf 'int f(int x,\n      int y) {\n'; lines 58 '  ++x;'; echo '}')
+  expect 1 'a long constructor' < <(echo "$head"; printf 'a::a(int x)\n    : x_(x) {\n'; lines 58 '  ++x;'; echo '}')
+  expect 1 'a long member' < <(echo "$head"; printf 'class a {\n  int f(int x) {\n'; lines 59 '    ++x;'; printf '  }\n};\n')
+  expect 0 'a long function with a reason' < \
+    <(echo "$head"; echo '// Longer than a screen, as it must.'; echo 'int f(int x) {'; lines 59 '  ++x;'; echo '}')
+  expect 0 'a long class of short members' < \
+    <(echo "$head"; echo 'class a {'; for ((j = 0; j < 9; ++j)); do printf '  int f(int x) {\n'; lines 9 '    ++x;'; echo '  }'; done; echo '};')
+  [ $failed = 0 ] && echo 'sizes: the check catches what it should'
+  exit $failed
+fi
+
+cd "${1:?usage: sizes.sh ROOT | --self-test}" || exit 2
+[ -e tests/layers/sizes.sh ] || exceptions=''
+places=()
+for place in CMakeLists.txt src include tools bench examples cmake scripts tests; do [ -e "$place" ] && places+=("$place"); done
+
+find "${places[@]}" -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cmake' -o -name '*.sh' -o -name CMakeLists.txt \
+  -o -path 'scripts/*' \) -exec awk -v most_lines=$most_lines -v most_function_lines=$most_function_lines \
+  -v exceptions="$exceptions" '
+  function complain(line, what) {
+    if (index(exceptions, " " name " ")) { needed[name] = 1; return }
+    print name ":" line ": " what
+    bad = 1
+  }
+  function finish() {
+    if (name != "" && lines > most_lines && !reason_of_file)
+      complain(lines, "the file has more than " most_lines " lines, and its head does not say: Longer than a file should be")
+  }
+  FNR == 1 { finish(); name = FILENAME; in_head = 1; reason_of_file = reason_of_functions = 0; begun[0] = begun[2] = 0; in_class = 0 }
+  { lines = FNR }
+  in_head && !/^(\/\/|#)/ { in_head = 0 }
+  in_head && /Longer than a file should be/ { reason_of_file = 1 }
+  in_head && /Longer than a screen/ { reason_of_functions = 1 }
+  name !~ /[ch]pp$/ || name ~ /^tests\// { next }
+  { column = match($0, /[^ ]/) - 1 }
+  column == 0 && /^(class|struct|union) / { in_class = 1; begun[0] = 0; next }
+  column == 0 && /^[A-Za-z_~]/ && !/^(namespace|using|template|enum|extern|public|private|protected)/ { begun[0] = FNR; in_class = 0 }
+  column == 2 && in_class && /^  [A-Za-z_~]/ && !/^  (using|template|enum|friend class)/ { begun[2] = FNR }
+  (column == 0 || column == 2 && in_class) && /^ *}$/ {
+    if (begun[column] && FNR - begun[column] + 1 > most_function_lines && !reason_of_functions)
+      complain(begun[column], "the function has more than " most_function_lines " lines, and the head of the file does not say: Longer than a screen")
+    begun[column] = 0
+  }
+  END {
+    finish()
+    for (i = split(exceptions, all); i > 0; --i)
+      if (!(all[i] in needed)) { print all[i] ":0: is among the exceptions of tests/layers/sizes.sh, and need not be"; bad = 1 }
+    exit bad
+  }
+' {} +
+status=$?
+[ $status = 0 ] && echo 'sizes: every file and every function is short, or says why not'
+exit $status

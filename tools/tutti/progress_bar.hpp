@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far a long piece of work is, on standard error: on a terminal a bar, in a log a line for every tenth.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace tutti::tool {
+
+class progress_bar {
+ public:
+  void show(const std::string& what, double part) {
+    if (terminal_) {
+      constexpr int width = 30;
+      const int full = static_cast<int>(part * width);
+      fmt::print(stderr, "\r\033[K[{}{}] {:3.0f} %  {}", std::string(static_cast<std::size_t>(full), '#'),
+                 std::string(static_cast<std::size_t>(width - full), ' '), 100 * part, what);
+      std::fflush(stderr);
+    } else if (part >= next_) {
+      fmt::print(stderr, "{:3.0f} %  {}\n", 100 * part, what);
+      while (next_ <= part) next_ += 0.1;
+    }
+  }
+  void end() {
+    if (terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  double next_ = 0;
+};
+
+}  // namespace tutti::tool
