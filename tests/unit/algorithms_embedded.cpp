@@ -9,19 +9,21 @@
 namespace tests {
 namespace {
 
+std::string by_ranks(const testing::TestParamInfo<int>& info) { return "p" + std::to_string(info.param); }
+
 class threads_engine : public testing::TestWithParam<int> {};
 TEST_P(threads_engine, computes_what_plain_loops_compute) {
   EXPECT_TRUE(passes({"threads", GetParam()}, every_algorithm));
 }
-INSTANTIATE_TEST_SUITE_P(ranks, threads_engine, testing::Values(1, 2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(ranks, threads_engine, testing::Values(1, 2, 3, 4, 5), by_ranks);
 
 class fibers_engine : public testing::TestWithParam<int> {};
 TEST_P(fibers_engine, computes_what_plain_loops_compute) {
   EXPECT_TRUE(passes({"fibers", GetParam(), 2}, every_algorithm));
 }
+// Every shape that the algorithms tell apart; check_all proves their schedules for the numbers between, too.
 INSTANTIATE_TEST_SUITE_P(ranks, fibers_engine,
-                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 33,
-                                         64));
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 33, 64), by_ranks);
 
 TEST(one_worker, computes_what_plain_loops_compute) {
   for (const int p : {1, 2, 3, 5, 8}) EXPECT_TRUE(passes({"fibers", p, 1}, every_algorithm));

@@ -83,11 +83,7 @@ TEST(fibers, keep_their_exceptions_apart_when_switched_inside_a_catch_block) {
 }
 
 TEST(fibers, run_four_thousand_ranks) {
-#if defined(__SANITIZE_THREAD__)
-  constexpr int ranks = 512;  // the sanitizer keeps some 6 MiB for each fiber
-#else
   constexpr int ranks = 4096;
-#endif
   EXPECT_TRUE(passes(job{"fibers", ranks}, [](communicator& world) {
     const long sum = world.allreduce_single(send_buf(static_cast<long>(world.rank())), op(std::plus<>{}));
     check.equal(sum, ranks * (ranks - 1L) / 2);
