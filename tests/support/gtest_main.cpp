@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The main program of every unit test. The first failed check of a test prints the two lines of again.hpp.
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +19,15 @@ std::string noted(const testing::TestInfo& test, const std::string& key) {
   for (int i = 0; i < result.test_property_count(); ++i)
     if (result.GetTestProperty(i).key() == key) return result.GetTestProperty(i).value();
   return "";
+}
+
+// In one line. Of what is asked of a job, the answer is enough.
+std::string gist(std::string message) {
+  const std::string_view answer = "Actual: false (";
+  if (const std::size_t at = message.find(answer); at != message.npos)
+    message = message.substr(at + answer.size(), message.rfind(")\nExpected") - at - answer.size());
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return message;
 }
 
 class says_how_to_run_again : public testing::EmptyTestEventListener {
@@ -33,9 +44,7 @@ class says_how_to_run_again : public testing::EmptyTestEventListener {
     if (!part.failed() || test == nullptr || said_.exchange(true)) return;
     const std::string name = std::string(test->test_suite_name()) + "." + test->name();
     const std::string seed = noted(*test, "seed"), only = noted(*test, "case");
-    std::string what = part.message();
-    for (char& c : what)
-      if (c == '\n') c = ' ';
+    const std::string what = gist(part.message());
     std::vector<std::string> arguments{"--gtest_filter=" + name};
     if (!only.empty())
       arguments.insert(arguments.end(), {"--only", only});

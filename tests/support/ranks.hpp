@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -25,6 +26,9 @@ struct job {
   tutti::launch launch() const;
   std::string name() const;  // "fibers_5_on_2", for the name of a test
 };
+
+/// As GoogleTest shows it.
+inline void PrintTo(const job& j, std::ostream* out) { *out << j.name(); }
 
 /// Runs it; true where no rank failed, else it says which and why.
 testing::AssertionResult passes(const job& j, const std::function<void(tutti::communicator&)>& program);
