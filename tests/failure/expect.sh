@@ -5,14 +5,22 @@
 set -u
 text=$1
 shift
+
 said=$(timeout -k 5 60 "$@" 2>&1)
 status=$?
 case $said in
-  *"core dumped"* | *"Segmentation fault"* | *"signal 11"*) echo "it crashed:"; echo "$said"; exit 1 ;;
+  *"core dumped"* | *"Segmentation fault"* | *"signal 11"*) why='it crashed' ;;
+  *"$text"*) why='' ;;
+  *) why="it did not say \"$text\"" ;;
 esac
-if [ $status = 0 ]; then echo "it ended with 0:"; echo "$said"; exit 1; fi
-if [ $status = 124 ] || [ $status = 137 ]; then echo "it hung:"; echo "$said"; exit 1; fi
-case $said in
-  *"$text"*) exit 0 ;;
-  *) echo "it did not say \"$text\":"; echo "$said"; exit 1 ;;
-esac
+if [ $status = 0 ]; then why='it ended with 0'; fi
+if [ $status = 124 ] || [ $status = 137 ]; then why='it hung'; fi
+if [ -z "$why" ]; then exit 0; fi
+
+echo "FAILED: $why:"
+echo "$said"
+printf 'again:'
+compgen -e | grep -E '^(TUTTI_|FAILURE_)|SAN_OPTIONS$' | while IFS= read -r name; do printf ' %s=%q' "$name" "${!name}"; done
+printf ' %q' "$0" "$text" "$@"
+echo
+exit 1

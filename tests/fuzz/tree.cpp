@@ -5,7 +5,7 @@
 // again.
 //
 // With libFuzzer (built by Clang):  fuzz_tree CORPUS...
-// otherwise a loop of its own:      fuzz_tree SECONDS FOLDER...
+// otherwise a loop of its own:      fuzz_tree SECONDS FILE-OR-FOLDER...
 #include "select/tree.hpp"
 
 #include <algorithm>
@@ -16,20 +16,24 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "support/again.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/situations.hpp"
 
 using namespace tutti;
 
 namespace {
 
-void expect(bool holds, const char* what, std::string_view text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s:\n%.*s\n", what, static_cast<int>(text.size()), text.data());
-  std::abort();
+struct broken : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void expect(bool holds, const char* what) {
+  if (!holds) throw broken(what);
 }
 
 std::vector<situation> some_situations() {
@@ -50,23 +54,22 @@ bool try_text(std::string_view text) {
   static const std::vector<situation> situations = some_situations();
   const read_result whole = read_tree(text, "whole", extent::whole);
   const read_result r = read_tree(text, "fuzz");
-  expect(!whole.good() || r.good(), "whole, but at fault", text);
+  expect(!whole.good() || r.good(), "whole, but at fault");
   for (const fault& f : r.faults)
-    expect(!f.reason.empty() && f.line >= 1 && !f.text().empty(), "an empty fault", text);
+    expect(!f.reason.empty() && f.line >= 1 && !f.text().empty(), "an empty fault");
   if (!r.good()) return false;
   const std::string written = write_tree(r.made);
   const read_result again = read_tree(written, "written");
-  expect(again.good() && write_tree(again.made) == written, "cannot be read again", text);
+  expect(again.good() && write_tree(again.made) == written, "cannot be read again");
   const document both = overlay(common, r.made);
   for (const situation& s : situations) {
-    expect(serves(decide(both, s), s), "an illegal choice", text);
-    if (whole.good()) expect(serves(decide(whole.made, s), s), "an illegal choice of a whole one", text);
+    expect(serves(decide(both, s), s), "an illegal choice");
+    if (whole.good()) expect(serves(decide(whole.made, s), s), "an illegal choice of a whole one");
     expect(serves(decide(both, s, tree_half::composition), s, tree_half::composition),
-           "an illegal composition", text);
+           "an illegal composition");
   }
   for (const tree_half half : {tree_half::composition, tree_half::pure})
-    expect(!explain(both, situations[text.size() % situations.size()], half).path.empty(), "no explanation",
-           text);
+    expect(!explain(both, situations[text.size() % situations.size()], half).path.empty(), "no explanation");
   return true;
 }
 
@@ -165,32 +168,42 @@ std::string mutated(const text_list& corpus, const text_list& known, std::mt1993
 }  // namespace
 
 int main(int argc, char** argv) {
+  const tests::beginning start(argc, argv);
   const double seconds = argc > 1 ? std::atof(argv[1]) : 10;
   text_list corpus;
   for (const char* name : {"common", "threads", "mpi"}) corpus.emplace_back(builtin_tree(name));
-  for (int i = 2; i < argc; ++i)
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      if (entry.path().extension() != ".json") continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      std::ostringstream text;
-      text << in.rdbuf();
-      corpus.push_back(text.str());
-    }
-  std::random_device seed;
-  const unsigned first = argc > 1 && std::getenv("FUZZ_SEED") != nullptr
-                             ? static_cast<unsigned>(std::strtoul(std::getenv("FUZZ_SEED"), nullptr, 10))
-                             : seed();
-  std::printf("%zu texts, FUZZ_SEED=%u\n", corpus.size(), first);
+  for (int i = 2; i < argc; ++i) {
+    if (!std::filesystem::is_directory(argv[i]))
+      corpus.push_back(tests::contents(argv[i]));
+    else
+      for (const auto& entry : std::filesystem::directory_iterator(argv[i]))
+        if (entry.path().extension() == ".json") corpus.push_back(tests::contents(entry.path()));
+  }
+  const std::uint64_t seed = tests::wanted_seed().value_or(std::random_device()());
+  std::printf("%zu texts, TUTTI_TEST_SEED=%ju\n", corpus.size(), static_cast<std::uintmax_t>(seed));
   std::fflush(stdout);
-  std::mt19937 random(first);
+  std::mt19937 random(static_cast<unsigned>(seed));
   const text_list known = words();
-  for (const std::string& text : corpus) try_text(text);
+  // The text that breaks it is kept, since it alone is quicker than all that was drawn before it.
+  const auto try_and_keep = [&](const std::string& text) {
+    try {
+      return try_text(text);
+    } catch (const broken& e) {
+      const std::string kept =
+          (std::filesystem::temp_directory_path() / "tutti_fuzz_").string() + std::to_string(seed) + ".json";
+      std::ofstream(kept, std::ios::binary) << text;
+      std::printf("FAILED (seed %ju): %s: %s\n%s\n", static_cast<std::uintmax_t>(seed), e.what(),
+                  text.c_str(), start.again({}, {"0", kept}).c_str());
+      std::exit(1);
+    }
+  };
+  for (const std::string& text : corpus) try_and_keep(text);
   std::size_t tried = 0, good = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (std::chrono::steady_clock::now() < end) {
     const std::string text = mutated(corpus, known, random);
     ++tried;
-    if (!try_text(text)) continue;
+    if (!try_and_keep(text)) continue;
     ++good;
     if (corpus.size() < 2000) corpus.push_back(text);  // what is right is a good place to go on from
   }

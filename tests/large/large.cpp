@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "support/check.hpp"
+#include "support/program.hpp"
 #include "tutti/tutti.hpp"
 
 using namespace tutti;
+using tests::check;
 
 namespace {
 
@@ -32,7 +34,6 @@ bool is_filled(const std::vector<std::uint8_t>& v) {
 }
 
 void bcasts(communicator& world) {
-  const check::on_rank check(world.rank());
   std::vector<std::uint8_t> v(length);
   for (const char* name : {"knomial", "native"}) {
     if (world.is_root(1)) fill(v);
@@ -43,7 +44,6 @@ void bcasts(communicator& world) {
 }
 
 void reduction(communicator& world) {
-  const check::on_rank check(world.rank());
   std::vector<std::uint8_t> v(length, 1);
   v.back() = 7;
   world.allreduce(send_recv_buf(v), op(std::plus<>{}), algorithm("ring"));
@@ -54,7 +54,6 @@ void reduction(communicator& world) {
 }
 
 void layouts(communicator& world) {
-  const check::on_rank check(world.rank());
   // 2200 times the same mebibyte.
   const layout same = layout::contiguous(std::size_t{1} << 20).resized(0), none = layout::contiguous(1);
   std::vector<std::uint8_t> v(std::size_t{1} << 20);
@@ -79,10 +78,10 @@ int main(int argc, char** argv) {
     std::puts("needs 6 GiB of free memory");
     return 77;
   }
-  return tutti::run(argc, argv, [](communicator& world) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     if (world.size() != 2) throw std::runtime_error("run it on two ranks");
-    bcasts(world);
-    reduction(world);
-    layouts(world);
+    cases("bcasts", [&] { bcasts(world); });
+    cases("reduction", [&] { reduction(world); });
+    cases("layouts", [&] { layouts(world); });
   });
 }

@@ -2,8 +2,10 @@
 //
 // The cases of algorithm_cases.hpp as a program, for every engine that can run one.
 #include "support/algorithm_cases.hpp"
-#include "tutti/tutti.hpp"
+#include "support/program.hpp"
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](tutti::communicator& world) { tutti::algorithm_cases::try_everything(world.native()); });
+  return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
+    tests::try_every_algorithm(world.native(), cases);
+  });
 }

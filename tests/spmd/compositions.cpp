@@ -3,10 +3,10 @@
 // Every composition as a program, over the nodes that TUTTI_NODES pretends, for every engine that can run
 // one.
 #include "support/algorithm_cases.hpp"
-#include "tutti/tutti.hpp"
+#include "support/program.hpp"
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](tutti::communicator& world) {
-    tutti::algorithm_cases::try_every_composition(world.native());
+  return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
+    tests::try_every_composition(world.native(), cases);
   });
 }

@@ -2,12 +2,14 @@
 //
 // The demo's graph programs against their oracles, on graphs that are small and awkward: no edge, one vertex,
 // a path across all ranks, a star, more ranks than vertices, random ones.
-#include <cstdio>
 #include <random>
-#include <stdexcept>
 
 #include "../../examples/graph/components.hpp"
 #include "../../examples/graph/search.hpp"
+#include "support/check.hpp"
+#include "support/program.hpp"
+
+using tests::check;
 
 namespace {
 
@@ -17,13 +19,13 @@ graph::edge_list make(std::size_t vertices, std::vector<graph::edge> edges) {
   return graph;
 }
 
-std::vector<graph::edge_list> graphs() {
+std::vector<graph::edge_list> graphs(std::uint64_t seed) {
   std::vector<graph::edge_list> all{make(1, {}), make(5, {}), make(2, {{1, 0}})};
   std::vector<graph::edge> path, star;
   for (graph::vertex v = 1; v < 97; ++v) path.push_back({v - 1, v}), star.push_back({v, 50});
   all.push_back(make(97, path));
   all.push_back(make(120, star));
-  std::mt19937 random(7);
+  std::mt19937 random(static_cast<unsigned>(seed));
   for (std::size_t edges : {30, 100, 400, 3000}) {
     std::vector<graph::edge> some;
     for (std::size_t i = 0; i < edges; ++i)
@@ -34,31 +36,31 @@ std::vector<graph::edge_list> graphs() {
   return all;
 }
 
-void expect(bool right, const char* what, std::size_t number) {
-  if (!right) throw std::runtime_error(std::string(what) + " differ on graph " + std::to_string(number));
+void try_graph(tutti::communicator& world, const graph::edge_list& whole) {
+  const bool reader = world.rank() == 0;
+  meter meter(world);
+  const graph::distributed_graph mine(world, reader ? &whole : nullptr, meter);
+  for (graph::vertex source : {std::size_t{0}, whole.names.size() / 2, whole.names.size() - 1}) {
+    const auto right = graph::oracle_distances(whole, source);
+    const auto found = graph::search(world, mine, source, meter);
+    check.that(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "distances differ");
+  }
+  const auto right = graph::oracle_components(whole);
+  auto found = graph::components(world, mine, meter);
+  check.that(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "components differ");
+  if (!found.empty()) found.back() ^= 1;
+  check.that(graph::differences(world, mine, found, reader ? &right : nullptr) > 0,
+             "wrong components do not differ");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](tutti::communicator& world) {
+  return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
+    const std::uint64_t seed = tests::wanted_seed().value_or(7);
     std::size_t number = 0;
-    for (const graph::edge_list& whole : graphs()) {
-      const bool reader = world.rank() == 0;
-      meter meter(world);
-      const graph::distributed_graph mine(world, reader ? &whole : nullptr, meter);
-      for (graph::vertex source : {std::size_t{0}, whole.names.size() / 2, whole.names.size() - 1}) {
-        const auto right = graph::oracle_distances(whole, source);
-        const auto found = graph::search(world, mine, source, meter);
-        expect(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "distances", number);
-      }
-      const auto right = graph::oracle_components(whole);
-      auto found = graph::components(world, mine, meter);
-      expect(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "components", number);
-      if (!found.empty()) found.back() ^= 1;
-      expect(graph::differences(world, mine, found, reader ? &right : nullptr) > 0, "wrong components do not",
-             number);
-      ++number;
-    }
+    for (const graph::edge_list& whole : graphs(seed))
+      cases("seed_" + std::to_string(seed) + "/number_" + std::to_string(number++),
+            [&] { try_graph(world, whole); });
   });
 }

@@ -2,20 +2,22 @@
 //
 // The demo's sample sort against std::sort, on words that are few, all equal, skewed, sorted already or
 // backwards; and that no rank gets much more than its share, even where one word fills everything.
-#include <cstdio>
 #include <random>
-#include <stdexcept>
 
 #include "../../examples/sort/oracle.hpp"
 #include "../../examples/sort/sample_sort.hpp"
+#include "support/check.hpp"
+#include "support/program.hpp"
+
+using tests::check;
 
 namespace {
 
-std::vector<sort::string_array> inputs() {
+std::vector<sort::string_array> inputs(std::uint64_t seed) {
   std::vector<sort::string_array> all(8);
   all[1].push_back("one");
   for (int i = 0; i < 5000; ++i) all[2].push_back("the");
-  std::mt19937 random(11);
+  std::mt19937 random(static_cast<unsigned>(seed));
   for (int i = 0; i < 5000; ++i) {
     const auto number = random();
     all[3].push_back(std::string(number % 40, static_cast<char>('a' + number / 64 % 26)));  // empty ones too
@@ -27,29 +29,28 @@ std::vector<sort::string_array> inputs() {
   return all;
 }
 
-void expect(bool right, const char* what, std::size_t number) {
-  if (!right) throw std::runtime_error(std::string(what) + " on input " + std::to_string(number));
+void try_input(tutti::communicator& world, const sort::string_array& whole) {
+  const bool reader = world.rank() == 0;
+  meter meter(world);
+  auto mine = sort::share_words(world, reader ? &whole : nullptr, meter);
+  auto sorted = sort::sample_sort(world, mine, meter);
+  const auto right = sort::oracle_sorted(whole);
+  check.that(sort::differences(world, sorted, reader ? &right : nullptr) == 0, "wrong order");
+  const std::size_t share = whole.size() / world.size();
+  if (share >= 50) check.that(sorted.size() <= share * 3 / 2, "one rank has too much");
+  if (world.rank() == 0 && sorted.size() > 0) sorted.chars.push_back('x'), ++sorted.lengths.back();
+  if (whole.size() > static_cast<std::size_t>(world.size()))
+    check.that(sort::differences(world, sorted, reader ? &right : nullptr) > 0, "a fault is not seen");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](tutti::communicator& world) {
+  return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
+    const std::uint64_t seed = tests::wanted_seed().value_or(11);
     std::size_t number = 0;
-    for (const sort::string_array& whole : inputs()) {
-      const bool reader = world.rank() == 0;
-      meter meter(world);
-      auto mine = sort::share_words(world, reader ? &whole : nullptr, meter);
-      auto sorted = sort::sample_sort(world, mine, meter);
-      const auto right = sort::oracle_sorted(whole);
-      expect(sort::differences(world, sorted, reader ? &right : nullptr) == 0, "wrong order", number);
-      const std::size_t share = whole.size() / world.size();
-      if (share >= 50) expect(sorted.size() <= share * 3 / 2, "one rank has too much", number);
-      if (world.rank() == 0 && sorted.size() > 0) sorted.chars.push_back('x'), ++sorted.lengths.back();
-      if (whole.size() > static_cast<std::size_t>(world.size()))
-        expect(sort::differences(world, sorted, reader ? &right : nullptr) > 0, "a fault is not seen",
-               number);
-      ++number;
-    }
+    for (const sort::string_array& whole : inputs(seed))
+      cases("seed_" + std::to_string(seed) + "/number_" + std::to_string(number++),
+            [&] { try_input(world, whole); });
   });
 }

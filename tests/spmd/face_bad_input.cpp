@@ -5,9 +5,11 @@
 #include <limits>
 
 #include "support/check.hpp"
+#include "support/program.hpp"
 #include "tutti/tutti.hpp"
 
 using namespace tutti;
+using tests::check;
 
 namespace {
 
@@ -15,7 +17,6 @@ using sizes = std::vector<std::size_t>;
 constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
 
 void counts_that_overflow(const communicator& world) {
-  const check::on_rank check(world.rank());
   const auto p = static_cast<std::size_t>(world.size());
   const std::vector<int> v(p, 1);
   sizes counts(p, huge / 2);
@@ -46,7 +47,6 @@ void counts_that_overflow(const communicator& world) {
 }
 
 void displacements_that_overlap(const communicator& world) {
-  const check::on_rank check(world.rank());
   const auto p = static_cast<std::size_t>(world.size());
   if (p == 1) return;
   const sizes two(p, 2);
@@ -89,7 +89,6 @@ void displacements_that_overlap(const communicator& world) {
 }
 
 void roots_out_of_range(const communicator& world) {
-  const check::on_rank check(world.rank());
   std::vector<int> v(1);
   for (const int q : {-1, world.size(), std::numeric_limits<int>::max()}) {
     check.throws<usage_error>([&] { world.bcast(send_recv_buf(v), root(q)); }, {"bcast", "root", "rank"});
@@ -105,7 +104,6 @@ void roots_out_of_range(const communicator& world) {
 }
 
 void null_with_a_count(const communicator& world) {
-  const check::on_rank check(world.rank());
   const std::span<int> null(static_cast<int*>(nullptr), 3);
   std::vector<int> v(3);
   check.throws<usage_error>([&] { (void)world.allreduce(send_buf(null), op(std::plus<>{})); },
@@ -155,7 +153,6 @@ void null_with_a_count(const communicator& world) {
 
 // What a rank gives itself is copied, so both lengths are at hand.
 void own_blocks_that_differ(const communicator& world) {
-  const check::on_rank check(world.rank());
   const int me = world.rank();
   const auto self = world.graph({me, me}, {me, me});
   const std::vector<int> v{1, 2, 3, 4};
@@ -191,7 +188,6 @@ void own_blocks_that_differ(const communicator& world) {
 }
 
 void no_identity(const communicator& world) {
-  const check::on_rank check(world.rank());
   const auto first = [](int a, int) { return a; };
   std::vector<int> v{4};
   if (world.size() == 1) {
@@ -207,7 +203,6 @@ void no_identity(const communicator& world) {
 }
 
 void algorithms_and_parameters(const communicator& world) {
-  const check::on_rank check(world.rank());
   std::vector<int> v{1};
   check.throws<usage_error>(
       [&] { (void)world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("rings")); },
@@ -228,14 +223,14 @@ void algorithms_and_parameters(const communicator& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](communicator& world) {
-    counts_that_overflow(world);
-    displacements_that_overlap(world);
-    roots_out_of_range(world);
-    null_with_a_count(world);
-    own_blocks_that_differ(world);
-    no_identity(world);
-    algorithms_and_parameters(world);
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    cases("counts_that_overflow", [&] { counts_that_overflow(world); });
+    cases("displacements_that_overlap", [&] { displacements_that_overlap(world); });
+    cases("roots_out_of_range", [&] { roots_out_of_range(world); });
+    cases("null_with_a_count", [&] { null_with_a_count(world); });
+    cases("own_blocks_that_differ", [&] { own_blocks_that_differ(world); });
+    cases("no_identity", [&] { no_identity(world); });
+    cases("algorithms_and_parameters", [&] { algorithms_and_parameters(world); });
     world.barrier();
   });
 }

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collectives between two groups, of every split for few ranks.
+#include "support/affine.hpp"
 #include "support/check.hpp"
+#include "support/program.hpp"
 #include "tutti/tutti.hpp"
 
 using namespace tutti;
+using tests::affine;
+using tests::check;
+using tests::compose;
 
 namespace {
 
-// x -> a x + b: composition does not commute.
-struct affine {
-  unsigned a, b;
-  friend bool operator==(const affine&, const affine&) = default;
-};
-constexpr auto compose = [](const affine& f, const affine& g) { return affine{f.a * g.a, f.a * g.b + f.b}; };
 affine of(int rank, std::size_t i) {
   return {2 * static_cast<unsigned>(rank) + 3, static_cast<unsigned>(i) + 1};
 }
 
 void all_collectives(communicator& world, int first, std::size_t n) {
-  const check::on_rank check(world.rank());
   const auto c = world.between(first);
   const int me = c.rank(), p = c.size(), remote = c.remote_size();
   const int from = c.in_first_group() ? first : 0, to = c.in_first_group() ? p : first;  // the other group
@@ -104,22 +102,28 @@ void all_collectives(communicator& world, int first, std::size_t n) {
   check.equal(c.duplicate().allgather(send_buf(same)), blocks);
 }
 
+void refusals(communicator& world) {
+  check.throws<usage_error>([&] { (void)world.between(0); }, {"between", "first", "0"});
+  check.throws<usage_error>([&] { (void)world.between(world.size()); }, {"between", "first"});
+  if (world.size() == 1) return;
+  const auto pair = world.between(1);
+  std::vector<int> v(static_cast<std::size_t>(pair.remote_size()));
+  check.throws<usage_error>([&] { pair.allreduce(send_recv_buf(v), op(std::plus<>{})); },
+                            {"send_recv_buf", "groups"});
+  check.throws<usage_error>(
+      [&] { (void)pair.alltoallv(send_buf(v), send_counts(std::vector<int>(v.size() + 1))); },
+      {"send_counts"});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](communicator& world) {
-    const check::on_rank check(world.rank());
-    check.throws<usage_error>([&] { (void)world.between(0); }, {"between", "first", "0"});
-    check.throws<usage_error>([&] { (void)world.between(world.size()); }, {"between", "first"});
-    for (int first = 1; first<world.size(); first += world.size()> 9 ? world.size() / 3 : 1)
-      for (const std::size_t n : {0u, 1u, 5u}) all_collectives(world, first, n);
-    if (world.size() == 1) return;
-    const auto pair = world.between(1);
-    std::vector<int> v(static_cast<std::size_t>(pair.remote_size()));
-    check.throws<usage_error>([&] { pair.allreduce(send_recv_buf(v), op(std::plus<>{})); },
-                              {"send_recv_buf", "groups"});
-    check.throws<usage_error>(
-        [&] { (void)pair.alltoallv(send_buf(v), send_counts(std::vector<int>(v.size() + 1))); },
-        {"send_counts"});
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    cases("refusals", [&] { refusals(world); });
+    const int step = world.size() > 9 ? world.size() / 3 : 1;
+    for (int first = 1; first < world.size(); first += step)
+      for (const std::size_t n : {0u, 1u, 5u})
+        cases("all_collectives/first_" + std::to_string(first) + "/count_" + std::to_string(n),
+              [&] { all_collectives(world, first, n); });
   });
 }

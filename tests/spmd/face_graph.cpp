@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "support/check.hpp"
+#include "support/program.hpp"
 #include "tutti/tutti.hpp"
 
 using namespace tutti;
+using tests::check;
 
 namespace {
 
@@ -33,7 +35,6 @@ neighbors draw(int rank, int size, unsigned seed) {
 }
 
 void all_forms(communicator& world, const neighbors& n) {
-  const check::on_rank check(world.rank());
   const int me = world.rank();
   const auto g = world.graph(n.sources, n.destinations);
   check.equal(g.sources(), static_cast<int>(n.sources.size()));
@@ -110,7 +111,6 @@ void all_forms(communicator& world, const neighbors& n) {
 }
 
 void refusals(communicator& world) {
-  const check::on_rank check(world.rank());
   const int p = world.size();
   check.throws<usage_error>([&] { (void)world.graph({p}, {0}); }, {"graph", "sources", "rank"});
   check.throws<usage_error>([&] { (void)world.graph({}, {-1}); }, {"graph", "destinations", "-1"});
@@ -131,17 +131,19 @@ void refusals(communicator& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](communicator& world) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     const int p = world.size(), me = world.rank();
-    all_forms(world, {{(me + p - 1) % p, (me + 1) % p}, {(me + p - 1) % p, (me + 1) % p}});
+    const std::vector<int> both{(me + p - 1) % p, (me + 1) % p};
+    cases("ring", [&] { all_forms(world, {both, both}); });
     neighbors star;  // rank 0 gives to all, itself included, and takes from nobody else
     star.sources = {0};
     if (me == 0)
       for (int r = 0; r < p; ++r) star.destinations.push_back(r);
-    all_forms(world, star);
-    all_forms(world, {{}, {}});
+    cases("star", [&] { all_forms(world, star); });
+    cases("no_neighbors", [&] { all_forms(world, {{}, {}}); });
     if (p <= 17)
-      for (unsigned seed = 1; seed <= 3; ++seed) all_forms(world, draw(me, p, seed));
-    refusals(world);
+      for (unsigned seed = 1; seed <= 3; ++seed)
+        cases("drawn/seed_" + std::to_string(seed), [&] { all_forms(world, draw(me, p, seed)); });
+    cases("refusals", [&] { refusals(world); });
   });
 }

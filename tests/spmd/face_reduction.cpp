@@ -9,9 +9,14 @@
 
 #include <tutti/tutti.hpp>
 
+#include "support/affine.hpp"
 #include "support/check.hpp"
+#include "support/program.hpp"
 
 using namespace tutti;
+using tests::affine;
+using tests::check;
+using tests::compose;
 
 namespace {
 
@@ -30,15 +35,7 @@ std::vector<int> sum(int first, int last, int n) {
   return v;
 }
 
-// x -> a x + b: composition is associative and not commutative. Unsigned: it may wrap.
-struct affine {
-  unsigned a, b;
-  friend bool operator==(const affine&, const affine&) = default;
-};
-affine compose(const affine& f, const affine& g) { return {f.a * g.a, g.a * f.b + g.b}; }
-
 void reduces(const communicator& comm, int q, int n) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const std::vector<int> mine = block(me, n), all = sum(0, p, n), none;
   const auto add = [](int a, int b) { return a + b; };
@@ -76,7 +73,6 @@ void reduces(const communicator& comm, int q, int n) {
 }
 
 void singles(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank(), q = p - 1;
   check.equal(comm.allreduce_single(send_buf(me), op(ops::max<>{})), p - 1);
   check.equal(comm.allreduce_single(send_buf(1.5), op(ops::min<>{})), 1.5);
@@ -96,7 +92,6 @@ void singles(const communicator& comm) {
 }
 
 void scans(const communicator& comm, int n) {
-  const check::on_rank check(comm.rank());
   const int me = comm.rank();
   const std::vector<int> mine = block(me, n);
   check.equal(comm.scan(send_buf(mine), op(std::plus<>{})), sum(0, me + 1, n));
@@ -132,7 +127,6 @@ void scans(const communicator& comm, int n) {
 }
 
 void reduce_scatters(const communicator& comm, int n) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const std::vector<int> mine = block(me, n * p), all = sum(0, p, n * p);
   const std::vector<int> expected(all.begin() + me * n, all.begin() + (me + 1) * n);
@@ -157,7 +151,8 @@ void reduce_scatters(const communicator& comm, int n) {
     return std::vector<int>(v.begin() + before, v.begin() + before + n + me);
   };
   check.equal(comm.reduce_scatter(send_buf(whole), op(std::plus<>{}), recv_counts(counts)), part(sums));
-  check.equal(comm.ireduce_scatter(send_buf(whole), op(std::plus<>{}), recv_counts(counts)).wait(), part(sums));
+  check.equal(comm.ireduce_scatter(send_buf(whole), op(std::plus<>{}), recv_counts(counts)).wait(),
+              part(sums));
   check.equal(comm.reduce_scatter(send_buf(whole), op([](int a, int) { return a; }, ops::non_commutative),
                                   recv_counts(counts)),
               part(first));
@@ -170,7 +165,6 @@ void reduce_scatters(const communicator& comm, int n) {
 
 // Operands are combined in the order of ranks, whatever the algorithm.
 void order(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const auto of = [](int r) { return affine{2u + unsigned(r), 3u * unsigned(r) + 1u}; };
   affine expected = of(0), before = of(0), upto = of(0);
@@ -182,14 +176,15 @@ void order(const communicator& comm) {
   check.that(comm.allreduce_single(send_buf(of(me)), op(compose)) == expected);
   check.that(comm.allreduce_single(send_buf(of(me)), op(compose, ops::non_commutative)) == expected);
   check.that(comm.scan_single(send_buf(of(me)), op(&compose)) == upto);
-  check.that(comm.reduce_single(send_buf(of(me)), op(compose)).value_or(expected) == expected);
+  const auto at_root = comm.reduce_single(send_buf(of(me)), op(compose));
+  check.equal(at_root.has_value(), comm.is_root());
+  check.that(!at_root || *at_root == expected);
   const affine prefix = comm.exscan_single(send_buf(of(me)), op(compose), values_on_rank_0(affine{9, 9}));
   check.that(prefix == (me == 0 ? affine{9, 9} : before));
 }
 
 // The state of an operator is that of its call, not of the first one.
 void state(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size();
   for (int k : {0, 50, 7}) {
     const auto shifted = [k](int a, int b) { return a + b + k; };
@@ -207,7 +202,6 @@ void state(const communicator& comm) {
 }
 
 void requests(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   {
     auto request = comm.iallreduce(send_buf(block(me, 100)), op(std::plus<>{}));
@@ -239,7 +233,6 @@ void requests(const communicator& comm) {
 }
 
 void plans(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   std::vector<int> v(4), w(4);
   auto step = comm.allreduce_init(send_buf(v), op(std::plus<>{}));
@@ -266,7 +259,6 @@ void plans(const communicator& comm) {
 }
 
 void communicators(communicator& comm) {
-  const check::on_rank check(comm.rank());
   communicator copy = comm;  // no communication: rank 0 alone may do it
   communicator other = copy.duplicate();
   check.equal(other.rank(), comm.rank());
@@ -279,17 +271,19 @@ void communicators(communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](communicator& comm) {
+  return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
     for (int n : {0, 1, 2, 37, 4000}) {
-      for (int q : {0, comm.size() - 1}) reduces(comm, q, n);
-      scans(comm, n);
-      if (n < 100) reduce_scatters(comm, n);
+      const std::string count = "/count_" + std::to_string(n);
+      for (int q : {0, comm.size() - 1})
+        cases("reduces/root_" + std::to_string(q) + count, [&] { reduces(comm, q, n); });
+      cases("scans" + count, [&] { scans(comm, n); });
+      if (n < 100) cases("reduce_scatters" + count, [&] { reduce_scatters(comm, n); });
     }
-    singles(comm);
-    order(comm);
-    state(comm);
-    requests(comm);
-    plans(comm);
-    communicators(comm);
+    cases("singles", [&] { singles(comm); });
+    cases("order", [&] { order(comm); });
+    cases("state", [&] { state(comm); });
+    cases("requests", [&] { requests(comm); });
+    cases("plans", [&] { plans(comm); });
+    cases("communicators", [&] { communicators(comm); });
   });
 }

@@ -8,8 +8,10 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
+#include "support/program.hpp"
 
 using namespace tutti;
+using tests::check;
 
 namespace {
 
@@ -28,7 +30,6 @@ std::vector<int> blocks(int p, int n) {
 }
 
 void bcast(const communicator& comm, int q, int n) {
-  const check::on_rank check(comm.rank());
   const bool sends = comm.rank() == q;
   const std::vector<int> expected = block(q, n);
   {
@@ -85,7 +86,6 @@ void bcast(const communicator& comm, int q, int n) {
 }
 
 void gathers(const communicator& comm, int q, int n) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const std::vector<int> mine = block(me, n), all = blocks(p, n), none;
   check.equal(comm.allgather(send_buf(mine)), all);
@@ -165,7 +165,6 @@ void gathers(const communicator& comm, int q, int n) {
 }
 
 void scatters(const communicator& comm, int q, int n) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const std::vector<int> mine = block(me, n), all = blocks(p, n), none;
   const bool sends = me == q;
@@ -207,7 +206,6 @@ void scatters(const communicator& comm, int q, int n) {
 }
 
 void alltoalls(const communicator& comm, int n) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   std::vector<int> mine, expected;
   for (int r = 0; r < p; ++r)
@@ -240,7 +238,6 @@ void alltoalls(const communicator& comm, int n) {
 }
 
 void types(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   enum class color : short { red, green };
   struct point {
@@ -262,7 +259,6 @@ void types(const communicator& comm) {
 }
 
 void refusals(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size();
   const std::vector<int> v(static_cast<std::size_t>(p), 1);
   std::vector<int> small;
@@ -305,19 +301,24 @@ void refusals(const communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](communicator& comm) {
-    for (int q : {0, comm.size() - 1})
-      for (int n : {0, 1, 5, 300}) {
-        bcast(comm, q, n);
-        gathers(comm, q, n);
-        scatters(comm, q, n);
-        alltoalls(comm, n);
+  return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
+    for (int n : {0, 1, 5, 300}) {
+      const std::string count = "/count_" + std::to_string(n);
+      for (int q : {0, comm.size() - 1}) {
+        const std::string at = "/root_" + std::to_string(q) + count;
+        cases("bcast" + at, [&] { bcast(comm, q, n); });
+        cases("gathers" + at, [&] { gathers(comm, q, n); });
+        cases("scatters" + at, [&] { scatters(comm, q, n); });
       }
-    types(comm);
-    refusals(comm);
-    comm.barrier();
-    comm.ibarrier().wait();
-    auto meet = comm.barrier_init();
-    for (int i = 0; i < 3; ++i) meet.start(), meet.wait();
+      cases("alltoalls" + count, [&] { alltoalls(comm, n); });
+    }
+    cases("types", [&] { types(comm); });
+    cases("refusals", [&] { refusals(comm); });
+    cases("barriers", [&] {
+      comm.barrier();
+      comm.ibarrier().wait();
+      auto meet = comm.barrier_init();
+      for (int i = 0; i < 3; ++i) meet.start(), meet.wait();
+    });
   });
 }

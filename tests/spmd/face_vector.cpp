@@ -5,8 +5,10 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
+#include "support/program.hpp"
 
 using namespace tutti;
+using tests::check;
 
 namespace {
 
@@ -38,7 +40,6 @@ struct expected_gather {
 };
 
 void allgatherv(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const expected_gather e(p);
   const ints mine = block(me);
@@ -114,7 +115,6 @@ void allgatherv(const communicator& comm) {
 }
 
 void gatherv(const communicator& comm, int q) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const expected_gather e(p);
   const ints mine = block(me), none;
@@ -147,7 +147,6 @@ void gatherv(const communicator& comm, int q) {
 }
 
 void scatterv(const communicator& comm, int q) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   const expected_gather e(p);
   const ints mine = block(me), none;
@@ -181,7 +180,6 @@ void scatterv(const communicator& comm, int q) {
 }
 
 void alltoallv(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size(), me = comm.rank();
   ints mine, expected, to, from, to_at, from_at;
   for (int r = 0; r < p; ++r) {
@@ -242,7 +240,6 @@ void alltoallv(const communicator& comm) {
 }
 
 void refusals(const communicator& comm) {
-  const check::on_rank check(comm.rank());
   const int p = comm.size();
   const ints v(at(p)), ones(at(p), 1), longer(at(p) + 1, 1);
   ints negative = ones, tiny;
@@ -283,13 +280,14 @@ void refusals(const communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutti::run(argc, argv, [](communicator& comm) {
-    allgatherv(comm);
+  return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
+    cases("allgatherv", [&] { allgatherv(comm); });
     for (int q : {0, comm.size() - 1}) {
-      gatherv(comm, q);
-      scatterv(comm, q);
+      const std::string root = "/root_" + std::to_string(q);
+      cases("gatherv" + root, [&] { gatherv(comm, q); });
+      cases("scatterv" + root, [&] { scatterv(comm, q); });
     }
-    alltoallv(comm);
-    refusals(comm);
+    cases("alltoallv", [&] { alltoallv(comm); });
+    cases("refusals", [&] { refusals(comm); });
   });
 }

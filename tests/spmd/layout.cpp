@@ -5,7 +5,6 @@
 // program's. Over MPI only rank 0 has the right one set: it counts.
 #include <algorithm>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -17,10 +16,13 @@
 #include "engines/endpoint.hpp"
 #include "launch/modules.hpp"
 #include "support/check.hpp"
+#include "support/environment.hpp"
+#include "support/program.hpp"
 
 namespace {
 
 using namespace tutti;
+using tests::check;
 
 // What every rank has, one after the other. `id`: another for each call.
 std::vector<int> of_all(endpoint& door, std::uint64_t id, const std::vector<int>& mine) {
@@ -75,7 +77,6 @@ std::vector<int> nodes_expected(endpoint& door, bool pretended) {
 }
 
 void look(endpoint& door, bool pretended, const std::string& mpi) {
-  const check::on_rank check(door.rank());
   const hierarchy& layout = door.layout();
   check.equal(layout.ranks(), door.size());
   check.equal(layout.levels(), 1);
@@ -100,17 +101,16 @@ void look(endpoint& door, bool pretended, const std::string& mpi) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const tests::beginning start(argc, argv);
   const launcher by = find_launcher();
   launch how;
-  const char* ranks = std::getenv("TUTTI_RANKS");
-  how.ranks = by.mpi ? by.ranks : ranks != nullptr ? std::atoi(ranks) : 4;
+  how.ranks = by.mpi ? by.ranks : std::stoi(tests::variable("TUTTI_RANKS").value_or("4"));
   const bool pretended = how.ranks >= 3;
   if (pretended) {
     std::string text = std::to_string(node_of(0));
     for (int r = 1; r < how.ranks; ++r) text += ":" + std::to_string(node_of(r));
     for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
-      if (const char* value = std::getenv(rank); value != nullptr && std::string(value) != "0")
-        text = "other";
+      if (tests::variable(rank).value_or("0") != "0") text = "other";
     setenv("TUTTI_NODES", text.c_str(), 1);
   }
   const auto program = [&](endpoint& door) { look(door, pretended, by.module); };
@@ -121,11 +121,10 @@ int main(int argc, char** argv) {
     for (const module_file& m : find_modules())
       if (m.name == by.module) end = load_module(m).run(argc, argv, how, program);
   } else {
-    const char* engine = std::getenv("TUTTI_ENGINE");
-    end = engine != nullptr && std::string(engine) == "threads" ? run_threads(how, program)
-                                                                : run_fibers(how, program);
+    end = tests::variable("TUTTI_ENGINE") == "threads" ? run_threads(how, program) : run_fibers(how, program);
   }
   if (end.failed_rank < 0) return 0;
-  std::fprintf(stderr, "rank %d: %s\n", end.failed_rank, end.text.c_str());
+  const std::string engine = by.mpi ? by.module : tests::variable("TUTTI_ENGINE").value_or("fibers");
+  tests::say_failed(start, {end.failed_rank, how.ranks, engine}, std::runtime_error(end.text));
   return 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks for programs that run on every rank: a failed one throws, with place, values and rank, so that run()
-// takes the other ranks out of their waits and the program ends with an error.
+// Checks of one rank: a failed one throws, with its place and the values, so that the job takes the other
+// ranks out of their waits and fails, whichever rank it was. Whoever ran the job says which.
 #pragma once
 
 #include <exception>
@@ -11,7 +11,7 @@
 #include <string>
 #include <type_traits>
 
-namespace check {
+namespace tests {
 
 template <class T>
 void print(std::ostream& out, const T& value) {
@@ -38,18 +38,17 @@ void print(std::ostream& out, const T& value) {
   }
 }
 
-[[noreturn]] inline void fail(const std::string& what, int rank, const std::source_location& at) {
-  throw std::runtime_error(std::string(at.file_name()) + ":" + std::to_string(at.line()) + ": rank " +
-                           std::to_string(rank) + ": " + what);
+[[noreturn]] inline void fail(const std::string& what, const std::source_location& at) {
+  throw std::runtime_error(std::string(at.file_name()) + ":" + std::to_string(at.line()) + ": " + what);
 }
 
-/// The calling rank's checks.
-class on_rank {
- public:
-  explicit on_rank(int rank) : rank_(rank) {}
-
+struct checks {
   void that(bool holds, const std::source_location& at = std::source_location::current()) const {
-    if (!holds) fail("does not hold", rank_, at);
+    if (!holds) fail("does not hold", at);
+  }
+  void that(bool holds, const std::string& what,
+            const std::source_location& at = std::source_location::current()) const {
+    if (!holds) fail(what, at);
   }
 
   template <class A, class B>
@@ -70,7 +69,7 @@ class on_rank {
     if (same) return;
     std::ostringstream text;
     text << "got ", print(text, got), text << ", expected ", print(text, expected);
-    fail(text.str(), rank_, at);
+    fail(text.str(), at);
   }
 
   /// `call` must throw an E whose text holds every one of `words`.
@@ -82,16 +81,15 @@ class on_rank {
     } catch (const E& e) {
       for (const char* word : words)
         if (std::string(e.what()).find(word) == std::string::npos)
-          fail(std::string("\"") + e.what() + "\" does not say \"" + word + "\"", rank_, at);
+          fail(std::string("\"") + e.what() + "\" does not say \"" + word + "\"", at);
       return;
     } catch (const std::exception& e) {
-      fail(std::string("threw another exception: ") + e.what(), rank_, at);
+      fail(std::string("threw another exception: ") + e.what(), at);
     }
-    fail("did not throw", rank_, at);
+    fail("did not throw", at);
   }
-
- private:
-  int rank_;
 };
 
-}  // namespace check
+inline constexpr checks check;
+
+}  // namespace tests

@@ -10,9 +10,8 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
-#include "shell.hpp"
+#include "tool.hpp"
 
 namespace {
 

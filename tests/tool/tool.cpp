@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line as its users meet it: what it prints, and with which status it ends.
+#include "tool.hpp"
+
 #include <map>
 #include <set>
 #include <string>
@@ -9,8 +11,6 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include "shell.hpp"
 
 namespace {
 

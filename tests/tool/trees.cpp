@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "shell.hpp"
+#include "tool.hpp"
 
 namespace {
 

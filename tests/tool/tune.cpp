@@ -2,17 +2,14 @@
 //
 // tutti tune as its users call it: a short campaign whose trees are legal, and how wrong calls end. What is
 // made of the figures is the matter of unit/tune.cpp.
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
-#include "shell.hpp"
+#include "tool.hpp"
 
 namespace {
 
@@ -20,8 +17,8 @@ using nlohmann::json;
 using namespace tool_tests;
 
 TEST(tune, writes_trees_that_are_legal) {
-  const std::string file =
-      std::filesystem::temp_directory_path() / ("tuned_" + std::to_string(getpid()) + ".json");
+  const scratch_folder here;
+  const std::string file = here.path("tuned.json");
   // In parentheses, so that what is said of the progress is not among the figures.
   const ending done =
       shell("('" TUTTI_TOOL
@@ -45,8 +42,7 @@ TEST(tune, writes_trees_that_are_legal) {
   }
   for (const char* what : {"barrier", "bcast"})
     for (const int ranks : {2, 3}) EXPECT_TRUE(cells.contains({what, ranks})) << what << " " << ranks;
-  std::ifstream in(file);
-  const json document = json::parse(in);
+  const json document = json::parse(contents(file));
   EXPECT_EQ(document, report["document"]);
   for (const char* key : {"cores", "cpu", "engine", "date", "command", "ranks"})
     EXPECT_FALSE(document["machine"][key].get<std::string>().empty()) << key;
@@ -58,7 +54,6 @@ TEST(tune, writes_trees_that_are_legal) {
             file + "' --output '" + file + "'");
   EXPECT_EQ(onto.status, 0) << onto.text;
   EXPECT_EQ(tutti("validate '" + file + "'").status, 0);
-  std::filesystem::remove(file);
 }
 
 TEST(tune, is_called_wrongly) {

@@ -88,12 +88,10 @@ TEST(proof, takes_a_composition) {
 }
 
 void program(endpoint& door) {
-  auto shared = std::make_shared<detail::rank_state>();
-  shared->door = &door;
-  shared->by = std::make_shared<const selection>();
-  detail::core core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr));
-  algorithm_cases::try_algorithm(core, toy_algorithm());
-  algorithm_cases::try_composition(core, toy_composition());
+  tests::on_a_core(door, [](detail::core& core, tests::cases& all) {
+    tests::try_algorithm(core, all, toy_algorithm());
+    tests::try_composition(core, all, toy_composition());
+  });
 }
 
 launch with(int ranks) {

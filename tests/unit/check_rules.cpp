@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "check/abstract_run.hpp"
+#include "support/text.hpp"
 
 namespace tutti::check {
 namespace {
@@ -27,10 +28,7 @@ std::string found(const plan& p, const writer& write, outcome* all = nullptr) {
   return o.ok() ? "" : o.faults[0].what;
 }
 
-testing::AssertionResult says(const std::string& text, std::string_view part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "it says: " << text;
-}
+using tests::says;
 
 // --- rendezvous
 

@@ -1,92 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What makes a call composed: the call itself, the environment, the composition tree; and what does not.
-#include <cstdlib>
-#include <fstream>
-#include <stdexcept>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
+#include "support/check.hpp"
+#include "support/environment.hpp"
+#include "support/ranks.hpp"
+#include "support/scratch_folder.hpp"
+#include "support/text.hpp"
 #include "tutti/tutti.hpp"
 
+namespace tests {
 namespace {
 
 using namespace tutti;
-
-class set_for_now {
- public:
-  set_for_now(std::string name, const std::string& value) : name_(std::move(name)) {
-    setenv(name_.c_str(), value.c_str(), 1);
-  }
-  ~set_for_now() { unsetenv(name_.c_str()); }
-  set_for_now(const set_for_now&) = delete;
-  set_for_now& operator=(const set_for_now&) = delete;
-
- private:
-  std::string name_;
-};
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 const auto last = [](int, int b) { return b; };  // an operator whose order matters
 
 class composed_calls : public testing::TestWithParam<const char*> {
  protected:
   // What was said on standard error. A rank's failure fails the test.
-  std::string said_by(const std::function<void(communicator&)>& program, int ranks = 4) {
-    testing::internal::CaptureStderr();
-    run_options options;
-    options.engine = GetParam();
-    options.ranks = ranks;
-    std::string failure;
-    try {
-      run(options, program);
-    } catch (const std::exception& e) {
-      failure = e.what();
-      try {
-        std::rethrow_if_nested(e);
-      } catch (const std::exception& inner) {
-        failure += std::string(": ") + inner.what();
-      }
-    }
-    const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(failure, "");
-    return said;
+  static std::string said_by(const std::function<void(communicator&)>& program) {
+    return said_on_stderr([&] { EXPECT_TRUE(passes(job{GetParam(), 4}, program)); });
   }
   static void expect_ran(communicator& world, collective what, const std::string& name) {
-    if (world.last_algorithm(what) != name)
-      throw std::runtime_error(std::string("ran ") + world.last_algorithm(what) + ", not " + name);
+    check.equal(std::string(world.last_algorithm(what)), name);
   }
   static int sum_of_ranks(communicator& world) { return world.size() * (world.size() - 1) / 2; }
-  static void expect(bool right, const char* what) {
-    if (!right) throw std::runtime_error(what);
-  }
 };
-INSTANTIATE_TEST_SUITE_P(engines, composed_calls, testing::Values("threads", "fibers"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(engines, composed_calls, testing::Values("threads", "fibers"), by_name());
 
 TEST_P(composed_calls, are_named_by_the_call_in_every_mode) {
   const std::string said = said_by([](communicator& world) {
     const int sum = sum_of_ranks(world);
     const auto mine = send_buf(world.rank());
-    expect(world.allreduce_single(mine, op(std::plus<>{}), composition("reduce_bcast")) == sum, "blocking");
+    check.that(world.allreduce_single(mine, op(std::plus<>{}), composition("reduce_bcast")) == sum,
+               "blocking");
     expect_ran(world, collective::allreduce, "allreduce/reduce_bcast");
     const std::vector<int> some(100, world.rank());
     auto under_way =
         world.iallreduce(send_buf(some), op(std::plus<>{}), composition("allreduce/reduce_bcast"));
     auto other = world.iallreduce(send_buf(some), op(std::plus<>{}), composition("pipeline:segment=64"));
-    expect(other.wait() == std::vector<int>(100, sum), "nonblocking pipeline");
-    expect(under_way.wait() == std::vector<int>(100, sum), "nonblocking");
+    check.that(other.wait() == std::vector<int>(100, sum), "nonblocking pipeline");
+    check.that(under_way.wait() == std::vector<int>(100, sum), "nonblocking");
     auto plan = world.allreduce_init(send_buf(some), op(std::plus<>{}), composition("pipeline:segment=64"));
     for (int i = 0; i < 3; ++i) {
       plan.start();
-      expect(plan.wait() == std::vector<int>(100, sum), "persistent");
+      check.that(plan.wait() == std::vector<int>(100, sum), "persistent");
     }
-    expect(world.allreduce_single(mine, op(std::plus<>{}), composition("@pure")) == sum, "null");
-    expect(!has(world.last_algorithm(collective::allreduce), "reduce_bcast"), "the null composition");
+    check.that(world.allreduce_single(mine, op(std::plus<>{}), composition("@pure")) == sum, "null");
+    check.that(!has(world.last_algorithm(collective::allreduce), "reduce_bcast"), "the null composition");
     world.barrier(composition("blocking_by_nonblocking"));
     expect_ran(world, collective::barrier, "barrier/blocking_by_nonblocking");
   });
@@ -97,9 +62,9 @@ TEST_P(composed_calls, or_pure_ones_in_segments_are_named_by_either_name) {
   EXPECT_EQ(said_by([](communicator& world) {
               const std::vector<int> mine(100, world.rank());
               for (const char* name : {"ring:segment=64", "segmented_ring:segment=64"}) {
-                expect(world.allreduce(send_buf(mine), op(std::plus<>{}), algorithm(name)) ==
-                           std::vector<int>(100, sum_of_ranks(world)),
-                       name);
+                check.that(world.allreduce(send_buf(mine), op(std::plus<>{}), algorithm(name)) ==
+                               std::vector<int>(100, sum_of_ranks(world)),
+                           name);
                 expect_ran(world, collective::allreduce, "allreduce/segmented_ring");
               }
             }),
@@ -114,7 +79,7 @@ TEST_P(composed_calls, of_other_counts_and_roots_are_planned_anew) {
                 const int from = i % world.size();
                 std::vector<int> data(n, world.rank() == from ? i : -1);
                 world.bcast(send_recv_buf(data), root(from));
-                expect(data == std::vector<int>(n, i), "bcast");
+                check.that(data == std::vector<int>(n, i), "bcast");
               }
               expect_ran(world, collective::bcast, "bcast/pipeline");
             }),
@@ -124,13 +89,10 @@ TEST_P(composed_calls, of_other_counts_and_roots_are_planned_anew) {
 TEST_P(composed_calls, that_do_not_exist_are_refused) {
   EXPECT_EQ(said_by([](communicator& world) {
               for (const char* name : {"reduce_bcats", "node_leader:window=3", "pipeline:segment=0"}) {
-                bool refused = false;
-                try {
-                  world.allreduce(send_buf(1), op(std::plus<>{}), composition(name));
-                } catch (const usage_error& e) {
-                  refused = has(e.what(), std::string(name).substr(0, 8));
-                }
-                expect(refused, name);
+                const std::string said = std::string(name).substr(0, 8);
+                check.throws<usage_error>(
+                    [&] { world.allreduce(send_buf(1), op(std::plus<>{}), composition(name)); },
+                    {said.c_str()});
               }
             }),
             "");
@@ -143,25 +105,26 @@ TEST_P(composed_calls, that_do_not_exist_are_refused) {
 TEST_P(composed_calls, give_way_to_a_named_algorithm_unless_they_are_named_too) {
   const set_for_now algorithm_too("TUTTI_ALLREDUCE_ALGORITHM", "recursive_doubling");
   EXPECT_EQ(said_by([](communicator& world) {
-              expect(world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
-                     "sum");
+              check.that(
+                  world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
+                  "sum");
               expect_ran(world, collective::allreduce, "allreduce/recursive_doubling");
             }),
             "");
   // The algorithm is obeyed inside of the composition.
   const set_for_now both("TUTTI_ALLREDUCE_COMPOSITION", "pipeline");
-  const std::string path = testing::TempDir() + "tutti_composed_" + std::to_string(getpid()) + ".json";
+  const scratch_folder here;
+  const std::string path = here.path("trace.json");
   const set_for_now trace("TUTTI_TRACE", "calls:json=" + path);
   EXPECT_EQ(said_by([](communicator& world) {
-              expect(world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
-                     "sum");
+              check.that(
+                  world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
+                  "sum");
               expect_ran(world, collective::allreduce, "allreduce/pipeline");
             }),
             "");
-  std::ifstream in(path);
-  const std::string traced((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string traced = contents(path);
   EXPECT_TRUE(has(traced, "pipeline") && has(traced, "recursive_doubling")) << traced;
-  std::remove(path.c_str());
 }
 
 TEST_P(composed_calls, whose_restrictions_are_violated_fall_back) {
@@ -169,26 +132,22 @@ TEST_P(composed_calls, whose_restrictions_are_violated_fall_back) {
   const set_for_now forced("TUTTI_ALLREDUCE_COMPOSITION", "multi_leader");
   const auto program = [](communicator& world) {
     for (int i = 0; i < 3; ++i)
-      expect(world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world), "sum");
-    expect(!has(world.last_algorithm(collective::allreduce), "multi_leader"), "it ran");
+      check.that(world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
+                 "sum");
+    check.that(!has(world.last_algorithm(collective::allreduce), "multi_leader"), "it ran");
   };
   const std::string said = said_by(program);
-  EXPECT_TRUE(has(said, "TUTTI_ALLREDUCE_COMPOSITION \"multi_leader\" does not serve this call")) << said;
+  EXPECT_TRUE(says(said, "TUTTI_ALLREDUCE_COMPOSITION \"multi_leader\" does not serve this call"));
   {
     const set_for_now silent("TUTTI_COLL_FALLBACK", "silent");
     EXPECT_EQ(said_by(program), "");
   }
   const set_for_now strict("TUTTI_COLL_FALLBACK", "error");
-  EXPECT_EQ(said_by([](communicator& world) {
-              bool refused = false;
-              try {
-                world.allreduce(send_buf(1), op(std::plus<>{}));
-              } catch (const usage_error& e) {
-                refused = has(e.what(), "TUTTI_ALLREDUCE_COMPOSITION");
-              }
-              expect(refused, "it was taken");
-            }).find("failed"),
-            std::string::npos);
+  const std::string refused = said_by([](communicator& world) {
+    check.throws<usage_error>([&] { world.allreduce(send_buf(1), op(std::plus<>{})); },
+                              {"TUTTI_ALLREDUCE_COMPOSITION"});
+  });
+  EXPECT_FALSE(has(refused, "failed")) << refused;
 }
 
 TEST_P(composed_calls, that_ranks_name_differently_are_told_apart_by_checks) {
@@ -201,7 +160,8 @@ TEST_P(composed_calls, that_ranks_name_differently_are_told_apart_by_checks) {
               } catch (const mismatch_error& e) {
                 told = e.what();
               }
-              expect(has(told, "\"reduce_bcast\"") && has(told, "\"pipeline\""), "the names are not told");
+              check.that(has(told, "\"reduce_bcast\"") && has(told, "\"pipeline\""),
+                         "the names are not told");
             }),
             "");
 }
@@ -218,39 +178,40 @@ TEST_P(composed_calls, keep_the_order_of_operands_over_nodes_in_rank_order) {
   const set_for_now nodes("TUTTI_NODES", "2,1,1");
   const set_for_now forced("TUTTI_ALLREDUCE_COMPOSITION", "node_leader");
   EXPECT_EQ(said_by([](communicator& world) {
-              expect(world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative)) ==
-                         world.size() - 1,
-                     "order");
+              check.that(world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative)) ==
+                             world.size() - 1,
+                         "order");
               expect_ran(world, collective::allreduce, "allreduce/node_leader");
             }),
             "");
   const set_for_now scattered("TUTTI_NODES", "0:1:0:1");
   const std::string said = said_by([](communicator& world) {
-    expect(world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative)) == world.size() - 1,
-           "order");
-    expect(!has(world.last_algorithm(collective::allreduce), "node_leader"), "it ran on scattered ranks");
+    check.that(
+        world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative)) == world.size() - 1,
+        "order");
+    check.that(!has(world.last_algorithm(collective::allreduce), "node_leader"), "it ran on scattered ranks");
   });
-  EXPECT_TRUE(has(said, "change the order of operands")) << said;
+  EXPECT_TRUE(says(said, "change the order of operands"));
 }
 
 TEST_P(composed_calls, are_chosen_by_the_composition_tree) {
-  const std::string path = testing::TempDir() + "tutti_tree_" + std::to_string(getpid()) + ".json";
-  std::ofstream(path) << R"({"schema": "tutti/tree/1", "composition": {"allreduce": [
+  const scratch_folder here;
+  const std::string path = here.file("tree.json", R"({"schema": "tutti/tree/1", "composition": {"allreduce": [
     {"when": {"hierarchical": true, "rank_order": true, "inter": false}, "by": "bytes", "steps": [
-      {"upto": 64, "use": "@pure"}, {"use": "node_leader"}]}]}})";
+      {"upto": 64, "use": "@pure"}, {"use": "node_leader"}]}]}})");
   const set_for_now file("TUTTI_COLL_COMPOSITION_JSON_FILE", path);
   const set_for_now nodes("TUTTI_NODES", "2x2");
-  EXPECT_EQ(said_by([](communicator& world) {
-              for (const std::size_t n : {100u, 2u, 100u, 50u, 16u, 17u}) {
-                const std::vector<int> mine(n, world.rank());
-                expect(world.allreduce(send_buf(mine), op(std::plus<>{})) ==
-                           std::vector<int>(n, sum_of_ranks(world)),
-                       "sum");
-                expect(has(world.last_algorithm(collective::allreduce), "node_leader") == (n > 16), "choice");
-              }
-            }),
-            "");
-  std::remove(path.c_str());
+  EXPECT_EQ(
+      said_by([](communicator& world) {
+        for (const std::size_t n : {100u, 2u, 100u, 50u, 16u, 17u}) {
+          const std::vector<int> mine(n, world.rank());
+          check.that(
+              world.allreduce(send_buf(mine), op(std::plus<>{})) == std::vector<int>(n, sum_of_ranks(world)),
+              "sum");
+          check.that(has(world.last_algorithm(collective::allreduce), "node_leader") == (n > 16), "choice");
+        }
+      }),
+      "");
 }
 
 TEST_P(composed_calls, between_groups_have_a_variable_for_their_algorithm) {
@@ -258,7 +219,8 @@ TEST_P(composed_calls, between_groups_have_a_variable_for_their_algorithm) {
   EXPECT_EQ(said_by([](communicator& world) {
               auto both = world.between(1);
               (void)both.allreduce(send_buf(world.rank()), op(std::plus<>{}));
-              expect(std::string(both.last_algorithm(collective::allreduce)) == "allreduce/across", "inter");
+              check.that(std::string(both.last_algorithm(collective::allreduce)) == "allreduce/across",
+                         "inter");
             }),
             "");
   const set_for_now unused("TUTTI_BCAST_INTER_ALGORITHM", "across");
@@ -270,3 +232,4 @@ TEST_P(composed_calls, between_groups_have_a_variable_for_their_algorithm) {
 }
 
 }  // namespace
+}  // namespace tests

@@ -9,21 +9,16 @@
 #include "../../examples/graph/oracle.hpp"
 #include "../../examples/graph/packages.hpp"
 #include "../../examples/sort/oracle.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace {
 
-/// A file for the length of a test.
 class scratch_file {
+  tests::scratch_folder where_;
+
  public:
-  explicit scratch_file(std::string_view text) {
-    std::string name = (std::filesystem::temp_directory_path() / "tutti-demo-XXXXXX").string();
-    const int file = mkstemp(name.data());
-    EXPECT_EQ(write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    close(file);
-    path = name;
-  }
-  ~scratch_file() { std::filesystem::remove(path); }
-  std::string path;
+  explicit scratch_file(std::string_view text) : path(where_.file("input", text)) {}
+  const std::string path;
 };
 
 std::string refusal(const std::function<void()>& read) {

@@ -4,35 +4,25 @@
 // rendezvous with many messages at once, and memory that stays small at large p.
 #include "execute/executor.hpp"
 
-#include <chrono>
+#include <atomic>
+#include <cstring>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "schedule/algorithm.hpp"
 #include "schedule/builder.hpp"
+#include "support/check.hpp"
+#include "support/ranks.hpp"
 #include "tutti/core/layout.hpp"
 
 namespace tutti {
 namespace {
 
-outcome on_fibers(int ranks, int workers, const rank_program& program) {
-  launch how;
-  how.ranks = ranks;
-  how.workers = workers;
-  return run_fibers(how, program);
-}
-outcome on_threads(int ranks, const rank_program& program) {
-  launch how;
-  how.ranks = ranks;
-  return run_threads(how, program);
-}
-
-void expect(bool ok, const char* what) {
-  if (!ok) throw std::runtime_error(what);
-}
+using tests::check;
+using tests::job;
+using tests::passes;
 
 call plain_call(std::vector<int>& in, std::vector<int>& out, std::size_t count) {
   call c;
@@ -68,10 +58,10 @@ void put_everywhere(endpoint& door, std::size_t count) {
     one.go_on(true);
     for (int s = 0; s < p; ++s)
       for (std::size_t i = 0; i < count; ++i)
-        expect(out[static_cast<std::size_t>(s) * count + i] ==
-                   s * 100000 + static_cast<int>(round) +
-                       static_cast<int>(static_cast<std::size_t>(r) * count + i),
-               "a put went astray");
+        check.that(out[static_cast<std::size_t>(s) * count + i] ==
+                       s * 100000 + static_cast<int>(round) +
+                           static_cast<int>(static_cast<std::size_t>(r) * count + i),
+                   "a put went astray");
   }
 }
 
@@ -79,9 +69,8 @@ TEST(one_sided_steps, deliver_small_and_large_puts) {
   for (const std::size_t count : {1, 100, 5000}) {
     for (const int p : {1, 2, 3, 7}) {
       const auto program = [&](endpoint& door) { put_everywhere(door, count); };
-      const outcome a = on_fibers(p, 2, program), b = on_threads(p, program);
-      EXPECT_EQ(a.failed_rank, -1) << a.text;
-      EXPECT_EQ(b.failed_rank, -1) << b.text;
+      EXPECT_TRUE(passes(job{"fibers", p, 2}, program));
+      EXPECT_TRUE(passes(job{"threads", p}, program));
     }
   }
 }
@@ -107,22 +96,22 @@ void pipeline(endpoint& door, std::size_t count, std::size_t segment_size) {
   schedule_run one;
   one.begin(bound, c, 0);
   one.go_on(true);
-  if (r > 0) expect(out == in, "a segment is missing");
+  if (r > 0) check.that(out == in, "a segment is missing");
 }
 
 TEST(segments, make_a_pipeline_of_any_length) {
   for (const std::size_t count : {0, 1, 7, 1000, 9999})
     for (const std::size_t bytes : {1, 4, 64, 1000, 20000, 1000000})
       for (const int p : {1, 2, 5}) {
-        const outcome end = on_fibers(p, 2, [&](endpoint& door) { pipeline(door, count, bytes); });
-        EXPECT_EQ(end.failed_rank, -1)
-            << end.text << " count " << count << " segment " << bytes << " p " << p;
+        EXPECT_TRUE(passes(job{"fibers", p, 2}, [&](endpoint& door) { pipeline(door, count, bytes); }))
+            << " count " << count << " segment " << bytes;
       }
 }
 
 TEST(schedules, stay_small_at_large_p) {
   for (const pure_algorithm* a : catalogue()) {
-    // Their rounds or their tables grow with p: trees over all ranks as sources of their own, walked in depth.
+    // Their rounds or their tables grow with p: trees over all ranks as sources of their own, walked in
+    // depth.
     if (a->name == "allgatherv/circulant" || a->short_name() == "pat") continue;
     shape s;
     s.size = 65536;
@@ -140,7 +129,7 @@ TEST(schedules, stay_small_at_large_p) {
 }
 
 TEST(channels, put_aside_what_belongs_to_another_call) {
-  const outcome end = on_fibers(2, 1, [](endpoint& door) {
+  EXPECT_TRUE(passes(job{"fibers", 2, 1}, [](endpoint& door) {
     fabric::channel& c = door.node()->between(0, 1);
     std::atomic<std::uint32_t> done{1};
     if (door.rank() == 0) {
@@ -156,10 +145,9 @@ TEST(channels, put_aside_what_belongs_to_another_call) {
         int value = 0;
         std::memcpy(&value, a.data, sizeof value);
         c.take(a);
-        expect(value == tag + 3 * k, "messages of one tag changed places");
+        check.that(value == tag + 3 * k, "messages of one tag changed places");
       }
-  });
-  EXPECT_EQ(end.failed_rank, -1) << end.text;
+  }));
 }
 
 TEST(layouts, pack_and_unpack_leave_gaps_alone) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/seed.hpp"
 #include "support/situations.hpp"
 
 namespace tutti {
@@ -88,7 +89,7 @@ document tangled() {
 }
 
 TEST(flat_trees, choose_what_their_trees_choose) {
-  std::mt19937 random(7);
+  std::mt19937 random(static_cast<unsigned>(tests::seed_or(7)));
   std::vector<document> trees;
   for (const char* engine : {"common", "threads", "fibers", "mpi"}) trees.push_back(builtin_document(engine));
   trees.push_back(tangled());
@@ -141,7 +142,7 @@ TEST(flat_trees, that_forget_a_bound_of_the_native_collective_are_found) {
   const document d = builtin_document("common");
   const situation s = make_situation(collective::gather, 4, 0, 8, false, {}, true, false, true, true);
   const auto native = [](std::uint64_t count) { return count <= 10; };
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<unsigned>(tests::seed_or(1)));
   EXPECT_EQ(differences(d, s, tree_half::pure, native, {10}, random), 0u);
   const flat_tree forgetful(d, s, tree_half::pure, native, {});
   situation ten = s;

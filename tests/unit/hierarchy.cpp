@@ -6,7 +6,6 @@
 #include "group/hierarchy.hpp"
 
 #include <atomic>
-#include <cstdlib>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -18,6 +17,11 @@
 #include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/endpoint.hpp"
+#include "support/check.hpp"
+#include "support/environment.hpp"
+#include "support/ranks.hpp"
+#include "support/seed.hpp"
+#include "support/text.hpp"
 #include "tutti/core/error.hpp"
 
 namespace {
@@ -68,7 +72,7 @@ TEST(hierarchy, ranks_without_more_are_one_node) {
 }
 
 TEST(hierarchy, says_of_every_rank_what_the_lists_say) {
-  std::mt19937 draw(7);
+  std::mt19937 draw(static_cast<unsigned>(tests::seed_or(7)));
   for (int trial = 0; trial < 200; ++trial) {
     const int p = 1 + static_cast<int>(draw() % 13), fine = 1 + static_cast<int>(draw() % 6);
     lists node_of(2);
@@ -162,67 +166,46 @@ INSTANTIATE_TEST_SUITE_P(
         refused{"2x1,2", 4, "mixes 'x' and ','"}, refused{"0:1,2", 3, "mixes ':' and ','"},
         refused{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 4, "aaa...\""}));
 
-class setting_for_now {
- public:
-  setting_for_now(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~setting_for_now() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
-using engine = outcome (*)(const launch&, const rank_program&);
-struct named_engine {
-  const char* name;
-  engine run;
-};
-class embedded_layout : public testing::TestWithParam<named_engine> {
+class embedded_layout : public testing::TestWithParam<const char*> {
  protected:
-  static launch ranks(int p) {
-    launch how;
-    how.ranks = p;
-    return how;
+  static testing::AssertionResult passes(int ranks, const rank_program& program) {
+    return tests::passes(tests::job{GetParam(), ranks}, program);
   }
 };
-INSTANTIATE_TEST_SUITE_P(engines, embedded_layout,
-                         testing::Values(named_engine{"threads", &run_threads},
-                                         named_engine{"fibers", &run_fibers}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(engines, embedded_layout, testing::Values("threads", "fibers"), tests::by_name());
 
 TEST_P(embedded_layout, is_one_node_unless_the_variable_says_otherwise) {
-  std::atomic<int> right{0};
   const auto look = [&](const std::vector<int>& expected) {
-    return [&right, expected](endpoint& door) {
-      if (nodes_of(door.layout()) == expected && door.layout().levels() == 1) ++right;
+    return [expected](endpoint& door) {
+      tests::check.equal(nodes_of(door.layout()), expected);
+      tests::check.equal(door.layout().levels(), 1);
     };
   };
-  GetParam().run(ranks(4), look({0, 0, 0, 0}));
-  EXPECT_EQ(right, 4);
-  const setting_for_now nodes("TUTTI_NODES", "5:2:5:1");
-  GetParam().run(ranks(4), look({0, 1, 0, 2}));
-  EXPECT_EQ(right, 8);
+  EXPECT_TRUE(passes(4, look({0, 0, 0, 0})));
+  const tests::set_for_now nodes("TUTTI_NODES", "5:2:5:1");
+  EXPECT_TRUE(passes(4, look({0, 1, 0, 2})));
 }
 
 TEST_P(embedded_layout, is_one_object_for_all_ranks) {
   const int p = 64;
-  const setting_for_now nodes("TUTTI_NODES", "16x4");
+  const tests::set_for_now nodes("TUTTI_NODES", "16x4");
   std::vector<const hierarchy*> seen(p);
-  GetParam().run(ranks(p),
-                 [&](endpoint& door) { seen[static_cast<std::size_t>(door.rank())] = &door.layout(); });
+  EXPECT_TRUE(
+      passes(p, [&](endpoint& door) { seen[static_cast<std::size_t>(door.rank())] = &door.layout(); }));
+  ASSERT_NE(seen.front(), nullptr);
   for (const hierarchy* one : seen) EXPECT_EQ(one, seen.front());
 }
 
 TEST_P(embedded_layout, that_is_wrong_is_an_error_before_any_rank_runs) {
-  const setting_for_now nodes("TUTTI_NODES", "3x2");
+  const tests::set_for_now nodes("TUTTI_NODES", "3x2");
   std::atomic<int> ran{0};
   try {
-    GetParam().run(ranks(4), [&](endpoint&) { ++ran; });
+    (void)passes(4, [&](endpoint&) { ++ran; });
     FAIL() << "it was taken";
   } catch (const usage_error& fault) {
     EXPECT_EQ(fault.operation(), "run");
     EXPECT_EQ(fault.parameter(), "TUTTI_NODES");
-    EXPECT_NE(std::string(fault.what()).find("makes 6 ranks where there are 4"), std::string::npos)
-        << fault.what();
+    EXPECT_TRUE(tests::says(fault.what(), "makes 6 ranks where there are 4"));
   }
   EXPECT_EQ(ran, 0);
 }
@@ -230,16 +213,18 @@ TEST_P(embedded_layout, that_is_wrong_is_an_error_before_any_rank_runs) {
 TEST_P(embedded_layout, says_whether_there_are_more_ranks_than_cores) {
   const int cores = usable_cores();
   for (const int p : {1, cores, cores + 1}) {
-    std::atomic<int> right{0};
-    GetParam().run(ranks(p), [&](endpoint& door) {
+    std::atomic<int> looked{0};
+    EXPECT_TRUE(passes(p, [&](endpoint& door) {
       const auto known = known_conditions(door.engine());
       const auto all = door.conditions();
-      bool same = all.size() == known.size() && all.size() == 1;
-      for (std::size_t i = 0; same && i < all.size(); ++i)
-        same = all[i].name == known[i].name && !all[i].meaning.empty() && !known[i].holds;
-      if (same && all[0].name == "oversubscribed" && all[0].holds == (p > cores)) ++right;
-    });
-    EXPECT_EQ(right, p);
+      tests::check.equal(all.size(), std::size_t{1});
+      tests::check.equal(all[0].name, known[0].name);
+      tests::check.equal(all[0].name, "oversubscribed");
+      tests::check.that(!all[0].meaning.empty() && !known[0].holds);
+      tests::check.equal(all[0].holds, p > cores);
+      ++looked;
+    }));
+    EXPECT_EQ(looked, p);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/scratch_folder.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -171,11 +172,11 @@ TEST(trace, the_setting) {
 }
 
 TEST(trace, is_written_when_it_ends) {
-  const std::string file = testing::TempDir() + "/tutti_trace.json";
+  const tests::scratch_folder here;
+  const std::string file = here.path("trace.json");
   { call_trace t(file, "fibers", 3); }
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  EXPECT_TRUE(text.str().starts_with("{\"engine\": \"fibers\", \"ranks\": 3, \"calls\": []")) << text.str();
+  const std::string text = tests::contents(file);
+  EXPECT_TRUE(text.starts_with("{\"engine\": \"fibers\", \"ranks\": 3, \"calls\": []")) << text;
 }
 
 }  // namespace

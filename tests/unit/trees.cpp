@@ -4,9 +4,7 @@
 // built-in ones choose what the fallback in code chooses.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +12,8 @@
 #include "select/nearest.hpp"
 #include "select/tree.hpp"
 #include "select/truth_set.hpp"
+#include "support/scratch_folder.hpp"
+#include "support/seed.hpp"
 #include "support/situations.hpp"
 #include "support/tree_texts.hpp"
 #include "tutti/core/error.hpp"
@@ -23,12 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string contents(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+using tests::contents;
 
 std::vector<fs::path> files_of(const std::string& folder) {
   std::vector<fs::path> files;
@@ -258,7 +253,7 @@ TEST(conditions, have_names_and_obey_their_laws) {
 }
 
 TEST(truth_sets, are_exact) {
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<unsigned>(tests::seed_or(1)));
   for (int round = 0; round < 300; ++round) {
     const auto what = static_cast<collective>(random() % collective_names.size());
     condition_bits mentioned = 0;

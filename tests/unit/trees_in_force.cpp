@@ -2,18 +2,16 @@
 //
 // Documents of the user in a running job: conditions that the engine registers, templates, and names that it
 // does not know.
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
+#include "support/environment.hpp"
+#include "support/ranks.hpp"
+#include "support/scratch_folder.hpp"
+#include "support/text.hpp"
 #include "tutti/tutti.hpp"
 
+namespace tests {
 namespace {
 
 using namespace tutti;
@@ -25,22 +23,16 @@ struct ending {
   std::string algorithm, said;
 };
 ending run_with(const std::string& document, const char* engine, int ranks) {
-  const std::string path = testing::TempDir() + "tutti_in_force_" + std::to_string(getpid()) + ".json";
-  std::ofstream(path) << document;
-  setenv("TUTTI_COLL_SELECTION_JSON_FILE", path.c_str(), 1);
+  const scratch_folder here;
+  const set_for_now file("TUTTI_COLL_SELECTION_JSON_FILE", here.file("tree.json", document));
   ending e;
-  testing::internal::CaptureStderr();
-  run_options options;
-  options.engine = engine;
-  options.ranks = ranks;
-  run(options, [&](communicator& world) {
-    const std::vector<int> some(20, 1);
-    (void)world.allreduce(send_buf(some), op(std::plus<>{}));
-    if (world.rank() == 0) e.algorithm = world.last_algorithm(collective::allreduce);
+  e.said = said_on_stderr([&] {
+    EXPECT_TRUE(passes(job{engine, ranks}, [&](communicator& world) {
+      const std::vector<int> some(20, 1);
+      (void)world.allreduce(send_buf(some), op(std::plus<>{}));
+      if (world.rank() == 0) e.algorithm = world.last_algorithm(collective::allreduce);
+    }));
   });
-  e.said = testing::internal::GetCapturedStderr();
-  unsetenv("TUTTI_COLL_SELECTION_JSON_FILE");
-  std::remove(path.c_str());
   return e;
 }
 
@@ -80,3 +72,4 @@ TEST(trees_in_force, on_a_template_leave_nothing_to_the_engine) {
 }
 
 }  // namespace
+}  // namespace tests

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/seed.hpp"
 #include "tune/candidates.hpp"
 #include "tune/grow.hpp"
 #include "tune/guidelines.hpp"
@@ -252,7 +253,7 @@ TEST(growing, on_what_was_grown_before) {
 // Whatever is measured, the document is legal, serves everything, and never chooses what a call does not
 // permit; where it differs from the base, what it chooses was quicker.
 TEST(growing, is_legal_and_no_worse_whatever_was_measured) {
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<unsigned>(tests::seed_or(1)));
   const document fibers = builtin_document("fibers"), mpi = builtin_document("mpi");
   for (int round = 0; round < 150; ++round) {
     const document& base = round % 3 == 0 ? threads() : round % 3 == 1 ? fibers : mpi;

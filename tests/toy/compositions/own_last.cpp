@@ -15,7 +15,7 @@
 namespace tutti::compositions::own_last {
 
 void plan(planner& p) {
-  const crowd all = p.all();
+  const subgroup all = p.all();
   const parts::segments cut(p);
   for (std::size_t i = 0; i < cut.number(); ++i) {
     const area own = p.input() + cut.begin(i), sum = p.output() + cut.begin(i);

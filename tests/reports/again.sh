@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# again.sh TEXT COMMAND...: passes when COMMAND fails and prints a line that begins with FAILED and holds TEXT, and when
+# the command line behind its "again: ", run by a shell in an empty environment, fails with the same line and tries
+# no other case.
+set -u
+text=$1
+shift
+
+wrong() { echo "$1"; echo "--- first:"; echo "$first"; echo "--- again:"; echo "${second-}"; exit 1; }
+
+first=$(timeout -k 5 60 "$@" 2>&1) && wrong 'it ended with 0'
+failed=$(grep -F -m 1 'FAILED' <<< "$first" | grep -F -- "$text") || wrong "no line says FAILED and \"$text\""
+again=$(grep -m 1 '^again: ' <<< "$first") || wrong 'no line says how to run it again'
+
+second=$(env -i PATH="$PATH" HOME="${HOME-/}" timeout -k 5 60 sh -c "${again#again: }" 2>&1) && wrong 'again it ended with 0'
+grep -qF -- "$failed" <<< "$second" || wrong 'again it failed otherwise'
+if grep -q -e '--only' <<< "$again" && grep -q 'another case' <<< "$second"; then wrong 'again it tried another case'; fi

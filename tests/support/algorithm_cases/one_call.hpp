@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One call on one rank, made below the C++ face and checked element by element against plain loops, gaps and
+// bounds included.
+#pragma once
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "face/core.hpp"
+#include "support/algorithm_cases/operators.hpp"
+
+namespace tests {
+
+/// What is called, and how.
+struct wanted_call {
+  std::string name;  // of the algorithm or composition
+  collective what;
+  kind op = kind::commuting;
+  bool in_place = false, nonblocking = false;
+  int root = 0;
+  std::size_t count = 0;
+  bool composed = false;  // `name` is a composition's
+};
+
+template <class T>
+class one_call {
+ public:
+  one_call(detail::core& core, const wanted_call& wanted)
+      : core_(core),
+        w_(wanted),
+        size_(core.size()),
+        rank_(core.rank()),
+        ranks_(static_cast<std::size_t>(size_)),
+        me_(static_cast<std::size_t>(rank_)),
+        n_(wanted.count),
+        in_counts_(ranks_),
+        in_displs_(ranks_),
+        out_counts_(ranks_),
+        out_displs_(ranks_) {
+    c_.what = w_.what;
+    c_.root = w_.root;
+    c_.type = element_of<T>();
+    c_.count = n_;
+    (w_.composed ? c_.composition : c_.algorithm) = w_.name.c_str();
+    if (combines(w_.what)) c_.op = operator_of<T>(w_.op);
+  }
+
+  /// Throws where anything is not as it should be.
+  void check() {
+    switch (w_.what) {
+      case collective::barrier:
+        return carry_out();
+      case collective::bcast:
+        return bcast();
+      case collective::reduce:
+      case collective::allreduce:
+      case collective::scan:
+      case collective::exscan:
+        return reduction();
+      case collective::reduce_scatter:
+        return reduce_scatter();
+      case collective::reduce_scatter_block:
+        return reduce_scatter_block();
+      case collective::gather:
+      case collective::allgather:
+        return gather();
+      case collective::scatter:
+        return scatter();
+      case collective::alltoall:
+        return alltoall();
+      case collective::gatherv:
+      case collective::allgatherv:
+        return gatherv();
+      case collective::scatterv:
+        return scatterv();
+      case collective::alltoallv:
+      case collective::alltoallw:
+        return alltoallv();
+      default:
+        throw std::logic_error("no oracle for " + w_.name);
+    }
+  }
+
+ private:
+  using sizes = std::vector<std::size_t>;
+
+  // --- making the call
+
+  void carry_out() {
+    if (!w_.nonblocking) {
+      core_.run_blocking(c_);
+      return;
+    }
+    auto under_way = core_.make_pending(c_, true);
+    while (!under_way->test()) {
+    }
+  }
+  // With one element behind the output that nothing may touch.
+  void call_with_buffers() {
+    c_.input = in_.empty() ? &canary<T> : in_.data();
+    out_.push_back(canary<T>);
+    c_.output = out_.data();
+    carry_out();
+    expect_untouched(out_.size() - 1);
+    out_.pop_back();
+  }
+  void give(std::size_t length) {
+    in_.resize(length);
+    for (std::size_t i = 0; i < length; ++i) in_[i] = value<T>(rank_, i);
+  }
+  void operand_is_in_output() {
+    out_ = in_;
+    c_.in_place = true;
+  }
+
+  // --- looking at the result
+
+  [[noreturn]] static void fail(std::size_t at, const T& got, const T& wanted, const char* why) {
+    std::ostringstream text;  // `+`: a byte is a number
+    text << "element " << at << " is ";
+    if constexpr (requires { +got; })
+      text << +got << ", should be " << +wanted;
+    else
+      text << got << ", should be " << wanted;
+    throw std::runtime_error(text.str() + why);
+  }
+  void expect(std::size_t at, const T& wanted) const {
+    if (!(out_[at] == wanted)) fail(at, out_[at], wanted, "");
+  }
+  void expect_untouched(std::size_t at) const {
+    if (!(out_[at] == canary<T>)) fail(at, out_[at], canary<T>, ": nothing belongs there");
+  }
+  T reduced(std::size_t i, int upto) const {
+    T all = value<T>(0, i);
+    for (int r = 1; r < upto; ++r) all = combined(all, value<T>(r, i), w_.op);
+    return all;
+  }
+
+  // Uneven and with zeros, for vector forms.
+  std::size_t count_of(std::size_t from, std::size_t to) const {
+    return n_ == 0 ? 0 : (1 + from * 3 + to * 5) % (n_ + 1);
+  }
+  // Blocks in reverse order or not, a gap of one before each; returns where the last one ends.
+  std::size_t spread(const sizes& counts, sizes& displs, bool backwards) const {
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < ranks_; ++i) {
+      const std::size_t r = backwards ? ranks_ - 1 - i : i;
+      displs[r] = end + 1;
+      end = displs[r] + counts[r];
+    }
+    return end;
+  }
+
+  // --- the collectives
+
+  void bcast() {
+    give(n_);
+    if (rank_ == w_.root) {
+      out_ = in_;
+      call_with_buffers();
+    } else {
+      in_.clear();
+      out_.assign(n_, canary<T>);
+      call_with_buffers();
+    }
+    for (std::size_t i = 0; i < n_; ++i) expect(i, value<T>(w_.root, i));
+  }
+
+  void reduction() {
+    give(n_);
+    out_.assign(n_, canary<T>);
+    if (w_.in_place && (w_.what != collective::reduce || rank_ == w_.root)) {
+      operand_is_in_output();
+      in_.clear();
+    }
+    call_with_buffers();
+    if (w_.what == collective::reduce && rank_ != w_.root) return;
+    if (w_.what == collective::exscan && rank_ == 0) return;
+    const int upto = w_.what == collective::scan ? rank_ + 1 : w_.what == collective::exscan ? rank_ : size_;
+    for (std::size_t i = 0; i < n_; ++i) expect(i, reduced(i, upto));
+  }
+
+  void reduce_scatter() {
+    std::size_t before = 0, total = 0;
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      out_counts_[r] = count_of(r, 2);
+      if (r < me_) before += out_counts_[r];
+      total += out_counts_[r];
+    }
+    give(total);
+    out_.assign(out_counts_[me_], canary<T>);
+    if (w_.in_place) operand_is_in_output();
+    c_.out_counts = {out_counts_.data(), ranks_};
+    call_with_buffers();
+    for (std::size_t i = 0; i < out_counts_[me_]; ++i) expect(i, reduced(before + i, size_));
+  }
+
+  void reduce_scatter_block() {
+    give(ranks_ * n_);
+    out_.assign(n_, canary<T>);
+    if (w_.in_place) operand_is_in_output();
+    call_with_buffers();
+    for (std::size_t i = 0; i < n_; ++i) expect(i, reduced(me_ * n_ + i, size_));
+  }
+
+  void gather() {
+    give(n_);
+    const bool receives = w_.what == collective::allgather || rank_ == w_.root;
+    out_.assign(receives ? ranks_ * n_ : 0, canary<T>);
+    if (w_.in_place && receives) {
+      std::copy(in_.begin(), in_.end(), out_.begin() + static_cast<std::ptrdiff_t>(me_ * n_));
+      in_.clear();
+      c_.in_place = true;
+    }
+    call_with_buffers();
+    if (!receives) return;
+    for (std::size_t r = 0; r < ranks_; ++r)
+      for (std::size_t i = 0; i < n_; ++i) expect(r * n_ + i, value<T>(static_cast<int>(r), i));
+  }
+
+  void scatter() {
+    if (rank_ == w_.root) give(ranks_ * n_);
+    out_.assign(n_, canary<T>);
+    c_.in_place = w_.in_place && rank_ == w_.root;
+    call_with_buffers();
+    if (!c_.in_place)
+      for (std::size_t i = 0; i < n_; ++i) expect(i, value<T>(w_.root, me_ * n_ + i));
+  }
+
+  void alltoall() {
+    give(ranks_ * n_);
+    out_.assign(ranks_ * n_, canary<T>);
+    if (w_.in_place) operand_is_in_output();
+    call_with_buffers();
+    for (std::size_t r = 0; r < ranks_; ++r)
+      for (std::size_t i = 0; i < n_; ++i) expect(r * n_ + i, value<T>(static_cast<int>(r), me_ * n_ + i));
+  }
+
+  void gatherv() {
+    const bool receives = w_.what == collective::allgatherv || rank_ == w_.root;
+    for (std::size_t r = 0; r < ranks_; ++r) out_counts_[r] = count_of(r, 0);
+    const std::size_t end = spread(out_counts_, out_displs_, true);
+    c_.count = out_counts_[me_];
+    give(c_.count);
+    out_.assign(receives ? end + 1 : 0, canary<T>);
+    if (receives) {
+      c_.out_counts = {out_counts_.data(), ranks_};
+      c_.out_displs = {out_displs_.data(), ranks_};
+    }
+    if (w_.in_place && receives) {
+      std::copy(in_.begin(), in_.end(), out_.begin() + static_cast<std::ptrdiff_t>(out_displs_[me_]));
+      in_.clear();
+      c_.in_place = true;
+    }
+    call_with_buffers();
+    if (!receives) return;
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      expect_untouched(out_displs_[r] - 1);
+      for (std::size_t i = 0; i < out_counts_[r]; ++i)
+        expect(out_displs_[r] + i, value<T>(static_cast<int>(r), i));
+    }
+  }
+
+  void scatterv() {
+    for (std::size_t r = 0; r < ranks_; ++r) in_counts_[r] = count_of(r, 1);
+    const std::size_t end = spread(in_counts_, in_displs_, false);
+    c_.count = in_counts_[me_];
+    if (rank_ == w_.root) {
+      give(end + 1);
+      c_.in_counts = {in_counts_.data(), ranks_};
+      c_.in_displs = {in_displs_.data(), ranks_};
+      c_.in_place = w_.in_place;
+    }
+    out_.assign(in_counts_[me_], canary<T>);
+    call_with_buffers();
+    if (!c_.in_place)
+      for (std::size_t i = 0; i < in_counts_[me_]; ++i) expect(i, value<T>(w_.root, in_displs_[me_] + i));
+  }
+
+  // Every pair of ranks has values of its own.
+  T value_for(std::size_t from, std::size_t to, std::size_t i) const {
+    return value<T>(static_cast<int>(from * ranks_ + to), i);
+  }
+
+  void alltoallv() {
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      in_counts_[r] = w_.in_place ? count_of(std::min(r, me_), std::max(r, me_)) : count_of(me_, r);
+      out_counts_[r] = w_.in_place ? in_counts_[r] : count_of(r, me_);
+    }
+    out_.assign(spread(out_counts_, out_displs_, false) + 1, canary<T>);
+    if (w_.in_place) {
+      for (std::size_t r = 0; r < ranks_; ++r)
+        for (std::size_t i = 0; i < out_counts_[r]; ++i) out_[out_displs_[r] + i] = value_for(me_, r, i);
+      c_.in_place = true;
+    } else {  // dense: displacements are the library's to find
+      for (std::size_t r = 0; r < ranks_; ++r)
+        for (std::size_t i = 0; i < in_counts_[r]; ++i) in_.push_back(value_for(me_, r, i));
+    }
+    sizes given = in_counts_, taken = out_counts_, places = out_displs_;
+    if (w_.what == collective::alltoallw) {
+      for (auto* list : {&given, &taken, &places})
+        for (std::size_t& x : *list) x *= sizeof(T);
+      c_.type = element_of<std::byte>();
+    }
+    if (!w_.in_place) c_.in_counts = {given.data(), ranks_};
+    c_.out_counts = {taken.data(), ranks_};
+    c_.out_displs = {places.data(), ranks_};
+    call_with_buffers();
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      expect_untouched(out_displs_[r] - 1);
+      for (std::size_t i = 0; i < out_counts_[r]; ++i) expect(out_displs_[r] + i, value_for(r, me_, i));
+    }
+  }
+
+  detail::core& core_;
+  const wanted_call& w_;
+  const int size_, rank_;
+  const std::size_t ranks_, me_, n_;
+  call c_;
+  std::vector<T> in_, out_;
+  sizes in_counts_, in_displs_, out_counts_, out_displs_;
+};
+
+}  // namespace tests

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The named cases that one rank runs, in the same order on all ranks. With --only NAME it runs the case of
+// that name and those whose names go on with a '/' behind it.
+#pragma once
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "support/again.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tests {
+
+/// What a case that failed ends with.
+class failed_case : public std::runtime_error {
+ public:
+  failed_case(std::string name, const std::string& what)
+      : std::runtime_error(name + ": " + what), name_(std::move(name)) {}
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  std::string name_;
+};
+
+class cases {
+ public:
+  explicit cases(std::string only = wanted_case()) : only_(std::move(only)) {}
+
+  /// `name`: a text, or a function that makes one, which is asked when it is needed only.
+  template <class Name, class Body>
+  void operator()(Name&& name, Body&& body) {
+    if (!only_.empty() && !wanted(text(name))) return;
+    ++ran_;
+    try {
+      body();
+    } catch (const tutti::peer_error&) {
+      throw;  // this rank was well
+    } catch (const std::exception& e) {
+      throw failed_case(text(name), e.what());
+    }
+  }
+
+  /// At the end: a name that no case has must not pass for a success.
+  void expect_some() const {
+    if (ran_ == 0) throw std::runtime_error("there is no case \"" + only_ + "\"");
+  }
+
+ private:
+  template <class Name>
+  static std::string text(Name&& name) {
+    if constexpr (requires { name(); })
+      return name();
+    else
+      return std::string(name);
+  }
+  bool wanted(std::string_view name) const {
+    return name.starts_with(only_) && (name.size() == only_.size() || name[only_.size()] == '/');
+  }
+
+  std::string only_;
+  std::size_t ran_ = 0;
+};
+
+}  // namespace tests

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/program.hpp"
+
+#include <cstdio>
+#include <mutex>
+
+#include "face/core.hpp"
+#include "launch/modules.hpp"
+#include "support/environment.hpp"
+
+namespace tests {
+
+std::uint64_t seed_of_interleaving(std::string_view engine) {
+  const auto text = variable("TUTTI_SEED");
+  return engine == "fibers" && text && !text->empty() ? std::stoull(*text) : 0;
+}
+
+void say_failed(const beginning& start, const place& at, const std::exception& e) {
+  const auto* named = dynamic_cast<const failed_case*>(&e);
+  // A drawn interleaving is that of all cases: one alone would be interleaved otherwise.
+  std::vector<std::string> arguments = start.arguments();
+  if (named != nullptr && at.seed == 0)
+    arguments.insert(arguments.end(), {"--only", named->name()});
+  else if (!wanted_case().empty())
+    arguments.insert(arguments.end(), {"--only", wanted_case()});
+  std::fputs(("FAILED " + at.text() + ": " + e.what() + "\n" + start.again(at, arguments) + "\n").c_str(),
+             stderr);
+}
+
+int run_program(int argc, char** argv, const std::function<void(tutti::communicator&, cases&)>& body) {
+  const beginning start(argc, argv);
+  std::once_flag said;  // by the first of this process; ranks of others are processes of their own
+  return tutti::run(argc, argv, [&](tutti::communicator& world) {
+    try {
+      cases all;
+      body(world, all);
+      if (world.rank() == 0) all.expect_some();
+    } catch (const tutti::peer_error&) {
+      throw;
+    } catch (const std::exception& e) {
+      const std::string engine(world.native().engine());
+      const place at{world.rank(), world.size(), engine == "mpi" ? tutti::find_launcher().module : engine,
+                     seed_of_interleaving(engine)};
+      std::call_once(said, [&] { say_failed(start, at, e); });
+      throw;
+    }
+  });
+}
+
+}  // namespace tests

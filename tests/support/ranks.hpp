@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs within a GoogleTest program: how they are asked for, and what became of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "engines/endpoint.hpp"
+#include "tutti/run.hpp"
+
+namespace tests {
+
+/// An embedded engine, ranks on it, and how many threads carry fibers (0: as the engine likes).
+struct job {
+  std::string engine;
+  int ranks = 1;
+  int workers = 0;
+  std::uint64_t seed = 0;
+
+  tutti::run_options options() const;
+  tutti::launch launch() const;
+  std::string name() const;  // "fibers_5_on_2", for the name of a test
+};
+
+/// As GoogleTest shows it.
+inline void PrintTo(const job& j, std::ostream* out) { *out << j.name(); }
+
+/// Runs it; true where no rank failed, else it says which and why.
+testing::AssertionResult passes(const job& j, const std::function<void(tutti::communicator&)>& program);
+testing::AssertionResult passes(const job& j, const tutti::rank_program& program);
+
+/// The text of the exception that the job ends with, and the rank that it names; "" where it ends well.
+std::string failure_of(const tutti::run_options& options,
+                       const std::function<void(tutti::communicator&)>& program, int* rank = nullptr);
+
+/// For INSTANTIATE_TEST_SUITE_P over jobs, and over their engines.
+struct by_name {
+  template <class Info>
+  std::string operator()(const Info& info) const {
+    if constexpr (requires { info.param.name(); })
+      return info.param.name();
+    else
+      return std::string(info.param);
+  }
+};
+
+}  // namespace tests

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calling a command as its users do: by the shell.
+#pragma once
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include <sys/wait.h>
+
+namespace tests {
+
+struct ending {
+  int status = -1;
+  std::string text;  // of both outputs
+};
+
+inline ending shell(const std::string& command) {
+  ending e;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  char part[4096];
+  for (std::size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) e.text.append(part, n);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) e.status = WEXITSTATUS(status);
+  return e;
+}
+
+}  // namespace tests

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps: operands swapped, dropped, with another peer, counted twice.
+#include "unit/check_mutations/subject.hpp"
+
+namespace tutti::check {
+namespace {
+
+// A local step behind those of the round that `at` is in.
+schedule with_local(schedule s, std::uint32_t at, const step& more) {
+  std::uint32_t end = 0;
+  for (item& i : s.items) {
+    if (i.kind != item_kind::round) continue;
+    const std::uint32_t size = i.sends + i.recvs + i.locals;
+    if (at >= i.first && at < i.first + size) {
+      end = i.first + size;
+      ++i.locals;
+    } else if (at < i.first) {
+      ++i.first;
+    }
+  }
+  s.steps.insert(s.steps.begin() + end, more);
+  return s;
+}
+
+void spoil_steps(const subject& s, int rank, tally& t) {
+  spoiler spoil(s, t);
+  const schedule& good = s.schedules[static_cast<std::size_t>(rank)];
+  const auto& rounds = s.unspoilt.recorded[static_cast<std::size_t>(rank)];
+  const auto used = executed(rounds);
+  for (std::uint32_t i = 0; i < good.steps.size(); ++i) {
+    const step& one = good.steps[i];
+    const bool never = !used.contains(i);         // as in a loop of no trips
+    const bool empty = never || used.at(i) == 0;  // or nothing is in what it moves
+    const auto spoilt = [&](auto&& change) {
+      schedule bad = good;
+      change(bad.steps[i]);
+      return bad;
+    };
+    const std::string at = " of step " + std::to_string(i);
+    switch (one.kind) {
+      case step_kind::recv_reduce:
+        spoil.expect_found(rank, spoilt([](step& b) { b.received_left = !b.received_left; }),
+                           "operands swapped" + at, empty || !s.call.ordered);
+        break;
+      case step_kind::reduce:
+        spoil.expect_found(rank, spoilt([](step& b) { std::swap(b.source, b.other); }),
+                           "operands swapped" + at, empty || !s.call.ordered);
+        break;
+      default:
+        break;
+    }
+    if (!is_local(one.kind)) {
+      spoil.expect_found(rank, without(good, i), "dropped" + at, never);
+      spoil.expect_found(rank, spoilt([&](step& b) {
+                           ++b.peer.base;
+                           if (b.peer.is_constant()) b.peer.base %= s.call.ranks;
+                         }),
+                         "another peer" + at, never);
+    }
+    if (one.kind == step_kind::recv_reduce || one.kind == step_kind::reduce) {
+      step twice{step_kind::reduce, false, {}, one.target, one.target, one.target};
+      spoil.expect_found(rank, with_local(good, i, twice), "counted twice" + at, empty);
+    }
+  }
+}
+
+TEST_P(mutations, of_steps_are_found) { everywhere(spoil_steps); }
+
+}  // namespace
+}  // namespace tutti::check

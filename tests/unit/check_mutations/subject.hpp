@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checker is checked: correct schedules pass, and each schedule that is spoilt at one place is found out,
+// at every place of every algorithm. A change that leaves an equivalent schedule must be one that this test
+// can tell to be equivalent, by looking at the accesses of the unspoilt run.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "check/prove.hpp"
+#include "unit/check_mutations/accesses.hpp"
+
+namespace tutti::check {
+
+const pure_algorithm& algorithm(std::string_view name);
+
+/// Schedules of one call that are correct, and what their run did.
+struct subject {
+  std::string name;
+  plan call;
+  std::vector<schedule> schedules;
+  outcome unspoilt;
+
+  subject(const pure_algorithm& a, int ranks) : name(std::string(a.name) + " of " + std::to_string(ranks)) {
+    wish w;
+    w.what = a.what;
+    w.ranks = ranks;
+    w.root = ranks / 2;
+    w.in_place = demands(a.needs, restriction::in_place);
+    w.ordered = combines(a.what) && !demands(a.needs, restriction::commutative);
+    w.knobs = a.usual();
+    for (const knob_range& k : a.parameters)
+      if (k.which == knob::segment) w.knobs[static_cast<std::size_t>(k.which)] = std::max(16u, k.least);
+    w.count = a.what == collective::barrier ? 0 : static_cast<std::size_t>(2 * ranks + 3);
+    w.blocks = blocks_are::even;  // and no message is empty
+    if (demands(a.needs, restriction::inter)) w.first_group = ranks / 2;
+    w.graph = 2;
+    call = make_plan(w);
+    schedules = write_all(a.write, call);
+    unspoilt = run_abstract(call, schedules, {.symbols = true, .record = true});
+  }
+};
+
+struct tally {
+  int found = 0, equivalent = 0;
+};
+
+class spoiler {
+ public:
+  explicit spoiler(const subject& s, tally& t) : subject_(s), tally_(t) {}
+
+  // Runs with one rank's schedule replaced. `harmless`: why this is no fault; then none may be found.
+  void expect_found(int rank, schedule spoilt, const std::string& how, bool harmless = false,
+                    const schedule* without_it = nullptr) {
+    auto all = subject_.schedules;
+    all[static_cast<std::size_t>(rank)] = std::move(spoilt);
+    const outcome o = machine_.run(subject_.call, all, {.symbols = true, .record = true});
+    // A place that is named otherwise, but is the same: a packed one, where all blocks are as long.
+    if (o.ok()) harmless = harmless || same_accesses(o.recorded, subject_.unspoilt.recorded);
+    // A step that nothing needs: it copies what its target holds already.
+    if (o.ok() && !harmless && without_it != nullptr) {
+      all[static_cast<std::size_t>(rank)] = *without_it;
+      harmless = machine_.run(subject_.call, all).ok();
+    }
+    (harmless ? tally_.equivalent : tally_.found) += 1;
+    EXPECT_EQ(o.ok(), harmless) << subject_.name << ", rank " << rank << ": " << how
+                                << (o.ok() ? "" : ": " + o.faults[0].what);
+  }
+
+ private:
+  const subject& subject_;
+  tally& tally_;
+  abstract_machine machine_;
+};
+
+// Takes step `at` out of its round.
+schedule without(schedule s, std::uint32_t at);
+
+/// Of the algorithms in subject.cpp.
+class mutations : public testing::TestWithParam<std::string_view> {
+ protected:
+  template <class Spoil>
+  void everywhere(Spoil&& spoil) {
+    tally t;
+    for (const int ranks : {3, 4, 5, 8}) {
+      const subject s(algorithm(GetParam()), ranks);
+      ASSERT_TRUE(s.unspoilt.ok()) << s.name << ": " << s.unspoilt.faults[0].what;
+      for (int r = 0; r < ranks; ++r) spoil(s, r, t);
+    }
+    RecordProperty("found", t.found);
+    RecordProperty("equivalent", t.equivalent);
+  }
+};
+
+}  // namespace tutti::check

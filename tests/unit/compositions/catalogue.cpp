@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every composition of the catalogue, proved on symbols over layouts, ranks, roots, counts and operators.
+#include "unit/compositions/every_composition.hpp"
+
+namespace tutti::check {
+namespace {
+
+class composition : public on_every_composition {};
+
+TEST_P(composition, gives_what_its_collective_defines) {
+  proof all;
+  for (int p = 1; p <= 17; ++p) all += prove(*GetParam(), p);
+  all += prove(*GetParam(), 96);
+  all += prove(*GetParam(), 101);
+  for (const finding& f : all.findings)
+    ADD_FAILURE() << f.algorithm << ": " << f.call << "\n  rank " << f.what.rank << ", step " << f.what.round
+                  << ": " << f.what.what;
+  EXPECT_GT(all.calls, 40u);
+}
+
+INSTANTIATE_TEST_SUITE_P(catalogue, composition, on_every_composition::all(), on_every_composition::name);
+
+}  // namespace
+}  // namespace tutti::check

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Faults planted in the programs of right compositions are found.
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "unit/compositions/every_composition.hpp"
+
+namespace tutti::check {
+namespace {
+
+struct planted {
+  std::string name;
+  std::function<bool(program&, std::size_t step)> spoil;  // false: there is nothing of the kind
+};
+
+hierarchy nodes(std::vector<int> node_of) {
+  return hierarchy(std::vector<std::vector<int>>{std::move(node_of)});
+}
+
+class spoilt : public on_every_composition {};
+
+// Spoils every step of every rank below `ranks`, one at a time; all of them must be found. Returns how many
+// there were.
+int expect_found(const composed_algorithm& c, const planted& fault_of, std::size_t ranks = 4) {
+  const hierarchy layout = nodes({0, 0, 1, 1});
+  int tried = 0;
+  for (const bool in_place : {false, true}) {
+    if (!serves(c, layout, combines(c.what), in_place, 7) || (in_place && c.what == collective::bcast))
+      continue;
+    wish w;
+    w.what = c.what;
+    w.ranks = 4;
+    w.root = is_rooted(c.what) ? 3 : 0;
+    w.count = 7;
+    w.ordered = combines(c.what);
+    w.in_place = in_place;
+    w.knobs = c.usual();
+    w.knobs[static_cast<std::size_t>(knob::segment)] = 16;
+    const plan p = make_plan(w);
+    const auto right = programs_of(c.plan, p, layout);
+    EXPECT_TRUE(run_programs(p, right).ok()) << p.text();
+    for (std::size_t r = 0; r < ranks; ++r)
+      for (std::size_t step = 0; step < right[r].steps.size(); ++step) {
+        auto wrong = right;
+        if (!fault_of.spoil(wrong[r], step)) continue;
+        ++tried;
+        EXPECT_FALSE(run_programs(p, wrong).ok())
+            << c.name << ": " << fault_of.name << " in step " << step << " of rank " << r << ", " << p.text();
+      }
+  }
+  return tried;
+}
+
+bool is(const program& p, std::size_t step, program_step::kind what) { return p.steps[step].what == what; }
+subcall& call_at(program& p, std::size_t step) { return p.calls[p.steps[step].which]; }
+
+TEST_P(spoilt, a_wait_taken_out_is_found) {
+  const auto tried =
+      expect_found(*GetParam(), {"no wait", [](program& p, std::size_t step) {
+                                   if (!is(p, step, program_step::kind::wait)) return false;
+                                   p.steps.erase(p.steps.begin() + static_cast<std::ptrdiff_t>(step));
+                                   return true;
+                                 }});
+  EXPECT_GT(tried, 0);
+}
+
+TEST_P(spoilt, a_call_that_one_member_does_not_make_is_found) {
+  expect_found(*GetParam(), {"no call", [](program& p, std::size_t step) {
+                               if (!is(p, step, program_step::kind::start)) return false;
+                               const auto which = p.steps[step].which;
+                               std::erase_if(p.steps, [&](const program_step& s) {
+                                 return s.which == which && s.what <= program_step::kind::wait;
+                               });
+                               return true;
+                             }});
+}
+
+TEST_P(spoilt, a_wrong_root_is_found) {
+  expect_found(*GetParam(),
+               {"wrong root", [](program& p, std::size_t step) {
+                  if (!is(p, step, program_step::kind::start) || !is_rooted(call_at(p, step).what))
+                    return false;
+                  subcall& c = call_at(p, step);
+                  const auto members = c.group == 0 ? 4 : p.groups[static_cast<std::size_t>(c.group)].size();
+                  c.root = (c.root + 1) % static_cast<int>(members);
+                  return true;
+                }});
+}
+
+TEST_P(spoilt, another_collective_is_found) {
+  expect_found(*GetParam(), {"wrong collective", [](program& p, std::size_t step) {
+                               if (!is(p, step, program_step::kind::start)) return false;
+                               subcall& c = call_at(p, step);
+                               c.what = c.what == collective::barrier ? collective::allreduce
+                                                                      : collective::barrier;
+                               return true;
+                             }});
+}
+
+TEST_P(spoilt, a_moved_result_is_found) {
+  expect_found(*GetParam(), {"moved", [](program& p, std::size_t step) {
+                               if (is(p, step, program_step::kind::copy)) {
+                                 p.copies[p.steps[step].which].to.at += 1;
+                                 return true;
+                               }
+                               if (is(p, step, program_step::kind::combine)) {
+                                 p.combinations[p.steps[step].which].to.at += 1;
+                                 return true;
+                               }
+                               if (!is(p, step, program_step::kind::start)) return false;
+                               subcall& c = call_at(p, step);
+                               const bool everywhere =
+                                   c.what == collective::allreduce || c.what == collective::scan ||
+                                   c.what == collective::allgather || c.what == collective::alltoall;
+                               if (!everywhere || c.count == 0) return false;
+                               c.output.at += 1;
+                               return true;
+                             }});
+}
+
+TEST_P(spoilt, swapped_operands_are_found) {
+  // Nobody needs the sum of the last node in an exscan.
+  const std::size_t ranks = GetParam()->what == collective::exscan ? 2 : 4;
+  expect_found(*GetParam(),
+               {"swapped",
+                [](program& p, std::size_t step) {
+                  if (!is(p, step, program_step::kind::combine)) return false;
+                  auto& c = p.combinations[p.steps[step].which];
+                  std::swap(c.left, c.right);
+                  return true;
+                }},
+               ranks);
+}
+
+INSTANTIATE_TEST_SUITE_P(catalogue, spoilt, on_every_composition::all(), on_every_composition::name);
+
+}  // namespace
+}  // namespace tutti::check
