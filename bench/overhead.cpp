@@ -5,6 +5,7 @@
 //   by_hand    an 8-byte allreduce of two ranks written straight over the fabric's channels
 //   schedule   the same by the schedule allreduce/recursive_doubling, from world.allreduce(...) down
 //   native     the same by the engine's own collective (what selection takes)
+//   nonblocking, persistent   the same begun and waited for, and by a plan
 //   decision   what it costs more to change the count from call to call, and with it the algorithm
 //   mpi        world.allreduce(...) in front of MPI_Allreduce, one rank, and MPI_Allreduce alone
 //
@@ -96,6 +97,31 @@ double by_library(long calls, const char* engine, int ranks, const char* algorit
   return elapsed;
 }
 
+// The same by iallreduce(...).wait(), or by the start() and wait() of a plan.
+double by_request(long calls, bool persistent) {
+  tutti::run_options o;
+  o.engine = "fibers";
+  o.ranks = 2;
+  o.workers = 1;
+  const auto start = clock_type::now();
+  tutti::run(o, [&](tutti::communicator& world) {
+    double mine = world.rank(), sum = 0;
+    const std::span<double> in(&mine, 1), out(&sum, 1);
+    auto plan = world.allreduce_init(tutti::send_buf(in), tutti::recv_buf(out), tutti::op(std::plus<>{}));
+    for (long i = 0; i < calls; ++i) {
+      if (persistent) {
+        plan.start();
+        plan.wait();
+      } else {
+        world.iallreduce(tutti::send_buf(in), tutti::recv_buf(out), tutti::op(std::plus<>{})).wait();
+      }
+      asm volatile("" : : "g"(&sum) : "memory");
+    }
+    if (sum != 1) std::abort();
+  });
+  return seconds_since(start);
+}
+
 // Calls of 1 and of 7 doubles in turn, or of one of these alone: 8 bytes are the engine's own collective, 56
 // are a schedule.
 double by_counts(long calls, std::size_t even, std::size_t odd) {
@@ -120,6 +146,7 @@ double run_case(const std::string& what, long calls) {
   if (what == "short") return by_counts(calls, 1, 1);
   if (what == "longer") return by_counts(calls, 7, 7);
   if (what == "in_turn") return by_counts(calls, 1, 7);
+  if (what == "nonblocking" || what == "persistent") return by_request(calls, what == "persistent");
   if (what == "by_hand") return by_hand(calls, false);
   if (what == "by_hand_on_threads") return by_hand(calls, true);
   if (what == "schedule_on_threads") return by_library(calls, "threads", 2, "recursive_doubling");
@@ -173,7 +200,7 @@ json measure_all(const std::string& me) {
     for (int i = 0; i < 7; ++i) best = std::min(best, run_case(which, 200000) / 200000 * 1e6);
     return best;
   };
-  for (const char* one : {"by_hand", "schedule", "native"}) {
+  for (const char* one : {"by_hand", "schedule", "native", "nonblocking", "persistent"}) {
     unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
     all[one] = {{"instructions", instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2)},
                 {"us", best_time(one)}};
@@ -211,7 +238,7 @@ json measure_all(const std::string& me) {
 void print_tables(const json& all) {
   fmt::print("warm 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "",
              "instructions", "us");
-  for (const char* one : {"by_hand", "schedule", "native"})
+  for (const char* one : {"by_hand", "schedule", "native", "nonblocking", "persistent"})
     fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(),
                all[one]["us"].get<double>());
   fmt::print("{:<12} {:>14}\n", "decision", all["decision"]["instructions"].get<long>());
@@ -233,8 +260,9 @@ int main(int argc, char** argv) {
   long calls = 0;
   bool as_json = false, functions = false;
   app.add_option("--case", what, "Run one case and print its time a call")
-      ->check(CLI::IsMember({"by_hand", "schedule", "native", "short", "longer", "in_turn",
-                             "by_hand_on_threads", "schedule_on_threads", "native_on_threads", "mpi"}));
+      ->check(CLI::IsMember({"by_hand", "schedule", "native", "nonblocking", "persistent", "short", "longer",
+                             "in_turn", "by_hand_on_threads", "schedule_on_threads", "native_on_threads",
+                             "mpi"}));
   app.add_option("--calls", calls, "Calls of a case");
   app.add_flag("--functions", functions, "With --case: the instructions of each function on a call's way");
   app.add_flag("--json", as_json, "One JSON object");

@@ -24,9 +24,14 @@ template <class Result>
 class held_call {
  public:
   using result_type = Result;
-  virtual ~held_call() = default;
   virtual Result finish() = 0;
+  virtual void dismiss() noexcept = 0;  ///< ends its use, as a destructor would
+
+ protected:
+  ~held_call() = default;
 };
+template <class Result>
+using held = std::unique_ptr<held_call<Result>, dismissal>;
 
 [[noreturn]] void refuse_empty_request(const char* what);
 
@@ -37,7 +42,8 @@ class held_call {
 /// complete. Arrays of counts may go at once.
 ///
 /// It can be moved, and kept in containers; one thread at a time uses it. Its destructor waits; while an
-/// exception passes by, for a tenth of a second, and then the job fails. It costs two allocations or more.
+/// exception passes by, for a tenth of a second, and then the job fails. A call like one
+/// that is complete allocates nothing of its own: the library uses again what that one needed.
 ///
 /// ```cpp
 /// std::vector<int> v = {world.rank(), 1};
@@ -52,8 +58,7 @@ class held_call {
 template <class Result>
 class [[nodiscard]] nonblocking_result {
  public:
-  nonblocking_result(std::unique_ptr<detail::held_call<Result>> held,
-                     std::unique_ptr<detail::pending> under_way)
+  nonblocking_result(detail::held<Result> held, detail::pending_call under_way)
       : held_(std::move(held)), under_way_(std::move(under_way)) {}
   nonblocking_result(nonblocking_result&&) noexcept = default;
   nonblocking_result& operator=(nonblocking_result&& other) noexcept {
@@ -96,8 +101,8 @@ class [[nodiscard]] nonblocking_result {
     return held->finish();
   }
 
-  std::unique_ptr<detail::held_call<Result>> held_;
-  std::unique_ptr<detail::pending> under_way_;  // destroyed first
+  detail::held<Result> held_;
+  detail::pending_call under_way_;  // destroyed first
 };
 
 /// What every ..._init form returns: a collective that is prepared. Each start() runs it on the same buffers,
@@ -120,7 +125,7 @@ class [[nodiscard]] nonblocking_result {
 template <class Result>
 class [[nodiscard]] plan {
  public:
-  plan(std::unique_ptr<detail::held_call<Result>> held, std::unique_ptr<detail::pending> prepared)
+  plan(detail::held<Result> held, detail::pending_call prepared)
       : held_(std::move(held)), prepared_(std::move(prepared)) {}
   plan(plan&&) noexcept = default;
   plan& operator=(plan&& other) noexcept {
@@ -147,8 +152,8 @@ class [[nodiscard]] plan {
     return *prepared_;
   }
 
-  std::unique_ptr<detail::held_call<Result>> held_;
-  std::unique_ptr<detail::pending> prepared_;
+  detail::held<Result> held_;
+  detail::pending_call prepared_;
 };
 
 }  // namespace tutti

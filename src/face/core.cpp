@@ -106,6 +106,11 @@ inline bool core::same_pointers(const call& c, const recent& r) noexcept {
   return r.pointers == pointers_of(c);
 }
 
+// Whether the call may take what was found for the last one, or for one of that stretch of counts.
+bool core::is_like(const call& c, recent& r) noexcept {
+  return r.steady && same_head(c, r) && same_pointers(c, r) && (c.count == r.count || take_spell(c.count, r));
+}
+
 core::prepared& core::find(const call& c) { return select(c, agreed_part(c, size(), inter())); }
 
 void core::remember(const call& c, prepared& p) {
@@ -364,8 +369,10 @@ void core::carry_out(const call& c, prepared& p) {
 // ---------------------------------------------------------------------------
 
 void run_call(core& c, const call& what) { c.run_blocking(what); }
-std::unique_ptr<pending> start_call(core& c, const call& what) { return c.make_pending(what, true); }
-std::unique_ptr<pending> prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
+pending_call start_call(core& c, const call& what) { return c.make_pending(what, true); }
+pending_call prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
+void* take_memory(core& c, std::size_t bytes) { return c.take_memory(bytes); }
+void give_memory(core& c, void* memory, std::size_t bytes) noexcept { c.give_memory(memory, bytes); }
 std::shared_ptr<core> duplicate(core& c) { return c.duplicate(); }
 std::shared_ptr<core> with_graph(core& c, std::span<const int> sources, std::span<const int> destinations) {
   return c.with({true, {sources.begin(), sources.end()}, {destinations.begin(), destinations.end()}, 0},

@@ -62,6 +62,7 @@ struct topology {
 class core {
  public:
   core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape = {});
+  ~core();
 
   int rank() const noexcept { return where_->members().rank(); }
   int size() const noexcept { return where_->members().size(); }
@@ -77,7 +78,9 @@ class core {
   situation situation_of(const agreed_signature& s) const;
   bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
   void run_blocking(const call& c);
-  std::unique_ptr<pending> make_pending(const call& c, bool started);
+  pending_call make_pending(const call& c, bool started);
+  void* take_memory(std::size_t bytes);
+  void give_memory(void* memory, std::size_t bytes) noexcept;
   /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
   void compare_trees();
   std::shared_ptr<core> duplicate();
@@ -173,6 +176,8 @@ class core {
   static bool same_pointers(const call& c, const recent& r) noexcept;
   static way way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) noexcept;
   void remember(const call& c, prepared& p);
+  [[gnu::noinline]] static bool is_like(const call& c, recent& r) noexcept;
+  prepared& found_for(call& c);
   void run_again(const call& c, recent& r);
   [[gnu::noinline]] void run_otherwise(const call& c);
   void run_plainly(const call& c, recent& r);
@@ -236,6 +241,14 @@ class core {
   std::vector<recent> recent_{collective_names.size()};  // by collective
   std::vector<std::unique_ptr<spells>> spells_;
   std::vector<std::size_t> in_displs_, out_displs_;
+  // What nonblocking calls that are complete have left for the next ones.
+  static constexpr std::size_t most_idle = 64;
+  struct idle_memory {
+    std::size_t bytes;
+    void* at;
+  };
+  std::vector<operation_under_way*> idle_;
+  std::vector<idle_memory> idle_memory_;
   std::uint32_t next_ = 0;
   bool released_ = false;
 };

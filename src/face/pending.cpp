@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <new>
 
 #include "face/core.hpp"
 #include "face/dense_blocks.hpp"
@@ -44,30 +45,29 @@ void core::progress_others(const progressing* except) {
   }
 }
 
-/// A nonblocking or persistent operation: its own run, and copies of what the caller may let go of.
+/// A nonblocking or persistent operation: its own run, and copies of what the caller may let go of. When it
+/// is complete it waits for the next call, with the memory of its run.
 class operation_under_way final : public pending {
  public:
-  operation_under_way(core& where, const call& c) : where_(where), call_(c) {
-    if (c.in_types != nullptr || c.out_types != nullptr) {
-      dense_ = std::make_unique<dense_blocks>(c);
-      call_ = dense_->made();
-    }
-    copy_counts(call_.in_counts, in_counts_);
-    copy_counts(call_.in_displs, in_displs_);
-    copy_counts(call_.out_counts, out_counts_);
-    copy_counts(call_.out_displs, out_displs_);
-    if (is_vector_form(c.what)) call_ = where.with_displacements(call_, in_displs_, out_displs_);
-    if (const auto kernel = core::kernel_for(call_)) call_.op.combine = kernel;
-    prepared_ = &where.find(call_);
-    where.recent_[static_cast<std::size_t>(c.what)].algorithm = prepared_->name;
-    if (prepared_->bound == nullptr) {
-      program_ = where.plan(call_, *prepared_, false);
-      program_run_ = std::make_unique<program_run>();
-    }
+  explicit operation_under_way(core& where) : where_(where) {}
+  ~operation_under_way() = default;
+  operation_under_way(const operation_under_way&) = delete;
+  operation_under_way& operator=(const operation_under_way&) = delete;
+
+  /// Before the first start().
+  void prepare(const call& c) {
+    call_ = c;
+    if (is_vector_form(c.what)) take_counts(c);
+    prepared_ = &where_.found_for(call_);
+    if (prepared_->bound != nullptr) return;
+    program_ = where_.plan(call_, *prepared_, false);
+    if (!program_run_) program_run_ = std::make_unique<program_run>();
   }
+
   // While an exception passes by, peers may never come: then what is under way gets a moment to end, not for
   // ever.
-  ~operation_under_way() override {
+  void dismiss() noexcept override {
+    std::unique_ptr<operation_under_way> self(this);
     try {
       if (std::uncaught_exceptions() == 0) {
         wait();
@@ -85,6 +85,10 @@ class operation_under_way final : public pending {
     }
     auto& active = where_.shared_->active;
     active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
+    if (!over() || where_.idle_.size() == where_.idle_.capacity()) return;
+    dense_.reset();
+    program_.reset();
+    where_.idle_.push_back(self.release());
   }
 
   void start() override {
@@ -120,9 +124,9 @@ class operation_under_way final : public pending {
 
  private:
   progressing& run() noexcept {
-    return program_run_ ? static_cast<progressing&>(*program_run_) : static_cast<progressing&>(run_);
+    return program_ ? static_cast<progressing&>(*program_run_) : static_cast<progressing&>(run_);
   }
-  bool over() const noexcept { return program_run_ ? program_run_->over() : run_.over(); }
+  bool over() const noexcept { return program_ ? program_run_->over() : run_.over(); }
   bool complete() {
     if (!unpacked_) dense_->unpack();
     unpacked_ = true;
@@ -130,6 +134,17 @@ class operation_under_way final : public pending {
       where_.note_call(call_, *prepared_, program_.get(), true,
                        std::chrono::steady_clock::now() - std::exchange(begun_, {}));
     return true;
+  }
+  void take_counts(const call& c) {
+    if (c.in_types != nullptr || c.out_types != nullptr) {
+      dense_ = std::make_unique<dense_blocks>(c);
+      call_ = dense_->made();
+    }
+    copy_counts(call_.in_counts, in_counts_);
+    copy_counts(call_.in_displs, in_displs_);
+    copy_counts(call_.out_counts, out_counts_);
+    copy_counts(call_.out_displs, out_displs_);
+    call_ = where_.with_displacements(call_, in_displs_, out_displs_);
   }
   static void copy_counts(counts_view& view, std::vector<std::size_t>& kept) {
     if (!view.given()) return;
@@ -140,7 +155,7 @@ class operation_under_way final : public pending {
 
   core& where_;
   call call_;
-  core::prepared* prepared_;
+  core::prepared* prepared_ = nullptr;
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
   std::unique_ptr<dense_blocks> dense_;
   bool unpacked_ = true;
@@ -150,12 +165,53 @@ class operation_under_way final : public pending {
   std::unique_ptr<program_run> program_run_;
 };
 
-std::unique_ptr<pending> core::make_pending(const call& c, bool started) {
-  validate(c);
+core::~core() {
+  for (const operation_under_way* one : idle_) delete one;
+  for (const idle_memory& one : idle_memory_) ::operator delete(one.at);
+}
+
+// The short way of blocking calls, for the others: a call like the last one is not checked nor chosen again.
+// `c` is given the library's own loops where they are faster.
+core::prepared& core::found_for(call& c) {
+  recent& r = recent_[static_cast<std::size_t>(c.what)];
+  if (!is_like(c, r)) remember(c, find(c));
+  if (r.kernel != nullptr) c.op.combine = r.kernel;
+  return *r.found;
+}
+
+pending_call core::make_pending(const call& c, bool started) {
+  if (!is_like(c, recent_[static_cast<std::size_t>(c.what)])) validate(c);
   if (started && shared_->set.check) compare_with_others(&c);
-  auto made = std::make_unique<operation_under_way>(*this, c);
+  if (idle_.capacity() == 0) idle_.reserve(most_idle);
+  std::unique_ptr<operation_under_way> made;
+  if (idle_.empty()) {
+    made = std::make_unique<operation_under_way>(*this);
+  } else {
+    made.reset(idle_.back());
+    idle_.pop_back();
+  }
+  made->prepare(c);
   if (started) made->start();
-  return made;
+  return pending_call(made.release());
+}
+
+void* core::take_memory(std::size_t bytes) {
+  for (idle_memory& one : idle_memory_)
+    if (one.bytes == bytes) {
+      void* const found = one.at;
+      one = idle_memory_.back();
+      idle_memory_.pop_back();
+      return found;
+    }
+  if (idle_memory_.capacity() == 0) idle_memory_.reserve(most_idle);
+  return ::operator new(bytes);
+}
+
+void core::give_memory(void* memory, std::size_t bytes) noexcept {
+  if (idle_memory_.size() < idle_memory_.capacity())
+    idle_memory_.push_back({bytes, memory});
+  else
+    ::operator delete(memory);
 }
 
 }  // namespace tutti::detail

@@ -42,11 +42,25 @@ class core;
 /// run_call() would.
 class pending {
  public:
-  virtual ~pending() = default;
   virtual void start() = 0;  ///< usage_error where it is under way already, or its communicator was freed
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
   virtual void wait() = 0;   ///< returns at once where nothing is under way
+  /// Ends its use, as a destructor would: waits for what is under way, for a moment where an exception passes
+  /// by.
+  virtual void dismiss() noexcept = 0;
+
+ protected:
+  ~pending() = default;
 };
+
+/// What is used again, and so not deleted but dismissed.
+struct dismissal {
+  template <class T>
+  void operator()(T* one) const noexcept {
+    one->dismiss();
+  }
+};
+using pending_call = std::unique_ptr<pending, dismissal>;
 
 /// Carries out the call and returns when this rank's part is done. Throws usage_error before anything is sent
 /// where the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
@@ -54,11 +68,15 @@ void run_call(core&, const call&);
 
 /// The same, not waiting. The buffers and the operator's state must stay until wait() or test() says so;
 /// arrays of counts are copied.
-std::unique_ptr<pending> start_call(core&, const call&);
+pending_call start_call(core&, const call&);
 
 /// Prepares a call that can be started many times on the same buffers; it is checked and its algorithm chosen
 /// here, once.
-std::unique_ptr<pending> prepare_call(core&, const call&);
+pending_call prepare_call(core&, const call&);
+
+/// Memory for what lives as long as a call: given back, it serves the next call that wants as much.
+void* take_memory(core&, std::size_t bytes);
+void give_memory(core&, void* memory, std::size_t bytes) noexcept;
 
 /// Collective: a communicator with the same ranks whose traffic meets none of the old one's.
 std::shared_ptr<core> duplicate(core&);

@@ -4,23 +4,58 @@
 #pragma once
 
 #include <memory>
+#include <new>
 
 #include "tutti/face/frame.hpp"
 #include "tutti/request.hpp"
 
 namespace tutti::detail {
 
-/// A frame on the heap, with what the call needs besides.
+/// A frame that outlives the call's expression, with what the call needs besides. It stands in memory that
+/// the communicator keeps for such.
 template <class Frame>
 class held_frame final : public held_call<typename Frame::result_type> {
  public:
   template <class... Args>
-  explicit held_frame(std::shared_ptr<core> keep, Args&&... args)
-      : keep_(std::move(keep)), frame(what_, static_cast<Args&&>(args)...) {}
+  static auto make(const std::shared_ptr<core>& where, Args&&... args) {
+    void* memory = place(*where);
+    try {
+      return std::unique_ptr<held_frame, dismissal>(::new (memory)
+                                                        held_frame(where, static_cast<Args&&>(args)...));
+    } catch (...) {
+      replace(*where, memory);
+      throw;
+    }
+  }
   typename Frame::result_type finish() override { return frame.finish(); }
+  void dismiss() noexcept override {
+    const std::shared_ptr<core> where = std::move(where_);
+    this->~held_frame();
+    replace(*where, this);
+  }
 
  private:
-  std::shared_ptr<core> keep_;
+  template <class... Args>
+  explicit held_frame(const std::shared_ptr<core>& where, Args&&... args)
+      : where_(where), frame(what_, static_cast<Args&&>(args)...) {}
+  ~held_frame() = default;
+
+  // Memory for more than the usual alignment is not kept.
+  static constexpr bool is_kept() { return alignof(held_frame) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
+  static void* place(core& where) {
+    if constexpr (is_kept())
+      return take_memory(where, sizeof(held_frame));
+    else
+      return ::operator new (sizeof(held_frame), std::align_val_t{alignof(held_frame)});
+  }
+  static void replace(core& where, void* memory) noexcept {
+    if constexpr (is_kept())
+      give_memory(where, memory, sizeof(held_frame));
+    else
+      ::operator delete (memory, std::align_val_t{alignof(held_frame)});
+  }
+
+  std::shared_ptr<core> where_;
   call what_;
 
  public:
@@ -52,7 +87,7 @@ auto invoke(const Communicator& comm, Args&&... args) {
     } else {
       using held = held_frame<frame<F, element, std::remove_cvref_t<Args>...>>;
       using result = typename held::result_type;
-      auto kept = std::make_unique<held>(comm.shared(), static_cast<Args&&>(args)...);
+      auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
       const call& c = kept->frame.set_up(site);
       if constexpr (F.how == mode::nonblocking) {
         auto under_way = start_call(site.where, c);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call like the one before allocates nothing, whichever way it is made: all of operator new is counted.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include <tutti/tutti.hpp>
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* p = std::malloc(bytes)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace tutti {
+namespace {
+
+struct one_way {
+  const char* engine;
+  int ranks;
+  std::size_t count;
+};
+std::ostream& operator<<(std::ostream& to, const one_way& w) {
+  return to << w.engine << " " << w.ranks << " ranks, " << w.count << " elements";
+}
+
+class warm : public testing::TestWithParam<one_way> {};
+
+// What the calls of all ranks allocated, between two barriers, once each was made a few times.
+template <class Calls>
+long counted(const Calls& calls) {
+  const one_way& w = warm::GetParam();
+  run_options how;
+  how.engine = w.engine;
+  how.ranks = w.ranks;
+  how.workers = 2;
+  long all = -1;
+  run(how, [&](communicator& world) {
+    std::vector<double> in(w.count, world.rank()), out(w.count);
+    long before = 0;
+    for (int i = 0; i < 30; ++i) {
+      if (i == 20) {
+        world.barrier();
+        if (world.rank() == 0) before = allocations.load();
+        world.barrier();
+      }
+      calls(world, in, out);
+    }
+    world.barrier();
+    if (world.rank() == 0) all = allocations.load() - before;
+    world.barrier();
+    const double sum = world.size() * (world.size() - 1) / 2.0;
+    for (const double one : out)
+      if (one != sum) throw std::runtime_error("the sum is wrong");
+  });
+  return all;
+}
+
+TEST_P(warm, blocking_calls_allocate_nothing) {
+  EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
+              world.allreduce(send_buf(in), recv_buf(out), op(std::plus<>{}));
+              world.bcast(send_recv_buf(in), send_recv_count(in.size()));
+              world.barrier();
+              in.assign(in.size(), world.rank());
+            }),
+            0);
+}
+
+TEST_P(warm, nonblocking_calls_allocate_nothing) {
+  EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
+              auto sum = world.iallreduce(send_buf(in), recv_buf(out), op(std::plus<>{}));
+              auto met = world.ibarrier();
+              met.wait();
+              sum.wait();
+            }),
+            0);
+}
+
+TEST_P(warm, persistent_calls_allocate_nothing) {
+  const one_way& w = GetParam();
+  run_options how;
+  how.engine = w.engine;
+  how.ranks = w.ranks;
+  how.workers = 2;
+  long all = -1;
+  run(how, [&](communicator& world) {
+    std::vector<double> in(w.count, 1), out(w.count);
+    auto plan = world.allreduce_init(send_buf(in), recv_buf(out), op(std::plus<>{}));
+    long before = 0;
+    for (int i = 0; i < 30; ++i) {
+      if (i == 20) {
+        world.barrier();
+        if (world.rank() == 0) before = allocations.load();
+        world.barrier();
+      }
+      plan.start();
+      plan.wait();
+    }
+    world.barrier();
+    if (world.rank() == 0) all = allocations.load() - before;
+    world.barrier();
+    if (out != std::vector<double>(w.count, world.size())) throw std::runtime_error("the sum is wrong");
+  });
+  EXPECT_EQ(all, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(calls, warm,
+                         testing::Values(one_way{"fibers", 2, 1}, one_way{"fibers", 5, 7},
+                                         one_way{"fibers", 8, 3000}, one_way{"fibers", 8, 20000},
+                                         one_way{"threads", 2, 1}, one_way{"threads", 3, 3000}));
+
+}  // namespace
+}  // namespace tutti
