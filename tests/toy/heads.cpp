@@ -9,11 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include "tool/shell.hpp"
+#include "support/scratch_folder.hpp"
+#include "support/shell.hpp"
 
 namespace {
 
-using namespace tool_tests;
+using namespace tests;
 namespace fs = std::filesystem;
 
 struct mistake {
@@ -23,13 +24,6 @@ struct mistake {
 
   friend void PrintTo(const mistake& m, std::ostream* out) { *out << m.name; }
 };
-
-std::string read(const fs::path& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // Whatever width the message is broken to.
 std::string unbroken(const std::string& text) {
@@ -52,7 +46,7 @@ void write_toy(const fs::path& folder, const mistake& m) {
   const bool pure = std::string(m.kind) == "algorithms";
   const std::string toy = pure ? "algorithms/allreduce/everybody.cpp" : "compositions/own_last.cpp";
   const fs::path file = folder / (pure ? "algorithms/allreduce/nobody.cpp" : "compositions/own_first.cpp");
-  std::string text = read(fs::path(TOYS) / toy);
+  std::string text = contents(fs::path(TOYS) / toy);
   const auto replace = [&](const std::string& what, const std::string& by) {
     const auto at = text.find(what);
     ASSERT_NE(at, text.npos) << what;
@@ -123,7 +117,7 @@ TEST(heads, without_a_mistake_make_a_catalogue) {
     write_toy(folder.path(""), {"", kind, "tests", "the other tests", ""});
     const ending e = catalogue(kind, folder.path(""));
     EXPECT_EQ(e.status, 0) << e.text;
-    EXPECT_NE(read(folder.path("made.cpp")).find("\"the other tests\""), std::string::npos);
+    EXPECT_NE(contents(folder.path("made.cpp")).find("\"the other tests\""), std::string::npos);
   }
 }
 

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tool/shell.hpp"
+#include "support/scratch_folder.hpp"
+#include "support/shell.hpp"
+#include "tool/tool.hpp"
 
 namespace {
 
