@@ -5,6 +5,8 @@
 // communicator.hpp says what holds for all of them: forms, results, errors. Here stands what each one takes
 // and gives: p is the number of ranks, n the elements of one block, [brackets] what may be left out, `(_out)`
 // what may be asked for. An exchange of counts is one more collective of one std::size_t a rank.
+//
+// Longer than a file should be, since who looks for a call looks here: two thirds of it are documentation.
 #pragma once
 
 #include "tutti/face/complaint.hpp"  // first: the way to it is part of every message

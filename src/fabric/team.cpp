@@ -27,6 +27,8 @@ team::team(const std::vector<member>& members, ringer& rings) : rings_(rings) {
   for (auto& b : benches_) {
     b->rows.reset(new std::byte[session_count * static_cast<std::size_t>(b->members) * operand_bytes]);
     b->notices.reset(new std::byte[session_count * notice_bytes]);
+    for (auto& session : b->meetings)
+      for (meeting& m : session) m.asleep.reserve(static_cast<std::size_t>(b->members - 1));
   }
   postings_.reset(new posting[session_count * members.size()]);
 }
