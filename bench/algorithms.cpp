@@ -35,6 +35,7 @@
 
 #include "algorithms/measuring.hpp"
 #include "compare/process.hpp"
+#include "engines/engine.hpp"
 #include "machine.hpp"
 #include "protocol.hpp"
 #include "tutti/core/collective.hpp"
@@ -84,13 +85,18 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::vector<engine> read_engines(const std::string& text, int ranks) {
   const int cores = static_cast<int>(bench::usable_cores().size());
-  const std::vector<engine> all{{"threads", cores}, {"fibers", 16}, {"openmpi", cores}, {"mpich", cores}};
+  std::vector<engine> all;
+  std::string names;
+  for (const tutti::engine_entry* e : tutti::engines())
+    if (e->embedded())
+      all.push_back({std::string(e->name), e->ranks_to_tune != 0 ? 2 * e->ranks_to_tune : cores});
+  for (const char* mpi : {"openmpi", "mpich"}) all.push_back({mpi, cores});
+  for (const engine& e : all) names += (names.empty() ? "" : ",") + e.name;
   std::vector<engine> found;
-  for (const std::string& word : text == "all" ? words_of("threads,fibers,openmpi,mpich") : words_of(text)) {
+  for (const std::string& word : words_of(text == "all" ? names : text)) {
     const std::string name = word.substr(0, word.find(':'));
     const auto known = std::find_if(all.begin(), all.end(), [&](const engine& e) { return e.name == name; });
-    if (known == all.end())
-      throw CLI::ValidationError("--engines", "threads, fibers, openmpi and mpich are known, not " + word);
+    if (known == all.end()) throw CLI::ValidationError("--engines", names + " are known, not " + word);
     engine e = *known;
     if (ranks > 0) e.ranks = ranks;
     if (const auto colon = word.find(':'); colon != word.npos) e.ranks = std::atoi(word.c_str() + colon + 1);
@@ -197,7 +203,7 @@ std::pair<std::vector<std::string>, bench::environment> command(const settings& 
   std::vector<std::string> words;
   bench::environment variables{
       {"TUTTI_ENGINE", std::nullopt}, {"TUTTI_RANKS", std::nullopt}, {"TUTTI_MPI", std::nullopt}};
-  if (e.name == "threads" || e.name == "fibers") {
+  if (tutti::find_engine(e.name) != nullptr) {
     variables[0].second = e.name;
     variables[1].second = std::to_string(e.ranks);
   } else {

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "callgrind.hpp"
-#include "engines/endpoint.hpp"
+#include "engines/engine.hpp"
 #include "fabric/channel.hpp"
 #include "tutti/tutti.hpp"
 
@@ -49,7 +49,7 @@ double by_hand(long calls, bool threads) {
   how.workers = 1;
   how.pin = threads;
   const tutti::outcome end =
-      (threads ? tutti::run_threads : tutti::run_fibers)(how, [&](tutti::endpoint& door) {
+      tutti::find_engine(threads ? "threads" : "fibers")->run(how, [&](tutti::endpoint& door) {
         const int me = door.rank(), other = 1 - me;
         tutti::fabric::channel& out = door.node()->between(me, other);
         tutti::fabric::channel& in = door.node()->between(other, me);

@@ -65,16 +65,17 @@ function(tutti_generate_catalogue kind folders output)
     COMMENT "Reading the heads of all ${kind}" VERBATIM)
 endfunction()
 
-# Makes a whole library of one that has the objects of src/: adds the catalogues, the algorithms and compositions of
-# further folders, and what it is linked with. Usage: tutti_complete(target [folder ...])
+# Makes a whole library of one that has the objects of src/: adds the tables (catalogues, engines, trees), the algorithms,
+# compositions and engines of further folders, and what it is linked with. Its property TUTTI_ENGINES has the folders of
+# its engines. Usage: tutti_complete(target [folder ...])
 function(tutti_complete target)
   tutti_configure(${target})
   target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS} Boost::context)
   set(further "")
   foreach(folder IN LISTS ARGN)
     get_filename_component(folder "${folder}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
-    if(NOT IS_DIRECTORY "${folder}/algorithms" AND NOT IS_DIRECTORY "${folder}/compositions")
-      message(FATAL_ERROR "${folder} has no folder algorithms/ and none compositions/")
+    if(NOT IS_DIRECTORY "${folder}/algorithms" AND NOT IS_DIRECTORY "${folder}/compositions" AND NOT IS_DIRECTORY "${folder}/engines")
+      message(FATAL_ERROR "${folder} has no folder algorithms/, compositions/ or engines/")
     endif()
     list(APPEND further "${folder}")
   endforeach()
@@ -88,14 +89,26 @@ function(tutti_complete target)
       target_sources(${target} PRIVATE ${files})
     endforeach()
   endforeach()
+  set(generated "${PROJECT_BINARY_DIR}/generated/${target}")
+  list(TRANSFORM folders APPEND /engines OUTPUT_VARIABLE engines)
+  tutti_generate_engines(engines "${generated}/engines.cpp" ${engines})
+  list(TRANSFORM engines REPLACE ".*/" "" OUTPUT_VARIABLE names)
+  tutti_generate_trees("${PROJECT_SOURCE_DIR}/trees" "${names}" "${generated}/trees.cpp")
+  target_sources(${target} PRIVATE "${generated}/engines.cpp" "${generated}/trees.cpp")
+  foreach(folder IN LISTS further)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/engines/*.cpp")
+    target_sources(${target} PRIVATE ${files})
+  endforeach()
+  set_property(TARGET ${target} PROPERTY TUTTI_ENGINES ${engines})
   target_include_directories(${target} PRIVATE ${further})
 endfunction()
 
-# The built-in decision trees as a source file.
-function(tutti_generate_trees folder output)
+# The built-in decision trees as a source file: the files of a folder, and one for each engine.
+function(tutti_generate_trees folder engines output)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json")
   add_custom_command(OUTPUT "${output}"
-    COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Doutput=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
+    COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Dengines=${engines}" "-Doutput=${output}"
+      -P "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     COMMENT "Taking in the built-in trees" VERBATIM)
 endfunction()

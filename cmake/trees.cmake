@@ -2,30 +2,49 @@
 #
 # Puts the built-in trees into the library, as they are written. Run while building, whenever one has changed:
 #
-#   cmake -Dfolder=trees -Doutput=trees.cpp -P trees.cmake
+#   cmake -Dfolder=trees "-Dengines=fibers;mpi" -Doutput=trees.cpp -P trees.cmake
+#
+# An engine for which there is no file takes the common tree.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB files RELATIVE "${folder}" "${folder}/*.json")
-list(SORT files)
-set(entries "")
+set(names ${engines})
 foreach(file IN LISTS files)
   get_filename_component(name "${file}" NAME_WE)
-  file(READ "${folder}/${file}" text)
+  list(APPEND names "${name}")
+endforeach()
+list(SORT names)
+list(REMOVE_DUPLICATES names)
+set(entries "")
+set(list "")
+foreach(name IN LISTS names)
+  if(EXISTS "${folder}/${name}.json")
+    file(READ "${folder}/${name}.json" text)
+  else()
+    set(text "{\"schema\": \"tutti/tree/1\", \"extends\": \"common\"}")
+  endif()
   string(FIND "${text}" ")tree\"" end)
   if(NOT end EQUAL -1)
-    message(FATAL_ERROR "${file} contains )tree\", which ends a literal")
+    message(FATAL_ERROR "${name}.json contains )tree\", which ends a literal")
   endif()
   string(APPEND entries "  if (name == \"${name}\") return R\"tree(${text})tree\";\n")
+  string(APPEND list "    \"${name}\",\n")
 endforeach()
 file(WRITE "${output}.new" "// SPDX-License-Identifier: Apache-2.0
 //
-// Generated from the files of trees/.
+// Generated from the files of trees/ and the names of the engines.
 #include \"select/tree.hpp\"
 
 namespace tutti {
 
 std::string_view builtin_tree(std::string_view name) noexcept {
 ${entries}  return {};
+}
+
+std::span<const std::string_view> builtin_tree_names() noexcept {
+  static constexpr std::string_view names[] = {
+${list}  };
+  return names;
 }
 
 }  // namespace tutti

@@ -31,9 +31,9 @@ tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program
   if (ranks == 0)
     ranks =
         static_cast<int>(tutti::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
-  const bool mpi = tutti::find_launcher().mpi ? !wish || *wish == "mpi" : wish == "mpi";
-  const bool fibers = wish ? *wish == "fibers" : ranks > cores;
-  return tutti::tune::start(mpi ? "mpi" : fibers ? "fibers" : "threads", ranks, argc, argv, program);
+  const tutti::engine_entry& engine = tutti::pick_engine(
+      wish.value_or(""), {.launched = tutti::find_launcher().mpi, .ranks = ranks, .cores = cores});
+  return tutti::tune::start(engine, ranks, argc, argv, program);
 }
 
 std::string engine_name(endpoint& door) {

@@ -16,14 +16,9 @@ namespace tutti {
 namespace {
 
 constexpr std::array table = std::to_array<variable>({
-    {"TUTTI_ENGINE", "threads, fibers, mpi",
-     "mpi under an MPI launcher; else threads up to the number of cores, fibers beyond",
+    {"TUTTI_ENGINE", "the name of an engine", "the one that takes the job by itself",
      "how the ranks are made"},
     {"TUTTI_RANKS", "1 to 1000000", "the cores this process may use", "ranks of the embedded engines"},
-    {"TUTTI_WORKERS", "1 to 4096", "the cores this process may use", "threads that carry the fibers"},
-    {"TUTTI_SEED", "a number; 0 is off", "0",
-     "fibers: one worker, and a schedule drawn from the seed that can be run again"},
-    {"TUTTI_STACK", "16K to 1G", "256K", "stack of a fiber, in bytes"},
     {"TUTTI_PIN", "0, 1", "1 where there are as many threads as cores", "bind each thread to a core"},
     {"TUTTI_CHECK", "0, 1", "0",
      "compare every call on all ranks before it is carried out, and report who differs"},
@@ -36,7 +31,6 @@ constexpr std::array table = std::to_array<variable>({
     {"TUTTI_TRACE", "calls, calls:json=FILE", "",
      "print at the end of the run, for each communicator and kind of call, how many there were, what ran, "
      "the bytes and the time"},
-    {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "", "where to look first for engine modules"},
     {"TUTTI_COLL_SELECTION_JSON_FILE", "a file", "",
      "a decision tree whose pure half goes on top of the engine's own"},
@@ -120,9 +114,9 @@ bool switch_setting(std::string_view name, bool otherwise) {
   return number_setting(name, 0, 1, otherwise ? 1 : 0) != 0;
 }
 
-std::vector<std::string> unknown_settings() {
+std::vector<std::string> unknown_settings(std::span<const variable> all) {
   std::vector<std::string> known, unknown;
-  for (const variable& v : table)
+  for (const variable& v : all)
     for (std::string& name : names_of(v)) known.push_back(std::move(name));
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every environment variable that the library reads, in one table: what it may be, what it is by default,
-// what it does. docs/environment.md and `tutti info` are made from it.
+// Every environment variable that the library reads, but for those that one engine alone obeys, in one table:
+// what it may be, what it is by default, what it does. all_variables() (engines/engine.hpp) adds the engines'
+// own; docs/environment.md and `tutti info` are made from these.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::ui
 /// 0 or 1.
 bool switch_setting(std::string_view name, bool otherwise);
 
-/// TUTTI_* variables that are set and that nobody reads.
-std::vector<std::string> unknown_settings();
+/// TUTTI_* variables that are set and are not among all that there are.
+std::vector<std::string> unknown_settings(std::span<const variable> all);
 
 }  // namespace tutti

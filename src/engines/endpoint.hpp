@@ -10,7 +10,9 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -32,17 +34,23 @@ struct engine_condition {
   bool holds;
 };
 
+/// Fills in one of a copy of an engine's conditions.
+constexpr void state(std::span<engine_condition> conditions, std::string_view name, bool holds) noexcept {
+  for (engine_condition& c : conditions)
+    if (c.name == name) c.holds = holds;
+}
+
 /// One rank's door to its engine. Used by that rank alone.
 class endpoint : public fabric::waiting {
  public:
   virtual ~endpoint() = default;
-  virtual std::string_view engine() const noexcept = 0;  ///< "threads", "fibers", "mpi"
+  virtual std::string_view engine() const noexcept = 0;  ///< its name (engines/engine.hpp)
   virtual int rank() const noexcept = 0;                 ///< in the job
   virtual int size() const noexcept = 0;
   /// How the ranks of the job lie on nodes. The same on all of them, and stays so.
   virtual const hierarchy& layout() const noexcept = 0;
-  /// Conditions of this engine's own (engines/conditions.hpp). The same on all ranks, and stay so.
-  virtual std::span<const engine_condition> conditions() const noexcept = 0;
+  /// Conditions of this engine's own, those of its engine_entry. The same on all ranks, and stay so.
+  virtual std::span<const engine_condition> conditions() const noexcept { return {}; }
   /// The ranks that share this rank's memory; null where messages go through isend and irecv.
   virtual fabric::node* node() noexcept = 0;
   /// Opens a communicator over members of the job. `id` is the same on all members and no other group's.
@@ -90,19 +98,26 @@ class context {
   /// fit.
   virtual bool done(transfer& t, const fabric::wait_site& site) = 0;
   /// Waits for both (either may be null); what an engine does best while it waits.
-  virtual void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) = 0;
+  virtual void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) {
+    for (transfer* one : {a, b}) {
+      if (one == nullptr) continue;
+      while (!done(*one, site)) door_.pause(site);
+      door_.progressed();
+    }
+  }
 
-  // --- collectives of the engine's own
-  // -------------------------------------------------------------------------
-  virtual bool offers(const agreed_signature& s) const noexcept = 0;
-  virtual void native(const call& c, const fabric::wait_site& site) = 0;
-  virtual void native_begin(const call& c, native_state& s) = 0;
-  virtual bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) = 0;
+  // --- collectives of the engine's own. One that offers none has nothing to write here.
+  virtual bool offers(const agreed_signature&) const noexcept { return false; }
+  virtual void native(const call&, const fabric::wait_site&) { no_native(); }
+  virtual void native_begin(const call&, native_state&) { no_native(); }
+  virtual bool native_go_on(native_state&, bool /*blocking*/, const fabric::wait_site&) { no_native(); }
 
  private:
   endpoint& door_;
   group members_;
   std::uint64_t id_;
+
+  [[noreturn]] static void no_native() { throw std::logic_error("this engine offers no collectives"); }
 };
 
 /// How a launch ended: the first rank that threw, if any.
@@ -112,20 +127,28 @@ struct outcome {
   std::exception_ptr what;  // null where it was thrown in another process
 };
 
+/// Of a rank that has thrown; to be called where the exception is caught.
+inline outcome failure_of(int rank) {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return {rank, e.what(), std::current_exception()};
+  } catch (...) {
+    return {rank, "an exception that is not a std::exception", std::current_exception()};
+  }
+}
+
 /// What an engine is told to start.
 struct launch {
   int ranks = 1;
   int workers = 0;  // fibers; 0: the cores
   std::uint64_t seed = 0;
   std::size_t stack_bytes = 256 * 1024;
-  bool pin = false;
+  std::optional<bool> pin = false;  // nothing: where there are as many threads as cores
   bool check = false;
 };
 
 using rank_program = std::function<void(endpoint&)>;
-
-outcome run_threads(const launch& how, const rank_program& program);
-outcome run_fibers(const launch& how, const rank_program& program);
 
 /// What a module (engines/mpi, one for each MPI) exports as `tutti_engine_module`.
 struct engine_module {
@@ -134,6 +157,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 2;
+inline constexpr std::uint32_t engine_abi = 3;
 
 }  // namespace tutti

@@ -10,87 +10,45 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
+#include "engines/engine.hpp"
 #include "face/core.hpp"
+#include "launch/make_ranks.hpp"
 #include "launch/modules.hpp"
 #include "tutti/communicator.hpp"
 
 namespace tutti {
 namespace {
 
-enum class engine_kind { threads, fibers, mpi };
-
-[[noreturn]] void no_engine(const std::string& name) {
-  throw usage_error("run", -1, "TUTTI_ENGINE", "there is no engine \"" + name + "\"",
-                    "choose threads, fibers or mpi");
-}
-
-std::vector<std::string> names_of(const std::vector<module_file>& modules) {
-  std::vector<std::string> names;
-  for (const auto& m : modules) names.push_back(m.name);
+// The engines that obey a variable: "fibers", "fibers or threads".
+std::string who_obeys(std::string_view variable) {
+  std::string names;
+  for (const engine_entry* e : engines())
+    for (const auto& v : e->variables)
+      if (v.name == variable) names += (names.empty() ? "" : " or ") + std::string(e->name);
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const auto& w : words) text += (text.empty() ? "" : between) + w;
-  return text.empty() ? "none" : text;
-}
-
-// The one module that serves. Never a guess: with none or several, an error that says so.
-module_file pick_module(const launcher& by, const char* header) {
-  const auto there = find_modules(header);
-  std::string wanted = by.module;
-  if (const auto set = setting("TUTTI_MPI")) wanted = *set;
-  if (wanted.empty()) {
-    if (there.size() == 1) return there.front();
-    if (there.empty())
-      throw engine_error(
-          "run", -1, "TUTTI_ENGINE",
-          "no MPI module is installed (searched: " + joined(module_folders(header), ", ") + ")",
-          "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
-    throw engine_error("run", -1, "TUTTI_MPI",
-                       "more than one MPI module fits (" + joined(names_of(there), ", ") +
-                           ") and the launcher does not tell which",
-                       "set TUTTI_MPI to one of them");
-  }
-  if (!by.module.empty() && by.module != wanted)
-    throw engine_error(
-        "run", -1, "TUTTI_MPI",
-        "is " + wanted + ", but the launcher belongs to " + by.module + " (" + by.evidence + " is set)",
-        "use the launcher of the same MPI, or unset TUTTI_MPI");
-  for (const auto& m : there)
-    if (m.name == wanted) return m;
-  throw engine_error(
-      "run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
-      (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") +
-          wanted + " is not installed (there: " + joined(names_of(there), ", ") +
-          "; searched: " + joined(module_folders(header), ", ") + ")",
-      "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH");
-}
-
 // What is set and has no effect is said: once a job, on standard error.
-void say_what_is_ignored(const launcher& by, engine_kind kind) {
+void say_what_is_ignored(const launcher& by, const engine_entry& engine) {
   for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
     if (const auto value = setting(rank); by.mpi && value && *value != "0") return;
-  const auto say = [](const std::string& name, const char* why) {
-    std::fprintf(stderr, "tutti: %s is set, but %s\n", name.c_str(), why);
+  const auto say = [](std::string_view name, const std::string& why) {
+    std::fprintf(stderr, "tutti: %s is set, but %s\n", std::string(name).c_str(), why.c_str());
   };
-  for (const std::string& name : unknown_settings())
+  for (const std::string& name : unknown_settings(all_variables()))
     say(name, "there is no such variable (tutti info lists them)");
-  if (kind == engine_kind::mpi) {
-    if (const auto ranks = setting("TUTTI_RANKS"); ranks && *ranks != std::to_string(by.ranks))
-      say("TUTTI_RANKS", "the MPI launcher decides how many ranks there are");
-  } else if (setting("TUTTI_MPI")) {
-    say("TUTTI_MPI", "the engine is not mpi");
-  }
-  if (kind != engine_kind::fibers)
-    for (const char* name : {"TUTTI_SEED", "TUTTI_WORKERS", "TUTTI_STACK"})
-      if (setting(name)) say(name, "the engine is not fibers");
+  if (const auto ranks = setting("TUTTI_RANKS");
+      ranks && !engine.embedded() && *ranks != std::to_string(by.ranks))
+    say("TUTTI_RANKS", "the MPI launcher decides how many ranks there are");
+  for (const engine_entry* other : engines())
+    for (const variable& v : other->variables)
+      if (setting(v.name) && std::none_of(engine.variables.begin(), engine.variables.end(),
+                                          [&](const variable& own) { return own.name == v.name; }))
+        say(v.name, "the engine is not " + who_obeys(v.name));
 }
 
 outcome launch_ranks(const run_options& options, const rank_program& program) {
   launch how;
-  const int cores = usable_cores();
   const std::string wish = !options.engine.empty() ? options.engine : setting("TUTTI_ENGINE").value_or("");
   const launcher by = find_launcher();
 
@@ -98,10 +56,8 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
   if (options.ranks < 0 || options.ranks > 1000000)
     throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks),
                       "ask for 1 to 1000000 ranks");
-  how.ranks =
-      options.ranks != 0
-          ? options.ranks
-          : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
+  const int asked =
+      options.ranks != 0 ? options.ranks : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, 0));
   how.workers =
       options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
   if (how.workers < 0 || how.workers > 4096)
@@ -111,44 +67,18 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
                         : number_setting("TUTTI_STACK", 16 << 10, std::uint64_t{1} << 30, 256 << 10);
   how.check = switch_setting("TUTTI_CHECK", false);
 
-  engine_kind kind;
-  if (wish.empty()) {
-    kind = by.mpi                               ? engine_kind::mpi
-           : how.seed != 0 || how.ranks > cores ? engine_kind::fibers
-                                                : engine_kind::threads;
-  } else if (wish == "threads") {
-    kind = engine_kind::threads;
-  } else if (wish == "fibers") {
-    kind = engine_kind::fibers;
-  } else if (wish == "mpi") {
-    kind = engine_kind::mpi;
-  } else {
-    no_engine(wish);
-  }
+  const int cores = usable_cores();
+  const engine_entry& engine = pick_engine(
+      wish, {.launched = by.mpi, .seed = how.seed, .ranks = asked != 0 ? asked : cores, .cores = cores});
+  how.ranks = asked != 0 ? asked : usual_ranks(engine);
 
-  say_what_is_ignored(by, kind);
-  if (kind == engine_kind::mpi) {
-    const engine_module& module = load_module(pick_module(by, options.header));
-    return module.run(options.argc, options.argv, how, [&](endpoint& door) {
-      if (by.ranks > 0 && door.size() != by.ranks)
-        throw engine_error("run", door.rank(), by.evidence,
-                           "says that the job has " + std::to_string(by.ranks) +
-                               " ranks, but MPI started with " + std::to_string(door.size()),
-                           "use the launcher that belongs to " + std::string(module.name));
-      program(door);
-    });
-  }
-  if (by.mpi && by.ranks != 1 && options.engine.empty())
+  say_what_is_ignored(by, engine);
+  if (engine.embedded() && by.mpi && by.ranks != 1 && options.engine.empty())
     throw engine_error("run", -1, "TUTTI_ENGINE",
                        "is " + wish + ", but an MPI launcher started this program (" + by.evidence +
                            " is set): each of its processes would run all ranks",
                        "unset TUTTI_ENGINE, or start the program without the launcher");
-  const int threads = kind == engine_kind::threads ? how.ranks : how.workers > 0 ? how.workers : cores;
-  how.pin = switch_setting("TUTTI_PIN", std::min(threads, how.ranks) == cores);
-  if (kind == engine_kind::threads && how.ranks > 4096)
-    throw usage_error("run", -1, "TUTTI_RANKS", std::to_string(how.ranks) + " threads are too many",
-                      "use TUTTI_ENGINE=fibers");
-  return kind == engine_kind::threads ? run_threads(how, program) : run_fibers(how, program);
+  return make_ranks(engine, how, options.argc, options.argv, options.header, program);
 }
 
 outcome start(const run_options& options, const std::function<void(communicator&)>& program) {

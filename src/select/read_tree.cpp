@@ -114,9 +114,8 @@ void tree_reader::read_extends(const json::value& v) {
   }
   const std::string_view text = templates_(name);
   if (text.empty()) {
-    static constexpr std::string_view names[] = {"common", "threads", "fibers", "mpi"};
     return say("/extends", v.line, "there is no built-in tree " + quoted(name) + " to extend",
-               suggest(name, names));
+               suggest(name, builtin_tree_names()));
   }
   std::vector<std::string> chain = chain_;
   chain.push_back(name);

@@ -119,8 +119,10 @@ struct read_result {
 /// be overlaid on a whole one.
 enum class extent : std::uint8_t { partial, whole };
 
-/// The built-in trees: "common", "threads", "fibers" and "mpi". Empty where there is none of this name.
+/// The built-in trees: "common" and one for each engine, the common one where the engine has none of its own.
+/// Empty where there is none of this name.
 std::string_view builtin_tree(std::string_view name) noexcept;
+std::span<const std::string_view> builtin_tree_names() noexcept;
 
 /// Where "extends" finds a text by its name, empty for none.
 using template_source = std::string_view (*)(std::string_view name) noexcept;

@@ -12,7 +12,7 @@
 
 namespace tutti::detail {
 
-/// For an engine ("threads", "fibers", "mpi"), with the files of TUTTI_COLL_COMPOSITION_JSON_FILE and
+/// For an engine, by its name, with the files of TUTTI_COLL_COMPOSITION_JSON_FILE and
 /// TUTTI_COLL_SELECTION_JSON_FILE, of each its own half. A file at fault is told on stderr with all its
 /// faults and left out; with TUTTI_COLL_STRICT=1 it is a usage_error.
 std::shared_ptr<const document> load_trees(std::string_view engine);

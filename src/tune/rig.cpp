@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/rig.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "compute/kernels.hpp"
 #include "core/environment.hpp"
-#include "engines/embedded/sleep.hpp"
-#include "launch/modules.hpp"
+#include "launch/make_ranks.hpp"
 #include "tune/job.hpp"
-#include "tutti/core/error.hpp"
 
 namespace tutti::tune {
 
-outcome start(const std::string& engine, int ranks, int argc, char** argv, const rank_program& program) {
+outcome start(const engine_entry& engine, int ranks, int argc, char** argv, const rank_program& program) {
   launch how;
   how.ranks = ranks;
   how.workers = static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
-  if (engine == "mpi") {
-    const std::string wanted = setting("TUTTI_MPI").value_or(find_launcher().module);
-    for (const module_file& m : find_modules())
-      if (m.name == wanted) return load_module(m).run(argc, argv, how, program);
-    throw engine_error("tune", -1, "TUTTI_MPI", "there is no module for \"" + wanted + "\"",
-                       "build tutti where that MPI is installed");
-  }
-  const int cores = usable_cores();
-  const int threads = engine == "threads" ? ranks : how.workers > 0 ? how.workers : cores;
-  how.pin = switch_setting("TUTTI_PIN", std::min(threads, ranks) == cores);
-  return engine == "threads" ? run_threads(how, program) : run_fibers(how, program);
+  return make_ranks(engine, how, argc, argv, nullptr, program);
 }
 
 rig::rig(endpoint& door, std::shared_ptr<const document> trees)

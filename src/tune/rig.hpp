@@ -10,14 +10,14 @@
 #include <memory>
 #include <string>
 
+#include "engines/engine.hpp"
 #include "face/core.hpp"
 #include "select/tree.hpp"
 
 namespace tutti::tune {
 
-/// Starts `ranks` ranks of "threads" or "fibers", or takes part in the MPI job that this process belongs to.
-/// Throws engine_error where there is no such engine.
-outcome start(const std::string& engine, int ranks, int argc, char** argv, const rank_program& program);
+/// Starts `ranks` ranks, or takes part in the MPI job that this process belongs to. Throws as make_ranks().
+outcome start(const engine_entry& engine, int ranks, int argc, char** argv, const rank_program& program);
 
 class rig {
  public:

@@ -12,8 +12,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "engines/conditions.hpp"
-#include "engines/endpoint.hpp"
+#include "engines/engine.hpp"
+#include "face/core.hpp"
 #include "launch/modules.hpp"
 #include "support/check.hpp"
 #include "support/environment.hpp"
@@ -26,7 +26,10 @@ using tests::check;
 
 // What every rank has, one after the other. `id`: another for each call.
 std::vector<int> of_all(endpoint& door, std::uint64_t id, const std::vector<int>& mine) {
-  const auto world = door.open(group::range(0, 1, door.size(), door.rank()), id, nullptr);
+  const auto shared = std::make_shared<detail::rank_state>();
+  shared->door = &door;
+  shared->by = std::make_shared<const selection>();  // without trees: what the engine offers, or an algorithm
+  detail::core world(shared, door.open(group::range(0, 1, door.size(), door.rank()), id, nullptr));
   std::vector<int> all(mine.size() * static_cast<std::size_t>(door.size()));
   call c;
   c.what = collective::allgather;
@@ -34,7 +37,7 @@ std::vector<int> of_all(endpoint& door, std::uint64_t id, const std::vector<int>
   c.count = mine.size();
   c.input = mine.data();
   c.output = all.data();
-  world->native(c, {});
+  world.run_blocking(c);
   return all;
 }
 
@@ -86,7 +89,7 @@ void look(endpoint& door, bool pretended, const std::string& mpi) {
       check.equal(layout.node_of(a) == layout.node_of(b),
                   expected[static_cast<std::size_t>(a)] == expected[static_cast<std::size_t>(b)]);
 
-  const auto known = known_conditions(door.engine());
+  const auto known = find_engine(door.engine())->conditions;
   check.equal(door.conditions().size(), known.size());
   const int cores = cores_of(door);
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -121,7 +124,7 @@ int main(int argc, char** argv) {
     for (const module_file& m : find_modules())
       if (m.name == by.module) end = load_module(m).run(argc, argv, how, program);
   } else {
-    end = tests::variable("TUTTI_ENGINE") == "threads" ? run_threads(how, program) : run_fibers(how, program);
+    end = find_engine(tests::variable("TUTTI_ENGINE").value_or("fibers"))->run(how, program);
   }
   if (end.failed_rank < 0) return 0;
   const std::string engine = by.mpi ? by.module : tests::variable("TUTTI_ENGINE").value_or("fibers");

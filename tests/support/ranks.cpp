@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "engines/engine.hpp"
 #include "support/cases.hpp"
 
 namespace tests {
@@ -61,8 +62,7 @@ testing::AssertionResult passes(const job& j, const std::function<void(tutti::co
 }
 
 testing::AssertionResult passes(const job& j, const tutti::rank_program& program) {
-  return judged(j, j.engine == "threads" ? tutti::run_threads(j.launch(), program)
-                                         : tutti::run_fibers(j.launch(), program));
+  return judged(j, tutti::find_engine(j.engine)->run(j.launch(), program));
 }
 
 std::string failure_of(const tutti::run_options& options,

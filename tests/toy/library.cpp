@@ -10,6 +10,7 @@
 
 #include "check/composed_cases.hpp"
 #include "check/prove.hpp"
+#include "engines/engine.hpp"
 #include "select/choose.hpp"
 #include "support/algorithm_cases.hpp"
 #include "tune/candidates.hpp"
@@ -103,14 +104,14 @@ launch with(int ranks) {
 
 TEST(matrix, runs_both_on_threads) {
   for (const int p : {1, 2, 5}) {
-    const outcome end = run_threads(with(p), program);
+    const outcome end = find_engine("threads")->run(with(p), program);
     EXPECT_EQ(end.failed_rank, -1) << p << " ranks: " << end.text;
   }
 }
 
 TEST(matrix, runs_both_on_fibers) {
   for (const int p : {1, 2, 5, 8}) {
-    const outcome end = run_fibers(with(p), program);
+    const outcome end = find_engine("fibers")->run(with(p), program);
     EXPECT_EQ(end.failed_rank, -1) << p << " ranks: " << end.text;
   }
 }

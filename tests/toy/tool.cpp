@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line with the toys in its catalogues: whatever it says of algorithms and compositions, it says
-// of these.
+// The command line with the toys in its tables: whatever it says of algorithms, compositions and engines, it
+// says of these.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -62,6 +62,16 @@ TEST(explain, rejects_with_a_reason_what_the_tree_does_not_choose) {
   const ending e = explain("", "allreduce --ranks 6 --bytes 64 --in-place");
   EXPECT_TRUE(says(e, 0, "allreduce/everybody"));
   EXPECT_TRUE(says(e, 0, "it does not work in place"));
+}
+
+TEST(engine, is_known_to_all_that_ask_for_one) {
+  EXPECT_TRUE(says(tutti("info"), 0, "loopback   one rank, which talks to itself; only when it is named"));
+  EXPECT_TRUE(says(tutti("explain allreduce --ranks 1 --engine loopback"), 0, "engine loopback"));
+  EXPECT_TRUE(says(tutti("explain allreduce --ranks 1 --engine loopbakc"), 2, "did you mean \"loopback\"?"));
+  EXPECT_TRUE(says(tutti("tree --default --engine loopback"), 0, "allreduce"));
+  EXPECT_TRUE(
+      says(tutti("diff loopback common.json"), 2, "is no engine (fibers, loopback, mpi and threads)"));
+  EXPECT_TRUE(says(tutti("tune --engine loopback"), 2, "has one rank: there is nothing to choose"));
 }
 
 // A document that chooses both, with what stands in it for `with` and `use`.

@@ -14,9 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/endpoint.hpp"
+#include "engines/engine.hpp"
 #include "support/check.hpp"
 #include "support/environment.hpp"
 #include "support/ranks.hpp"
@@ -166,13 +165,20 @@ INSTANTIATE_TEST_SUITE_P(
         refused{"2x1,2", 4, "mixes 'x' and ','"}, refused{"0:1,2", 3, "mixes ':' and ','"},
         refused{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 4, "aaa...\""}));
 
-class embedded_layout : public testing::TestWithParam<const char*> {
+std::vector<std::string_view> engines_on_a_node() {
+  std::vector<std::string_view> names;
+  for (const engine_entry* e : engines())
+    if (e->embedded() && e->shared_memory) names.push_back(e->name);
+  return names;
+}
+
+class embedded_layout : public testing::TestWithParam<std::string_view> {
  protected:
   static testing::AssertionResult passes(int ranks, const rank_program& program) {
-    return tests::passes(tests::job{GetParam(), ranks}, program);
+    return tests::passes(tests::job{std::string(GetParam()), ranks}, program);
   }
 };
-INSTANTIATE_TEST_SUITE_P(engines, embedded_layout, testing::Values("threads", "fibers"), tests::by_name());
+INSTANTIATE_TEST_SUITE_P(engines, embedded_layout, testing::ValuesIn(engines_on_a_node()), tests::by_name());
 
 TEST_P(embedded_layout, is_one_node_unless_the_variable_says_otherwise) {
   const auto look = [&](const std::vector<int>& expected) {
@@ -215,7 +221,7 @@ TEST_P(embedded_layout, says_whether_there_are_more_ranks_than_cores) {
   for (const int p : {1, cores, cores + 1}) {
     std::atomic<int> looked{0};
     EXPECT_TRUE(passes(p, [&](endpoint& door) {
-      const auto known = known_conditions(door.engine());
+      const auto known = find_engine(door.engine())->conditions;
       const auto all = door.conditions();
       tests::check.equal(all.size(), std::size_t{1});
       tests::check.equal(all[0].name, known[0].name);
@@ -226,11 +232,6 @@ TEST_P(embedded_layout, says_whether_there_are_more_ranks_than_cores) {
     }));
     EXPECT_EQ(looked, p);
   }
-}
-
-TEST(known_conditions, has_a_table_for_each_engine_and_no_other) {
-  for (const char* name : {"threads", "fibers", "mpi"}) EXPECT_FALSE(known_conditions(name).empty()) << name;
-  EXPECT_TRUE(known_conditions("gpu").empty());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "engines/engine.hpp"
 #include "subcommands.hpp"
 #include "tree_words.hpp"
 
@@ -88,15 +89,15 @@ void print(const comparison& all, const wishes& asked) {
 
 int run(const wishes& asked) {
   if (!asked.engine.empty() && !is_engine(asked.engine)) {
-    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are threads, fibers and mpi\n",
-               asked.engine);
+    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are {}\n", asked.engine,
+               engine_names("and"));
     return 2;
   }
   // What files leave open is decided by the engine's own trees.
   const std::string engine = !asked.engine.empty()     ? asked.engine
                              : is_engine(asked.first)  ? asked.first
                              : is_engine(asked.second) ? asked.second
-                                                       : "threads";
+                                                       : usual_engine();
   int status = 0;
   const auto load = [&](const std::string& name) -> std::optional<document> {
     std::optional<document> one = load_tree("diff", name, status);
@@ -118,10 +119,11 @@ int run(const wishes& asked) {
 void add_diff(CLI::App& app, int& status) {
   auto* diff = app.add_subcommand("diff", "For which calls two decision trees choose differently");
   auto asked = std::make_shared<wishes>();
-  diff->add_option("A", asked->first, "A file, or the built-in trees of threads, fibers or mpi")->required();
+  diff->add_option("A", asked->first, "A file, or the built-in trees of " + engine_names("or"))->required();
   diff->add_option("B", asked->second, "Another")->required();
-  diff->add_option("--engine", asked->engine,
-                   "Whose trees decide what a file leaves open: by default the one of A or B, or threads");
+  diff->add_option(
+      "--engine", asked->engine,
+      "Whose trees decide what a file leaves open: by default the one of A or B, or " + usual_engine());
   diff->add_flag("--json", asked->as_json, "An array of differences");
   diff->footer(
       "Ends with 0 where they decide every call alike, with 1 where they do not, with 2 where one of them "

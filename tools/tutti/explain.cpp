@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "engines/engine.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {
@@ -34,7 +35,7 @@ void add_options(CLI::App& to, question& q) {
   to.add_option("--root", q.root, "Of rooted collectives");
   to.add_option("--nodes", q.nodes,
                 "How the ranks lie on nodes, as TUTTI_NODES has it: 3x4, 2x3x4, \"3,1,4\" or 0:1:0:1");
-  to.add_option("--engine", q.engine, "threads, fibers or mpi");
+  to.add_option("--engine", q.engine, engine_names("or"));
   to.add_option("--mpi", q.mpi, "openmpi or mpich");
   to.add_option("--condition", q.conditions,
                 "A condition of the engine's own that holds, or does not: oversubscribed=false");

@@ -8,7 +8,7 @@
 
 #include "compose/planner.hpp"
 #include "core/environment.hpp"
-#include "engines/offers.hpp"
+#include "engines/engine.hpp"
 #include "explain.hpp"
 #include "select/inside.hpp"
 #include "settings/trees.hpp"
@@ -90,9 +90,9 @@ std::vector<inner_answer> calls_inside(const answer& a) {
       one.count = sub.count;
       one.root = sub.root;
       one.in_place = sub.in_place;
-      one.seen =
-          situation_inside(a.asked.seen, c, sub, ranks, layout, a.asked.blocking,
-                           [&](const agreed_signature& s) { return engine_offers(a.asked.engine, s); });
+      one.seen = situation_inside(
+          a.asked.seen, c, sub, ranks, layout, a.asked.blocking,
+          [&](const agreed_signature& s) { return find_engine(a.asked.engine)->has_native(s); });
       const auto same = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(own), all.end(),
                                      [&](const inner_answer& known) { return alike(known, one); });
       if (same != all.end()) {

@@ -3,7 +3,7 @@
 // The answer of `tutti explain` for programs.
 #include <algorithm>
 
-#include "engines/conditions.hpp"
+#include "engines/engine.hpp"
 #include "explain.hpp"
 
 namespace tutti::tool {
@@ -17,7 +17,7 @@ json situation_as_json(const asked_call& asked) {
   json holding = json::object(), quantities_here = json::object(), from = json::object();
   const condition_bits truth = conditions_of(s);
   for (const condition_entry& e : conditions()) holding[e.name] = (truth & bit(e.which)) != 0;
-  for (const engine_condition& e : known_conditions(asked.engine))
+  for (const engine_condition& e : find_engine(asked.engine)->conditions)
     holding[e.name] = std::find(asked.holds.begin(), asked.holds.end(), e.name) != asked.holds.end();
   for (const quantity_entry& e : quantities()) quantities_here[e.name] = value_of(e.which, s);
   for (const auto& [value, who] : asked.from) from[value] = who;

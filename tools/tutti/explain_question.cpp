@@ -10,10 +10,9 @@
 #include <fmt/core.h>
 
 #include "core/environment.hpp"
-#include "engines/conditions.hpp"
 #include "engines/embedded/sleep.hpp"
+#include "engines/engine.hpp"
 #include "engines/node_layout.hpp"
-#include "engines/offers.hpp"
 #include "explain.hpp"
 #include "launch/modules.hpp"
 #include "select/nearest.hpp"
@@ -131,17 +130,20 @@ void read_op(asked_call& asked, const std::string& name) {
 }
 
 // What the library would take, and who says so.
-std::string pick_engine(const question& q, asked_call& asked, int ranks) {
-  static constexpr std::string_view engines[] = {"threads", "fibers", "mpi"};
+std::string engine_of(const question& q, asked_call& asked, int ranks) {
   const auto set = setting("TUTTI_ENGINE");
   const std::string name = !q.engine.empty() ? q.engine : set.value_or("");
   asked.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
-    return setting("TUTTI_SEED").value_or("0") != "0" || ranks > usable_cores() ? "fibers" : "threads";
+    const std::uint64_t seed = setting("TUTTI_SEED").value_or("0") != "0" ? 1 : 0;  // any one
+    return std::string(tutti::pick_engine("", {.seed = seed, .ranks = ranks, .cores = usable_cores()}).name);
   }
-  if (std::find(std::begin(engines), std::end(engines), name) == std::end(engines))
-    no_such("engine", name, engines);
+  if (find_engine(name) == nullptr) {
+    std::vector<std::string_view> known;
+    for (const engine_entry* e : engines()) known.push_back(e->name);
+    no_such("engine", name, known);
+  }
   return name;
 }
 
@@ -214,7 +216,7 @@ asked_call read_question(const question& q) {
                         ? q.ranks
                         : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
                                                           static_cast<std::uint64_t>(usable_cores())));
-  asked.engine = pick_engine(q, asked, ranks);
+  asked.engine = engine_of(q, asked, ranks);
   asked.mpi = pick_mpi(q, asked);
   read_layout(q, asked, ranks);
 
@@ -236,16 +238,19 @@ asked_call read_question(const question& q) {
   asked.blocking = !q.nonblocking;
   situation& s = asked.seen;
   s.call = agreed_part(c, ranks, q.inter);
-  s.native = engine_offers(asked.engine, s.call);
-  s.shared_memory = asked.engine != "mpi";
+  const engine_entry& engine = *find_engine(asked.engine);
+  s.native = engine.has_native(s.call);
+  s.shared_memory = engine.shared_memory;
   s.lie_on(asked.layout);
 
-  const auto known = known_conditions(asked.engine);
+  const auto known = engine.conditions;
   const auto state = [&](std::string_view name, bool holds) {
     std::erase(asked.holds, name);
     if (holds) asked.holds.emplace_back(name);
   };
-  state("oversubscribed", ranks > usable_cores());
+  if (std::any_of(known.begin(), known.end(),
+                  [](const engine_condition& k) { return k.name == "oversubscribed"; }))
+    state("oversubscribed", ranks > usable_cores());
   if (!asked.mpi.empty()) state(asked.mpi == "mpich" ? "mpich" : "open_mpi", true);
   for (const std::string& text : q.conditions) {
     const std::string name = text.substr(0, text.find('='));
@@ -260,7 +265,7 @@ asked_call read_question(const question& q) {
 }
 
 void state_conditions(asked_call& asked, const document& trees) {
-  const auto known = known_conditions(asked.engine);
+  const auto known = find_engine(asked.engine)->conditions;
   std::vector<engine_condition> registered(known.begin(), known.end());
   for (engine_condition& one : registered)
     one.holds = std::find(asked.holds.begin(), asked.holds.end(), one.name) != asked.holds.end();

@@ -11,7 +11,9 @@
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
+#include "engines/engine.hpp"
 #include "engines/node_layout.hpp"
+#include "launch/make_ranks.hpp"
 #include "launch/modules.hpp"
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
@@ -41,7 +43,8 @@ json caches() {
 // Of the ranks that a run would have here. Over MPI only MPI itself knows it, unless TUTTI_NODES is set.
 json layout_in_force() {
   const launcher by = find_launcher();
-  const bool over_mpi = setting("TUTTI_ENGINE").value_or(by.mpi ? "mpi" : "") == "mpi";
+  const engine_entry* named = find_engine(setting("TUTTI_ENGINE").value_or(""));
+  const bool over_mpi = named != nullptr ? !named->embedded() : by.mpi;
   const auto pretended = setting(layout_variable);
   json one{{"pretended", pretended.has_value()}};
   if (over_mpi && (!pretended || by.ranks <= 0)) {
@@ -49,9 +52,11 @@ json layout_in_force() {
     return one;
   }
   try {
-    const int ranks = over_mpi ? by.ranks
-                               : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
-                                                                 static_cast<std::uint64_t>(usable_cores())));
+    const int ranks =
+        over_mpi ? by.ranks
+                 : static_cast<int>(number_setting(
+                       "TUTTI_RANKS", 1, 1000000,
+                       static_cast<std::uint64_t>(named != nullptr ? usual_ranks(*named) : usable_cores())));
     const hierarchy layout = layout_of_process(ranks);
     std::string text = count_of(ranks, "rank") + " on " + count_of(layout.nodes(), "node");
     if (layout.ranks_per_node() > 0 && layout.nodes() > 1)
@@ -73,7 +78,6 @@ json layout_in_force() {
 json gather() {
   json all;
   all["version"] = TUTTI_VERSION;
-  all["engines"] = json::array({"threads", "fibers"});
   all["modules"] = json::array();
   for (const auto& m : find_modules()) {
     json one{{"name", m.name}, {"file", m.path}};
@@ -82,7 +86,9 @@ json gather() {
     one[fault.empty() ? "version" : "fault"] = fault.empty() ? version : fault;
     all["modules"].push_back(one);
   }
-  if (!all["modules"].empty()) all["engines"].push_back("mpi");
+  all["engines"] = json::array();
+  for (const engine_entry* e : engines())
+    if (e->embedded() || !all["modules"].empty()) all["engines"].push_back(e->name);
   all["searched"] = module_folders();
   all["machine"] = {{"processor", tune::processor()},
                     {"usable_cores", usable_cores()},
@@ -91,7 +97,7 @@ json gather() {
   all["layout"] = layout_in_force();
   all["algorithms"] = catalogue().size();
   all["variables"] = json::array();
-  for (const variable& v : variables()) {
+  for (const variable& v : all_variables()) {
     const auto value = setting(v.name);
     all["variables"].push_back({{"name", v.name},
                                 {"value", value ? json(*value) : json()},
@@ -104,7 +110,7 @@ json gather() {
         if (const auto one = setting(name)) set[name] = *one;
     }
   }
-  all["unknown_variables"] = unknown_settings();
+  all["unknown_variables"] = unknown_settings(all_variables());
   return all;
 }
 
@@ -112,19 +118,29 @@ json gather() {
 void print_markdown() {
   fmt::print("# Environment variables\n\n");
   fmt::print(
-      "Made by `tutti info --markdown` from the library's own table (`src/core/environment.cpp`). A "
-      "`TUTTI_*` variable that is\n"
-      "not in it is named by `tutti info` as unknown.\n\n");
+      "Made by `tutti info --markdown` from the library's own table (`src/core/environment.cpp`) and what "
+      "the "
+      "engines say of\nthemselves (`src/engines/*/engine.cpp`). A `TUTTI_*` variable that is not in it is "
+      "named by "
+      "`tutti info` as unknown.\n\n");
   fmt::print("| variable | values | default | what it does |\n| --- | --- | --- | --- |\n");
-  for (const variable& v : variables())
+  for (const variable& v : all_variables())
     fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values, v.preset.empty() ? "unset" : v.preset,
                v.meaning);
+  fmt::print("\n## Engines\n\n| engine | ranks | taken without being named | variables of its own |\n");
+  fmt::print("| --- | --- | --- | --- |\n");
+  for (const engine_entry* e : engines()) {
+    std::string own;
+    for (const variable& v : e->variables) own += fmt::format("{}`{}`", own.empty() ? "" : ", ", v.name);
+    fmt::print("| `{}` | {} | {} | {} |\n", e->name, e->meaning, e->when, own.empty() ? "none" : own);
+  }
 }
 
 void print_table(const json& all) {
   const auto text = [](const json& j) { return j.get<std::string>(); };
   fmt::print("tutti {}\n\nengines\n", text(all["version"]));
-  for (const auto& e : all["engines"]) fmt::print("  {}\n", text(e));
+  for (const auto& e : all["engines"])
+    fmt::print("  {:<10} {}; {}\n", text(e), find_engine(text(e))->meaning, find_engine(text(e))->when);
   fmt::print("\nMPI modules\n");
   for (const auto& m : all["modules"])
     fmt::print("  {:<10} {}\n             {}\n", text(m["name"]),

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "engines/engine.hpp"
 #include "settings/trees.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
@@ -36,9 +37,9 @@ int write_out(const std::string& text, const std::string& name) {
 }
 
 int run(const wishes& asked) {
-  const std::string engine = asked.engine.empty() ? "threads" : asked.engine;
+  const std::string engine = asked.engine.empty() ? usual_engine() : asked.engine;
   if (!is_engine(engine)) {
-    fmt::print(stderr, "tutti tree: there is no engine \"{}\"; there are threads, fibers and mpi\n", engine);
+    fmt::print(stderr, "tutti tree: there is no engine \"{}\"; there are {}\n", engine, engine_names("and"));
     return 2;
   }
   if (!asked.only.empty() &&
@@ -70,8 +71,9 @@ void add_tree(CLI::App& app, int& status) {
   auto* tree = app.add_subcommand("tree", "Decision trees as one document in its normal form, or drawn");
   auto asked = std::make_shared<wishes>();
   tree->add_option("FILE", asked->file, "A document; without one, the trees in force for an engine");
-  tree->add_option("--engine", asked->engine,
-                   "threads (usual), fibers or mpi; with a file, the trees that it is laid on");
+  tree->add_option(
+      "--engine", asked->engine,
+      engine_names("or") + ", usually " + usual_engine() + "; with a file, the trees that it is laid on");
   tree->add_flag("--default", asked->is_default, "The built-in ones, without the files of the environment");
   tree->add_option("--svg", asked->svg, "Draw them to this file, - is standard output");
   tree->add_option("--collective", asked->only, "Draw this one only")->needs("--svg");

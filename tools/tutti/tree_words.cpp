@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "engines/engine.hpp"
 #include "select/tree_text.hpp"
 
 namespace tutti::tool {
@@ -55,9 +56,9 @@ void append(std::string& text, std::string_view more) {
 
 }  // namespace
 
-bool is_engine(std::string_view name) noexcept {
-  return name == "threads" || name == "fibers" || name == "mpi";
-}
+bool is_engine(std::string_view name) noexcept { return find_engine(name) != nullptr; }
+
+std::string usual_engine() { return std::string(pick_engine("", {}).name); }
 
 std::optional<std::string> text_of_file(const std::string& name) {
   auto [text, problem] = read_tree_text(name);
@@ -69,8 +70,8 @@ std::optional<document> load_tree(std::string_view subcommand, const std::string
   if (is_engine(name)) return builtin_document(name);
   const std::optional<std::string> text = text_of_file(name);
   if (!text) {
-    fmt::print(stderr, "tutti {}: {} cannot be read, and is no engine (threads, fibers, mpi)\n", subcommand,
-               name);
+    fmt::print(stderr, "tutti {}: {} cannot be read, and is no engine ({})\n", subcommand, name,
+               engine_names("and"));
     status = 2;
     return std::nullopt;
   }

@@ -12,8 +12,9 @@
 
 namespace tutti::tool {
 
-/// "threads", "fibers", "mpi"
 bool is_engine(std::string_view name) noexcept;
+/// Whose trees are meant where no engine is named: the one of a small job in this process.
+std::string usual_engine();
 
 /// A file's text; empty where it cannot be read.
 std::optional<std::string> text_of_file(const std::string& name);

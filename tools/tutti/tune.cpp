@@ -19,13 +19,14 @@
 #include <unistd.h>
 
 #include "core/environment.hpp"
-#include "engines/conditions.hpp"
-#include "engines/embedded/sleep.hpp"
+#include "engines/engine.hpp"
+#include "launch/make_ranks.hpp"
 #include "launch/modules.hpp"
 #include "progress_bar.hpp"
 #include "select/nearest.hpp"
 #include "select/tree_text.hpp"
 #include "subcommands.hpp"
+#include "tree_words.hpp"
 #include "tune/machine.hpp"
 #include "tune_report.hpp"
 #include "tutti/core/error.hpp"
@@ -84,7 +85,7 @@ std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::
   char day[16];
   std::strftime(day, sizeof day, "%Y-%m-%d", std::gmtime(&now));
   all["date"] = day;
-  std::string command = w.engine == "mpi" ? fmt::format("mpirun -n {} ", w.ranks) : "";
+  std::string command = !find_engine(w.engine)->embedded() ? fmt::format("mpirun -n {} ", w.ranks) : "";
   command += fmt::format("tutti tune --engine {} --ranks {}", w.engine, w.ranks);
   if (w.quick) command += " --quick";
   if (w.only) command += " --only";
@@ -186,11 +187,12 @@ void check_wishes(tune_wishes& w) {
   std::sort(w.sizes.begin(), w.sizes.end());
   w.sizes.erase(std::unique(w.sizes.begin(), w.sizes.end()), w.sizes.end());
   const launcher by = find_launcher();
-  if (w.engine.empty()) w.engine = by.mpi ? "mpi" : "threads";
-  if (w.engine != "threads" && w.engine != "fibers" && w.engine != "mpi")
-    throw called_wrongly{"there is no engine " + tutti::quoted(w.engine) +
-                         "; there are threads, fibers and mpi"};
-  if (w.engine == "mpi") {
+  if (w.engine.empty()) w.engine = pick_engine("", {.launched = by.mpi}).name;
+  const engine_entry* const engine = find_engine(w.engine);
+  if (engine == nullptr)
+    throw called_wrongly{"there is no engine " + tutti::quoted(w.engine) + "; there are " +
+                         engine_names("and")};
+  if (!engine->embedded()) {
     if (!by.mpi || by.ranks < 2)
       throw called_wrongly{"over MPI each process is a rank: mpirun -n 4 tutti tune --engine mpi"};
     if (w.ranks != 0 && w.ranks != by.ranks)
@@ -198,17 +200,19 @@ void check_wishes(tune_wishes& w) {
     w.ranks = by.ranks;
   } else {
     if (by.mpi && by.ranks > 1)
-      throw called_wrongly{"under mpirun the engine is mpi; threads and fibers are tuned without it"};
-    if (w.ranks == 0) w.ranks = w.engine == "fibers" ? 8 : usable_cores();
+      throw called_wrongly{"under mpirun the engine is mpi; " + w.engine + " is tuned without it"};
+    if (w.ranks == 0) w.ranks = engine->ranks_to_tune != 0 ? engine->ranks_to_tune : usual_ranks(*engine);
   }
+  if (engine->most_ranks < 2)
+    throw called_wrongly{"the engine " + w.engine + " has one rank: there is nothing to choose"};
   if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"there must be 2 ranks at least, and 4096 at most"};
 }
 
 // What is measured over one MPI says nothing of another: the condition that tells them apart, declared.
-literals only_for(const std::string& module, document& trees) {
+literals only_for(const engine_entry& engine, const std::string& module, document& trees) {
   const std::string name = module == "openmpi" ? "open_mpi" : module;
   literals all;
-  for (const engine_condition& c : known_conditions("mpi")) {
+  for (const engine_condition& c : engine.conditions) {
     if (c.name != name) continue;
     document declared_here;
     declared_here.conditions.push_back({std::string(c.name), std::string(c.meaning)});
@@ -234,7 +238,7 @@ bool measure_all(const tune_wishes& w, const document& base, const tune::rules& 
       progress.show(fmt::format("{} ranks: {}", numbers[i], what),
                     std::min(1.0, seconds_since(start) / budget));
     };
-    const outcome end = tune::start(w.engine, numbers[i], 0, nullptr, [&](endpoint& door) {
+    const outcome end = tune::start(*find_engine(w.engine), numbers[i], 0, nullptr, [&](endpoint& door) {
       tune::rig where(door, std::make_shared<const document>(base));
       tune::campaign_result mine = tune::run_campaign(where, base, wanted, said);
       if (door.rank() == 0) {
@@ -279,14 +283,16 @@ int tune_engine(tune_wishes w) {
     onto = got.made;
   }
   document base = overlay(builtin_document(w.engine), onto);
-  const std::string module = w.engine == "mpi" ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
+  const engine_entry& engine = *find_engine(w.engine);
+  const bool by_module = !engine.embedded();
+  const std::string module = by_module ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
   tune::rules rules;
-  rules.beat_native = w.engine == "mpi";
+  rules.beat_native = by_module;
   rules.gain = w.gain / 100;
-  if (w.engine == "mpi") rules.always = only_for(module, base);
+  if (by_module) rules.always = only_for(engine, module, base);
 
   const std::vector<int> numbers =
-      w.engine == "mpi" || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
+      by_module || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
   tuned t;
   t.engine = w.engine;
   const auto start = steady::now();
@@ -306,7 +312,7 @@ int tune_engine(tune_wishes w) {
     return 1;
   }
   std::string mpi;
-  if (w.engine == "mpi")
+  if (by_module)
     for (const module_file& m : find_modules())
       if (m.name == module) mpi = load_module(m).library_version();
   made.machine = with_former(fingerprint(w, one_line(mpi), numbers), onto.machine);
@@ -319,10 +325,11 @@ int tune_engine(tune_wishes w) {
 void add_tune(CLI::App& app, int& status) {
   auto* tune = app.add_subcommand("tune", "Measure what is quickest here, and write trees that choose it");
   auto w = std::make_shared<tune_wishes>();
-  tune->add_option("--engine", w->engine, "threads, fibers or mpi; under mpirun mpi, else threads");
+  tune->add_option("--engine", w->engine,
+                   engine_names("or") + "; usually " + usual_engine() + ", under mpirun mpi");
   auto* ranks =
       tune->add_option("--ranks", w->ranks,
-                       "How many; threads and fibers are measured with less, too, off powers of two "
+                       "How many; engines of one process are measured with less, too, off powers of two "
                        "among them");
   ranks->check([](const std::string& text) {
     return text == "0" ? std::string("there must be 2 ranks at least, and 4096 at most") : std::string();

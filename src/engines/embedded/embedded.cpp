@@ -5,7 +5,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "engines/offers.hpp"
+#include "engines/embedded/offers.hpp"
 
 namespace tutti {
 
@@ -16,10 +16,8 @@ std::unique_ptr<context> embedded_endpoint::open(const group& members, std::uint
 void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
   try {
     std::rethrow_exception(what);
-  } catch (const std::exception& e) {
-    job_.fail(rank_, what, e.what(), true);
   } catch (...) {
-    job_.fail(rank_, what, "an exception that is not a std::exception", true);
+    job_.fail(rank_, what, failure_of(rank_).text, true);
   }
   job_.leave_in_peace();
 }

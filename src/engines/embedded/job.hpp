@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "engines/conditions.hpp"
+#include "engines/embedded/offers.hpp"
 #include "engines/endpoint.hpp"
 #include "fabric/waiting.hpp"
 

@@ -10,10 +10,9 @@ namespace tutti {
 inline void rank_main(job& all, endpoint& door, const rank_program& program) noexcept {
   try {
     program(door);
-  } catch (const std::exception& e) {
-    all.fail(door.rank(), std::current_exception(), e.what());
   } catch (...) {
-    all.fail(door.rank(), std::current_exception(), "an exception that is not a std::exception");
+    const outcome end = failure_of(door.rank());
+    all.fail(end.failed_rank, end.what, end.text);
   }
   rank_record& r = all.record(door.rank());
   r.version.fetch_add(1, std::memory_order_release);

@@ -40,6 +40,8 @@ void pin_to_core(int index) noexcept {
   }
 }
 
+bool pins(std::optional<bool> wish, int threads) noexcept { return wish.value_or(threads == usable_cores()); }
+
 void yield_core() noexcept { sched_yield(); }
 
 void sleep_on(fabric::doorbell& bell, int milliseconds) noexcept {

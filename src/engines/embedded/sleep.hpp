@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "fabric/doorbell.hpp"
 
@@ -30,6 +31,9 @@ int usable_cores() noexcept;
 
 /// Binds the calling thread to the `index`-th usable core.
 void pin_to_core(int index) noexcept;
+
+/// Whether to: as wished, else where there are as many threads as cores.
+bool pins(std::optional<bool> wish, int threads) noexcept;
 
 /// Lets the core go to another thread.
 void yield_core() noexcept;

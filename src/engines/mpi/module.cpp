@@ -28,10 +28,9 @@ const char* library_version() {
 outcome ranks_program(mpi_endpoint& door, const rank_program& program) {
   try {
     program(door);
-  } catch (const std::exception& e) {
-    door.failed(std::current_exception(), e.what());
   } catch (...) {
-    door.failed(std::current_exception(), "an exception that is not a std::exception");
+    const outcome own = failure_of(door.rank());
+    door.failed(own.what, own.text);
   }
   return door.end();
 }

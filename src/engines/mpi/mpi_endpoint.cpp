@@ -89,10 +89,6 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   return std::make_unique<mpi_context>(*this, members, id, made, true);
 }
 
-void mpi_endpoint::wait(const std::atomic<std::uint32_t>&, std::uint32_t, bool, const fabric::wait_site&) {
-  throw std::logic_error("ranks of an MPI job share no words of memory");
-}
-
 void mpi_endpoint::grow() {
   const auto row = static_cast<std::uint32_t>(messages_.size());
   message fresh{};

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engines/conditions.hpp"
-#include "engines/endpoint.hpp"
+#include "engines/message_endpoint.hpp"
+#include "engines/mpi/conditions.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/types.hpp"
 #include "engines/mpi/watch.hpp"
@@ -39,7 +39,7 @@ struct ticket {
 };
 static_assert(sizeof(ticket) <= sizeof(transfer) && alignof(ticket) <= alignof(transfer));
 
-class mpi_endpoint final : public endpoint {
+class mpi_endpoint final : public message_endpoint {
  public:
   /// Collective over `job`, which stays the caller's: the endpoint works on duplicates. Throws usage_error on
   /// all ranks where TUTTI_NODES does not lay them out.
@@ -51,10 +51,8 @@ class mpi_endpoint final : public endpoint {
   int size() const noexcept override { return size_; }
   const hierarchy& layout() const noexcept override { return layout_; }
   std::span<const engine_condition> conditions() const noexcept override { return conditions_; }
-  fabric::node* node() noexcept override { return nullptr; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
 
-  void wait(const std::atomic<std::uint32_t>&, std::uint32_t, bool, const fabric::wait_site&) override;
   void pause(const fabric::wait_site& site) override {
     if (crowded_) [[unlikely]]
       pause_crowded(site);
@@ -62,7 +60,6 @@ class mpi_endpoint final : public endpoint {
       look(site);
   }
   void progressed() noexcept override { ++progress_; }
-  fabric::doorbell& bell() noexcept override { return bell_; }
 
   // --- for its contexts
   // ------------------------------------------------------------------------------------------
@@ -164,7 +161,6 @@ class mpi_endpoint final : public endpoint {
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;
   std::exception_ptr thrown_;
-  fabric::doorbell bell_;
 };
 
 }  // namespace tutti::mpi

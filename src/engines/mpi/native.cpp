@@ -9,7 +9,7 @@
 #include <new>
 
 #include "engines/mpi/mpi_context.hpp"
-#include "engines/offers.hpp"
+#include "engines/mpi/offers.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::mpi {

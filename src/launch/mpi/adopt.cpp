@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "core/environment.hpp"
+#include "engines/engine.hpp"
 #include "face/core.hpp"
 #include "tutti/mpi.hpp"
 
@@ -21,7 +22,7 @@ communicator adopt(MPI_Comm comm) {
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   endpoint& door = *shared->door;
   if (door.rank() == 0)
-    for (const std::string& name : unknown_settings())
+    for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
                    name.c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);

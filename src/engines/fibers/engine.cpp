@@ -3,12 +3,15 @@
 // The fibers engine: ranks are fibers, a contiguous block of them on each worker. For more ranks than cores,
 // and for schedules that can be replayed: with one worker and a seed every interleaving is drawn from the
 // seed.
+#include "engines/engine.hpp"
+
 #include <algorithm>
 #include <thread>
 #include <vector>
 
 #include "engines/embedded/embedded.hpp"
 #include "engines/embedded/rank_main.hpp"
+#include "engines/embedded/sleep.hpp"
 #include "engines/fibers/worker.hpp"
 
 namespace tutti {
@@ -80,9 +83,7 @@ class fiber_ringer final : public fabric::ringer {
   std::vector<worker*> workers_;
 };
 
-}  // namespace
-
-outcome run_fibers(const launch& how, const rank_program& program) {
+outcome run(const launch& how, const rank_program& program) {
   int count = how.seed != 0 ? 1 : how.workers > 0 ? how.workers : usable_cores();
   count = std::min(count, how.ranks);
   std::vector<int> worker_of(static_cast<std::size_t>(how.ranks));
@@ -111,8 +112,9 @@ outcome run_fibers(const launch& how, const rank_program& program) {
   });
   all.start_watchman();
 
+  const bool pin = pins(how.pin, count);
   const auto body = [&](int w) {
-    if (how.pin) pin_to_core(w);
+    if (pin) pin_to_core(w);
     worker& mine = *plain[static_cast<std::size_t>(w)];
     mine.run([&](int rank) {
       fiber_endpoint door(all, node, rank, mine);
@@ -125,5 +127,29 @@ outcome run_fibers(const launch& how, const rank_program& program) {
   all.stop_watchman();
   return all.result();
 }
+
+constexpr variable variables_of_fibers[] = {
+    {"TUTTI_WORKERS", "1 to 4096", "the cores this process may use", "threads that carry the fibers"},
+    {"TUTTI_SEED", "a number; 0 is off", "0",
+     "fibers: one worker, and a schedule drawn from the seed that can be run again"},
+    {"TUTTI_STACK", "16K to 1G", "256K", "stack of a fiber, in bytes"},
+};
+
+}  // namespace
+
+extern const engine_entry engine_fibers;
+constinit const engine_entry engine_fibers = {
+    .name = "fibers",
+    .meaning = "a rank is a fiber, on as many threads as cores",
+    .by_default =
+        [](const occasion& o) noexcept { return !o.launched && (o.seed != 0 || o.ranks > o.cores); },
+    .when = "for more ranks than cores, and with a seed",
+    .run = run,
+    .shared_memory = true,
+    .ranks_to_tune = 8,
+    .conditions = embedded_conditions,
+    .offers = embedded_offers,
+    .variables = variables_of_fibers,
+};
 
 }  // namespace tutti

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The threads engine: a rank is a thread. For as many ranks as cores.
+#include "engines/engine.hpp"
+
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -58,9 +60,7 @@ class thread_endpoint final : public embedded_endpoint {
   std::uint64_t pauses_ = 0;
 };
 
-}  // namespace
-
-outcome run_threads(const launch& how, const rank_program& program) {
+outcome run(const launch& how, const rank_program& program) {
   std::vector<int> worker_of(static_cast<std::size_t>(how.ranks));
   std::iota(worker_of.begin(), worker_of.end(), 0);
   thread_ringer rings;
@@ -70,9 +70,10 @@ outcome run_threads(const launch& how, const rank_program& program) {
     for (int r = 0; r < how.ranks; ++r) wake(node.worker_bell(r));
   });
   const patience p = patience_for(how.ranks);
+  const bool pin = pins(how.pin, how.ranks);
   all.start_watchman();
   const auto body = [&](int rank) {
-    if (how.pin) pin_to_core(rank);
+    if (pin) pin_to_core(rank);
     thread_endpoint door(all, node, rank, p);
     rank_main(all, door, program);
   };
@@ -87,5 +88,21 @@ outcome run_threads(const launch& how, const rank_program& program) {
   all.stop_watchman();
   return all.result();
 }
+
+}  // namespace
+
+extern const engine_entry engine_threads;
+constinit const engine_entry engine_threads = {
+    .name = "threads",
+    .meaning = "a rank is a thread",
+    .by_default = [](const occasion& o) noexcept { return !o.launched && o.seed == 0 && o.ranks <= o.cores; },
+    .when = "up to as many ranks as cores",
+    .run = run,
+    .shared_memory = true,
+    .most_ranks = 4096,
+    .limit = "use TUTTI_ENGINE=fibers",
+    .conditions = embedded_conditions,
+    .offers = embedded_offers,
+};
 
 }  // namespace tutti

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which collectives an engine has of its own, known without the engine running: by the engines themselves,
-// and by `tutti explain`. No MPI stands behind what is said of MPI here, therefore it is the same for all of
-// them.
+// Which collectives MPI has, known without it running. No MPI stands behind what is said here, therefore it
+// is the same for all of them.
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 #include "core/signature.hpp"
 
@@ -30,7 +28,7 @@ constexpr bool mpi_has_operator(builtin_op op, element_kind kind) noexcept {
   }
 }
 
-/// Within one group. In the header, since the modules of MPI link nothing of the library.
+/// Within one group. In the header, since the modules link nothing of the library.
 constexpr bool mpi_offers(const agreed_signature& s) noexcept {
   switch (s.what) {
     case collective::barrier:
@@ -57,11 +55,5 @@ constexpr bool mpi_offers(const agreed_signature& s) noexcept {
       return false;
   }
 }
-
-/// Within one group: threads and fibers, which lay results directly into one another's memory.
-bool embedded_offers(const agreed_signature& s) noexcept;
-
-/// Whether "threads", "fibers" or "mpi" has a collective of its own for a call; never one between two groups.
-bool engine_offers(std::string_view engine, const agreed_signature& s) noexcept;
 
 }  // namespace tutti

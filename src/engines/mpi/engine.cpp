@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the mpi engine says of itself. Part of the library, which links no MPI: what runs the ranks is in the
+// modules, one for each MPI (module.cpp).
+#include "engines/engine.hpp"
+
+#include "engines/mpi/conditions.hpp"
+#include "engines/mpi/offers.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr variable variables_of_mpi[] = {
+    {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
+};
+
+}  // namespace
+
+extern const engine_entry engine_mpi;
+constinit const engine_entry engine_mpi = {
+    .name = "mpi",
+    .meaning = "a rank is a process of an MPI job",
+    .by_default = [](const occasion& o) noexcept { return o.launched; },
+    .when = "under an MPI launcher",
+    .conditions = mpi_conditions,
+    .offers = [](const agreed_signature& s) noexcept { return mpi_offers(s); },
+    .variables = variables_of_mpi,
+};
+
+}  // namespace tutti
