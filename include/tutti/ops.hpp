@@ -25,8 +25,8 @@ struct non_commutative_t {};
 struct undeclared_t {};
 /// For op(): a op b is b op a, so that more algorithms may be used.
 inline constexpr commutative_t commutative{};
-/// For op(): operands are combined in the order of ranks, but for operators known by name that MPI itself
-/// carries out.
+/// For op(): operands are combined in the order of ranks, and by this very function: where it is known by
+/// name too, nobody's own takes its place.
 inline constexpr non_commutative_t non_commutative{};
 
 // clang-format off
@@ -124,7 +124,8 @@ void combine(const void* left, const void* right, void* result, std::size_t n, v
 
 template <class T, class Function, class Declared>
 operation operation_for(callable<Function, Declared>& c) noexcept {
-  constexpr builtin_op which = builtin_for<T, Function>();
+  constexpr builtin_op which =
+      std::is_same_v<Declared, ops::non_commutative_t> ? builtin_op::user : builtin_for<T, Function>();
   constexpr bool commutes = std::is_same_v<Declared, ops::commutative_t> ||
                             (std::is_same_v<Declared, ops::undeclared_t> && which != builtin_op::user);
   return {&combine<T, Function>, std::addressof(c.function), which, commutes};

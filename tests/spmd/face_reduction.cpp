@@ -3,6 +3,7 @@
 // Reductions and scans in every parameter form; operators with state, order of operands, identities;
 // nonblocking and persistent use of them.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -181,6 +182,15 @@ void order(const communicator& comm) {
   check.that(!at_root || *at_root == expected);
   const affine prefix = comm.exscan_single(send_buf(of(me)), op(compose), values_on_rank_0(affine{9, 9}));
   check.that(prefix == (me == 0 ? affine{9, 9} : before));
+
+  // Of equal operands the left one is the maximum, so the sign of rank 0's zero is the result's: where the
+  // order was given up, or another's maximum taken, it would be lost.
+  for (const std::size_t n : {1, 100, 5000}) {
+    const std::vector<double> zeros(n, me == 0 ? -0.0 : 0.0);
+    const auto most = comm.allreduce(send_buf(zeros), op(ops::max<>{}, ops::non_commutative));
+    check.equal(most.size(), n);
+    for (const double zero : most) check.that(zero == 0 && std::signbit(zero));
+  }
 }
 
 // The state of an operator is that of its call, not of the first one.
