@@ -147,7 +147,7 @@ core::way core::way_of(const prepared& p, std::uint64_t bytes, bool other_kernel
 }
 
 // The last call with another count: what it needs is known, if such a count was asked for before.
-bool core::take_spell(std::uint64_t count, recent& r) noexcept {
+inline bool core::take_spell(std::uint64_t count, recent& r) noexcept {
   if (r.by_count == nullptr || count == 0) return false;
   const spell& one = r.by_count->at(count);
   if (one.found == nullptr) return false;
@@ -276,20 +276,24 @@ inline void core::run_again(const call& c, recent& r) {
 // The short ways come first and alone: a call that differs from the last one leaves for run_otherwise().
 void core::run_blocking(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  if (!r.quick || !same_head(c, r) || c.count != r.count || !same_pointers(c, r)) [[unlikely]]
+  if (!r.quick || !same_head(c, r) || !same_pointers(c, r)) [[unlikely]]
+    return run_otherwise(c);
+  if (c.count != r.count) [[unlikely]]
+    return run_another_count(c, r);
+  run_again(c, r);
+}
+
+void core::run_another_count(const call& c, recent& r) {
+  if (!take_spell(c.count, r)) [[unlikely]]
     return run_otherwise(c);
   run_again(c, r);
 }
 
 void core::run_otherwise(const call& c) {
-  recent& r = recent_[static_cast<std::size_t>(c.what)];
-  if (r.quick && same_head(c, r) && same_pointers(c, r) && take_spell(c.count, r)) {
-    run_again(c, r);
-  } else if (shared_->trace == nullptr) {
+  if (shared_->trace == nullptr)
     run_first(c);
-  } else {
+  else
     run_traced(c);
-  }
 }
 
 // With the way to the schedule as it would be, and a look at the clock before and after.

@@ -177,11 +177,12 @@ class core {
   static way way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) noexcept;
   void remember(const call& c, prepared& p);
   [[gnu::noinline]] static bool is_like(const call& c, recent& r) noexcept;
-  prepared& found_for(call& c);
+  prepared& found_for(call& c, bool like);
   void run_again(const call& c, recent& r);
+  [[gnu::noinline]] void run_another_count(const call& c, recent& r);
   [[gnu::noinline]] void run_otherwise(const call& c);
   void run_plainly(const call& c, recent& r);
-  [[gnu::noinline]] static bool take_spell(std::uint64_t count, recent& r) noexcept;
+  static bool take_spell(std::uint64_t count, recent& r) noexcept;
   spells& spells_of(const call& c);
   void run_first(const call& c);
   void run_traced(const call& c);

@@ -54,11 +54,11 @@ class operation_under_way final : public pending {
   operation_under_way(const operation_under_way&) = delete;
   operation_under_way& operator=(const operation_under_way&) = delete;
 
-  /// Before the first start().
-  void prepare(const call& c) {
+  /// Before the first start(). `like`: is_like() the last call.
+  void prepare(const call& c, bool like) {
     call_ = c;
     if (is_vector_form(c.what)) take_counts(c);
-    prepared_ = &where_.found_for(call_);
+    prepared_ = &where_.found_for(call_, like);
     if (prepared_->bound != nullptr) return;
     program_ = where_.plan(call_, *prepared_, false);
     if (!program_run_) program_run_ = std::make_unique<program_run>();
@@ -172,15 +172,16 @@ core::~core() {
 
 // The short way of blocking calls, for the others: a call like the last one is not checked nor chosen again.
 // `c` is given the library's own loops where they are faster.
-core::prepared& core::found_for(call& c) {
+core::prepared& core::found_for(call& c, bool like) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  if (!is_like(c, r)) remember(c, find(c));
+  if (!like) remember(c, find(c));
   if (r.kernel != nullptr) c.op.combine = r.kernel;
   return *r.found;
 }
 
 pending_call core::make_pending(const call& c, bool started) {
-  if (!is_like(c, recent_[static_cast<std::size_t>(c.what)])) validate(c);
+  const bool like = is_like(c, recent_[static_cast<std::size_t>(c.what)]);
+  if (!like) validate(c);
   if (started && shared_->set.check) compare_with_others(&c);
   if (idle_.capacity() == 0) idle_.reserve(most_idle);
   std::unique_ptr<operation_under_way> made;
@@ -190,7 +191,7 @@ pending_call core::make_pending(const call& c, bool started) {
     made.reset(idle_.back());
     idle_.pop_back();
   }
-  made->prepare(c);
+  made->prepare(c, like);
   if (started) made->start();
   return pending_call(made.release());
 }
