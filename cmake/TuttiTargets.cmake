@@ -57,10 +57,12 @@ function(tutti_generate_catalogue kind folders output)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS "${folder}/${kind}/*.cpp")
     list(APPEND files ${found})
   endforeach()
+  # Files that come or go may be of any date: their list counts too, and is written only when it changes.
+  file(CONFIGURE OUTPUT "${output}.files" CONTENT "@files@")
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-Dkind=${kind}" "-Dfolders=${folders}" "-Doutput=${output}"
       -P "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
-    DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake" "${PROJECT_SOURCE_DIR}/include/tutti/core/collective.hpp"
+    DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake" "${PROJECT_SOURCE_DIR}/include/tutti/core/collective.hpp"
       "${PROJECT_SOURCE_DIR}/src/schedule/algorithm.hpp" "${PROJECT_SOURCE_DIR}/src/schedule/shape.hpp"
     COMMENT "Reading the heads of all ${kind}" VERBATIM)
 endfunction()
@@ -106,10 +108,11 @@ endfunction()
 # The built-in decision trees as a source file: the files of a folder, and one for each engine.
 function(tutti_generate_trees folder engines output)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json")
+  file(CONFIGURE OUTPUT "${output}.files" CONTENT "@files@")
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Dengines=${engines}" "-Doutput=${output}"
       -P "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
-    DEPENDS ${files} "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
+    DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     COMMENT "Taking in the built-in trees" VERBATIM)
 endfunction()
 

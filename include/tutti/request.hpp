@@ -39,7 +39,7 @@ using held = std::unique_ptr<held_call<Result>, dismissal>;
 
 /// What every i... form returns: a collective under way. It owns the operator and every buffer that was moved
 /// into the call or is made by it; buffers passed as lvalues must outlive it, and are left alone until it is
-/// complete. Arrays of counts may go at once.
+/// complete. Arrays of counts may go at once, layouts of blocks may not.
 ///
 /// It can be moved, and kept in containers; one thread at a time uses it. Its destructor waits; while an
 /// exception passes by, for a tenth of a second, and then the job fails. A call like one
@@ -62,6 +62,7 @@ class [[nodiscard]] nonblocking_result {
       : held_(std::move(held)), under_way_(std::move(under_way)) {}
   nonblocking_result(nonblocking_result&&) noexcept = default;
   nonblocking_result& operator=(nonblocking_result&& other) noexcept {
+    if (this == &other) return *this;
     under_way_.reset();  // waits, while the buffers still are
     held_ = std::move(other.held_);
     under_way_ = std::move(other.under_way_);
@@ -129,6 +130,7 @@ class [[nodiscard]] plan {
       : held_(std::move(held)), prepared_(std::move(prepared)) {}
   plan(plan&&) noexcept = default;
   plan& operator=(plan&& other) noexcept {
+    if (this == &other) return *this;
     prepared_.reset();
     held_ = std::move(other.held_);
     prepared_ = std::move(other.prepared_);

@@ -130,7 +130,7 @@ bool schedule_run::round(const item& r, bool blocking) {
 void schedule_run::wait_for_room(fabric::channel& c) {
   do
     bound_->where.door().wait(c.room_word(), c.room_value(), c.same_worker(),
-                              site("room in the mailbox of", c.to()));
+                              site("room in the channel to", c.to()));
   while (!c.has_room());
 }
 void schedule_run::wait_for_message(fabric::channel& c, fabric::arrival& a) {

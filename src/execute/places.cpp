@@ -175,6 +175,7 @@ void schedule_run::reserve(const place& p) {
     r.memory.reset(new std::byte[r.bytes]);
   }
   base_[static_cast<int>(p.where)] = r.memory.get();
+  allotted_for_ = nullptr;  // the next run is another division, also of this schedule
 }
 
 }  // namespace tutti

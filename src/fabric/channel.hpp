@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A one-way mailbox from one rank to another: a ring of slots of one cache line each.
+// A one-way connection from one rank to another: a ring of slots of one cache line each.
 //
 //   up to 48 bytes    travel in the slot itself
 //   up to 4 KiB       travel in a cell that belongs to the slot

@@ -174,7 +174,7 @@ class core {
   static bool same_head(const call& c, const recent& r) noexcept;
   static std::uint8_t pointers_of(const call& c) noexcept;
   static bool same_pointers(const call& c, const recent& r) noexcept;
-  static way way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) noexcept;
+  way way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) const noexcept;
   void remember(const call& c, prepared& p);
   [[gnu::noinline]] static bool is_like(const call& c, recent& r) noexcept;
   prepared& found_for(call& c, bool like);
@@ -212,7 +212,8 @@ class core {
   static schedule write(const choice& chosen, shape s);
   static const char* name_of_choice(collective what, const choice& c) noexcept;
   template <class Run>
-  void run_to_end(Run& r);
+  void run_to_end(Run& r, const prepared& p);
+  void begin_mixing() noexcept;
   /// Whatever leaves a collective by an exception ends the job before its buffers go: others may be reading
   /// them.
   template <class Step>
@@ -252,6 +253,10 @@ class core {
   std::vector<idle_memory> idle_memory_;
   std::uint32_t next_ = 0;
   bool released_ = false;
+  // The engine's own collectives, made at once and begun, do not meet one another over MPI, so all ranks must
+  // do the same: begin them from the first nonblocking call of this communicator on, which all ranks make in
+  // the same place of its calls. What is under way on a rank says nothing of the others.
+  bool mixing_ = false;
 };
 
 }  // namespace tutti::detail

@@ -98,12 +98,14 @@ class operation_under_way final : public pending {
       where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
     if (dense_) dense_->pack();
     unpacked_ = dense_ == nullptr;
-    if (program_)
-      program_run_->begin(*program_->bound, call_, where_.next_++);
-    else
-      run_.begin(*prepared_->bound, call_, where_.next_++);
     if (where_.shared_->trace) begun_ = std::chrono::steady_clock::now();
-    const bool complete_already = where_.guarded([&] { return run().go_on(false); });
+    const bool complete_already = where_.guarded([&] {
+      if (program_)
+        program_run_->begin(*program_->bound, call_, where_.next_++);
+      else
+        run_.begin(*prepared_->bound, call_, where_.next_++);
+      return run().go_on(false);
+    });
     if (!complete_already) where_.shared_->active.push_back(&run());
   }
   bool test() override {
@@ -180,20 +182,21 @@ core::prepared& core::found_for(call& c, bool like) {
 }
 
 pending_call core::make_pending(const call& c, bool started) {
+  begin_mixing();
   const bool like = is_like(c, recent_[static_cast<std::size_t>(c.what)]);
   if (!like) validate(c);
   if (started && shared_->set.check) compare_with_others(&c);
   if (idle_.capacity() == 0) idle_.reserve(most_idle);
-  std::unique_ptr<operation_under_way> made;
+  std::unique_ptr<operation_under_way, dismissal> made;
   if (idle_.empty()) {
-    made = std::make_unique<operation_under_way>(*this);
+    made.reset(new operation_under_way(*this));
   } else {
     made.reset(idle_.back());
     idle_.pop_back();
   }
   made->prepare(c, like);
   if (started) made->start();
-  return pending_call(made.release());
+  return made;
 }
 
 void* core::take_memory(std::size_t bytes) {

@@ -193,6 +193,33 @@ void order(const communicator& comm) {
   }
 }
 
+// Sums of small integers wrap, whoever adds them.
+void small_integers(const communicator& comm) {
+  const auto p = static_cast<unsigned>(comm.size());
+  check.equal(comm.allreduce_single(send_buf(std::uint8_t{200}), op(std::plus<>{})),
+              static_cast<std::uint8_t>(200 * p));
+  for (const std::size_t n : {1, 1000}) {
+    const std::vector<std::uint16_t> mine(n, 50000);
+    for (const std::uint16_t one : comm.allreduce(send_buf(mine), op(std::plus<>{})))
+      check.equal(one, static_cast<std::uint16_t>(50000 * p));
+  }
+}
+
+// A blocking call does not ask what else is under way on its own rank: others may be through with it.
+void blocking_beside_nonblocking(const communicator& world) {
+  const communicator comm = world.duplicate();
+  const int p = comm.size();
+  for (int turn = 0; turn < 3; ++turn) {
+    std::vector<int> v(1000, comm.rank() == 0 ? turn : -1);
+    auto sent = comm.ibcast(send_recv_buf(v), send_recv_count(v.size()), algorithm("linear"));
+    check.equal(comm.allreduce_single(send_buf(1), op(std::plus<>{})), p);
+    check.equal(comm.allreduce(send_buf(std::vector<int>(5000, 1)), op(std::plus<>{})),
+                std::vector<int>(5000, p));
+    sent.wait();
+    check.equal(v, std::vector<int>(1000, turn));
+  }
+}
+
 // The state of an operator is that of its call, not of the first one.
 void state(const communicator& comm) {
   const int p = comm.size();
@@ -292,6 +319,8 @@ int main(int argc, char** argv) {
     cases("singles", [&] { singles(comm); });
     cases("order", [&] { order(comm); });
     cases("state", [&] { state(comm); });
+    cases("small_integers", [&] { small_integers(comm); });
+    cases("blocking_beside_nonblocking", [&] { blocking_beside_nonblocking(comm); });
     cases("requests", [&] { requests(comm); });
     cases("plans", [&] { plans(comm); });
     cases("communicators", [&] { communicators(comm); });

@@ -60,6 +60,7 @@ struct dismissal {
     one->dismiss();
   }
 };
+/// Must be gone before its core: hold a std::shared_ptr of that beside it.
 using pending_call = std::unique_ptr<pending, dismissal>;
 
 /// Carries out the call and returns when this rank's part is done. Throws usage_error before anything is sent
@@ -74,7 +75,8 @@ pending_call start_call(core&, const call&);
 /// here, once.
 pending_call prepare_call(core&, const call&);
 
-/// Memory for what lives as long as a call: given back, it serves the next call that wants as much.
+/// Memory for what lives as long as a call: given back, it serves the next call that wants as much. It must be
+/// given back before the core goes.
 void* take_memory(core&, std::size_t bytes);
 void give_memory(core&, void* memory, std::size_t bytes) noexcept;
 

@@ -23,6 +23,11 @@ constexpr bool mpi_has_operator(builtin_op op, element_kind kind) noexcept {
     case element_kind::f80:
       return op == builtin_op::sum || op == builtin_op::product || op == builtin_op::min ||
              op == builtin_op::max;
+    case element_kind::i8:
+    case element_kind::u8:
+    case element_kind::i16:
+    case element_kind::u16:
+      return op != builtin_op::sum;  // Open MPI 4.1.4 saturates where the language wraps
     default:
       return true;
   }
