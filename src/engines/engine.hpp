@@ -5,7 +5,8 @@
 //
 //   extern const engine_entry tutti::engine_<folder>;
 //
-// cmake/engines.cmake makes the table from these folders, so nothing else has to know an engine's name.
+// cmake/engines.cmake makes the table from these folders. An engine's name stands nowhere else in the
+// library, but for mpi's where MPI itself is the subject: adopt(), and launchers.
 #pragma once
 
 #include <cstdint>

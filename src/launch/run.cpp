@@ -132,11 +132,11 @@ void run(const run_options& options, const std::function<void(communicator&)>& p
 
 int run(const run_options& options, const std::function<void(communicator&)>& program, std::nothrow_t) {
   bool said = false;
-  // Over MPI a rank that fails says so at once, since launchers end the job as soon as one process has ended;
-  // those that are only taken out of their waits say nothing.
+  // A rank that is a process says at once that it fails, since launchers end the job as soon as one process
+  // has ended; those that are only taken out of their waits say nothing.
   const auto aloud = [&](communicator& world) {
     const auto say = [&](const char* text) {
-      if (world.native().engine() != "mpi") return;
+      if (find_engine(world.native().engine())->embedded()) return;
       std::fprintf(stderr, "tutti: rank %d failed: %s\n", world.rank(), text);
       said = true;
     };

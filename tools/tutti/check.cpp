@@ -249,7 +249,7 @@ int check_algorithms(const wishes& wish) {
     print_findings(rows);
     fmt::print("{}{} algorithm{}, {} numbers of ranks, {} calls, {} messages: {}\n", faulty != 0 ? "\n" : "",
                rows.size(), rows.size() == 1 ? "" : "s", ranks.size(), all.calls, all.messages,
-               faulty == 0 ? "all proved" : fmt::format("{} algorithms fail", faulty));
+               faulty == 0 ? "all proved" : fmt::format("{} of them fail{}", faulty, faulty == 1 ? "s" : ""));
   }
   return faulty == 0 ? 0 : 1;
 }

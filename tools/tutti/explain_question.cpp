@@ -217,6 +217,9 @@ asked_call read_question(const question& q) {
                         : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
                                                           static_cast<std::uint64_t>(usable_cores())));
   asked.engine = engine_of(q, asked, ranks);
+  if (const engine_entry& e = *find_engine(asked.engine); ranks > e.most_ranks)
+    throw called_wrongly(fmt::format("the engine {} has {} rank{} at most; give --ranks", e.name,
+                                     e.most_ranks, e.most_ranks == 1 ? "" : "s"));
   asked.mpi = pick_mpi(q, asked);
   read_layout(q, asked, ranks);
 
