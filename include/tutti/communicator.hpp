@@ -6,7 +6,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <memory>
 #include <utility>
 
 #include "tutti/collectives.hpp"
@@ -62,7 +61,7 @@ class intercommunicator;
 class communicator : public collectives<communicator> {
  public:
   /// For the library: a program is given its first one by run() or adopt().
-  explicit communicator(std::shared_ptr<detail::core> core)
+  explicit communicator(detail::core_handle core)
       : core_(std::move(core)), rank_(detail::rank_of(*core_)), size_(detail::size_of(*core_)) {}
 
   int rank() const noexcept { return rank_; }  ///< of the caller, 0 .. size() - 1
@@ -97,7 +96,7 @@ class communicator : public collectives<communicator> {
 
   // For front ends: the library's side of this communicator, and what a call of form f says of itself.
   detail::core& native() const noexcept { return *core_; }
-  const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
+  const detail::core_handle& shared() const noexcept { return core_; }
   detail::call_site site(detail::form f) const noexcept {
     return {{*core_, f}, rank_, size_, size_, size_, 0};
   }
@@ -263,7 +262,7 @@ class communicator : public collectives<communicator> {
   }
 
  private:
-  std::shared_ptr<detail::core> core_;
+  detail::core_handle core_;
   int rank_, size_;
 };
 

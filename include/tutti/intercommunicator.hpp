@@ -39,7 +39,7 @@ namespace tutti {
 class intercommunicator : public collectives<intercommunicator> {
  public:
   /// For the library: made by communicator::between().
-  explicit intercommunicator(std::shared_ptr<detail::core> core)
+  explicit intercommunicator(detail::core_handle core)
       : core_(std::move(core)),
         rank_(detail::rank_of(*core_)),
         size_(detail::size_of(*core_)),
@@ -62,7 +62,7 @@ class intercommunicator : public collectives<intercommunicator> {
 
   // For front ends: the library's side of this communicator, and what a call of form f says of itself.
   detail::core& native() const noexcept { return *core_; }
-  const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
+  const detail::core_handle& shared() const noexcept { return core_; }
   detail::call_site site(detail::form f) const noexcept {
     return {
         {*core_, f}, rank_, size_, detail::blocks_given(*core_, f.what), detail::blocks_taken(*core_, f.what),
@@ -70,7 +70,7 @@ class intercommunicator : public collectives<intercommunicator> {
   }
 
  private:
-  std::shared_ptr<detail::core> core_;
+  detail::core_handle core_;
   int rank_, size_, first_;
 };
 

@@ -128,7 +128,7 @@ operation operation_for(callable<Function, Declared>& c) noexcept {
       std::is_same_v<Declared, ops::non_commutative_t> ? builtin_op::user : builtin_for<T, Function>();
   constexpr bool commutes = std::is_same_v<Declared, ops::commutative_t> ||
                             (std::is_same_v<Declared, ops::undeclared_t> && which != builtin_op::user);
-  return {&combine<T, Function>, std::addressof(c.function), which, commutes};
+  return {&combine<T, Function>, address_of(c.function), which, commutes};
 }
 
 /// Which of two operands leaves the other as it is, where that is known.

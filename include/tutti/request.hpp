@@ -8,7 +8,6 @@
 // ranks begin them in the same.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -31,7 +30,7 @@ class held_call {
   ~held_call() = default;
 };
 template <class Result>
-using held = std::unique_ptr<held_call<Result>, dismissal>;
+using held = owner<held_call<Result>>;
 
 [[noreturn]] void refuse_empty_request(const char* what);
 
@@ -73,7 +72,7 @@ class [[nodiscard]] nonblocking_result {
   /// Waits, and returns what the blocking call would. Throws what that would throw while under way;
   /// usage_error where the result was taken already.
   Result wait() {
-    if (held_ == nullptr) detail::refuse_empty_request("wait");
+    if (!held_) detail::refuse_empty_request("wait");
     under_way_->wait();
     return take();
   }
@@ -81,7 +80,7 @@ class [[nodiscard]] nonblocking_result {
   /// Makes progress and does not wait. Returns std::optional of what wait() returns, or bool where that is
   /// void: with a value (true) once, when the call is complete. Throws as wait() does.
   auto test() {
-    if (held_ == nullptr) detail::refuse_empty_request("test");
+    if (!held_) detail::refuse_empty_request("test");
     if constexpr (std::is_void_v<Result>) {
       if (!under_way_->test()) return false;
       take();
@@ -93,7 +92,7 @@ class [[nodiscard]] nonblocking_result {
   }
 
   /// Whether the result is still to be taken: wait() and test() may be called.
-  bool valid() const noexcept { return held_ != nullptr; }
+  bool valid() const noexcept { return static_cast<bool>(held_); }
 
  private:
   Result take() {
@@ -150,7 +149,7 @@ class [[nodiscard]] plan {
 
  private:
   detail::pending& checked(const char* what) {
-    if (prepared_ == nullptr) detail::refuse_empty_request(what);
+    if (!prepared_) detail::refuse_empty_request(what);
     return *prepared_;
   }
 

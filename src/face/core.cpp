@@ -282,14 +282,18 @@ void core::carry_out(const call& c, prepared& p) {
 void run_call(core& c, const call& what) { c.run_blocking(what); }
 pending_call start_call(core& c, const call& what) { return c.make_pending(what, true); }
 pending_call prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
+void keep(core& c) noexcept { c.holders_.fetch_add(1, std::memory_order_relaxed); }
+void drop(core& c) noexcept {
+  if (c.holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &c;
+}
 void* take_memory(core& c, std::size_t bytes) { return c.take_memory(bytes); }
 void give_memory(core& c, void* memory, std::size_t bytes) noexcept { c.give_memory(memory, bytes); }
-std::shared_ptr<core> duplicate(core& c) { return c.duplicate(); }
-std::shared_ptr<core> with_graph(core& c, std::span<const int> sources, std::span<const int> destinations) {
+core_handle duplicate(core& c) { return c.duplicate(); }
+core_handle with_graph(core& c, std::span<const int> sources, std::span<const int> destinations) {
   return c.with({true, {sources.begin(), sources.end()}, {destinations.begin(), destinations.end()}, 0},
                 "graph");
 }
-std::shared_ptr<core> between(core& c, int first) { return c.with({false, {}, {}, first}, "between"); }
+core_handle between(core& c, int first) { return c.with({false, {}, {}, first}, "between"); }
 int blocks_given(const core& c, collective what) noexcept { return c.blocks_given(what); }
 int blocks_taken(const core& c, collective what) noexcept { return c.blocks_taken(what); }
 int first_group(const core& c) noexcept { return c.graph().first_group; }

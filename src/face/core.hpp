@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -63,6 +64,8 @@ class core {
  public:
   core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape = {});
   ~core();
+  core(const core&) = delete;
+  core& operator=(const core&) = delete;
 
   int rank() const noexcept { return where_->members().rank(); }
   int size() const noexcept { return where_->members().size(); }
@@ -83,8 +86,8 @@ class core {
   void give_memory(void* memory, std::size_t bytes) noexcept;
   /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
   void compare_trees();
-  std::shared_ptr<core> duplicate();
-  std::shared_ptr<core> with(topology shape, const char* operation);
+  core_handle duplicate();
+  core_handle with(topology shape, const char* operation);
   void release() noexcept;
   const char* last_algorithm(collective what) const noexcept {
     return recent_[static_cast<std::size_t>(what)].algorithm;
@@ -94,6 +97,8 @@ class core {
 
  private:
   friend class operation_under_way;
+  friend void keep(core&) noexcept;
+  friend void drop(core&) noexcept;
 
   // The program of a composed call. What its calls run depends on all that is agreed, and on the algorithm
   // that the call names.
@@ -234,7 +239,7 @@ class core {
   std::shared_ptr<rank_state> shared_;
   std::unique_ptr<context> where_;
   topology topology_;
-  std::shared_ptr<core> within_;  // between two groups: both as one, for what the library itself exchanges
+  core_handle within_;  // between two groups: both as one, for what the library itself exchanges
   links links_;
   std::shared_ptr<const hierarchy> own_layout_;  // where the ranks are not all of the job's
   const hierarchy* layout_;
@@ -253,6 +258,7 @@ class core {
   std::vector<idle_memory> idle_memory_;
   std::uint32_t next_ = 0;
   bool released_ = false;
+  std::atomic<std::size_t> holders_{1};  // see core_handle
   // The engine's own collectives, made at once and begun, do not meet one another over MPI, so all ranks must
   // do the same: begin them from the first nonblocking call of this communicator on, which all ranks make in
   // the same place of its calls. What is under way on a rank says nothing of the others.

@@ -187,7 +187,7 @@ pending_call core::make_pending(const call& c, bool started) {
   if (!like) validate(c);
   if (started && shared_->set.check) compare_with_others(&c);
   if (idle_.capacity() == 0) idle_.reserve(most_idle);
-  std::unique_ptr<operation_under_way, dismissal> made;
+  owner<operation_under_way> made;
   if (idle_.empty()) {
     made.reset(new operation_under_way(*this));
   } else {

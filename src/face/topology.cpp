@@ -41,15 +41,15 @@ std::uint64_t core::unused_number() {
   return next;
 }
 
-std::shared_ptr<core> core::duplicate() {
+core_handle core::duplicate() {
   if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
   if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
   if (shared_->set.check) compare_with_others(nullptr);
-  return std::make_shared<core>(shared_,
-                                where_->door().open(where_->members(), unused_number(), where_.get()));
+  return core_handle(
+      new core(shared_, where_->door().open(where_->members(), unused_number(), where_.get())));
 }
 
-std::shared_ptr<core> core::with(topology shape, const char* operation) {
+core_handle core::with(topology shape, const char* operation) {
   if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
   if (inter() && &whole() == this)
     refuse(operation, "communicator", "has two groups", "use one of one group");
@@ -69,8 +69,8 @@ std::shared_ptr<core> core::with(topology shape, const char* operation) {
     if (shape.graph) check_graph(shape);
   }
   const auto open = [&] { return where_->door().open(where_->members(), unused_number(), where_.get()); };
-  auto made = std::make_shared<core>(shared_, open(), std::move(shape));
-  if (made->inter()) made->within_ = std::make_shared<core>(shared_, open());
+  core_handle made(new core(shared_, open(), std::move(shape)));
+  if (made->inter()) made->within_ = core_handle(new core(shared_, open()));
   return made;
 }
 

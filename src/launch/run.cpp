@@ -107,8 +107,8 @@ outcome start(const run_options& options, const std::function<void(communicator&
     shared->by = by;
     shared->engine_conditions = detail::engine_conditions_of(*by->trees, door, door.rank() == 0);
     shared->begin_trace();
-    communicator world(std::make_shared<detail::core>(
-        shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
+    communicator world(detail::core_handle(
+        new detail::core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr))));
     if (door.node() == nullptr) world.native().compare_trees();
     program(world);
     if (door.rank() == 0) detail::say_unused_overrides(*shared);

@@ -22,11 +22,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 
 #include "tutti/core/call.hpp"
+#include "tutti/core/owner.hpp"
 
 namespace tutti {
 class communicator;
@@ -53,15 +53,8 @@ class pending {
   ~pending() = default;
 };
 
-/// What is used again, and so not deleted but dismissed.
-struct dismissal {
-  template <class T>
-  void operator()(T* one) const noexcept {
-    one->dismiss();
-  }
-};
-/// Must be gone before its core: hold a std::shared_ptr of that beside it.
-using pending_call = std::unique_ptr<pending, dismissal>;
+/// Must be gone before its core: hold a core_handle beside it.
+using pending_call = owner<pending>;
 
 /// Carries out the call and returns when this rank's part is done. Throws usage_error before anything is sent
 /// where the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
@@ -75,22 +68,22 @@ pending_call start_call(core&, const call&);
 /// here, once.
 pending_call prepare_call(core&, const call&);
 
-/// Memory for what lives as long as a call: given back, it serves the next call that wants as much. It must be
-/// given back before the core goes.
+/// Memory for what lives as long as a call: given back, it serves the next call that wants as much. It must
+/// be given back before the core goes.
 void* take_memory(core&, std::size_t bytes);
 void give_memory(core&, void* memory, std::size_t bytes) noexcept;
 
 /// Collective: a communicator with the same ranks whose traffic meets none of the old one's.
-std::shared_ptr<core> duplicate(core&);
+core_handle duplicate(core&);
 
 /// Collective: the same ranks, each with its neighbours: those that it receives from, and those that it sends
 /// to. The neighbour collectives serve it. Throws usage_error where a neighbour is no rank; with checks on,
 /// mismatch_error where one rank names a neighbour that does not name it.
-std::shared_ptr<core> with_graph(core&, std::span<const int> sources, std::span<const int> destinations);
+core_handle with_graph(core&, std::span<const int> sources, std::span<const int> destinations);
 
 /// Collective: two groups, ranks [0, first) and the others. Every collective goes between them. Throws
 /// usage_error where one of them would be empty.
-std::shared_ptr<core> between(core&, int first);
+core_handle between(core&, int first);
 
 /// How many blocks this rank gives and takes in a collective: the number of ranks, of neighbours, or of ranks
 /// in the other group.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -45,24 +44,26 @@ class dynamic_array {
 
   dynamic_array() = default;
   explicit dynamic_array(std::size_t n) : data_(n == 0 ? nullptr : new T[n]()), size_(n) {}
+  ~dynamic_array() { delete[] data_; }
   template <class U>
   dynamic_array(std::initializer_list<U> values) : dynamic_array(values.size()) {
     T* to = data();
     for (const U& value : values) *to++ = value;
   }
+  // Once the first constructor is through, an exception of the rest deletes the elements.
   dynamic_array(const dynamic_array& other) : dynamic_array(other.size_) {
     for (std::size_t i = 0; i < size_; ++i) data_[i] = other.data_[i];
   }
   dynamic_array(dynamic_array&& other) noexcept
-      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   dynamic_array& operator=(dynamic_array other) noexcept {
-    data_ = std::move(other.data_);
-    size_ = other.size_;
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
     return *this;
   }
 
-  T* data() noexcept { return data_.get(); }
-  const T* data() const noexcept { return data_.get(); }
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   T* begin() noexcept { return data(); }
@@ -86,7 +87,7 @@ class dynamic_array {
   }
 
  private:
-  std::unique_ptr<T[]> data_;
+  T* data_ = nullptr;
   std::size_t size_ = 0;
 };
 
@@ -153,6 +154,12 @@ inline constexpr bool is_packed_bool = false;
 template <class A>
 inline constexpr bool is_packed_bool<std::vector<bool, A>> = true;
 
+/// As std::addressof, without <memory>.
+template <class T>
+constexpr T* address_of(T& one) noexcept {
+  return __builtin_addressof(one);
+}
+
 template <class C>
 constexpr auto* data_of(C& c) noexcept {
   if constexpr (std::is_bounded_array_v<C>)
@@ -160,7 +167,7 @@ constexpr auto* data_of(C& c) noexcept {
   else if constexpr (nature_of<C>() == nature::contiguous)
     return c.data();
   else
-    return std::addressof(c);
+    return address_of(c);
 }
 template <class C>
 constexpr std::size_t size_of(const C& c) noexcept {

@@ -3,7 +3,6 @@
 // What every collective of communicator does: judge the call, fill a frame, run it.
 #pragma once
 
-#include <memory>
 #include <new>
 
 #include "tutti/face/frame.hpp"
@@ -17,11 +16,10 @@ template <class Frame>
 class held_frame final : public held_call<typename Frame::result_type> {
  public:
   template <class... Args>
-  static auto make(const std::shared_ptr<core>& where, Args&&... args) {
+  static auto make(const core_handle& where, Args&&... args) {
     void* memory = place(*where);
     try {
-      return std::unique_ptr<held_frame, dismissal>(::new (memory)
-                                                        held_frame(where, static_cast<Args&&>(args)...));
+      return owner<held_frame>(::new (memory) held_frame(where, static_cast<Args&&>(args)...));
     } catch (...) {
       replace(*where, memory);
       throw;
@@ -29,14 +27,14 @@ class held_frame final : public held_call<typename Frame::result_type> {
   }
   typename Frame::result_type finish() override { return frame.finish(); }
   void dismiss() noexcept override {
-    const std::shared_ptr<core> where = std::move(where_);
+    const core_handle where = std::move(where_);
     this->~held_frame();
     replace(*where, this);
   }
 
  private:
   template <class... Args>
-  explicit held_frame(const std::shared_ptr<core>& where, Args&&... args)
+  explicit held_frame(const core_handle& where, Args&&... args)
       : where_(where), frame(what_, static_cast<Args&&>(args)...) {}
   ~held_frame() = default;
 
@@ -55,7 +53,7 @@ class held_frame final : public held_call<typename Frame::result_type> {
       ::operator delete (memory, std::align_val_t{alignof(held_frame)});
   }
 
-  std::shared_ptr<core> where_;
+  core_handle where_;
   call what_;
 
  public:

@@ -27,8 +27,8 @@ communicator adopt(MPI_Comm comm) {
                    name.c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);
   shared->begin_trace();
-  communicator world(std::make_shared<detail::core>(
-      shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr)));
+  communicator world(detail::core_handle(
+      new detail::core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr))));
   world.native().compare_trees();
   return world;
 }

@@ -76,7 +76,7 @@ std::vector<wanted> read_calls(const char* file) {
 // What a call is made on: the job, two groups, or neighbours in a ring.
 struct places {
   detail::core& job;
-  std::shared_ptr<detail::core> groups, ring;
+  detail::core_handle groups, ring;
 
   explicit places(communicator& comm, const std::vector<wanted>& calls) : job(comm.native()) {
     bool inter = false, neighborly = false;
