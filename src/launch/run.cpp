@@ -81,7 +81,11 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
   return make_ranks(engine, how, options.argc, options.argv, options.header, program);
 }
 
-outcome start(const run_options& options, const std::function<void(communicator&)>& program) {
+using failure_notice = std::function<void(const endpoint&, const char*)>;
+
+// `tell` hears at once of a rank that fails by itself, also before the program has begun there.
+outcome start(const run_options& options, const std::function<void(communicator&)>& program,
+              const failure_notice& tell) {
   detail::settings set;
   std::array<forced_choice, collective_names.size()> forced;
   // What is wrong with the variables of one process is told when MPI is up: others wait for it there.
@@ -95,7 +99,7 @@ outcome start(const run_options& options, const std::function<void(communicator&
   }
   std::mutex loading;  // of the trees, by the first rank of this process: it knows the engine
   std::shared_ptr<const selection> by;
-  return launch_ranks(options, [&](endpoint& door) {
+  const auto rank_main = [&](endpoint& door) {
     if (wrong) std::rethrow_exception(wrong);
     auto shared = std::make_shared<detail::rank_state>();
     shared->door = &door;
@@ -112,13 +116,26 @@ outcome start(const run_options& options, const std::function<void(communicator&
     if (door.node() == nullptr) world.native().compare_trees();
     program(world);
     if (door.rank() == 0) detail::say_unused_overrides(*shared);
+  };
+  return launch_ranks(options, [&](endpoint& door) {
+    try {
+      rank_main(door);
+    } catch (const peer_error&) {  // only taken out of its wait
+      throw;
+    } catch (const std::exception& e) {
+      if (tell) tell(door, e.what());
+      throw;
+    } catch (...) {
+      if (tell) tell(door, "an exception that is not a std::exception");
+      throw;
+    }
   });
 }
 
 }  // namespace
 
 void run(const run_options& options, const std::function<void(communicator&)>& program) {
-  const outcome end = start(options, program);
+  const outcome end = start(options, program, nullptr);
   if (end.failed_rank < 0) return;
   if (end.what) {
     try {
@@ -133,27 +150,14 @@ void run(const run_options& options, const std::function<void(communicator&)>& p
 int run(const run_options& options, const std::function<void(communicator&)>& program, std::nothrow_t) {
   bool said = false;
   // A rank that is a process says at once that it fails, since launchers end the job as soon as one process
-  // has ended; those that are only taken out of their waits say nothing.
-  const auto aloud = [&](communicator& world) {
-    const auto say = [&](const char* text) {
-      if (find_engine(world.native().engine())->embedded()) return;
-      std::fprintf(stderr, "tutti: rank %d failed: %s\n", world.rank(), text);
-      said = true;
-    };
-    try {
-      program(world);
-    } catch (const peer_error&) {
-      throw;
-    } catch (const std::exception& e) {
-      say(e.what());
-      throw;
-    } catch (...) {
-      say("an exception that is not a std::exception");
-      throw;
-    }
+  // has ended.
+  const auto say = [&](const endpoint& door, const char* text) {
+    if (find_engine(door.engine())->embedded()) return;
+    std::fprintf(stderr, "tutti: rank %d failed: %s\n", door.rank(), text);
+    said = true;
   };
   try {
-    const outcome end = start(options, aloud);
+    const outcome end = start(options, program, say);
     if (end.failed_rank < 0) return 0;
     if (end.what && !said)
       std::fprintf(stderr, "tutti: rank %d failed: %s\n", end.failed_rank, end.text.c_str());
