@@ -4,10 +4,10 @@
 // machine, however loaded. A call's price is what a run of many calls has more than one of few.
 #pragma once
 
-#include <array>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -59,15 +59,12 @@ inline costs read_costs(const std::string& file) {
 
 /// Empty where valgrind cannot be run.
 inline costs run_counted(const std::string& command) {
-  std::array<char, 32> file{"/tmp/tutti_callgrind_XXXXXX"};
-  const int handle = mkstemp(file.data());
-  if (handle < 0) return {};
-  close(handle);
-  const std::string all =
-      "valgrind --tool=callgrind --callgrind-out-file=" + std::string(file.data()) + " " + command;
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("tutti-callgrind-" + std::to_string(getpid()))).string();
+  const std::string all = "valgrind --tool=callgrind '--callgrind-out-file=" + file + "' " + command;
   const int status = std::system((all + " > /dev/null 2>&1").c_str());
-  costs counted = status == 0 ? read_costs(file.data()) : costs{};
-  std::remove(file.data());
+  costs counted = status == 0 ? read_costs(file) : costs{};
+  std::remove(file.c_str());
   return counted;
 }
 

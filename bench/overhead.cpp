@@ -97,14 +97,18 @@ double by_library(long calls, const char* engine, int ranks, const char* algorit
   return elapsed;
 }
 
-// The same by iallreduce(...).wait(), or by the start() and wait() of a plan.
-double by_request(long calls, bool persistent) {
+tutti::run_options two_fibers() {
   tutti::run_options o;
   o.engine = "fibers";
   o.ranks = 2;
   o.workers = 1;
+  return o;
+}
+
+// The same by iallreduce(...).wait(), or by the start() and wait() of a plan.
+double by_request(long calls, bool persistent) {
   const auto start = clock_type::now();
-  tutti::run(o, [&](tutti::communicator& world) {
+  tutti::run(two_fibers(), [&](tutti::communicator& world) {
     double mine = world.rank(), sum = 0;
     const std::span<double> in(&mine, 1), out(&sum, 1);
     auto plan = world.allreduce_init(tutti::send_buf(in), tutti::recv_buf(out), tutti::op(std::plus<>{}));
@@ -125,12 +129,8 @@ double by_request(long calls, bool persistent) {
 // Calls of 1 and of 7 doubles in turn, or of one of these alone: 8 bytes are the engine's own collective, 56
 // are a schedule.
 double by_counts(long calls, std::size_t even, std::size_t odd) {
-  tutti::run_options o;
-  o.engine = "fibers";
-  o.ranks = 2;
-  o.workers = 1;
   const auto start = clock_type::now();
-  tutti::run(o, [&](tutti::communicator& world) {
+  tutti::run(two_fibers(), [&](tutti::communicator& world) {
     std::array<double, 7> mine{}, sum{};
     for (long i = 0; i < calls; ++i) {
       const std::size_t n = i % 2 == 0 ? even : odd;

@@ -15,8 +15,8 @@ namespace tests {
 class scratch_folder {
  public:
   scratch_folder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "tutti-test-").string() + "XXXXXX";  // as mkdtemp wants it
+    std::string name = (std::filesystem::temp_directory_path() / "tutti-test-").string() +
+                       std::string(6, 'X');  // mkdtemp's form
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for files");
     where_ = name;
   }

@@ -210,6 +210,9 @@ TEST(explain, wrong_questions_end_with_2) {
     EXPECT_EQ(e.status, 2) << call;
     EXPECT_NE(e.text.find(text), e.text.npos) << call << " says " << e.text;
   }
+  const ending many = tutti("explain allreduce --engine threads --ranks 5000");
+  EXPECT_EQ(many.status, 2);
+  EXPECT_TRUE(says(many.text, "the engine threads has 4096 ranks at most"));
   EXPECT_EQ(tutti("explain allreduce --ranks 0").status, 2);
   EXPECT_EQ(shell("TUTTI_COLL_FALLBACK=maybe '" TUTTI_TOOL "' explain barrier").status, 2);
   EXPECT_EQ(shell("TUTTI_ALLREDUCE_ALGORITHM=rnig '" TUTTI_TOOL "' explain barrier").status, 2);

@@ -2,10 +2,8 @@
 //
 // One call from its arguments to its result: fills tutti::call, infers what was left out, makes room, and
 // builds what is returned. The same for blocking calls (arguments are referred to, the frame stands on the
-// stack) and for the others (arguments are moved in, the frame lives in the request).
-//
-// Longer than a file should be, and left whole: every family of collectives reads the same arguments through
-// member templates, which a base class would make each use spell out as `this->template`.
+// stack) and for the others (arguments are moved in, the frame lives in the request). What each family of
+// collectives makes of its arguments is in families.hpp.
 #pragma once
 
 #include <optional>
@@ -198,363 +196,26 @@ class frame {
     if (!reads) refuse_call(s, in_name, "is missing at the root", "the root must say what it sends");
   }
 
-  // --- the families ---
-  void bcast(const call_site& s) {
-    constexpr bool fixed = F.single || nature_of<out_type>() == nature::single;
-    const bool at_root = s.rank == call_.root;
-    std::size_t n = 1;
-    const auto at_the_root = [&] {
-      require_buffer(s);
-      if (fixed)
-        n = 1;
-      else if (!length_given(s, n))
-        n = in_size();
-      if constexpr (F.single)
-        require_single(s, in_size(), 1);
-      else
-        check_within(s, length_name, n, in_size());
-    };
-    if constexpr (has_in<send_recv_count> || fixed) {
-      if (at_root)
-        at_the_root();
-      else
-        length_given(s, n);
-    } else {
-      if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
-      n = count_by_bcast(s, call_.root, n);
-    }
-    if (s.beside(call_.root)) n = 0;
-    if (at_root && both_ways)
-      call_.output = const_cast<void*>(in_data());
-    else
-      make_room(s, n);
-    call_.input = call_.output;
-    call_.count = n;
-    put_count<send_recv_count>(s, n);
-  }
-
-  void reduction(const call_site& s) {
-    constexpr bool scatters = F.what == collective::reduce_scatter_block;
-    const std::size_t blocks = scatters ? static_cast<std::size_t>(s.gives) : 1;
-    std::size_t n = 0;
-    if constexpr (scatters && has_in<recv_count>) {
-      n = count_given<recv_count>(s);
-      check_within(s, recv_count, n * blocks, in_size());
-    } else if (length_given(s, n)) {
-      check_within(s, length_name, n * blocks, in_size());
-    } else {
-      n = scatters ? divided(s, in_name, in_size()) : in_size();
-    }
-    require_single(s, n, 1);
-    if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
-      using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
-      if (!has_identity<T, function> && s.rank == 0)
-        refuse_call(s, values_on_rank_0,
-                    "is missing: nothing is known that the operator could give to rank 0",
-                    "pass values_on_rank_0(...), or a recv_buf whose values stay there");
-    }
-    if constexpr (F.what == collective::exscan && has<values_on_rank_0>) {
-      const std::size_t values = size_of(data<values_on_rank_0>());
-      if (values != 1 && values < n) refuse_size(s, values_on_rank_0, values, n);
-    }
-    call_.count = n;
-    if constexpr (in_place) {
-      use_in_place(s, in_size());
-    } else {
-      call_.input = in_data();
-      if (F.what != collective::reduce || s.rank == call_.root)
-        make_room(s, n);
-      else
-        leave_empty();
-    }
-    // Rank 0 receives nothing, but is given what stands there instead.
-    if (F.what == collective::exscan && s.rank == 0 && n != 0 && call_.output == nullptr)
-      refuse_call(s, out_name, "is null, with a count of " + std::to_string(n),
-                  "pass a buffer of that many elements");
-    put_count<send_recv_count>(s, n);
-    put_count<recv_count>(s, n);
-  }
-
-  void reduce_scatter(const call_site& s) {
-    const counts_view counts = view_of<recv_counts>();
-    const std::size_t all = extent_of(s, recv_counts, counts, recv_displs, {}, false);
-    check_within(s, recv_counts, all, in_size());
-    call_.count = counts[static_cast<std::size_t>(s.first_group == 0 ? s.rank : s.local_rank())];
-    call_.in_counts = call_.out_counts = counts;
-    if constexpr (in_place) {
-      use_in_place(s, in_size());
-    } else {
-      call_.input = in_data();
-      make_room(s, call_.count);
-    }
-  }
-
-  // gather, allgather, alltoall: the length of a block is known to its sender.
-  void regular(const call_site& s) {
-    const bool receives = F.what != collective::gather || s.rank == call_.root;
-    const auto p = static_cast<std::size_t>(s.takes);
-    const bool many = F.what == collective::alltoall || (in_place && receives);
-    std::size_t n = 0;
-    if (!length_given(s, n))
-      n = many ? divided(s, in_name, in_size()) : in_size();
-    else if (!in_place)
-      check_within(s, length_name, many ? n * p : n, in_size());
-    check_received(s, n, receives);
-    call_.count = n;
-    if constexpr (in_place) {
-      use_in_place(s, many ? n * p : n);
-    } else {
-      call_.input = in_data();
-      if (receives)
-        make_room(s, n * p);
-      else
-        leave_empty();
-    }
-    put_lengths(s, n);
-  }
-
-  void scatter(const call_site& s) {
-    const bool at_root = s.rank == call_.root;
-    const auto p = static_cast<std::size_t>(s.gives);
-    std::size_t n = 1;
-    const auto at_the_root = [&] {
-      require_buffer(s);
-      require_single(s, in_size(), p);
-      if (!length_given(s, n))
-        n = divided(s, in_name, in_size());
-      else
-        check_within(s, length_name, n * p, in_size());
-      check_received(s, n, true);
-    };
-    if constexpr (has_in<recv_count> || has_in<send_recv_count> || F.single) {
-      if (at_root)
-        at_the_root();
-      else if constexpr (has_in<recv_count>)
-        n = count_given<recv_count>(s);
-      else
-        length_given(s, n);
-    } else {
-      if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
-      n = count_by_bcast(s, call_.root, n);
-    }
-    if (s.beside(call_.root)) n = 0;
-    call_.count = n;
-    receive_scattered(s, n);
-    put_lengths(s, n);
-  }
-
-  void gatherv(const call_site& s) {
-    constexpr bool everywhere = F.what == collective::allgatherv || F.what == collective::neighbor_allgatherv;
-    const bool receives = everywhere || s.rank == call_.root;
-    const auto me = static_cast<std::size_t>(s.rank);
-    counts_view counts = view_of<recv_counts>();
-    const auto send_length = [&] {
-      if (!length_given(s, length_))
-        length_ = in_size();
-      else
-        check_within(s, length_name, length_, in_size());
-    };
-    if constexpr (F.even) {
-      send_length();
-      if (has_in<recv_count>) check_received(s, length_, true);
-      counts = even_counts(s.takes, length_);
-      put_lengths(s, length_);
-    } else if constexpr (has_in<recv_counts>) {
-      if constexpr (in_place)
-        length_ = receives && me < counts.size() ? counts[me] : in_size();
-      else
-        send_length();
-    } else {
-      std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.takes)) : nullptr;
-      const auto exchange = [&](std::size_t n) {
-        if constexpr (everywhere)
-          counts_by_allgather(s, n, all);
-        else
-          counts_by_gather(s, call_.root, n, all);
-      };
-      agree(send_length, [&] { exchange(refused_count); });
-      exchange(length_);
-      counts = inferred_.view();
-    }
-    call_.input = in_data();
-    call_.count = length_;
-    call_.in_counts = {&length_, 1};
-    if (receives)
-      receive_blocks(s, counts);
-    else if constexpr (in_place)
-      call_.in_place = true, call_.output = const_cast<void*>(call_.input);
-    else
-      leave_empty();
-    if constexpr (!F.even) put_count<send_count>(s, length_);
-  }
-
-  void scatterv(const call_site& s) {
-    const bool at_root = s.rank == call_.root;
-    const auto at_the_root = [&] {
-      require_buffer(s);
-      if (!has_in<send_counts>)
-        refuse_call(s, send_counts, "is missing at the root", "the root must say who gets what");
-      send_blocks(s);
-    };
-    if constexpr (has_in<recv_count>) {
-      if (at_root) at_the_root();
-      length_ = count_given<recv_count>(s);
-    } else {
-      if (at_root) agree([&] { at_the_root(); }, [&] { count_by_scatter(s, call_.root, {}, true); });
-      length_ = count_by_scatter(s, call_.root, call_.in_counts, false);
-    }
-    call_.count = length_;
-    call_.out_counts = {&length_, 1};
-    receive_scattered(s, length_);
-    put_count<recv_count>(s, length_);
-    if (at_root) put_counts_and_displs<send_counts, send_displs>(s, call_.in_counts);
-  }
-
-  counts_view even_counts(int n, std::size_t length) {
-    std::size_t* all = inferred_.make(static_cast<std::size_t>(n));
-    for (int i = 0; i < n; ++i) all[i] = length;
-    return inferred_.view();
-  }
-
-  // neighbor_alltoall: all blocks of one length, which a rank that sends to nobody has to be told.
-  void even_alltoall(const call_site& s) {
-    std::size_t n = 0;
-    if (!length_given(s, n)) {
-      n = divided(s, in_name, in_size());
-      if (s.gives == 0 && s.takes != 0) {
-        if constexpr (has_in<recv_count>)
-          n = count_given<recv_count>(s);
-        else
-          refuse_call(s, recv_count, "is missing on a rank that sends to nobody",
-                      "say how much comes from each");
-      }
-    } else {
-      check_within(s, length_name, n * static_cast<std::size_t>(s.gives), in_size());
-    }
-    check_received(s, n, true);
-    const counts_view all = even_counts(s.gives > s.takes ? s.gives : s.takes, n);
-    call_.in_counts = all.first(static_cast<std::size_t>(s.gives));
-    call_.out_counts = all.first(static_cast<std::size_t>(s.takes));
-    call_.input = in_data();
-    make_room(s, n * static_cast<std::size_t>(s.takes));
-    put_lengths(s, n);
-  }
-
-  // Blocks of any layout each: counts are of layouts, displacements are bytes, and so are sizes.
-  void alltoallw(const call_site& s) {
-    call_.type = element_of<std::byte>();
-    if constexpr (!in_place) {
-      const std::span<const layout> types = data<send_types>();
-      call_.in_counts = view_of<send_counts>();
-      call_.in_displs = view_of<send_displs>();
-      call_.in_types = types.data();
-      check_within(s, send_counts,
-                   extent_of_types(s, send_counts, call_.in_counts, send_displs, call_.in_displs,
-                                   has_in<send_displs>, send_types, types),
-                   in_size() * sizeof(T));
-      call_.input = in_data();
-    }
-    const std::span<const layout> types = data<recv_types>();
-    call_.out_counts = view_of<recv_counts>();
-    call_.out_displs = view_of<recv_displs>();
-    call_.out_types = types.data();
-    const std::size_t end = extent_of_types(s, recv_counts, call_.out_counts, recv_displs, call_.out_displs,
-                                            has_in<recv_displs>, recv_types, types);
-    const std::size_t elements = (end + sizeof(T) - 1) / sizeof(T);
-    if constexpr (in_place) {
-      check_within(s, recv_counts, elements, in_size());
-      use_in_place(s, in_size());
-    } else {
-      make_room(s, elements);
-    }
-  }
-
-  void alltoallv(const call_site& s) {
-    if constexpr (in_place) {
-      receive_blocks(s, view_of<recv_counts>());
-      call_.in_counts = call_.out_counts;
-      call_.in_displs = call_.out_displs;
-    } else {
-      counts_view counts = view_of<recv_counts>();
-      if constexpr (has_in<recv_counts>) {
-        send_blocks(s);
-      } else {
-        std::size_t* received = inferred_.make(static_cast<std::size_t>(s.takes));
-        agree([&] { send_blocks(s); }, [&] { counts_by_alltoall(s, nullptr, received); });
-        counts_by_alltoall(s, &call_.in_counts, received);
-        counts = inferred_.view();
-      }
-      call_.input = in_data();
-      receive_blocks(s, counts);
-      put_counts_and_displs<send_counts, send_displs>(s, call_.in_counts);
-    }
-  }
-
-  // --- what they share ---
-  // A rank whose own check fails tells the others in the exchange that they wait in.
+  // --- the families, and what they share (families.hpp) ---
+  void bcast(const call_site& s);
+  void reduction(const call_site& s);
+  void reduce_scatter(const call_site& s);
+  void regular(const call_site& s);
+  void scatter(const call_site& s);
+  void gatherv(const call_site& s);
+  void scatterv(const call_site& s);
+  counts_view even_counts(int n, std::size_t length);
+  void even_alltoall(const call_site& s);
+  void alltoallw(const call_site& s);
+  void alltoallv(const call_site& s);
   template <class Check, class Tell>
-  static void agree(Check&& check, Tell&& tell) {
-    try {
-      check();
-    } catch (...) {
-      tell();
-      throw;
-    }
-  }
-  void check_received(const call_site& s, std::size_t n, bool receives) {
-    if constexpr (has_in<recv_count>) {
-      if (receives && count_given<recv_count>(s) != n)
-        refuse_call(s, recv_count,
-                    "is " + std::to_string(data<recv_count>()) + ", but blocks of " + std::to_string(n) +
-                        " elements are sent",
-                    "leave it out, or give the length that is sent");
-    } else {
-      (void)s, (void)n, (void)receives;
-    }
-  }
-  void put_lengths(const call_site& s, std::size_t n) {
-    put_count<send_count>(s, n);
-    put_count<recv_count>(s, n);
-    put_count<send_recv_count>(s, n);
-  }
-  // Off the root nothing is received: what the result owns is empty, what the caller owns is not touched.
-  void leave_empty() {
-    if constexpr (explicit_out && owns<out_name> && out_policy() == resize_policy::resize_to_fit)
-      out().resize(0);
-  }
-  void receive_scattered(const call_site& s, std::size_t n) {
-    if (s.rank != call_.root) {
-      if (s.beside(call_.root)) return leave_empty();
-      make_room(s, n);
-      if constexpr (in_place) call_.in_place = true, call_.input = call_.output;
-      return;
-    }
-    call_.input = in_data();
-    if constexpr (in_place)
-      call_.in_place = true, call_.output = const_cast<void*>(call_.input);
-    else if (s.first_group != 0)
-      leave_empty();
-    else
-      make_room(s, n);
-  }
-  void send_blocks(const call_site& s) {
-    call_.in_counts = view_of<send_counts>();
-    call_.in_displs = view_of<send_displs>();
-    const std::size_t end =
-        extent_of(s, send_counts, call_.in_counts, send_displs, call_.in_displs, has_in<send_displs>);
-    check_within(s, send_counts, end, in_size());
-  }
-  void receive_blocks(const call_site& s, const counts_view& counts) {
-    call_.out_counts = counts;
-    call_.out_displs = view_of<recv_displs>();
-    const std::size_t end =
-        extent_of(s, recv_counts, counts, recv_displs, call_.out_displs, has_in<recv_displs>);
-    if constexpr (in_place)
-      use_in_place(s, end);
-    else
-      make_room(s, end);
-    put_counts_and_displs<recv_counts, recv_displs>(s, counts);
-  }
+  static void agree(Check&& check, Tell&& tell);
+  void check_received(const call_site& s, std::size_t n, bool receives);
+  void put_lengths(const call_site& s, std::size_t n);
+  void leave_empty();
+  void receive_scattered(const call_site& s, std::size_t n);
+  void send_blocks(const call_site& s);
+  void receive_blocks(const call_site& s, const counts_view& counts);
 
   // --- the result ---
   static constexpr bool by_reference = F.how == mode::persistent;
@@ -697,3 +358,5 @@ class frame {
 };
 
 }  // namespace tutti::detail
+
+#include "tutti/face/families.hpp"

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collectives that combine elements, within one group and between two alike. communicator.hpp says what
+// holds for all collectives, collectives.hpp how to read what stands here; scans go within one group only,
+// and are in communicator.hpp.
+#pragma once
+
+#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
+#include "tutti/face/invoke.hpp"
+
+namespace tutti {
+
+/// A part of collectives. Nothing else derives from it.
+template <class Self>
+class reductions {
+ public:
+  /// All ranks' elements combined, at the root.
+  ///
+  /// `reduce(send_buf(v), op(f), [root], [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
+  ///
+  /// n elements on each rank: all of v, or the first send_recv_count (send_count is the same here). Element i
+  /// of the result is element i of rank 0, op that of rank 1, ... op that of rank p - 1. The root receives n
+  /// elements; the others an empty container, and an lvalue recv_buf of theirs is not touched. reduce_single
+  /// combines one element, and returns a std::optional<T>, empty off the root.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> v = {world.rank(), 1};
+  /// std::vector<int> sums = world.reduce(send_buf(v), op(std::plus<>{}), root(0));
+  /// if (world.is_root()) assert(sums[1] == world.size());
+  ///
+  /// std::optional<int> most = world.reduce_single(send_buf(world.rank()), op(ops::max<>{}));
+  /// assert(most.has_value() == world.is_root());
+  /// ```
+  template <class... Args>
+  auto reduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce}, void>(self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ireduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// All ranks' elements combined, on all ranks: as reduce, with the result everywhere.
+  ///
+  /// `allreduce(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
+  ///
+  /// n elements in and n out on each rank. allreduce_single combines one element into one, which it returns.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> v = {world.rank(), 1};
+  /// std::vector<int> sums = world.allreduce(send_buf(v), op(std::plus<>{}));
+  /// assert(sums[1] == world.size());
+  ///
+  /// world.allreduce(send_recv_buf(v), op(std::plus<>{}));  // in place
+  /// assert(v == sums);
+  ///
+  /// int last = world.allreduce_single(send_buf(world.rank()), op(ops::max<>{}));
+  /// assert(last == world.size() - 1);
+  /// ```
+  template <class... Args>
+  auto allreduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce}, void>(self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iallreduce(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allreduce_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// All ranks' elements combined, and cut into blocks of given lengths, one for each rank.
+  ///
+  /// `reduce_scatter(send_buf(v), op(f), recv_counts(c), [recv_buf])`, in place `send_recv_buf(v)`
+  ///
+  /// c is the same on all ranks and has p entries. v holds at least sum(c) elements; rank i receives block i,
+  /// of c[i] elements. In place the result stands in the first c[i] elements of v.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> c(world.size(), 1), v(world.size() + 1, 1);
+  /// c[0] = 2;
+  /// auto part = world.reduce_scatter(send_buf(v), op(std::plus<>{}), recv_counts(c));
+  /// assert(part.front() == world.size());
+  /// ```
+  template <class... Args>
+  auto reduce_scatter(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter}, void>(self(),
+                                                                          static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ireduce_scatter(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::nonblocking}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_scatter_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::persistent}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// All ranks' elements combined, and cut evenly.
+  ///
+  /// `reduce_scatter_block(send_buf(v), op(f), [recv_buf], [recv_count(_out)])`, in place `send_recv_buf(v)`
+  ///
+  /// v holds n * p elements, or more where recv_count gives n; rank i receives block i of the combination, n
+  /// elements. In place the result stands in the first n elements of v.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// Throws usage_error where recv_count is left out and p does not divide the elements.
+  ///
+  /// ```cpp
+  /// std::vector<int> v(2 * world.size(), 1);
+  /// auto part = world.reduce_scatter_block(send_buf(v), op(std::plus<>{}));
+  /// assert(part.size() == 2 && part[0] == world.size());
+  /// ```
+  template <class... Args>
+  auto reduce_scatter_block(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter_block}, void>(self(),
+                                                                                static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ireduce_scatter_block(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::nonblocking}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_scatter_block_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::persistent}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+ protected:
+  reductions() = default;
+
+ private:
+  const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+};
+
+}  // namespace tutti
