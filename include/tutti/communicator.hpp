@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The communicator: a group of ranks, and every collective on it. What holds for all of them is said at the
-// class; the single collectives stand in collectives.hpp, but for those that go within one group only: scans,
-// and calls of one element.
+// class; the single collectives stand in collectives.hpp and reductions.hpp, but for those that go within one
+// group only: scans, and calls of one element.
 #pragma once
 
 #include <initializer_list>

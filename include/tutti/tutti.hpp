@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All of the C++ face. Begin with run.hpp (where a program starts), communicator.hpp (what holds for all
-// collectives), collectives.hpp (each of them) and parameters.hpp (how arguments are written). The classes
-// that calls return stand in result.hpp and request.hpp; graph.hpp and intercommunicator.hpp have neighbours
-// and two groups. tutti/mpi.hpp, for programs that start MPI themselves, is not included.
+// collectives), collectives.hpp and reductions.hpp (each of them) and parameters.hpp (how arguments are
+// written). The classes that calls return stand in result.hpp and request.hpp; graph.hpp and
+// intercommunicator.hpp have neighbours and two groups. tutti/mpi.hpp, for programs that start MPI
+// themselves, is not included.
 //
 // ```cpp
 // #include <cstdio>

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/text.hpp"
 #include "tool.hpp"
 
 namespace {
