@@ -67,7 +67,8 @@ class truncation_error : public mismatch_error {
   using mismatch_error::mismatch_error;
 };
 
-/// All ranks wait for one another. The text says who waits where, for whom. Over MPI with TUTTI_CHECK=1 only.
+/// All ranks wait for one another. The text says who waits where, for whom. Over MPI it is looked for with
+/// TUTTI_CHECK=1 only.
 class deadlock_error : public error {
  public:
   using error::error;

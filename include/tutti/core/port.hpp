@@ -37,9 +37,9 @@ namespace tutti::detail {
 /// What one rank keeps of one communicator. Defined in the library.
 class core;
 
-/// One operation under way, or prepared to be started again. Its destructor waits for what is under way
-/// (while an exception passes by, for a tenth of a second; then the job fails). test() and wait() throw what
-/// run_call() would.
+/// One operation under way, or prepared to be started again. Its owner's destructor waits for what is under
+/// way (while an exception passes by, for a tenth of a second; then the job fails). test() and wait() throw
+/// what run_call() would.
 class pending {
  public:
   virtual void start() = 0;  ///< usage_error where it is under way already, or its communicator was freed
