@@ -37,6 +37,7 @@
 #include <string>
 
 #include "tutti/core/layout.hpp"
+#include "tutti/core/mail.hpp"
 #include "tutti/face/argument.hpp"
 
 namespace tutti {
@@ -140,6 +141,34 @@ constexpr auto recv_types(Layouts&& types) {
 /// throws usage_error else. Left out: 0.
 constexpr auto root(int rank) {
   return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank};
+}
+
+/// The rank that a message goes to, 0 .. size - 1, or rank::null: nobody, nothing is sent. The call throws
+/// usage_error for another.
+constexpr auto destination(int rank) {
+  return detail::argument<parameter::destination, detail::flow::in, no_resize, int>{rank};
+}
+/// The rank that a message comes from, 0 .. size - 1; rank::any: whichever; rank::null: nobody, the receive
+/// is complete at once and empty. Left out: rank::any. The call throws usage_error for another.
+constexpr auto source(int rank) {
+  return detail::argument<parameter::source, detail::flow::in, no_resize, int>{rank};
+}
+/// What a message is marked with, and what a receive asks for: 0 .. 32767 on every engine, or tags::any to
+/// receive. Left out: 0 to send, tags::any to receive; communicator::default_tag() changes the first. Of a
+/// sendrecv it is the tag of both messages. The call throws usage_error where it is out of range.
+constexpr auto tag(int tag) {
+  return detail::argument<parameter::tag, detail::flow::in, no_resize, int>{tag};
+}
+/// The tags of the two messages of a sendrecv, where they differ.
+constexpr auto send_tag(int tag) {
+  return detail::argument<parameter::send_tag, detail::flow::in, no_resize, int>{tag};
+}
+constexpr auto recv_tag(int tag) {
+  return detail::argument<parameter::recv_tag, detail::flow::in, no_resize, int>{tag};
+}
+/// When a send is complete; left out: send_modes::standard.
+constexpr auto send_mode(send_modes mode) {
+  return detail::argument<parameter::send_mode, detail::flow::in, no_resize, send_modes>{mode};
 }
 
 /// Names an algorithm for this call, the same on all ranks: "ring", "allreduce/ring", or with parameters

@@ -34,6 +34,8 @@ class communicator;
 
 namespace tutti::detail {
 
+struct envelope;  // mail.hpp
+
 /// What one rank keeps of one communicator. Defined in the library.
 class core;
 
@@ -48,6 +50,8 @@ class pending {
   /// Ends its use, as a destructor would: waits for what is under way, for a moment where an exception passes
   /// by.
   virtual void dismiss() noexcept = 0;
+  /// What a receive has found (mail.hpp); null: nothing, yet or ever.
+  virtual const envelope* found() const noexcept { return nullptr; }
 
  protected:
   ~pending() = default;

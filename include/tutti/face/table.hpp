@@ -31,6 +31,18 @@
   X(recv_displs, counts, "where each rank's block goes in recv_buf; left out: densely packed")          \
   X(send_types, special, "the layout of each block that an alltoallw sends")                            \
   X(recv_types, special, "the layout of each block that an alltoallw receives")                         \
+  X(send_type, special, "the layout of each item of send_buf, where it is not that of an element")      \
+  X(recv_type, special, "the layout of each item of recv_buf")                                          \
+  X(send_recv_type, special, "the layout of each item of send_recv_buf")                                \
+  X(source, special, "the rank that a message comes from; left out: rank::any")                         \
+  X(destination, special, "the rank that a message goes to")                                            \
+  X(tag, special, "what a message is marked with; left out: 0 to send, tags::any to receive")           \
+  X(send_tag, special, "the tag of what a sendrecv sends")                                              \
+  X(recv_tag, special, "the tag of what a sendrecv receives")                                           \
+  X(send_mode, special, "when a send is complete: one of send_modes; left out: standard")               \
+  X(status, special, "source, tag and length of the message that came")                                 \
+  X(statuses, special, "the same of several messages")                                                  \
+  X(request, special, "takes the call under way; then i... returns nothing")                            \
   X(op, special, "what combines two elements")                                                          \
   X(root, special, "the rank that a rooted collective starts or ends at; left out: 0")                  \
   X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one for all elements, or one each")   \
