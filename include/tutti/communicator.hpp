@@ -6,6 +6,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "tutti/collectives.hpp"
@@ -72,6 +73,28 @@ class communicator : public collectives<communicator> {
   /// Collective: the same ranks, with traffic of its own. Costs an allreduce of 8 bytes; over MPI also an
   /// MPI_Comm_idup.
   communicator duplicate() const { return communicator(detail::duplicate(*core_)); }
+
+  /// Collective: the ranks that pass the same `color`, in the order of `key`, of equal keys in that of ranks
+  /// here; empty for who passes a colour below 0, and so is in no part. Costs an allgather of 8 bytes a rank
+  /// and what duplicate() does; O(size()) memory while it runs, O(its size) afterwards.
+  ///
+  /// ```cpp
+  /// std::optional<communicator> half = world.split(world.rank() % 2, -world.rank());
+  /// assert(half->size() == (world.size() + 1 - world.rank() % 2) / 2);  // and the last comes first
+  /// ```
+  std::optional<communicator> split(int color, int key = 0) const {
+    detail::core_handle made = detail::split(*core_, color, key);
+    if (!made) return std::nullopt;
+    return communicator(std::move(made));
+  }
+  /// Collective: the ranks that share memory with this one, in the order of ranks: those of one machine, or
+  /// of one node as TUTTI_NODES lays them out. Costs as split().
+  ///
+  /// ```cpp
+  /// communicator node = world.split_to_shared_memory();
+  /// assert(node.allgather(send_buf(world.rank()))[node.rank()] == world.rank());
+  /// ```
+  communicator split_to_shared_memory() const { return communicator(detail::split_to_shared_memory(*core_)); }
 
   /// Collective: these ranks, each with neighbours: `sources` that it receives from, `destinations` that it
   /// sends to, as contiguous containers of int. A rank may be named several times, also the own one. The

@@ -294,6 +294,10 @@ core_handle with_graph(core& c, std::span<const int> sources, std::span<const in
                 "graph");
 }
 core_handle between(core& c, int first) { return c.with({false, {}, {}, first}, "between"); }
+core_handle split(core& c, int color, int key) { return c.split(color, key, "split"); }
+core_handle split_to_shared_memory(core& c) {
+  return c.split(c.nodes().node_of(c.rank()), 0, "split_to_shared_memory");
+}
 int blocks_given(const core& c, collective what) noexcept { return c.blocks_given(what); }
 int blocks_taken(const core& c, collective what) noexcept { return c.blocks_taken(what); }
 int first_group(const core& c) noexcept { return c.graph().first_group; }

@@ -88,6 +88,7 @@ class core {
   void compare_trees();
   core_handle duplicate();
   core_handle with(topology shape, const char* operation);
+  core_handle split(int color, int key, const char* operation);
   void release() noexcept;
   const char* last_algorithm(collective what) const noexcept {
     return recent_[static_cast<std::size_t>(what)].algorithm;

@@ -80,6 +80,11 @@ void give_memory(core&, void* memory, std::size_t bytes) noexcept;
 /// Collective: a communicator with the same ranks whose traffic meets none of the old one's.
 core_handle duplicate(core&);
 
+/// Collective: the ranks of one colour, in the order of their keys, and of this communicator's ranks where
+/// those are the same; none for a colour below 0. And those that share memory with this rank.
+core_handle split(core&, int color, int key);
+core_handle split_to_shared_memory(core&);
+
 /// Collective: the same ranks, each with its neighbours: those that it receives from, and those that it sends
 /// to. The neighbour collectives serve it. Throws usage_error where a neighbour is no rank; with checks on,
 /// mismatch_error where one rank names a neighbour that does not name it.
