@@ -7,7 +7,7 @@
 //   native     the same by the engine's own collective (what selection takes)
 //   nonblocking, persistent   the same begun and waited for, and by a plan
 //   decision   what it costs more to change the count from call to call, and with it the algorithm
-//   mpi        world.allreduce(...) in front of MPI_Allreduce, one rank, and MPI_Allreduce alone
+//   in front   calls of tutti that are MPI's own, and those by hand (overhead/in_front.hpp)
 //
 // Two ranks are two fibers of one worker, so that nobody spins and every run executes the same instructions.
 // A case is run by this program itself under valgrind with N and with 11 N calls; the difference, divided by
@@ -30,6 +30,7 @@
 #include "callgrind.hpp"
 #include "engines/engine.hpp"
 #include "fabric/channel.hpp"
+#include "overhead/in_front.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -153,7 +154,7 @@ double run_case(const std::string& what, long calls) {
   if (what == "native_on_threads") return by_library(calls, "threads", 2, nullptr);
   if (what == "schedule") return by_library(calls, "fibers", 2, "recursive_doubling");
   if (what == "native") return by_library(calls, "fibers", 2, nullptr);
-  return by_library(calls, "mpi", 1, nullptr);
+  throw std::runtime_error("there is no case " + what);
 }
 
 // -1 where nothing could be counted.
@@ -220,18 +221,7 @@ json measure_all(const std::string& me) {
     }
   for (std::size_t i = 0; i < across.size(); ++i) all[across[i]] = {{"us", best[i]}};
   unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-  const std::string folder = me.substr(0, me.rfind('/'));
-  for (const char* mpi : {"openmpi", "mpich"}) {
-    const std::string alone = folder + "/overhead_native_" + mpi;
-    if (access(alone.c_str(), X_OK) != 0) continue;
-    setenv("TUTTI_MPI", mpi, 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    const long with = instructions_per_call(me + " --case mpi --calls ", 1),
-               without = instructions_per_call(alone + " ", 1);
-    all[std::string("in_front_of_") + mpi] = {
-        {"instructions", with - without}, {"native", without}, {"with_tutti", with}};
-  }
+  all["in_front"] = bench::measure_in_front(me);
   return all;
 }
 
@@ -244,36 +234,37 @@ void print_tables(const json& all) {
   fmt::print("{:<12} {:>14}\n", "decision", all["decision"]["instructions"].get<long>());
   fmt::print("\nthe same, two threads on two cores\n");
   for (const char* one : across) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
-  fmt::print("\nin front of a native MPI_Allreduce, one rank\n{:<12} {:>14} {:>14} {:>10}\n", "", "MPI alone",
-             "with tutti", "tutti's");
-  for (const char* mpi : {"openmpi", "mpich"})
-    if (const auto key = std::string("in_front_of_") + mpi; all.contains(key))
-      fmt::print("{:<12} {:>14} {:>14} {:>10}\n", mpi, all[key]["native"].get<long>(),
-                 all[key]["with_tutti"].get<long>(), all[key]["instructions"].get<long>());
+  bench::print_in_front(all["in_front"]);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Instructions and time of the warm 8-byte allreduce"};
-  std::string what;
+  std::string what, in_front;
   long calls = 0;
   bool as_json = false, functions = false;
   app.add_option("--case", what, "Run one case and print its time a call")
       ->check(CLI::IsMember({"by_hand", "schedule", "native", "nonblocking", "persistent", "short", "longer",
-                             "in_turn", "by_hand_on_threads", "schedule_on_threads", "native_on_threads",
-                             "mpi"}));
+                             "in_turn", "by_hand_on_threads", "schedule_on_threads", "native_on_threads"}));
+  app.add_option("--in-front", in_front, "Make one call over MPI, --calls times")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(bench::calls_in_front), std::end(bench::calls_in_front))));
   app.add_option("--calls", calls, "Calls of a case");
   app.add_flag("--functions", functions, "With --case: the instructions of each function on a call's way");
   app.add_flag("--json", as_json, "One JSON object");
   app.footer(
       "Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --case native "
-      "--functions\n"
+      "--functions\n  overhead --in-front alltoallv --functions\n"
       "  overhead --json\n");
   CLI11_PARSE(app, argc, argv);
-  if (functions && what.empty()) {
-    fmt::print(stderr, "overhead: --functions wants a --case\n");
+  if (functions && what.empty() && in_front.empty()) {
+    fmt::print(stderr, "overhead: --functions wants a --case, or a call --in-front\n");
     return 2;
+  }
+  if (!in_front.empty() && !functions) {
+    bench::call_in_front(in_front, std::max(1L, calls));
+    return 0;
   }
   if (!what.empty() && !functions) {
     const double elapsed = run_case(what, std::max(1L, calls));
@@ -284,9 +275,9 @@ int main(int argc, char** argv) {
   const auto length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length < 0) return 1;
   self[length] = '\0';
-  if (!what.empty())
-    return list_functions(std::string(self) + " --case " + what + " --calls ", what == "mpi" ? 1 : 2,
-                          as_json);
+  if (!what.empty()) return list_functions(std::string(self) + " --case " + what + " --calls ", 2, as_json);
+  if (!in_front.empty())
+    return list_functions(std::string(self) + " --in-front " + in_front + " --calls ", 1, as_json);
   const json all = measure_all(self);
   if (as_json)
     fmt::print("{}\n", all.dump(2));

@@ -238,7 +238,10 @@ combine_function core::kernel_for(const call& c) noexcept {
 
 void core::release() noexcept {
   released_ = true;
-  for (recent& r : recent_) r.quick = r.steady = false;
+  for (recent& r : recent_) {
+    r.quick = r.steady = false;
+    r.counts = nullptr;
+  }
 }
 
 template <class Run>
@@ -261,6 +264,7 @@ void core::begin_mixing() noexcept {
   for (recent& r : recent_) {
     r.quick = r.steady = false;
     r.by_count = nullptr;
+    r.counts = nullptr;
   }
   spells_.clear();
 }
@@ -280,6 +284,12 @@ void core::carry_out(const call& c, prepared& p) {
 // ---------------------------------------------------------------------------
 
 void run_call(core& c, const call& what) { c.run_blocking(what); }
+bool run_like_last(core& c, call& what, std::size_t input_length, std::size_t output_length) {
+  return c.run_like_last(what, input_length, output_length);
+}
+void keep_lengths(core& c, const call& what, std::size_t input_length, std::size_t output_length) {
+  c.keep_lengths(what, input_length, output_length);
+}
 pending_call start_call(core& c, const call& what) { return c.make_pending(what, true); }
 pending_call prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
 void keep(core& c) noexcept { c.holders_.fetch_add(1, std::memory_order_relaxed); }

@@ -81,6 +81,8 @@ class core {
   situation situation_of(const agreed_signature& s) const;
   bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
   void run_blocking(const call& c);
+  bool run_like_last(call& c, std::size_t input_length, std::size_t output_length);
+  void keep_lengths(const call& c, std::size_t input_length, std::size_t output_length);
   pending_call make_pending(const call& c, bool started);
   void* take_memory(std::size_t bytes);
   void give_memory(void* memory, std::size_t bytes) noexcept;
@@ -160,6 +162,20 @@ class core {
       return *one;
     }
   };
+  // Counts and displacements of the last call that had some, as its caller had them, with the lengths of its
+  // buffers. Displacements that it left out are those of dense blocks.
+  struct numbers {
+    std::vector<std::byte> copy;
+    std::size_t size = 0, width = 0;  // 0, 0: none given
+
+    void take(const counts_view& v);
+    bool same(const counts_view& v) const noexcept;
+  };
+  struct last_counts {
+    numbers in_counts, in_displs, out_counts, out_displs;
+    std::vector<std::size_t> dense_in, dense_out;
+    std::size_t input_length = 0, output_length = 0;
+  };
   // What the last call of a collective was found to need: most programs ask the same again, and then nothing
   // is checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not
   // compared.
@@ -174,8 +190,8 @@ class core {
     prepared* found = nullptr;
     const char* algorithm = "";
     fabric::wait_site site;
-    spells* by_count = nullptr;  // null where the trees have not the say
-    std::uint64_t unused[1];     // a power of two in size is found without a multiplication
+    spells* by_count = nullptr;     // null where the trees have not the say
+    last_counts* counts = nullptr;  // of a vector form that may be carried out like the last
   };
   static bool same_head(const call& c, const recent& r) noexcept;
   static std::uint8_t pointers_of(const call& c) noexcept;
@@ -185,6 +201,7 @@ class core {
   [[gnu::noinline]] static bool is_like(const call& c, recent& r) noexcept;
   prepared& found_for(call& c, bool like);
   void run_again(const call& c, recent& r);
+  void go_again(const call& c, recent& r);
   [[gnu::noinline]] void run_another_count(const call& c, recent& r);
   [[gnu::noinline]] void run_otherwise(const call& c);
   void run_plainly(const call& c, recent& r);
@@ -248,6 +265,7 @@ class core {
   std::vector<std::unique_ptr<inner>> inner_;
   std::vector<recent> recent_{collective_names.size()};  // by collective
   std::vector<std::unique_ptr<spells>> spells_;
+  std::vector<std::unique_ptr<last_counts>> last_counts_;  // by collective, where there was one
   std::vector<std::size_t> in_displs_, out_displs_;
   // What nonblocking calls that are complete have left for the next ones.
   static constexpr std::size_t most_idle = 64;

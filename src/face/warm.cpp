@@ -72,6 +72,7 @@ void core::remember(const call& c, prepared& p) {
   r.algorithm = p.name;
   r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
   r.by_count = nullptr;
+  r.counts = nullptr;
   if (!r.steady || !shared_->by->trees || c.count == 0) return;
   r.by_count = &spells_of(c);
   spell& one = r.by_count->at(c.count);
@@ -89,7 +90,8 @@ core::way core::way_of(const prepared& p, std::uint64_t bytes, bool other_kernel
   return p.bound->serves_straight(bytes) ? way::straight : way::plain;
 }
 
-void core::run_again(const call& c, recent& r) {
+// Part of whoever calls it: the way to a native collective is short enough for a call to be felt.
+[[gnu::always_inline]] inline void core::go_again(const call& c, recent& r) {
   if (!shared_->active.empty()) [[unlikely]]
     return run_plainly(c, r);
   switch (r.how) {
@@ -103,13 +105,74 @@ void core::run_again(const call& c, recent& r) {
   }
 }
 
+void core::run_again(const call& c, recent& r) { go_again(c, r); }
+
 void core::run_blocking(const call& c) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
   if (!r.quick || !same_head(c, r) || !same_pointers(c, r)) [[unlikely]]
     return run_otherwise(c);
   if (c.count != r.count) [[unlikely]]
     return run_another_count(c, r);
-  run_again(c, r);
+  go_again(c, r);
+}
+
+// --- calls with counts
+
+void core::numbers::take(const counts_view& v) {
+  size = v.given() ? v.size() : 0;
+  width = v.given() ? v.width() : 0;
+  const auto* from = static_cast<const std::byte*>(v.data());
+  copy.assign(from, from + size * width);
+}
+
+// A few numbers are compared faster here than by a function.
+inline bool core::numbers::same(const counts_view& v) const noexcept {
+  if (v.data() == nullptr) return width == 0;
+  if (v.size() != size || v.width() != width) return false;
+  const std::size_t bytes = size * width;
+  const auto *a = static_cast<const std::byte*>(v.data()), *b = copy.data();
+  if (bytes > 64) [[unlikely]]
+    return std::memcmp(a, b, bytes) == 0;
+  for (std::size_t i = 0; i < bytes; i += 4) {
+    std::uint32_t x, y;
+    std::memcpy(&x, a + i, 4);
+    std::memcpy(&y, b + i, 4);
+    if (x != y) return false;
+  }
+  return true;
+}
+
+bool core::run_like_last(call& c, std::size_t input_length, std::size_t output_length) {
+  recent& r = recent_[static_cast<std::size_t>(c.what)];
+  const last_counts* const last = r.counts;
+  if (last == nullptr || !same_head(c, r) || !same_pointers(c, r) || c.count != r.count ||
+      input_length != last->input_length || output_length != last->output_length ||
+      !last->in_counts.same(c.in_counts) || !last->in_displs.same(c.in_displs) ||
+      !last->out_counts.same(c.out_counts) || !last->out_displs.same(c.out_displs))
+    return false;
+  if (!c.in_displs.given()) c.in_displs = {last->dense_in.data(), last->dense_in.size()};
+  if (!c.out_displs.given()) c.out_displs = {last->dense_out.data(), last->dense_out.size()};
+  go_again(c, r);
+  return true;
+}
+
+void core::keep_lengths(const call& c, std::size_t input_length, std::size_t output_length) {
+  recent& r = recent_[static_cast<std::size_t>(c.what)];
+  if (shared_->set.check || shared_->trace || c.algorithm != nullptr || c.composition != nullptr ||
+      r.found == nullptr || r.found->bound == nullptr)
+    return;
+  if (r.how == way::straight) r.how = way::plain;
+  last_counts_.resize(recent_.size());
+  auto& kept = last_counts_[static_cast<std::size_t>(c.what)];
+  if (!kept) kept = std::make_unique<last_counts>();
+  kept->in_counts.take(c.in_counts);
+  kept->in_displs.take(c.in_displs);
+  kept->out_counts.take(c.out_counts);
+  kept->out_displs.take(c.out_displs);
+  with_displacements(c, kept->dense_in, kept->dense_out);
+  kept->input_length = input_length;
+  kept->output_length = output_length;
+  r.counts = kept.get();
 }
 
 void core::run_another_count(const call& c, recent& r) {

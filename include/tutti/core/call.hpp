@@ -53,6 +53,9 @@ class counts_view {
   /// The caller's array where it is one of int, else null.
   const int* ints() const noexcept { return wide_ ? nullptr : static_cast<const int*>(data_); }
   constexpr std::size_t size() const noexcept { return size_; }
+  /// Where they stand, and how many bytes one has. For comparisons.
+  constexpr const void* data() const noexcept { return data_; }
+  constexpr std::size_t width() const noexcept { return wide_ ? sizeof(std::size_t) : sizeof(int); }
 
  private:
   const void* data_ = nullptr;

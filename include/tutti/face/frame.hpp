@@ -217,6 +217,10 @@ class frame {
   void send_blocks(const call_site& s);
   void receive_blocks(const call_site& s, const counts_view& counts);
 
+  // --- vector forms of which all is given (given.hpp) ---
+  static constexpr bool all_given();
+  void lay_given(const call_site& s);
+
   // --- the result ---
   static constexpr bool by_reference = F.how == mode::persistent;
   template <class C>
@@ -325,6 +329,15 @@ class frame {
     return call_;
   }
 
+  /// Whether the call can be like the last one with counts, and then carries it out in place of set_up() and
+  /// run_call(). After those, where it said no: keep_lengths().
+  static constexpr bool may_be_like_last = all_given();
+  bool run_like_last(const call_site& s) {
+    lay_given(s);
+    return detail::run_like_last(s.where, call_, in_size(), size_of(out()));
+  }
+  void keep_lengths(const call_site& s) { detail::keep_lengths(s.where, call_, in_size(), size_of(out())); }
+
   /// Everything after. May be called again after each run of a persistent call.
   result_type finish() {
     if constexpr (F.what == collective::exscan) {
@@ -360,3 +373,4 @@ class frame {
 }  // namespace tutti::detail
 
 #include "tutti/face/families.hpp"
+#include "tutti/face/given.hpp"

@@ -78,9 +78,13 @@ auto invoke(const Communicator& comm, Args&&... args) {
     const call_site site = comm.site(F);
     if constexpr (F.how == mode::blocking) {
       call c;
-      frame<F, element, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
+      using plain = frame<F, element, std::remove_cvref_t<Args>&...>;
+      plain f(c, without_const(args)...);
+      if constexpr (plain::may_be_like_last)
+        if (f.run_like_last(site)) return f.finish();
       f.set_up(site);
       run_call(site.where, c);
+      if constexpr (plain::may_be_like_last) f.keep_lengths(site);
       return f.finish();
     } else {
       using held = held_frame<frame<F, element, std::remove_cvref_t<Args>...>>;

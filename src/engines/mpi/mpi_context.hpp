@@ -40,6 +40,9 @@ class mpi_context final : public context {
   struct under_way;
   template <class Start>
   std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
+  [[gnu::noinline]] void native_bcast(const call& c);
+  [[gnu::noinline]] void native_allgatherv(const call& c);
+  [[gnu::noinline]] void native_alltoallv(const call& c);
   [[gnu::noinline]] void native_of_any_kind(const call& c, const fabric::wait_site& site);
   // What needs arrays of its own is kept out of the way of what does not.
   template <class Start>

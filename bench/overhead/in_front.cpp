@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "overhead/in_front.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "callgrind.hpp"
+#include "tutti/tutti.hpp"
+
+namespace bench {
+namespace {
+
+using namespace tutti;
+
+void use(const std::vector<double>& v) { asm volatile("" : : "g"(v.data()) : "memory"); }
+
+void collectives(const communicator& world, const std::string& what, long calls) {
+  const auto p = static_cast<std::size_t>(world.size());
+  std::vector<double> mine(p), all(p);
+  std::vector<int> counts(p, 1), displs(p);
+  std::iota(displs.begin(), displs.end(), 0);
+  const std::span<const double> one(mine.data(), 1);
+  const std::span<double> sum(all.data(), 1);
+  if (what == "allreduce")
+    for (long i = 0; i < calls; ++i) {
+      world.allreduce(send_buf(one), recv_buf(sum), op(std::plus<>{}));
+      use(all);
+    }
+  else if (what == "allgatherv")
+    for (long i = 0; i < calls; ++i) {
+      world.allgatherv(send_buf(one), recv_buf(all), recv_counts(counts), recv_displs(displs));
+      use(all);
+    }
+  else if (what == "alltoallv")
+    for (long i = 0; i < calls; ++i) {
+      world.alltoallv(send_buf(mine), send_counts(counts), send_displs(displs), recv_buf(all),
+                      recv_counts(counts), recv_displs(displs));
+      use(all);
+    }
+  else
+    for (long i = 0; i < calls; ++i) {
+      world.bcast(send_recv_buf(sum), send_recv_count(1));
+      use(all);
+    }
+}
+
+// Instructions of one call on one rank; -1 where nothing could be counted.
+long counted(const std::string& command) {
+  double sum = 0;
+  const auto each = per_call(command, 1);
+  for (const auto& [function, instructions] : each) sum += instructions;
+  return each.empty() ? -1 : std::lround(sum);
+}
+
+}  // namespace
+
+void call_in_front(const std::string& what, long calls) {
+  run_options o;
+  o.engine = "mpi";
+  tutti::run(o, [&](communicator& world) { collectives(world, what, calls); });
+}
+
+nlohmann::ordered_json measure_in_front(const std::string& me) {
+  nlohmann::ordered_json all;
+  const std::string folder = me.substr(0, me.rfind('/'));
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  for (const char* mpi : {"openmpi", "mpich"}) {
+    const std::string alone = folder + "/overhead_native_" + mpi;
+    if (access(alone.c_str(), X_OK) != 0) continue;
+    setenv("TUTTI_MPI", mpi, 1);
+    for (const std::string what : calls_in_front) {
+      if (what == "send") continue;
+      const long with = counted(me + " --in-front " + what + " --calls "),
+                 without = counted(alone + " " + what + " ");
+      all[mpi][what] = {{"instructions", with - without}, {"native", without}, {"with_tutti", with}};
+    }
+  }
+  return all;
+}
+
+void print_in_front(const nlohmann::ordered_json& measured) {
+  fmt::print("\nin front of MPI's call of 8 bytes, instructions\n{:<22} {:>14} {:>14} {:>10}\n", "",
+             "MPI alone", "with tutti", "tutti's");
+  for (const auto& [mpi, calls] : measured.items())
+    for (const auto& [what, figures] : calls.items())
+      fmt::print("{:<9} {:<12} {:>14} {:>14} {:>10}\n", mpi, what, figures["native"].get<long>(),
+                 figures["with_tutti"].get<long>(), figures["instructions"].get<long>());
+}
+
+}  // namespace bench
