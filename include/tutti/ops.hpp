@@ -8,7 +8,11 @@
 // itself.
 #pragma once
 
+#if __has_include(<bits/stl_function.h>)
+#include <bits/stl_function.h>  // the functors alone: all of <functional> would be a third of what tutti costs
+#else
 #include <functional>
+#endif
 #include <limits>
 #include <type_traits>
 

@@ -34,7 +34,6 @@
 #pragma once
 
 #include <concepts>
-#include <string>
 
 #include "tutti/core/layout.hpp"
 #include "tutti/core/mail.hpp"
@@ -67,6 +66,12 @@ template <class C>
 inline constexpr bool is_allocate = false;
 template <class C>
 inline constexpr bool is_allocate<allocate<C>> = true;
+
+/// std::string, without <string>.
+template <class T>
+concept has_c_str = requires(const T& text) {
+  static_cast<const char*>(text.c_str());
+};
 
 /// One number, kept with its sign so that a negative one is seen.
 template <parameter Name>
@@ -185,7 +190,7 @@ constexpr auto send_mode(send_modes mode) {
 constexpr auto algorithm(const char* name) {
   return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name};
 }
-inline auto algorithm(const std::string& name) { return algorithm(name.c_str()); }
+constexpr auto algorithm(const detail::has_c_str auto& name) { return algorithm(name.c_str()); }
 
 /// Names a composition for this call, a collective made of others: "node_leader",
 /// "allreduce/pipeline:segment=64K", or "@pure" for none. With algorithm() besides, the calls of the same
@@ -197,7 +202,7 @@ inline auto algorithm(const std::string& name) { return algorithm(name.c_str());
 constexpr auto composition(const char* name) {
   return detail::argument<parameter::composition, detail::flow::in, no_resize, const char*>{name};
 }
-inline auto composition(const std::string& name) { return composition(name.c_str()); }
+constexpr auto composition(const detail::has_c_str auto& name) { return composition(name.c_str()); }
 
 /// A send buffer of no elements of type T, for ranks that send nothing.
 ///

@@ -20,9 +20,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <new>
-#include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "tutti/core/error.hpp"
 
@@ -35,7 +35,7 @@ class communicator;
 struct run_options {
   /// "threads", "fibers" or "mpi"; TUTTI_ENGINE. Default: mpi under an MPI launcher, fibers for more ranks
   /// than cores or with a seed, else threads.
-  std::string engine;
+  std::string_view engine;
   /// 1 .. 1000000 (threads: 4096); TUTTI_RANKS, else one for each core. Under mpirun the launcher decides.
   int ranks = 0;
   int workers = 0;         ///< threads under the fibers, 1 .. 4096; TUTTI_WORKERS, else one for each core
@@ -47,11 +47,40 @@ struct run_options {
   const char* header = __FILE__;
 };
 
+namespace detail {
+
+/// Refers to any callable that takes a communicator&, while run() lasts. What it returns is dropped.
+class program_view {
+ public:
+  template <class Program>
+  requires(!std::is_same_v<std::remove_cvref_t<Program>, program_view>) program_view(Program&& program)
+  noexcept {
+    using callable = std::remove_reference_t<Program>;
+    if constexpr (std::is_function_v<callable>)
+      object_ = reinterpret_cast<void*>(&program);
+    else
+      object_ = const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(program)));
+    call_ = [](void* object, communicator& world) {
+      if constexpr (std::is_function_v<callable>)
+        reinterpret_cast<callable*>(object)(world);
+      else
+        (*static_cast<callable*>(object))(world);
+    };
+  }
+  void operator()(communicator& world) const { call_(object_, world); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, communicator&);
+};
+
+}  // namespace detail
+
 /// What the second form of run() throws when a rank threw. The exception itself is nested in it
 /// (std::rethrow_if_nested) where it was thrown in this process.
 class rank_error : public error {
  public:
-  rank_error(int rank, const std::string& text) : error("run", rank, "", text, ""), failed_rank_(rank) {}
+  rank_error(int rank, std::string_view text) : error("run", rank, "", text, ""), failed_rank_(rank) {}
   /// The rank that failed first, 0 .. size - 1.
   int failed_rank() const noexcept { return failed_rank_; }
 
@@ -69,8 +98,8 @@ class rank_error : public error {
 /// not come to the end within two seconds are ended by MPI_Abort. 2 when the ranks could not be made (an
 /// engine that does not exist, TUTTI_RANKS=0, an MPI job without its module), which is printed too. Throws
 /// nothing of the library's.
-int run(const run_options& options, const std::function<void(communicator&)>& program, std::nothrow_t);
-inline int run(int argc, char** argv, const std::function<void(communicator&)>& program) {
+int run(const run_options& options, detail::program_view program, std::nothrow_t);
+inline int run(int argc, char** argv, detail::program_view program) {
   run_options options;
   options.argc = argc;
   options.argv = argv;
@@ -100,6 +129,6 @@ inline int run(int argc, char** argv, const std::function<void(communicator&)>& 
 ///   return 1;
 /// }
 /// ```
-void run(const run_options& options, const std::function<void(communicator&)>& program);
+void run(const run_options& options, detail::program_view program);
 
 }  // namespace tutti

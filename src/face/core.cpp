@@ -30,7 +30,7 @@ core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, t
   layout_ = own_layout_.get();
 }
 
-void core::refuse(const char* operation, const char* parameter, const std::string& problem,
+void core::refuse(const char* operation, const char* parameter, std::string_view problem,
                   const char* remedy) const {
   throw usage_error(operation, rank(), parameter, problem, remedy);
 }
@@ -314,7 +314,7 @@ int first_group(const core& c) noexcept { return c.graph().first_group; }
 void release(core& c) noexcept { c.release(); }
 int rank_of(const core& c) noexcept { return c.rank(); }
 int size_of(const core& c) noexcept { return c.size(); }
-void refuse(const core& c, const char* operation, const char* parameter, const std::string& problem,
+void refuse(const core& c, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
   c.refuse(operation, parameter, problem, remedy);
 }

@@ -95,7 +95,7 @@ class core {
   const char* last_algorithm(collective what) const noexcept {
     return recent_[static_cast<std::size_t>(what)].algorithm;
   }
-  [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
+  [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const;
 
  private:

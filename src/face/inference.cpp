@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "tutti/core/error.hpp"
@@ -66,8 +67,23 @@ void put_packed(caller s, parameter name, const counts_view& counts, Int* to) {
 
 }  // namespace
 
-void refuse_call(caller s, parameter name, const std::string& problem, const char* remedy) {
+void refuse_call(caller s, parameter name, std::string_view problem, const char* remedy) {
   refuse(s.where, written(s.what).c_str(), text_of(name), problem, remedy);
+}
+
+void refuse_root(caller s, int root) {
+  refuse_call(s, parameter::root, "there is no rank " + std::to_string(root), "ranks are 0 to size - 1");
+}
+
+void refuse_null(caller s, parameter name, std::size_t n) {
+  refuse_call(s, name, "is null, with a count of " + std::to_string(n),
+              "pass a buffer of that many elements");
+}
+
+void refuse_received(caller s, long long given, std::size_t n) {
+  refuse_call(s, parameter::recv_count,
+              "is " + std::to_string(given) + ", but blocks of " + std::to_string(n) + " elements are sent",
+              "leave it out, or give the length that is sent");
 }
 
 void refuse_size(caller s, parameter name, std::size_t holds, std::size_t needed) {

@@ -49,7 +49,8 @@ void say_what_is_ignored(const launcher& by, const engine_entry& engine) {
 
 outcome launch_ranks(const run_options& options, const rank_program& program) {
   launch how;
-  const std::string wish = !options.engine.empty() ? options.engine : setting("TUTTI_ENGINE").value_or("");
+  const std::string wish =
+      !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
   const launcher by = find_launcher();
 
   how.seed = options.seed != 0 ? options.seed : number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0);
@@ -84,8 +85,7 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
 using failure_notice = std::function<void(const endpoint&, const char*)>;
 
 // `tell` hears at once of a rank that fails by itself, also before the program has begun there.
-outcome start(const run_options& options, const std::function<void(communicator&)>& program,
-              const failure_notice& tell) {
+outcome start(const run_options& options, detail::program_view program, const failure_notice& tell) {
   detail::settings set;
   std::array<forced_choice, collective_names.size()> forced;
   // What is wrong with the variables of one process is told when MPI is up: others wait for it there.
@@ -134,7 +134,7 @@ outcome start(const run_options& options, const std::function<void(communicator&
 
 }  // namespace
 
-void run(const run_options& options, const std::function<void(communicator&)>& program) {
+void run(const run_options& options, detail::program_view program) {
   const outcome end = start(options, program, nullptr);
   if (end.failed_rank < 0) return;
   if (end.what) {
@@ -147,7 +147,7 @@ void run(const run_options& options, const std::function<void(communicator&)>& p
   throw rank_error(end.failed_rank, end.text);
 }
 
-int run(const run_options& options, const std::function<void(communicator&)>& program, std::nothrow_t) {
+int run(const run_options& options, detail::program_view program, std::nothrow_t) {
   bool said = false;
   // A rank that is a process says at once that it fails, since launchers end the job as soon as one process
   // has ended.

@@ -17,34 +17,30 @@
 #pragma once
 
 #include <exception>
-#include <string>
-#include <utility>
+#include <string_view>
 
 namespace tutti {
 
-/// Base of the exceptions of the library. what() is the whole text.
+/// Base of the exceptions of the library. what() is the whole text. Copies share it.
 class error : public std::exception {
  public:
   /// `operation` is the call as the user wrote it ("allreduce"), `rank` the rank that saw the fault (-1: no
   /// rank, as before the ranks exist), `parameter` the named parameter at fault (empty: none), `problem` what
   /// is wrong with it, `remedy` what to do.
-  error(std::string operation, int rank, std::string parameter, std::string problem, std::string remedy)
-      : operation_(std::move(operation)), parameter_(std::move(parameter)), rank_(rank) {
-    text_ = "tutti: " + operation_;
-    if (rank >= 0) text_ += " on rank " + std::to_string(rank);
-    text_ += ": ";
-    if (!parameter_.empty()) text_ += parameter_ + ": ";
-    text_ += problem;
-    if (!remedy.empty()) text_ += "; " + remedy;
-  }
+  error(std::string_view operation, int rank, std::string_view parameter, std::string_view problem,
+        std::string_view remedy);
+  error(const error& other) noexcept;
+  error& operator=(const error& other) noexcept;
+  ~error() override;
 
-  const char* what() const noexcept override { return text_.c_str(); }
-  const std::string& operation() const noexcept { return operation_; }  ///< as "iallreduce_single"
-  const std::string& parameter() const noexcept { return parameter_; }  ///< as "send_buf"; empty: none
-  int rank() const noexcept { return rank_; }                           ///< that saw the fault; -1: none
+  const char* what() const noexcept override;
+  std::string_view operation() const noexcept;  ///< as "iallreduce_single"
+  std::string_view parameter() const noexcept;  ///< as "send_buf"; empty: none
+  int rank() const noexcept { return rank_; }   ///< that saw the fault; -1: none
 
  private:
-  std::string operation_, parameter_, text_;
+  struct texts;
+  texts* texts_;
   int rank_;
 };
 

@@ -23,7 +23,7 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "tutti/core/call.hpp"
 #include "tutti/core/owner.hpp"
@@ -116,8 +116,8 @@ int size_of(const core&) noexcept;
 
 /// Throws usage_error{operation, rank of core, parameter, problem, remedy}. Out of line: keeps call sites
 /// small.
-[[noreturn]] void refuse(const core&, const char* operation, const char* parameter,
-                         const std::string& problem, const char* remedy);
+[[noreturn]] void refuse(const core&, const char* operation, const char* parameter, std::string_view problem,
+                         const char* remedy);
 
 /// The last algorithm that a call of this collective used on this rank, as "allreduce/ring"; empty: none yet.
 const char* last_algorithm(const core&, collective) noexcept;

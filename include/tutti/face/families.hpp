@@ -5,8 +5,6 @@
 // in the class.
 #pragma once
 
-#include <string>
-
 #include "tutti/face/frame.hpp"
 
 namespace tutti::detail {
@@ -84,8 +82,7 @@ inline void frame<F, T, Args...>::reduction(const call_site& s) {
   }
   // Rank 0 receives nothing, but is given what stands there instead.
   if (F.what == collective::exscan && s.rank == 0 && n != 0 && call_.output == nullptr)
-    refuse_call(s, out_name, "is null, with a count of " + std::to_string(n),
-                "pass a buffer of that many elements");
+    refuse_null(s, out_name, n);
   put_count<send_recv_count>(s, n);
   put_count<recv_count>(s, n);
 }
@@ -331,11 +328,7 @@ inline void frame<F, T, Args...>::agree(Check&& check, Tell&& tell) {
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::check_received(const call_site& s, std::size_t n, bool receives) {
   if constexpr (has_in<recv_count>) {
-    if (receives && count_given<recv_count>(s) != n)
-      refuse_call(s, recv_count,
-                  "is " + std::to_string(data<recv_count>()) + ", but blocks of " + std::to_string(n) +
-                      " elements are sent",
-                  "leave it out, or give the length that is sent");
+    if (receives && count_given<recv_count>(s) != n) refuse_received(s, data<recv_count>(), n);
   } else {
     (void)s, (void)n, (void)receives;
   }

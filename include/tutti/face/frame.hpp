@@ -301,8 +301,7 @@ class frame {
       call_.type = element_of<T>();
       if constexpr (has<root>) {
         call_.root = data<root>();
-        if (call_.root < 0 || call_.root >= s.size)
-          refuse_call(s, root, "there is no rank " + std::to_string(call_.root), "ranks are 0 to size - 1");
+        if (call_.root < 0 || call_.root >= s.size) refuse_root(s, call_.root);
       }
       if constexpr (has<op>) call_.op = operation_for<T>(data<op>());
       if constexpr (is_bcast)

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "tutti/core/call.hpp"
 #include "tutti/core/layout.hpp"
@@ -41,7 +41,14 @@ struct call_site : caller {
 };
 
 /// Throws usage_error in the name of the call.
-[[noreturn]] void refuse_call(caller, parameter, const std::string& problem, const char* remedy);
+[[noreturn]] void refuse_call(caller, parameter, std::string_view problem, const char* remedy);
+
+/// The root is no rank.
+[[noreturn]] void refuse_root(caller, int root);
+/// A buffer that is null, with a count of n.
+[[noreturn]] void refuse_null(caller, parameter, std::size_t n);
+/// recv_count is `given` where blocks of n elements are sent.
+[[noreturn]] void refuse_received(caller, long long given, std::size_t n);
 
 /// NAME: "holds 3 elements, but 5 are needed".
 [[noreturn]] void refuse_size(caller, parameter, std::size_t holds, std::size_t needed);
