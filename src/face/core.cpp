@@ -241,6 +241,12 @@ void core::release() noexcept {
   for (recent& r : recent_) r.quick = r.steady = false;
 }
 
+// Before a collective of the engine's own, in which nobody is served.
+void core::stand_still() {
+  progress_others(nullptr);
+  for (progressing* one : shared_->active) one->before_standing_still();
+}
+
 template <class Run>
 void core::run_to_end(Run& r, const prepared& p) {
   const bool others = !shared_->active.empty();
@@ -249,7 +255,7 @@ void core::run_to_end(Run& r, const prepared& p) {
     if (rigid ? mixing_ : others) [[unlikely]] {
       finish(r);
     } else {
-      if (others) progress_others(nullptr);
+      if (others) stand_still();
       r.go_on(true);
     }
   });
