@@ -48,11 +48,11 @@ class letter_store {
   static constexpr std::array<std::size_t, 3> classes = {64, 512, most_bytes};
   static constexpr std::uint32_t single_use = classes.size();
 
-  static letter* make(std::size_t bytes);
-  static void destroy(letter* one) noexcept;
+  static letter* make_single(std::size_t bytes);
+  letter* make(std::size_t size_class);
 
   std::array<letter*, classes.size()> unused_{};                             // the owner's
-  std::array<std::vector<letter*>, classes.size()> all_;                     // the owner's
+  std::vector<std::byte*> made_;                                             // the owner's
   alignas(64) std::array<std::atomic<letter*>, classes.size()> returned_{};  // anybody's
 };
 

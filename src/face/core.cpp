@@ -20,6 +20,7 @@ namespace tutti::detail {
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
     : shared_(std::move(shared)), where_(std::move(where)), topology_(std::move(shape)), links_(*where_) {
   if (!shared_->by) shared_->by = std::make_shared<const selection>();
+  if (shared_->active.capacity() == 0) shared_->active.reserve(most_idle);
   const hierarchy& job = where_->door().layout();
   layout_ = &job;
   const group& g = where_->members();

@@ -239,6 +239,7 @@ int main(int argc, char** argv) {
     const std::pair<const char*, collective_call> collectives[] = {
         {"barrier", [](communicator& c) { c.barrier(); }},
         {"allreduce", [](communicator& c) { add_up(c, nullptr); }},
+        {"native", [](communicator& c) { add_up(c, "native"); }},
         {"schedule", [](communicator& c) { add_up(c, "recursive_doubling"); }},
         {"duplicate", [](communicator& c) { c.duplicate().barrier(); }},
     };

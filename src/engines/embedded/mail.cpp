@@ -73,36 +73,36 @@ bool embedded_carrier::open(fabric::parcel& one, void* into, transfer&, const fa
   auto& from = static_cast<fabric::letter&>(one);
   if (from.done == nullptr) [[likely]] {
     compute::copy(into, from.contents, from.bytes);
+    fabric::letter_store::give_back(&from);
   } else {
     // Contents and mark are the sender's, who may not leave before both are done with.
     const fabric::reading guard(where_.door(), site);
     compute::copy(into, from.contents, from.bytes);
-    received(from);
+    end(from);
   }
-  fabric::letter_store::give_back(&from);
   return true;
 }
 
-void embedded_carrier::received(fabric::letter& one) noexcept {
-  one.done->store(1, std::memory_order_release);
+// The letter is back before its sender goes on, who may need it at once.
+void embedded_carrier::end(fabric::letter& one) noexcept {
+  std::atomic<std::uint32_t>& done = *one.done;
   const int there = where_.members().address(one.source), worker = node_.worker_of(there);
+  fabric::letter_store::give_back(&one);
+  done.store(1, std::memory_order_release);
   node_.ring(worker == node_.worker_of(where_.door().rank()) ? node_.rank_bell(there)
                                                              : node_.worker_bell(worker));
 }
 
 // A sender whose message nobody will receive goes on waiting, so that the watchman says so.
-void embedded_carrier::drop(fabric::parcel& one, bool is_received) noexcept {
+void embedded_carrier::drop(fabric::parcel& one, bool received) noexcept {
   auto& from = static_cast<fabric::letter&>(one);
-  if (is_received && from.done != nullptr) {
-    try {
-      const fabric::reading guard(where_.door(),
-                                  {"receiving", "", "", -1, -1, fabric::wait_site::unnumbered});
-      received(from);
-    } catch (...) {
-      // The job has failed, and the sender is taken out of its wait.
-    }
+  if (!received || from.done == nullptr) return fabric::letter_store::give_back(&from);
+  try {
+    const fabric::reading guard(where_.door(), {"receiving", "", "", -1, -1, fabric::wait_site::unnumbered});
+    end(from);
+  } catch (...) {  // the job has failed, and the sender is taken out of its wait
+    fabric::letter_store::give_back(&from);
   }
-  fabric::letter_store::give_back(&from);
 }
 
 }  // namespace tutti

@@ -48,7 +48,7 @@ class embedded_carrier final : public carrier {
     return find(rank);
   }
   peer& find(int rank);
-  void received(fabric::letter& one) noexcept;
+  void end(fabric::letter& one) noexcept;
 
   context& where_;
   fabric::node& node_;
