@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "core/signature.hpp"
+#include "engines/carrier.hpp"
 #include "fabric/node.hpp"
 #include "fabric/waiting.hpp"
 #include "group/group.hpp"
@@ -68,11 +69,6 @@ class endpoint : public fabric::waiting {
   virtual void stir() {}
 };
 
-/// A message under way through an engine that has no shared memory. Opaque, never allocated on the warm path.
-struct transfer {
-  alignas(16) std::byte state[64];
-};
-
 /// State of a native collective under way.
 struct native_state {
   alignas(16) std::byte state[128];
@@ -105,6 +101,9 @@ class context {
       door_.progressed();
     }
   }
+
+  /// What brings the program's own messages, as long as this context lives; null: an engine that has none.
+  virtual std::unique_ptr<carrier> open_mail() { return nullptr; }
 
   // --- collectives of the engine's own. One that offers none has nothing to write here.
   virtual bool offers(const agreed_signature&) const noexcept { return false; }
@@ -157,6 +156,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 3;
+inline constexpr std::uint32_t engine_abi = 4;
 
 }  // namespace tutti

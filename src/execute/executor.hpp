@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engines/endpoint.hpp"
+#include "execute/progressing.hpp"
 #include "fabric/channel.hpp"
 #include "schedule/schedule.hpp"
 
@@ -86,20 +87,6 @@ struct bound_schedule {
 
  private:
   bool lay_straight(bound_exchange& e);
-};
-
-/// What a wait serves: something under way on one rank.
-class progressing {
- public:
-  /// Goes on as far as it can; true when complete. With `blocking` it waits until then.
-  virtual bool go_on(bool blocking) = 0;
-  /// Grows with whatever is done; tells a wait in vain from one that moves.
-  virtual std::uint64_t moves() const noexcept = 0;
-  /// What it stands at, for reports.
-  virtual fabric::wait_site site(const char* what = "", int peer = -1) const noexcept = 0;
-
- protected:
-  ~progressing() = default;
 };
 
 /// Marks the calls that a composed call makes: their messages never meet those of the communicator's own.

@@ -7,9 +7,10 @@ namespace tutti::fabric {
 
 node::node(std::vector<int> worker_of, ringer& rings) : worker_of_(std::move(worker_of)), rings_(rings) {
   const auto ranks = worker_of_.size();
-  const auto workers = static_cast<std::size_t>(*std::max_element(worker_of_.begin(), worker_of_.end()) + 1);
+  workers_ = *std::max_element(worker_of_.begin(), worker_of_.end()) + 1;
   rank_bells_.reset(new doorbell[ranks]);
-  worker_bells_.reset(new doorbell[workers]);
+  worker_bells_.reset(new doorbell[static_cast<std::size_t>(workers_)]);
+  letters_.reset(new letter_store[ranks]);
   inboxes_.reset(new inbox[ranks]);
 }
 
@@ -23,6 +24,24 @@ channel& node::between(int from, int to) {
                   : std::make_unique<channel>(from, to, worker_bell(a), worker_bell(b), rings_, false);
   }
   return *made;
+}
+
+std::shared_ptr<postbox> node::postbox_of(std::uint64_t context, int rank) {
+  inbox& box = inboxes_[static_cast<std::size_t>(rank)];
+  const std::lock_guard guard(box.lock);
+  auto& made = box.mail[context];
+  if (!made) made = std::make_shared<postbox>();
+  return made;
+}
+
+void node::close_postbox(std::uint64_t context, int rank) noexcept {
+  inbox& box = inboxes_[static_cast<std::size_t>(rank)];
+  std::shared_ptr<postbox> last;  // goes without the lock
+  const std::lock_guard guard(box.lock);
+  if (const auto found = box.mail.find(context); found != box.mail.end()) {
+    last = std::move(found->second);
+    box.mail.erase(found);
+  }
 }
 
 std::shared_ptr<team> node::team_of(std::uint64_t context, const group& members) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks that share memory, and what they share: channels between pairs and teams of groups, each made
-// when first used. No p x p table anywhere.
+// The ranks that share memory, and what they share: channels between pairs, teams of groups and postboxes,
+// each made when first used. No p x p table anywhere.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fabric/channel.hpp"
+#include "fabric/postbox.hpp"
 #include "fabric/team.hpp"
 #include "group/group.hpp"
 
@@ -24,6 +25,7 @@ class node {
   node(std::vector<int> worker_of, ringer& rings);
 
   int size() const noexcept { return static_cast<int>(worker_of_.size()); }
+  int workers() const noexcept { return workers_; }
   int worker_of(int rank) const noexcept { return worker_of_[static_cast<std::size_t>(rank)]; }
   doorbell& rank_bell(int rank) noexcept { return rank_bells_[static_cast<std::size_t>(rank)]; }
   doorbell& worker_bell(int worker) noexcept { return worker_bells_[static_cast<std::size_t>(worker)]; }
@@ -33,15 +35,28 @@ class node {
   /// The team of a group, the same object for all its members. `context` tells groups apart.
   std::shared_ptr<team> team_of(std::uint64_t context, const group& members);
 
+  /// Where mail to a rank waits, on one communicator: the same object for all who ask, until close_postbox().
+  std::shared_ptr<postbox> postbox_of(std::uint64_t context, int rank);
+  /// The rank has left the communicator; what still stands in the postbox goes when the last sender has left.
+  void close_postbox(std::uint64_t context, int rank) noexcept;
+  /// The letters that a rank sends.
+  letter_store& letters_of(int rank) noexcept { return letters_[static_cast<std::size_t>(rank)]; }
+  void ring(doorbell& bell) noexcept {
+    if (bell.armed.load(std::memory_order_relaxed) != 0) rings_.ring(bell);
+  }
+
  private:
   struct inbox {
     std::mutex lock;
     std::unordered_map<int, std::unique_ptr<channel>> from;
+    std::unordered_map<std::uint64_t, std::shared_ptr<postbox>> mail;  // by context
   };
 
   std::vector<int> worker_of_;
+  int workers_;
   ringer& rings_;
   std::unique_ptr<doorbell[]> rank_bells_, worker_bells_;
+  std::unique_ptr<letter_store[]> letters_;  // before the postboxes, from which letters come back
   std::unique_ptr<inbox[]> inboxes_;
   std::mutex teams_lock_;
   std::map<std::pair<std::uint64_t, int>, std::weak_ptr<team>> teams_;  // context, job's rank of member 0

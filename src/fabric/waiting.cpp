@@ -6,10 +6,11 @@ namespace tutti::fabric {
 std::string describe(const wait_site& site) {
   std::string text = "in " + std::string(site.operation);
   if (site.algorithm[0] != '\0') text += " (" + std::string(site.algorithm) + ")";
-  text += ", call " + std::to_string(site.run);
+  if (site.run != wait_site::unnumbered) text += ", call " + std::to_string(site.run);
   if (site.round >= 0) text += ", round " + std::to_string(site.round);
   text += ", waits for " + std::string(site.what);
   if (site.peer >= 0) text += " rank " + std::to_string(site.peer);
+  if (site.tag >= 0) text += " with tag " + std::to_string(site.tag);
   return text;
 }
 

@@ -19,7 +19,10 @@ struct wait_site {
   const char* what = "";       ///< "a message from", "all members of the group"
   int peer = -1;               ///< job's rank; -1: nobody in particular
   int round = -1;
-  std::uint64_t run = 0;  ///< which call on this communicator
+  std::uint64_t run = 0;  ///< which call on this communicator; unnumbered: mail is not counted
+  int tag = -1;           ///< of the message, where it has one of the program's
+
+  static constexpr std::uint64_t unnumbered = ~std::uint64_t{0};
 };
 
 class waiting {

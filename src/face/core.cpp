@@ -20,6 +20,7 @@ namespace tutti::detail {
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
     : shared_(std::move(shared)), where_(std::move(where)), topology_(std::move(shape)), links_(*where_) {
   if (!shared_->by) shared_->by = std::make_shared<const selection>();
+  if (shared_->active.capacity() == 0) shared_->active.reserve(most_idle);
   const hierarchy& job = where_->door().layout();
   layout_ = &job;
   const group& g = where_->members();
@@ -244,6 +245,12 @@ void core::release() noexcept {
   }
 }
 
+// Before a collective of the engine's own, in which nobody is served.
+void core::stand_still() {
+  progress_others(nullptr);
+  for (progressing* one : shared_->active) one->before_standing_still();
+}
+
 template <class Run>
 void core::run_to_end(Run& r, const prepared& p) {
   const bool others = !shared_->active.empty();
@@ -252,7 +259,7 @@ void core::run_to_end(Run& r, const prepared& p) {
     if (rigid ? mixing_ : others) [[unlikely]] {
       finish(r);
     } else {
-      if (others) progress_others(nullptr);
+      if (others) stand_still();
       r.go_on(true);
     }
   });

@@ -15,13 +15,16 @@
 
 #include "engines/endpoint.hpp"
 #include "execute/program_run.hpp"
+#include "mail/mailbox.hpp"
 #include "select/resolve.hpp"
 #include "settings/settings.hpp"
 #include "settings/trees.hpp"
+#include "tutti/core/mail.hpp"
 #include "tutti/core/port.hpp"
 
 namespace tutti::detail {
 
+class mail_under_way;
 class operation_under_way;
 
 struct override_use {
@@ -84,6 +87,14 @@ class core {
   bool run_like_last(call& c, std::size_t input_length, std::size_t output_length);
   void keep_lengths(const call& c, std::size_t input_length, std::size_t output_length);
   pending_call make_pending(const call& c, bool started);
+  // Mail (mail.cpp); as the functions of tutti/core/mail.hpp.
+  void send(const letter& l);
+  envelope receive(const reception& r);
+  pending_call make_send(const letter& l, bool started);
+  pending_call make_receive(const reception& r, bool started);
+  bool look(const char* operation, int source, int tag, bool wait, envelope& found);
+  held_letter* take(const char* operation, int source, int tag, bool wait, envelope& found);
+  void put_back(fabric::parcel& one) noexcept { mail_->put_back(one); }
   void* take_memory(std::size_t bytes);
   void give_memory(void* memory, std::size_t bytes) noexcept;
   /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
@@ -100,6 +111,7 @@ class core {
 
  private:
   friend class operation_under_way;
+  friend class mail_under_way;
   friend void keep(core&) noexcept;
   friend void drop(core&) noexcept;
 
@@ -236,6 +248,7 @@ class core {
   static const char* name_of_choice(collective what, const choice& c) noexcept;
   template <class Run>
   void run_to_end(Run& r, const prepared& p);
+  void stand_still();
   void begin_mixing() noexcept;
   /// Whatever leaves a collective by an exception ends the job before its buffers go: others may be reading
   /// them.
@@ -253,6 +266,20 @@ class core {
   void carry_out(const call& c, prepared& p);
   void finish(progressing& r);
   void progress_others(const progressing* except);
+
+  mailbox& open_mail(const char* operation);
+  bool check_letter(const letter& l);
+  bool check_source(const char* operation, int source, int tag);
+  [[noreturn]] void refuse_peer(const char* operation, const char* parameter, int peer) const;
+  [[noreturn]] void refuse_tag(const char* operation, int tag) const;
+  template <class Over, class Alone>
+  void wait_for_mail(const fabric::wait_site& site, bool for_mail, const Over& over, const Alone& alone);
+  void finish(want& w);
+  void finish(const letter& l, transfer& t);
+  fabric::parcel* find_mail(const char* operation, int source, int tag, bool wait);
+  template <class What>
+  pending_call make_mail(const What& what, bool somebody, bool started);
+  void end_mail() noexcept;
 
   std::shared_ptr<rank_state> shared_;
   std::unique_ptr<context> where_;
@@ -274,6 +301,7 @@ class core {
     void* at;
   };
   std::vector<operation_under_way*> idle_;
+  std::vector<mail_under_way*> idle_mail_;
   std::vector<idle_memory> idle_memory_;
   std::uint32_t next_ = 0;
   bool released_ = false;
@@ -282,6 +310,7 @@ class core {
   // do the same: begin them from the first nonblocking call of this communicator on, which all ranks make in
   // the same place of its calls. What is under way on a rank says nothing of the others.
   bool mixing_ = false;
+  std::unique_ptr<mailbox> mail_;  // from its first message on
 };
 
 }  // namespace tutti::detail

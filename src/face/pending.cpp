@@ -168,6 +168,7 @@ class operation_under_way final : public pending {
 };
 
 core::~core() {
+  end_mail();
   for (const operation_under_way* one : idle_) delete one;
   for (const idle_memory& one : idle_memory_) ::operator delete(one.at);
 }

@@ -20,9 +20,10 @@ select      : core group schedule compose
 check       : group schedule compose select
 engines     : core compute group fabric
 execute     : compute group fabric schedule compose engines/endpoint.hpp
+mail        : group fabric engines/endpoint.hpp engines/carrier.hpp execute/progressing.hpp
 trace       : select
 settings    : core select engines/endpoint.hpp trace
-face        : core compute group fabric schedule compose select engines/endpoint.hpp execute trace settings
+face        : core compute group fabric schedule compose select engines/endpoint.hpp execute mail trace settings
 launch      : core engines settings face
 tune        : core compute select check engines face launch
 '

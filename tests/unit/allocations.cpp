@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tutti/core/mail.hpp>
 #include <tutti/tutti.hpp>
 
 namespace {
@@ -101,6 +102,55 @@ TEST_P(warm, persistent_calls_allocate_nothing) {
                 sum.start();
                 sum.wait();
               };
+            }),
+            0);
+}
+
+// To the next rank, and the sum by as many shifts as there are ranks but one.
+template <class Shift>
+auto sum_by_shifts(communicator& world, std::vector<double>& in, std::vector<double>& out,
+                   const Shift& shift) {
+  const int left = (world.rank() + world.size() - 1) % world.size(),
+            right = (world.rank() + 1) % world.size();
+  return [&world, &in, &out, shift, left, right, travels = in, came = in]() mutable {
+    out = travels = in;
+    for (int i = 1; i < world.size(); ++i) {
+      const std::size_t bytes = in.size() * sizeof(double);
+      detail::letter l{.destination = right, .tag = i, .data = travels.data(), .bytes = bytes};
+      detail::reception r{.source = left, .tag = i, .into = came.data(), .most = bytes};
+      shift(world.native(), l, r);
+      travels = came;
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] += came[k];
+    }
+  };
+}
+
+TEST_P(warm, blocking_messages_allocate_nothing) {
+  EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
+              return sum_by_shifts(world, in, out,
+                                   [&world](detail::core& c, detail::letter& l, detail::reception& r) {
+                                     detail::envelope e;
+                                     if (world.rank() != 0)
+                                       detail::look(c, "probe", r.source, r.tag, true, e);
+                                     if (world.rank() != 0) detail::receive(c, r);
+                                     detail::send(c, l);
+                                     if (world.rank() == 0) detail::receive(c, r);
+                                   });
+            }),
+            0);
+}
+
+TEST_P(warm, nonblocking_and_persistent_messages_allocate_nothing) {
+  EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
+              return sum_by_shifts(world, in, out,
+                                   [](detail::core& c, detail::letter& l, detail::reception& r) {
+                                     l.mode = l.tag % 2 ? send_modes::standard : send_modes::synchronous;
+                                     auto came = detail::start_receive(c, r);
+                                     auto sent = detail::prepare_send(c, l);
+                                     sent->start();
+                                     came->wait();
+                                     sent->wait();
+                                   });
             }),
             0);
 }

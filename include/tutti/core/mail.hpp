@@ -70,6 +70,8 @@ class held_letter;
 
 /// A message to be received.
 ///
+/// Of rank::null nobody's message is received at once; `room` is asked for no bytes then.
+///
 /// Where it goes is `into`, which has room for `most` bytes: a longer message is consumed, none of it is
 /// written, and truncation_error (parameter "recv_count") is thrown. Or, where `room` is set, it is asked for
 /// the place once the length is known, and may throw: then the message stays, and can be received again. A
@@ -98,7 +100,14 @@ pending_call prepare_send(core&, const letter&);
 envelope receive(core&, const reception&);
 
 /// The same, not waiting; `into`, or `state`, must stay until complete. What it found is asked of the pending
-/// call by found().
+/// call by found(). What it was refused for is thrown by its own wait() or test(), whichever call met the
+/// message.
+///
+/// Over MPI a rank that stands in a blocking collective of MPI's own serves nobody. Receives under way are
+/// given to MPI before, but for those with `room`, and those that could take a message which an earlier one
+/// with `room` could take: a sender that waits for one of these (as more than 1 KiB may, and a synchronous send
+/// does) should be waited for before that collective is called. One that MPI was given consumes its message
+/// also where that is no whole number of elements, and Open MPI 4.1 writes a longer one beyond its place.
 pending_call start_receive(core&, const reception&);
 pending_call prepare_receive(core&, const reception&);
 
@@ -106,11 +115,12 @@ pending_call prepare_receive(core&, const reception&);
 envelope found(const pending&) noexcept;
 
 /// Whether a message has come that a receive of this source and tag would take; with `wait`, not before there
-/// is one. It stays.
+/// is one. It stays. Of rank::null there always is one, that of nobody.
 bool look(core&, const char* operation, int source, int tag, bool wait, envelope& found);
 
 /// The same; the message is taken out, and can only be received by a reception that names it. Null: none has
-/// come. Whoever has it receives it or puts it back, where it comes before all others again.
+/// come, or the source is rank::null. Whoever has it receives it or puts it back, to where it stood among the
+/// others; both before the core goes.
 held_letter* take(core&, const char* operation, int source, int tag, bool wait, envelope& found);
 void put_back(core&, held_letter*) noexcept;
 

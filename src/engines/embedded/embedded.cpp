@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "engines/embedded/mail.hpp"
 #include "engines/embedded/offers.hpp"
 
 namespace tutti {
@@ -24,6 +25,11 @@ void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
 
 embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id)
     : context(door, members, id) {}
+
+// Mail to this rank may come before it first asks for some, so its postbox stays as long as the communicator.
+embedded_context::~embedded_context() { door().node()->close_postbox(id(), door().rank()); }
+
+std::unique_ptr<carrier> embedded_context::open_mail() { return std::make_unique<embedded_carrier>(*this); }
 
 // Every pair of ranks has channels, so nothing is ever sent through these.
 void embedded_context::isend(int, std::uint32_t, const void*, std::size_t, transfer&) {

@@ -79,7 +79,9 @@ class embedded_endpoint : public endpoint {
 class embedded_context final : public context {
  public:
   embedded_context(endpoint& door, const group& members, std::uint64_t id);
+  ~embedded_context();
 
+  std::unique_ptr<carrier> open_mail() override;
   void isend(int, std::uint32_t, const void*, std::size_t, transfer&) override;
   void irecv(int, std::uint32_t, void*, std::size_t, transfer&) override;
   bool done(transfer&, const fabric::wait_site&) override;

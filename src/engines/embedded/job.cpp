@@ -68,7 +68,8 @@ void job::declare_deadlock() {
     text += '\n';
   }
   if (ranks_ > shown) text += "  ... and " + std::to_string(ranks_ - shown) + " more\n";
-  text += "  remedy: call the same collectives in the same order on all ranks";
+  text +=
+      "  remedy: call the same collectives in the same order on all ranks, and give every receive its send";
   int first = 0;
   while (first < ranks_ && record(first).now.load() == rank_record::finished) ++first;
   deadlock_.store(true, std::memory_order_relaxed);
@@ -122,9 +123,7 @@ bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>
   return anyone;
 }
 
-void job::watch() {
-  std::vector<std::uint32_t> versions(static_cast<std::size_t>(ranks_));
-  std::vector<std::uint64_t> sweeps(static_cast<std::size_t>(ranks_));
+void job::watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> sweeps) {
   std::unique_lock guard(lock_);
   bool suspicious = false;
   while (!stopping_) {
@@ -139,7 +138,12 @@ void job::watch() {
 }
 
 void job::start_watchman() {
-  watchman_ = std::thread([this] { watch(); });
+  // Made here, since the watchman may begin at any time and ranks count what is allocated (unit/allocations).
+  std::vector<std::uint32_t> versions(static_cast<std::size_t>(ranks_));
+  std::vector<std::uint64_t> sweeps(static_cast<std::size_t>(ranks_));
+  watchman_ = std::thread([this, v = std::move(versions), s = std::move(sweeps)]() mutable {
+    watch(std::move(v), std::move(s));
+  });
 }
 
 void job::stop_watchman() {

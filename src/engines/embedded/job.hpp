@@ -79,7 +79,7 @@ class job {
  private:
   bool hold(rank_record& r, std::uint32_t version) noexcept;
   bool stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second);
-  void watch();
+  void watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> sweeps);
 
   int ranks_;
   hierarchy layout_;

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "engines/mpi/mail.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "tutti/core/error.hpp"
 
@@ -79,14 +80,15 @@ outcome mpi_endpoint::end() {
   const bool mine = thrown_ != nullptr;
   double deadline =
       watch_->failed() ? began + (mine ? grace : 3 * grace) : std::numeric_limits<double>::infinity();
-  // The lowest of the ranks that failed, and whether all can end in order.
-  const int said[2] = {watch_->failed() ? watch_->failed_rank() : nobody, natives_ == 0 ? 1 : 0};
-  int agreed[2] = {};
+  // The lowest of the ranks that failed, whether all can end in order, and whether nobody has mail under way.
+  const int said[3] = {watch_->failed() ? watch_->failed_rank() : nobody, natives_ == 0 ? 1 : 0,
+                       mail_is_over() ? 1 : 0};
+  int agreed[3] = {};
   MPI_Request request;
-  check(MPI_Iallreduce(said, agreed, 2, MPI_INT, MPI_MIN, control_, &request), "run", rank_);
+  check(MPI_Iallreduce(said, agreed, 3, MPI_INT, MPI_MIN, control_, &request), "run", rank_);
   if (!complete(request, deadline, began)) end_job(watch_->failed_rank(), watch_->text());
   if (agreed[0] == nobody) {
-    if (watch_->checks()) settle(seconds_now() + grace);
+    if (watch_->checks() || agreed[2] == 0) settle(seconds_now() + grace);
     return result;
   }
   result.failed_rank = agreed[0];
@@ -117,9 +119,9 @@ void mpi_endpoint::settle(double deadline) {
   MPI_Request barrier = MPI_REQUEST_NULL;
   const double began = seconds_now();
   for (bool entered = false;;) {
-    if (watch_->failed()) drain();
+    drain();
     watch_->look();
-    if (!entered && watch_->all_sent()) {
+    if (!entered && watch_->all_sent() && mail_is_over()) {
       check(MPI_Ibarrier(control_, &barrier), "run", rank_);
       entered = true;
     }
@@ -139,7 +141,9 @@ void mpi_endpoint::settle(double deadline) {
 
 void mpi_endpoint::drain() {
   drain(job_);
+  drain(mail_);
   for (MPI_Comm c : opened_) drain(c);
+  for (mpi_carrier* c : carriers_) c->take_in_all();
 }
 
 void mpi_endpoint::drain(MPI_Comm comm) {

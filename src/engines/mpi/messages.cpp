@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Point to point. A message of more bytes than an int counts is one item of a large type.
+#include <utility>
+
+#include "engines/mpi/mail.hpp"
 #include "engines/mpi/mpi_context.hpp"
 
 namespace tutti::mpi {
@@ -55,6 +58,11 @@ void mpi_context::large(int peer, int tag, const void* data, std::size_t bytes, 
 void mpi_context::refuse_start(transfer& t, int code) {
   door_.end_message(reinterpret_cast<const ticket*>(t.state)->row);
   throw_mpi_error(code, "a message", door_.rank());
+}
+
+std::unique_ptr<carrier> mpi_context::open_mail() {
+  return std::make_unique<mpi_carrier>(*this, door_, owned_ ? std::exchange(mail_, MPI_COMM_NULL) : mail_,
+                                       owned_);
 }
 
 bool mpi_context::done(transfer& t, const fabric::wait_site& site) { return door_.finished(t, site); }

@@ -19,16 +19,25 @@ struct kept {
 
 class mpi_context final : public context {
  public:
-  mpi_context(mpi_endpoint& door, const group& members, std::uint64_t id, MPI_Comm comm, bool owned)
-      : context(door, members, id), door_(door), comm_(comm), rank_(members.rank()), owned_(owned) {}
+  mpi_context(mpi_endpoint& door, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm mail,
+              bool owned)
+      : context(door, members, id),
+        door_(door),
+        comm_(comm),
+        mail_(mail),
+        rank_(members.rank()),
+        owned_(owned) {}
   ~mpi_context() {
-    if (owned_) door_.retire(comm_);
+    if (!owned_) return;
+    door_.retire(comm_);
+    if (mail_ != MPI_COMM_NULL) door_.retire(mail_);
   }
   MPI_Comm comm() const noexcept { return comm_; }
 
   void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) override;
   void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) override;
   bool done(transfer& t, const fabric::wait_site& site) override;
+  std::unique_ptr<carrier> open_mail() override;
   void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) override;
 
   bool offers(const agreed_signature& s) const noexcept override;
@@ -64,7 +73,7 @@ class mpi_context final : public context {
   }
 
   mpi_endpoint& door_;
-  MPI_Comm comm_;
+  MPI_Comm comm_, mail_;  // the second for the program's own messages; null: a carrier has it
   int rank_;
   bool owned_;
 };

@@ -18,6 +18,8 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) : mpi_endpoint() {
   MPI_Comm_set_errhandler(job_, MPI_ERRORS_RETURN);
   check(MPI_Comm_dup(job_, &control_), "run", -1);
   MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN);
+  check(MPI_Comm_dup(job_, &mail_), "run", -1);
+  MPI_Comm_set_errhandler(mail_, MPI_ERRORS_RETURN);
   check(MPI_Comm_rank(job_, &rank_), "run", -1);
   check(MPI_Comm_size(job_, &size_), "run", rank_);
   int* limit = nullptr;
@@ -25,6 +27,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) : mpi_endpoint() {
   check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &known), "run", rank_);
   if (!known || *limit < 32767)
     throw engine_error("run", rank_, "", "this MPI does not allow tags up to 32767", "");
+  greatest_tag_ = *limit;
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
   watch_.emplace(control_, check_calls);
@@ -37,6 +40,8 @@ mpi_endpoint::~mpi_endpoint() {
   int over = 0;
   if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   for (MPI_Comm& c : opened_) MPI_Comm_free(&c);
+  end_mail();
+  if (mail_ != MPI_COMM_NULL) MPI_Comm_free(&mail_);
   if (control_ != MPI_COMM_NULL) MPI_Comm_free(&control_);
   if (job_ != MPI_COMM_NULL) MPI_Comm_free(&job_);
 }
@@ -49,13 +54,28 @@ void mpi_endpoint::retire(MPI_Comm comm) noexcept {
   MPI_Comm_free(&comm);
 }
 
+MPI_Comm mpi_endpoint::duplicate(MPI_Comm from, std::uint64_t id) {
+  const fabric::wait_site site{"making a communicator", "", "all members of the old one", -1, -1, id};
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Request request;
+  check(MPI_Comm_idup(from, &made, &request), "making a communicator", rank_);
+  native_begun();
+  for (int flag = 0;;) {
+    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "making a communicator", rank_);
+    if (flag) break;
+    pause(site);
+  }
+  native_over();
+  return made;
+}
+
 // The job's own communicator is at hand. A child with the same members is a duplicate, so that MPI keeps what
 // it knows of the topology; any other is made by its members alone.
 std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t id, context* parent) {
   if (parent == nullptr) {
     if (members.size() != size_)
       throw std::logic_error("a communicator over part of an MPI job is made from one that exists");
-    return std::make_unique<mpi_context>(*this, members, id, job_, false);
+    return std::make_unique<mpi_context>(*this, members, id, job_, mail_, false);
   }
   auto& from = static_cast<mpi_context&>(*parent);
   const group& old = from.members();
@@ -64,16 +84,7 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   for (int r = 0; same && r < members.size(); ++r) same = old.address(r) == members.address(r);
   MPI_Comm made = MPI_COMM_NULL;
   if (same) {
-    const fabric::wait_site site{"making a communicator", "", "all members of the old one", -1, -1, id};
-    MPI_Request request;
-    ok(MPI_Comm_idup(from.comm(), &made, &request));
-    native_begun();
-    for (int flag = 0;;) {
-      ok(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
-      if (flag) break;
-      pause(site);
-    }
-    native_over();
+    made = duplicate(from.comm(), id);
   } else {
     std::vector<int> ranks(static_cast<std::size_t>(members.size()));
     for (int r = 0; r < members.size(); ++r) ranks[static_cast<std::size_t>(r)] = members.address(r);
@@ -86,7 +97,9 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   }
   MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   opened_.push_back(made);
-  return std::make_unique<mpi_context>(*this, members, id, made, true);
+  opened_.push_back(duplicate(made, id));
+  MPI_Comm_set_errhandler(opened_.back(), MPI_ERRORS_RETURN);
+  return std::make_unique<mpi_context>(*this, members, id, made, opened_.back(), true);
 }
 
 void mpi_endpoint::grow() {

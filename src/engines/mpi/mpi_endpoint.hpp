@@ -39,6 +39,14 @@ struct ticket {
 };
 static_assert(sizeof(ticket) <= sizeof(transfer) && alignof(ticket) <= alignof(transfer));
 
+/// A message whose bytes are the library's own: sent from a copy, or received because nobody wants it.
+struct kept_message {
+  std::unique_ptr<std::byte[]> data;
+  transfer moving;
+};
+
+class mpi_carrier;
+
 class mpi_endpoint final : public message_endpoint {
  public:
   /// Collective over `job`, which stays the caller's: the endpoint works on duplicates. Throws usage_error on
@@ -101,8 +109,15 @@ class mpi_endpoint final : public message_endpoint {
     free_ = row;
     ++progress_;
   }
+  void end_message(const transfer& t) noexcept { end_message(reinterpret_cast<const ticket*>(t.state)->row); }
+  /// As finished(), of a receive for which its place may be too large, or (`longer`) too small.
+  bool finished_with(transfer& t, MPI_Status& status, bool& longer, const fabric::wait_site& site);
+  /// Ends a receive whose place may go. It may have got its message.
+  void cancel(transfer& t) noexcept;
+  [[noreturn]] void throw_abandoned(const fabric::wait_site& site);
   tutti::mpi::types& types() noexcept { return *types_; }
   int tag_mask() const noexcept { return tag_mask_; }
+  int greatest_tag() const noexcept { return greatest_tag_; }
   bool checks() const noexcept { return watch_->checks(); }
   /// Collectives of MPI under way cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
@@ -110,6 +125,19 @@ class mpi_endpoint final : public message_endpoint {
   /// Takes a communicator that is not used any more. After a failure it is kept, since others may still send
   /// there.
   void retire(MPI_Comm comm) noexcept;
+
+  // --- mail (mail_ending.cpp)
+  /// Carriers take in what they have found when the job fails.
+  void serves(mpi_carrier& one) { carriers_.push_back(&one); }
+  void serves_no_more(mpi_carrier& one) noexcept { std::erase(carriers_, &one); }
+  /// Whether MPI is there, and the job has not failed.
+  bool may_talk() const noexcept;
+  /// Lets go of what is complete.
+  void reap(std::vector<kept_message>& some);
+  /// The end of a carrier: its communicator goes (where it is one) when what it leaves is complete.
+  void retire_mail(MPI_Comm comm, std::vector<kept_message> left) noexcept;
+  /// Receives a message that nobody wants.
+  void take_in(MPI_Message found, std::size_t bytes);
 
   // --- the end of a run
   // ------------------------------------------------------------------------------------------
@@ -134,21 +162,27 @@ class mpi_endpoint final : public message_endpoint {
   void check_length(std::uint32_t row, MPI_Status& status, const fabric::wait_site& site);
   [[noreturn]] void throw_transfer_error(std::uint32_t row, int code, const fabric::wait_site& site);
   [[noreturn]] void throw_length(const message& m, long long came, const fabric::wait_site& site);
-  [[noreturn]] void throw_abandoned(const fabric::wait_site& site);
   [[noreturn]] void throw_failure(const fabric::wait_site& site);
   [[noreturn]] void end_job(int rank, const std::string& text);
   bool complete(MPI_Request& request, double& deadline, double began);
   void settle(double deadline);
   void drain();
-  void take_in(MPI_Message found, std::size_t bytes);
   void drain(MPI_Comm comm);
+  MPI_Comm duplicate(MPI_Comm from, std::uint64_t id);
+  bool mail_is_over() noexcept;
+  void end_mail() noexcept;
 
   mpi_endpoint() = default;
   void survey();
   hierarchy pretended(std::string_view text) const;
 
-  MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1, tag_mask_ = 0;
+  struct retired {
+    MPI_Comm comm;
+    std::vector<kept_message> left;
+  };
+
+  MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, mail_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1, tag_mask_ = 0, greatest_tag_ = 0;
   bool crowded_ = false;
   hierarchy layout_;
   std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
@@ -158,6 +192,8 @@ class mpi_endpoint final : public message_endpoint {
   int natives_ = 0;
   std::vector<message> messages_;
   std::vector<MPI_Comm> opened_;  // of communicators that others may still send to
+  std::vector<mpi_carrier*> carriers_;
+  std::vector<retired> retired_;
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;
   std::exception_ptr thrown_;

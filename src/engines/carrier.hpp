@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an engine is to the program's own messages, on one communicator: it takes letters, brings what has
+// come in its order, and moves contents. Which receive gets which message is decided above it (src/mail), by
+// one code for all engines.
+#pragma once
+
+#include "engines/transfer.hpp"
+#include "fabric/parcel.hpp"
+#include "fabric/waiting.hpp"
+#include "tutti/core/mail.hpp"
+
+namespace tutti {
+
+/// One rank's. Peers are ranks of the communicator. Calls that take a `transfer` need it until it is
+/// complete, with what it sends or receives.
+class carrier {
+ public:
+  virtual ~carrier() = default;
+  virtual int greatest_tag() const noexcept { return 0x7fffffff; }
+
+  // --- sending. Of one sender to one receiver letters arrive in the order in which they were posted.
+  /// True where the letter is sent, as its mode says; else sent() will say so.
+  virtual bool post(const detail::letter& what, transfer& t) = 0;
+  /// True once it is sent, and then not to be asked again.
+  virtual bool sent(transfer& t, const fabric::wait_site& site) = 0;
+  /// Returns when it is.
+  virtual void wait_until_sent(transfer& t, const fabric::wait_site& site) = 0;
+
+  // --- receiving
+  /// The next that has come; it stays the carrier's, until it is opened or dropped. Null: none.
+  virtual fabric::parcel* next(const fabric::wait_site& site) = 0;
+  /// Returns when one may have come; it may also return early.
+  virtual void wait_for_next(const fabric::wait_site& site) = 0;
+  /// Moves the contents to a place that has room for them; the parcel is used up. False: opened() will say
+  /// when they are there. Where it throws, the parcel stays.
+  virtual bool open(fabric::parcel& one, void* into, transfer& t, const fabric::wait_site& site) = 0;
+  virtual bool opened(transfer& t, const fabric::wait_site& site) = 0;
+  /// Uses a message up without reading it. `received`: its sender need wait no longer.
+  virtual void drop(fabric::parcel& one, bool received) noexcept = 0;
+
+  // --- what the engine can receive by itself while this rank serves nothing. An engine whose other ranks
+  // help themselves has nothing to write here.
+  /// Whether the engine has taken the receive over; then it alone may get what would be received by it. Its
+  /// place and length are known.
+  virtual bool take_over(const detail::reception&, transfer&) { return false; }
+  /// Whether something has come to one that was taken over, and what. Longer than its place: none of it is
+  /// used.
+  virtual bool came(transfer&, detail::envelope&, const fabric::wait_site&) { return false; }
+  /// Gives up one that was taken over.
+  virtual void withdraw(transfer&) noexcept {}
+};
+
+}  // namespace tutti

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/embedded/mail.hpp"
+
+#include <new>
+
+#include "compute/kernels.hpp"
+
+namespace tutti {
+
+embedded_carrier::embedded_carrier(context& where)
+    : where_(where),
+      node_(*where.door().node()),
+      letters_(node_.letters_of(where.door().rank())),
+      own_(node_.postbox_of(where.id(), where.door().rank())),
+      rank_(where.members().rank()),
+      one_worker_(node_.workers() == 1),
+      peers_((static_cast<std::size_t>(where.members().size()) + page_size - 1) / page_size) {}
+
+embedded_carrier::~embedded_carrier() = default;
+
+embedded_carrier::peer& embedded_carrier::find(int rank) {
+  std::unique_ptr<peer[]>& page = peers_[static_cast<std::size_t>(rank) / page_size];
+  if (page == nullptr) page.reset(new peer[page_size]);
+  peer& made = page[static_cast<std::size_t>(rank) % page_size];
+  const int there = where_.members().address(rank), worker = node_.worker_of(there);
+  made.same_worker = worker == node_.worker_of(where_.door().rank());
+  made.bell = made.same_worker ? &node_.rank_bell(there) : &node_.worker_bell(worker);
+  made.box = node_.postbox_of(where_.id(), there);
+  return made;
+}
+
+bool embedded_carrier::post(const detail::letter& what, transfer& t) {
+  static_assert(sizeof(under_way) <= sizeof(transfer));
+  const bool travels = what.bytes <= fabric::letter_store::most_bytes || what.mode == send_modes::buffered;
+  peer& there = to(what.destination);
+  fabric::letter& one = *letters_.take(travels ? what.bytes : 0);
+  one.source = rank_;
+  one.tag = what.tag;
+  one.bytes = what.bytes;
+  one.done = nullptr;
+  if (travels) {
+    compute::copy(one.own_place(), what.data, what.bytes);
+    one.contents = one.own_place();
+  } else {
+    one.contents = static_cast<const std::byte*>(what.data);
+  }
+  const bool waits = !travels || what.mode == send_modes::synchronous;
+  if (waits) {
+    auto* const u = new (t.state) under_way{{0}, there.same_worker};
+    one.done = &u->done;
+  }
+  there.box->post(&one);  // the receiver's from here on
+  node_.ring(*there.bell);
+  return !waits;
+}
+
+bool embedded_carrier::sent(transfer& t, const fabric::wait_site&) {
+  return reinterpret_cast<under_way*>(t.state)->done.load(std::memory_order_acquire) != 0;
+}
+
+void embedded_carrier::wait_until_sent(transfer& t, const fabric::wait_site& site) {
+  const auto& u = *reinterpret_cast<under_way*>(t.state);
+  while (u.done.load(std::memory_order_acquire) == 0) where_.door().wait(u.done, 1, u.same_worker, site);
+}
+
+// Those of other workers ring the bell of this rank's worker and not its own, so it may be waited for alone
+// only where there are none.
+void embedded_carrier::wait_for_next(const fabric::wait_site& site) {
+  where_.door().wait(own_->arrival_word(), own_->arrival_value(), one_worker_, site);
+}
+
+bool embedded_carrier::open(fabric::parcel& one, void* into, transfer&, const fabric::wait_site& site) {
+  auto& from = static_cast<fabric::letter&>(one);
+  if (from.done == nullptr) [[likely]] {
+    compute::copy(into, from.contents, from.bytes);
+    fabric::letter_store::give_back(&from);
+  } else {
+    // Contents and mark are the sender's, who may not leave before both are done with.
+    const fabric::reading guard(where_.door(), site);
+    compute::copy(into, from.contents, from.bytes);
+    end(from);
+  }
+  return true;
+}
+
+// The letter is back before its sender goes on, who may need it at once.
+void embedded_carrier::end(fabric::letter& one) noexcept {
+  std::atomic<std::uint32_t>& done = *one.done;
+  const int there = where_.members().address(one.source), worker = node_.worker_of(there);
+  fabric::letter_store::give_back(&one);
+  done.store(1, std::memory_order_release);
+  node_.ring(worker == node_.worker_of(where_.door().rank()) ? node_.rank_bell(there)
+                                                             : node_.worker_bell(worker));
+}
+
+// A sender whose message nobody will receive goes on waiting, so that the watchman says so.
+void embedded_carrier::drop(fabric::parcel& one, bool received) noexcept {
+  auto& from = static_cast<fabric::letter&>(one);
+  if (!received || from.done == nullptr) return fabric::letter_store::give_back(&from);
+  try {
+    const fabric::reading guard(where_.door(), {"receiving", "", "", -1, -1, fabric::wait_site::unnumbered});
+    end(from);
+  } catch (...) {  // the job has failed, and the sender is taken out of its wait
+    fabric::letter_store::give_back(&from);
+  }
+}
+
+}  // namespace tutti

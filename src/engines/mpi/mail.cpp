@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/mpi/mail.hpp"
+
+#include <cstring>
+
+#include "tutti/core/error.hpp"
+
+namespace tutti::mpi {
+
+mpi_carrier::mpi_carrier(context& where, mpi_endpoint& door, MPI_Comm comm, bool owned)
+    : where_(where), door_(door), comm_(comm), owned_(owned), rank_(where.members().rank()) {
+  door_.serves(*this);
+}
+
+// What has come and nobody wanted goes; what MPI still has under way stays with the endpoint.
+mpi_carrier::~mpi_carrier() {
+  const fabric::wait_site site{"the end of a communicator", "", "", -1, -1, fabric::wait_site::unnumbered};
+  try {
+    if (door_.may_talk())
+      while (fabric::parcel* one = next(site)) drop(*one, false);
+  } catch (...) {
+    // The job is failing, and ends without it.
+  }
+  door_.serves_no_more(*this);
+  door_.retire_mail(owned_ ? comm_ : MPI_COMM_NULL, std::move(kept_));
+}
+
+// --- sending
+// ---------------------------------------------------------------------------------------------------
+
+bool mpi_carrier::post(const detail::letter& what, transfer& t) {
+  if (what.bytes <= at_once && what.mode != send_modes::synchronous && what.destination != rank_) [[likely]] {
+    const int code =
+        MPI_Send(what.data, static_cast<int>(what.bytes), MPI_BYTE, what.destination, what.tag, comm_);
+    check(code, what.operation, rank_);
+    return true;
+  }
+  if (what.mode == send_modes::buffered ||
+      (what.destination == rank_ && what.bytes <= at_once_to_self && what.mode != send_modes::synchronous)) {
+    post_copy(what);
+    return true;
+  }
+  start(what, what.data, t);
+  return false;
+}
+
+void mpi_carrier::post_copy(const detail::letter& what) {
+  door_.reap(kept_);
+  kept_message& one = kept_.emplace_back();
+  one.data.reset(new std::byte[what.bytes + 1]);
+  if (what.bytes != 0) std::memcpy(one.data.get(), what.data, what.bytes);
+  try {
+    start(what, one.data.get(), one.moving);
+  } catch (...) {
+    kept_.pop_back();
+    throw;
+  }
+}
+
+void mpi_carrier::start(const detail::letter& what, const void* data, transfer& t) {
+  message& m = door_.begin_message(t, false, where_.members().address(what.destination), what.bytes);
+  stretch s = door_.types().of(element{}, what.bytes);
+  const auto send = what.mode == send_modes::synchronous ? MPI_Issend : MPI_Isend;
+  const int code = send(data, s.count, s.type, what.destination, what.tag, comm_, &m.request);
+  s.free();
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code, what.operation);
+}
+
+void mpi_carrier::refuse_start(transfer& t, int code, const char* operation) {
+  door_.end_message(t);
+  throw_mpi_error(code, operation, rank_);
+}
+
+// --- receiving
+// -------------------------------------------------------------------------------------------------
+
+fabric::parcel* mpi_carrier::next(const fabric::wait_site& site) {
+  int flag = 0;
+  MPI_Message handle;
+  MPI_Status status;
+  check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, &handle, &status), site.operation, rank_);
+  if (!flag) return nullptr;
+  if (unused_.empty()) [[unlikely]] {
+    all_.push_back(std::make_unique<found_message>());
+    unused_.reserve(all_.size());
+    unused_.push_back(all_.back().get());
+  }
+  found_message* const one = unused_.back();
+  unused_.pop_back();
+  one->handle = handle;
+  one->source = status.MPI_SOURCE;
+  one->tag = status.MPI_TAG;
+  int bytes = 0;
+  const bool told = MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0;
+  one->bytes = told ? static_cast<std::size_t>(bytes) : length_of(status, site);
+  return one;
+}
+
+std::size_t mpi_carrier::length_of(const MPI_Status& status, const fabric::wait_site& site) const {
+  MPI_Count bytes = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), site.operation, rank_);
+  return static_cast<std::size_t>(bytes);
+}
+
+bool mpi_carrier::open(fabric::parcel& one, void* into, transfer& t, const fabric::wait_site& site) {
+  auto& from = static_cast<found_message&>(one);
+  if (from.handle == MPI_MESSAGE_NULL) [[unlikely]]
+    door_.throw_abandoned(site);
+  if (from.bytes <= at_once) {
+    check(MPI_Mrecv(into, static_cast<int>(from.bytes), MPI_BYTE, &from.handle, MPI_STATUS_IGNORE),
+          site.operation, rank_);
+    from.handle = MPI_MESSAGE_NULL;
+    unused_.push_back(&from);
+    return true;
+  }
+  receive(from, into, t, site.operation);
+  return false;
+}
+
+void mpi_carrier::receive(found_message& from, void* into, transfer& t, const char* operation) {
+  message& m = door_.begin_message(t, true, where_.members().address(from.source), from.bytes);
+  stretch s = door_.types().of(element{}, from.bytes);
+  const int code = MPI_Imrecv(into, s.count, s.type, &from.handle, &m.request);
+  s.free();
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code, operation);
+  from.handle = MPI_MESSAGE_NULL;
+  unused_.push_back(&from);
+}
+
+// It is received all the same, since MPI would keep it for ever else.
+void mpi_carrier::drop(fabric::parcel& one, bool) noexcept {
+  auto& from = static_cast<found_message&>(one);
+  if (from.handle == MPI_MESSAGE_NULL || !door_.may_talk()) return;
+  try {
+    kept_message& place = kept_.emplace_back();
+    place.data.reset(new std::byte[from.bytes + 1]);
+    receive(from, place.data.get(), place.moving, "receiving");
+    door_.reap(kept_);
+  } catch (...) {
+    // The next wait says what MPI has against it.
+  }
+}
+
+void mpi_carrier::take_in_all() {
+  for (const auto& one : all_)
+    if (one->handle != MPI_MESSAGE_NULL) {
+      door_.take_in(one->handle, one->bytes);
+      one->handle = MPI_MESSAGE_NULL;
+    }
+}
+
+// --- what MPI receives by itself
+// ---------------------------------------------------------------------------------
+
+bool mpi_carrier::take_over(const detail::reception& r, transfer& t) {
+  const int source = r.source == rank::any ? MPI_ANY_SOURCE : r.source;
+  const int tag = r.tag == tags::any ? MPI_ANY_TAG : r.tag;
+  message& m = door_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.most);
+  stretch s = door_.types().of(element{}, r.most);
+  const int code = MPI_Irecv(r.into, s.count, s.type, source, tag, comm_, &m.request);
+  s.free();
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code, r.operation);
+  return true;
+}
+
+bool mpi_carrier::came(transfer& t, detail::envelope& found, const fabric::wait_site& site) {
+  MPI_Status status;
+  bool longer = false;
+  if (!door_.finished_with(t, status, longer, site)) return false;
+  found.source = status.MPI_SOURCE;
+  found.tag = status.MPI_TAG;
+  found.bytes = longer ? ~std::size_t{0} : length_of(status, site);
+  return true;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's own messages over MPI, on a communicator that carries nothing else. Whatever comes is found
+// by a matched probe, so its length is known before a byte is written (Open MPI 4.1 writes a message that is
+// too long beyond the end of the buffer before it reports that), and its contents are received when the
+// receive that gets it is known.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+
+namespace tutti::mpi {
+
+class mpi_carrier final : public carrier {
+ public:
+  mpi_carrier(context& where, mpi_endpoint& door, MPI_Comm comm, bool owned);
+  ~mpi_carrier();
+
+  int greatest_tag() const noexcept override { return door_.greatest_tag(); }
+  bool post(const detail::letter& what, transfer& t) override;
+  bool sent(transfer& t, const fabric::wait_site& site) override { return door_.finished(t, site); }
+  void wait_until_sent(transfer& t, const fabric::wait_site& site) override {
+    while (!door_.finished(t, site)) door_.pause(site);
+  }
+  fabric::parcel* next(const fabric::wait_site& site) override;
+  void wait_for_next(const fabric::wait_site& site) override { door_.pause(site); }
+  bool open(fabric::parcel& one, void* into, transfer& t, const fabric::wait_site& site) override;
+  bool opened(transfer& t, const fabric::wait_site& site) override { return door_.finished(t, site); }
+  void drop(fabric::parcel& one, bool received) noexcept override;
+
+  bool take_over(const detail::reception& r, transfer& t) override;
+  bool came(transfer& t, detail::envelope& found, const fabric::wait_site& site) override;
+  void withdraw(transfer& t) noexcept override { door_.cancel(t); }
+
+  /// The job has failed: receives all that was found and that nobody wants any more, since its senders wait.
+  void take_in_all();
+
+ private:
+  static constexpr std::size_t at_once = 1024;          // bytes that every MPI sends without an answer
+  static constexpr std::size_t at_once_to_self = 4096;  // and what a rank may send itself before it receives
+  struct found_message final : fabric::parcel {
+    MPI_Message handle = MPI_MESSAGE_NULL;
+  };
+
+  void post_copy(const detail::letter& what);
+  void start(const detail::letter& what, const void* data, transfer& t);
+  [[gnu::noinline]] std::size_t length_of(const MPI_Status& status, const fabric::wait_site& site) const;
+  void receive(found_message& from, void* into, transfer& t, const char* operation);
+  [[noreturn]] void refuse_start(transfer& t, int code, const char* operation);
+
+  context& where_;
+  mpi_endpoint& door_;
+  MPI_Comm comm_;
+  bool owned_;
+  int rank_;
+  std::vector<kept_message> kept_;
+  std::vector<std::unique_ptr<found_message>> all_;
+  std::vector<found_message*> unused_;
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How mail ends over MPI: receives that are given up, and what a carrier leaves to the endpoint, which lets
+// go of it when MPI has.
+#include <chrono>
+
+#include <sched.h>
+
+#include "engines/mpi/mail.hpp"
+#include "engines/mpi/mpi_endpoint.hpp"
+
+namespace tutti::mpi {
+
+bool mpi_endpoint::finished_with(transfer& t, MPI_Status& status, bool& longer,
+                                 const fabric::wait_site& site) {
+  const ticket own = *reinterpret_cast<const ticket*>(t.state);
+  message& m = messages_[own.row];
+  if (!m.busy || m.generation != own.generation) [[unlikely]]
+    throw_abandoned(site);
+  int flag = 0;
+  const int code = MPI_Test(&m.request, &flag, &status);
+  longer = code != MPI_SUCCESS && is_truncation(code);
+  if (code != MPI_SUCCESS && !longer) [[unlikely]]
+    throw_transfer_error(own.row, code, site);
+  if (!flag && !longer) return false;
+  end_message(own.row);
+  return true;
+}
+
+void mpi_endpoint::cancel(transfer& t) noexcept {
+  const ticket own = *reinterpret_cast<const ticket*>(t.state);
+  message& m = messages_[own.row];
+  if (!m.busy || m.generation != own.generation || !may_talk()) return;
+  MPI_Cancel(&m.request);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  for (int flag = 0; std::chrono::steady_clock::now() < end;) {
+    if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag) return end_message(own.row);
+    sched_yield();
+  }
+}
+
+bool mpi_endpoint::may_talk() const noexcept {
+  int over = 0;
+  return MPI_Finalized(&over) == MPI_SUCCESS && !over && !watch_->failed();
+}
+
+void mpi_endpoint::reap(std::vector<kept_message>& some) {
+  const fabric::wait_site site{"sending", "", "", -1, -1, fabric::wait_site::unnumbered};
+  for (std::size_t i = 0; i < some.size();) {
+    if (!finished(some[i].moving, site)) {
+      ++i;
+      continue;
+    }
+    some[i] = std::move(some.back());
+    some.pop_back();
+  }
+}
+
+void mpi_endpoint::retire_mail(MPI_Comm comm, std::vector<kept_message> left) noexcept {
+  retired_.push_back({comm, std::move(left)});
+  mail_is_over();
+}
+
+// Lets go of what carriers left, as far as it is complete; true where nothing is left.
+bool mpi_endpoint::mail_is_over() noexcept {
+  if (!may_talk()) return true;
+  for (std::size_t i = 0; i < retired_.size();) {
+    retired& one = retired_[i];
+    try {
+      reap(one.left);
+    } catch (...) {
+      return true;  // the job is failing
+    }
+    if (!one.left.empty()) {
+      ++i;
+      continue;
+    }
+    if (one.comm != MPI_COMM_NULL) retire(one.comm);
+    if (i + 1 != retired_.size()) one = std::move(retired_.back());
+    retired_.pop_back();
+  }
+  return retired_.empty();
+}
+
+// What nobody receives within a while stays with MPI, which may read it as long as the process lives.
+void mpi_endpoint::end_mail() noexcept {
+  const double end = seconds_now() + 2;
+  while (!mail_is_over() && seconds_now() < end) sched_yield();
+  for (retired& one : retired_) {
+    for (kept_message& left : one.left) static_cast<void>(left.data.release());
+    if (one.comm != MPI_COMM_NULL) MPI_Comm_free(&one.comm);
+  }
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/waiting.hpp"
+
+namespace tutti {
+
+/// What a wait serves: something under way on one rank.
+class progressing {
+ public:
+  /// Goes on as far as it can; true when complete. With `blocking` it waits until then.
+  virtual bool go_on(bool blocking) = 0;
+  /// Grows with whatever is done; tells a wait in vain from one that moves.
+  virtual std::uint64_t moves() const noexcept = 0;
+  /// What it stands at, for reports.
+  virtual fabric::wait_site site(const char* what = "", int peer = -1) const noexcept = 0;
+  /// This rank is about to stand where it serves nothing: in a collective of the engine's own that is not
+  /// polled. What the engine can do meanwhile is given to it.
+  virtual void before_standing_still() {}
+
+ protected:
+  ~progressing() = default;
+};
+
+}  // namespace tutti

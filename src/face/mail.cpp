@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Point to point: messages checked, sent, waited for. Which receive gets which is src/mail's.
+#include "tutti/core/mail.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "face/core.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+// held_letter has no definition: it is a parcel, under a name that programs may have.
+fabric::parcel& parcel_of(held_letter* one) noexcept { return *reinterpret_cast<fabric::parcel*>(one); }
+held_letter* held(fabric::parcel* one) noexcept { return reinterpret_cast<held_letter*>(one); }
+
+constexpr const char* until_read = "a receive of its message by";
+
+}  // namespace
+
+// --- what is refused before anything is sent
+// ------------------------------------------------------------------
+
+mailbox& core::open_mail(const char* operation) {
+  if (released_) [[unlikely]]
+    refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  if (!mail_) [[unlikely]] {
+    std::unique_ptr<carrier> by = where_->open_mail();
+    mail_ = std::make_unique<mailbox>(*where_, by ? std::move(by) : mail_to_oneself(*where_));
+  }
+  return *mail_;
+}
+
+void core::refuse_peer(const char* operation, const char* parameter, int peer) const {
+  const bool sends = parameter[0] == 'd';
+  refuse(operation, parameter,
+         "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(size() - 1),
+         sends ? "name a rank of this communicator, or rank::null for nobody"
+               : "name a rank of this communicator, rank::any or rank::null");
+}
+
+void core::refuse_tag(const char* operation, int tag) const {
+  refuse(operation, "tag",
+         "is " + std::to_string(tag) + ", but tags are 0 to " + std::to_string(mail_->by().greatest_tag()),
+         "choose one of these");
+}
+
+// False where there is nobody to send to.
+inline bool core::check_letter(const letter& l) {
+  mailbox& box = open_mail(l.operation);
+  if (static_cast<unsigned>(l.tag) > static_cast<unsigned>(box.by().greatest_tag())) [[unlikely]]
+    refuse_tag(l.operation, l.tag);
+  if (static_cast<unsigned>(l.destination) < static_cast<unsigned>(size())) [[likely]]
+    return true;
+  if (l.destination != rank::null) refuse_peer(l.operation, "destination", l.destination);
+  return false;
+}
+
+inline bool core::check_source(const char* operation, int source, int tag) {
+  mailbox& box = open_mail(operation);
+  if (tag != tags::any && static_cast<unsigned>(tag) > static_cast<unsigned>(box.by().greatest_tag()))
+      [[unlikely]]
+    refuse_tag(operation, tag);
+  if (source == rank::any || static_cast<unsigned>(source) < static_cast<unsigned>(size())) [[likely]]
+    return true;
+  if (source != rank::null) refuse_peer(operation, "source", source);
+  return false;
+}
+
+// --- waiting
+// ---------------------------------------------------------------------------------------------------
+
+// Until `over`. Where nothing else is under way here, the engine waits as it does best, in `alone`, which may
+// (`for_mail`) serve receives of this mailbox too.
+template <class Over, class Alone>
+void core::wait_for_mail(const fabric::wait_site& site, bool for_mail, const Over& over, const Alone& alone) {
+  mailbox& box = *mail_;
+  const auto& active = shared_->active;
+  std::uint64_t moves = box.moves();
+  while (!over()) {
+    if (active.empty() || (for_mail && active.size() == 1 && active.front() == &box)) {
+      alone();
+    } else {
+      progress_others(&box);
+      box.take_in();
+      if (box.moves() != moves) {
+        moves = box.moves();
+        where_->door().progressed();
+      }
+      if (over()) break;
+      where_->door().pause(site);
+    }
+  }
+  where_->door().progressed();
+}
+
+void core::finish(want& w) {
+  mailbox& box = *mail_;
+  const auto site = box.site_of(w.what);
+  wait_for_mail(
+      site, true, [&] { return w.over(); },
+      [&] {
+        box.wait(site);
+        box.take_in(&w);
+      });
+}
+
+void core::finish(const letter& l, transfer& t) {
+  mailbox& box = *mail_;
+  const auto site = box.site_of(l.operation, until_read, l.destination, l.tag);
+  bool sent = false;  // may be asked for once
+  wait_for_mail(
+      site, false, [&] { return sent || (sent = box.by().sent(t, site)); },
+      [&] {
+        box.by().wait_until_sent(t, site);
+        sent = true;
+      });
+}
+
+// --- blocking
+// --------------------------------------------------------------------------------------------------
+
+void core::send(const letter& l) {
+  if (!check_letter(l)) return;
+  guarded([&] {
+    if (mail_->restless()) where_->door().stir();
+    transfer t;
+    if (!mail_->by().post(l, t)) finish(l, t);
+  });
+}
+
+envelope core::receive(const reception& r) {
+  if (r.letter == nullptr && !check_source(r.operation, r.source, r.tag)) {
+    if (r.room != nullptr) r.room(r.state, envelope{});
+    return {};
+  }
+  if (r.letter != nullptr) open_mail(r.operation);
+  want w;
+  w.what = r;
+  struct end_of_wait {
+    mailbox& box;
+    want& w;
+    ~end_of_wait() { box.give_up(w); }
+  };
+  {
+    const end_of_wait given_up{*mail_, w};
+    guarded([&] {
+      if (mail_->restless()) where_->door().stir();
+      mail_->begin(w);
+      if (!w.over()) finish(w);
+    });
+  }
+  w.settle();
+  return w.found;
+}
+
+fabric::parcel* core::find_mail(const char* operation, int source, int tag, bool wait) {
+  mailbox& box = *mail_;
+  fabric::parcel* one = nullptr;
+  guarded([&] {
+    box.take_in();
+    one = box.find(source, tag);
+    if (one != nullptr) return;
+    if (!wait) {  // nothing is said of a wait: the program may do so for as long as it likes
+      progress_others(&box);
+      where_->door().pause(box.site_of(operation, "a message", -1, tag));
+      where_->door().progressed();
+      box.take_in();
+      one = box.find(source, tag);
+      return;
+    }
+    const auto site = box.site_of({.operation = operation, .source = source, .tag = tag});
+    wait_for_mail(
+        site, true, [&] { return (one = box.find(source, tag)) != nullptr; },
+        [&] {
+          box.wait(site);
+          box.take_in();
+        });
+  });
+  return one;
+}
+
+bool core::look(const char* operation, int source, int tag, bool wait, envelope& found) {
+  found = {};
+  if (!check_source(operation, source, tag)) return true;
+  const fabric::parcel* one = find_mail(operation, source, tag, wait);
+  if (one != nullptr) found = {one->source, one->tag, one->bytes};
+  return one != nullptr;
+}
+
+held_letter* core::take(const char* operation, int source, int tag, bool wait, envelope& found) {
+  found = {};
+  if (!check_source(operation, source, tag)) return nullptr;
+  fabric::parcel* one = find_mail(operation, source, tag, wait);
+  if (one == nullptr) return nullptr;
+  mail_->take_out(*one);
+  found = {one->source, one->tag, one->bytes};
+  return held(one);
+}
+
+// --- nonblocking and persistent
+// -------------------------------------------------------------------------------
+
+/// A message under way, or prepared. When it is complete it waits for the next one.
+class mail_under_way final : public pending {
+ public:
+  explicit mail_under_way(core& where) : where_(where) {}
+  ~mail_under_way() = default;
+  mail_under_way(const mail_under_way&) = delete;
+  mail_under_way& operator=(const mail_under_way&) = delete;
+
+  void prepare(const letter& l, bool to_somebody) {
+    sends_ = true;
+    nobody_ = !to_somebody;
+    letter_ = l;
+  }
+  void prepare(const reception& r, bool from_somebody) {
+    sends_ = false;
+    nobody_ = !from_somebody;
+    want_.what = r;
+    want_.found = {};
+  }
+
+  void start() override {
+    mailbox& box = where_.open_mail(operation());
+    // Also where its message has come: that it was received would be lost.
+    if (started_) where_.refuse(operation(), "", "is under way already", "wait() before the next start()");
+    started_ = true;
+    complete_ = false;
+    if (nobody_) {
+      const reception& r = want_.what;
+      if (!sends_ && r.room != nullptr) r.room(r.state, envelope{});
+      return;
+    }
+    where_.guarded([&] {
+      if (box.restless()) where_.where_->door().stir();
+      if (sends_)
+        sending_ = !box.by().post(letter_, moving_);
+      else
+        box.begin(want_);
+    });
+    auto& active = where_.shared_->active;
+    if (!sends_ && !want_.over() && std::find(active.begin(), active.end(), &box) == active.end())
+      active.push_back(&box);
+  }
+  bool test() override {
+    if (!ended()) {
+      where_.guarded([&] {
+        where_.progress_others(nullptr);
+        if (!ended()) where_.where_->door().pause(site());
+      });
+      if (!over()) return false;
+    }
+    complete();
+    return true;
+  }
+  void wait() override {
+    if (!ended()) {
+      where_.guarded([&] {
+        if (sends_)
+          where_.finish(letter_, moving_);
+        else
+          where_.finish(want_);
+      });
+      sending_ = false;
+    }
+    complete();
+  }
+  const envelope* found() const noexcept override { return !sends_ && complete_ ? &want_.found : nullptr; }
+
+  void dismiss() noexcept override {
+    std::unique_ptr<mail_under_way> self(this);
+    try {
+      if (std::uncaught_exceptions() == 0) {
+        wait();
+      } else {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+        while (!test() && std::chrono::steady_clock::now() < end) {
+        }
+        if (!over())
+          where_.where_->door().abandon(std::make_exception_ptr(
+              error(operation(), where_.rank(), "",
+                    "an exception left this rank while the message was under way", "")));
+      }
+    } catch (...) {
+      // The job is failing, or the message was refused; whoever waits explicitly is told.
+    }
+    if (where_.mail_) {
+      where_.mail_->give_up(want_);
+      leave_active();
+    }
+    auto& idle = where_.idle_mail_;
+    if (sending_ || idle.size() == idle.capacity()) return;
+    want_.refusal = nullptr;
+    started_ = complete_ = false;
+    idle.push_back(self.release());
+  }
+
+ private:
+  const char* operation() const noexcept { return sends_ ? letter_.operation : want_.what.operation; }
+  bool over() const noexcept { return !sending_ && want_.over(); }
+  bool ended() {
+    if (sending_) sending_ = !where_.mail_->by().sent(moving_, site());
+    return over();
+  }
+  fabric::wait_site site() const noexcept {
+    return sends_ ? where_.mail_->site_of(letter_.operation, until_read, letter_.destination, letter_.tag)
+                  : where_.mail_->site_of(want_.what);
+  }
+  void complete() {
+    leave_active();
+    complete_ = started_ || complete_;
+    started_ = false;
+    if (want_.refusal) [[unlikely]] {
+      complete_ = false;
+      want_.settle();
+    }
+  }
+  void leave_active() noexcept {
+    if (sends_ || !where_.mail_ || where_.mail_->busy()) return;
+    auto& active = where_.shared_->active;
+    active.erase(std::remove(active.begin(), active.end(), where_.mail_.get()), active.end());
+  }
+
+  core& where_;
+  bool sends_ = false, nobody_ = false;
+  bool sending_ = false;  // under way
+  bool started_ = false;  // and not known to be complete
+  bool complete_ = false;
+  letter letter_;
+  transfer moving_;
+  want want_;
+};
+
+template <class What>
+pending_call core::make_mail(const What& what, bool somebody, bool started) {
+  if (idle_mail_.capacity() == 0) idle_mail_.reserve(most_idle);
+  owner<mail_under_way> made;
+  if (idle_mail_.empty()) {
+    made.reset(new mail_under_way(*this));
+  } else {
+    made.reset(idle_mail_.back());
+    idle_mail_.pop_back();
+  }
+  made->prepare(what, somebody);
+  if (started) made->start();
+  return made;
+}
+
+pending_call core::make_send(const letter& l, bool started) { return make_mail(l, check_letter(l), started); }
+pending_call core::make_receive(const reception& r, bool started) {
+  const bool somebody = r.letter != nullptr || check_source(r.operation, r.source, r.tag);
+  return make_mail(r, somebody, started);
+}
+
+void core::end_mail() noexcept {
+  for (const mail_under_way* one : idle_mail_) delete one;
+  mail_.reset();
+}
+
+// --- the door (tutti/core/mail.hpp)
+// ----------------------------------------------------------------------------
+
+void send(core& c, const letter& l) { c.send(l); }
+pending_call start_send(core& c, const letter& l) { return c.make_send(l, true); }
+pending_call prepare_send(core& c, const letter& l) { return c.make_send(l, false); }
+envelope receive(core& c, const reception& r) { return c.receive(r); }
+pending_call start_receive(core& c, const reception& r) { return c.make_receive(r, true); }
+pending_call prepare_receive(core& c, const reception& r) { return c.make_receive(r, false); }
+envelope found(const pending& p) noexcept {
+  const envelope* e = p.found();
+  return e != nullptr ? *e : envelope{};
+}
+bool look(core& c, const char* operation, int source, int tag, bool wait, envelope& e) {
+  return c.look(operation, source, tag, wait, e);
+}
+held_letter* take(core& c, const char* operation, int source, int tag, bool wait, envelope& e) {
+  return c.take(operation, source, tag, wait, e);
+}
+void put_back(core& c, held_letter* one) noexcept { c.put_back(parcel_of(one)); }
+
+}  // namespace tutti::detail
