@@ -1,0 +1,10 @@
+// expect: request: this call does not take it
+// SPDX-License-Identifier: Apache-2.0
+#include <tutti/tutti.hpp>
+#include <vector>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+  request r;
+  comm.send(send_buf(v), destination(0), request(r));
+}

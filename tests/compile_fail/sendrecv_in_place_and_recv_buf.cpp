@@ -1,0 +1,10 @@
+// expect: recv_buf: send_recv_buf stands for
+// SPDX-License-Identifier: Apache-2.0
+#include <tutti/tutti.hpp>
+#include <vector>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+  std::vector<int> w;
+  comm.sendrecv(send_recv_buf(v), recv_buf(w), destination(0));
+}
