@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communicator: a group of ranks, and every collective on it. What holds for all of them is said at the
-// class; the single collectives stand in collectives.hpp and reductions.hpp, but for those that go within one
-// group only: scans, and calls of one element.
+// The communicator: a group of ranks, every collective on it, and the messages between two of them. What
+// holds for all of them is said at the class; the single collectives stand in collectives.hpp and
+// reductions.hpp, but for those that go within one group only: scans, and calls of one element; messages in
+// messages.hpp.
 #pragma once
 
 #include <initializer_list>
@@ -11,6 +12,7 @@
 
 #include "tutti/collectives.hpp"
 #include "tutti/core/port.hpp"
+#include "tutti/messages.hpp"
 #include "tutti/parameters.hpp"
 
 namespace tutti {
@@ -59,7 +61,7 @@ class intercommunicator;
 /// auto later = world.iallgather(send_buf(std::move(mine)));           // keeps mine
 /// assert(later.wait() == all);
 /// ```
-class communicator : public collectives<communicator> {
+class communicator : public collectives<communicator>, public messages<communicator> {
  public:
   /// For the library: a program is given its first one by run() or adopt().
   explicit communicator(detail::core_handle core)
@@ -67,12 +69,41 @@ class communicator : public collectives<communicator> {
 
   int rank() const noexcept { return rank_; }  ///< of the caller, 0 .. size() - 1
   int size() const noexcept { return size_; }  ///< number of ranks
-  /// Whether the caller is `root`: rank 0, where that is left out, as in all rooted collectives.
-  bool is_root(int root = 0) const noexcept { return rank_ == root; }
+  /// Whether the caller is `root`; left out: default_root(), as in all rooted collectives.
+  bool is_root(int root) const noexcept { return rank_ == root; }
+  bool is_root() const noexcept { return rank_ == default_root_; }
+
+  /// The root of rooted collectives that are not told root(...): 0, or what was set. Local; all ranks set the
+  /// same, or their calls do not fit together. It belongs to this object: copies and duplicates made later
+  /// have it too. Throws usage_error where there is no such rank.
+  ///
+  /// ```cpp
+  /// communicator mine = world;
+  /// mine.default_root(world.size() - 1);
+  /// std::vector<int> all = mine.gather(send_buf(world.rank()));
+  /// assert(all.empty() != mine.is_root() && mine.default_root() == world.size() - 1);
+  /// ```
+  void default_root(int root) {
+    if (root < 0 || root >= size_) detail::refuse_default(*core_, "default_root", "root", root);
+    default_root_ = root;
+  }
+  int default_root() const noexcept { return default_root_; }
+  /// The tag of messages that are sent without tag(...): 0, or what was set. Receives without one still take
+  /// any. Local, and of this object, as default_root(). The next send throws usage_error where the engine has
+  /// no such tag.
+  void default_tag(int tag) {
+    if (tag < 0) detail::refuse_default(*core_, "default_tag", "tag", tag);
+    default_tag_ = tag;
+  }
+  int default_tag() const noexcept { return default_tag_; }
 
   /// Collective: the same ranks, with traffic of its own. Costs an allreduce of 8 bytes; over MPI also an
   /// MPI_Comm_idup.
-  communicator duplicate() const { return communicator(detail::duplicate(*core_)); }
+  communicator duplicate() const {
+    communicator other(detail::duplicate(*core_));
+    other.take_defaults(*this);
+    return other;
+  }
 
   /// Collective: the ranks that pass the same `color`, in the order of `key`, of equal keys in that of ranks
   /// here; empty for who passes a colour below 0, and so is in no part. Costs an allgather of 8 bytes a rank
@@ -121,7 +152,7 @@ class communicator : public collectives<communicator> {
   detail::core& native() const noexcept { return *core_; }
   const detail::core_handle& shared() const noexcept { return core_; }
   detail::call_site site(detail::form f) const noexcept {
-    return {{*core_, f}, rank_, size_, size_, size_, 0};
+    return {{*core_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
   }
 
   /// bcast() of exactly one element: no exchange of counts, a T in place of a container.
@@ -284,9 +315,16 @@ class communicator : public collectives<communicator> {
         *this, static_cast<Args&&>(args)...);
   }
 
+ protected:
+  void take_defaults(const communicator& other) noexcept {
+    default_root_ = other.default_root_;
+    default_tag_ = other.default_tag_;
+  }
+
  private:
   detail::core_handle core_;
   int rank_, size_;
+  int default_root_ = 0, default_tag_ = 0;
 };
 
 }  // namespace tutti

@@ -35,7 +35,11 @@ class graph_communicator : public communicator {
   int destinations() const noexcept { return detail::blocks_given(native(), collective::neighbor_alltoallv); }
 
   /// Collective: the same ranks and neighbours, with traffic of its own. Costs as in communicator.
-  graph_communicator duplicate() const { return graph_communicator(detail::duplicate(native())); }
+  graph_communicator duplicate() const {
+    graph_communicator other(detail::duplicate(native()));
+    other.take_defaults(*this);
+    return other;
+  }
 
   /// Each rank's elements to all of its destinations, blocks of one length.
   ///
@@ -150,7 +154,7 @@ class graph_communicator : public communicator {
 
   // For front ends: what a call of form f says of itself.
   detail::call_site site(detail::form f) const noexcept {
-    return {{native(), f}, rank(), size(), destinations(), sources(), 0};
+    return {{native(), f}, f.what, rank(), size(), destinations(), sources(), 0, default_root()};
   }
 };
 

@@ -64,9 +64,13 @@ class intercommunicator : public collectives<intercommunicator> {
   detail::core& native() const noexcept { return *core_; }
   const detail::core_handle& shared() const noexcept { return core_; }
   detail::call_site site(detail::form f) const noexcept {
-    return {
-        {*core_, f}, rank_, size_, detail::blocks_given(*core_, f.what), detail::blocks_taken(*core_, f.what),
-        first_};
+    return {{*core_, f},
+            f.what,
+            rank_,
+            size_,
+            detail::blocks_given(*core_, f.what),
+            detail::blocks_taken(*core_, f.what),
+            first_};
   }
 
  private:

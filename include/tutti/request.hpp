@@ -14,6 +14,7 @@
 
 #include "tutti/core/error.hpp"
 #include "tutti/core/port.hpp"
+#include "tutti/status.hpp"
 
 namespace tutti {
 namespace detail {
@@ -23,7 +24,7 @@ template <class Result>
 class held_call {
  public:
   using result_type = Result;
-  virtual Result finish() = 0;
+  virtual Result finish(const pending& done) = 0;
   virtual void dismiss() noexcept = 0;  ///< ends its use, as a destructor would
 
  protected:
@@ -33,10 +34,49 @@ template <class Result>
 using held = owner<held_call<Result>>;
 
 [[noreturn]] void refuse_empty_request(const char* what);
+[[noreturn]] void refuse_empty_parameter();
+
+/// What the caller holds of a call: its arguments, and the call itself. Movable; whatever lets go of it waits
+/// for the call, while the buffers still are.
+template <class Result>
+class call_in_hand {
+ public:
+  call_in_hand() noexcept = default;
+  call_in_hand(held<Result> arguments, pending_call call)
+      : held_(std::move(arguments)), pending_(std::move(call)) {}
+  call_in_hand(call_in_hand&&) noexcept = default;
+  call_in_hand& operator=(call_in_hand&& other) noexcept {
+    if (this == &other) return *this;
+    pending_.reset();
+    held_ = std::move(other.held_);
+    pending_ = std::move(other.pending_);
+    return *this;
+  }
+  ~call_in_hand() = default;
+
+  /// Whether there is a call.
+  bool valid() const noexcept { return static_cast<bool>(held_); }
+
+ protected:
+  friend struct several;
+  pending& checked(const char* what) {
+    if (!held_) refuse_empty_request(what);
+    return *pending_;
+  }
+  /// The result of a call that is complete, which is let go of.
+  Result take() {
+    const auto arguments = std::move(held_);
+    const auto call = std::move(pending_);
+    return arguments->finish(*call);
+  }
+
+  held<Result> held_;
+  pending_call pending_;  // destroyed first
+};
 
 }  // namespace detail
 
-/// What every i... form returns: a collective under way. It owns the operator and every buffer that was moved
+/// What every i... form returns: a call under way. It owns the operator and every buffer that was moved
 /// into the call or is made by it; buffers passed as lvalues must outlive it, and are left alone until it is
 /// complete. Arrays of counts may go at once, layouts of blocks may not.
 ///
@@ -55,57 +95,100 @@ using held = owner<held_call<Result>>;
 /// assert(total[1] == world.size());
 /// ```
 template <class Result>
-class [[nodiscard]] nonblocking_result {
+class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
  public:
-  nonblocking_result(detail::held<Result> held, detail::pending_call under_way)
-      : held_(std::move(held)), under_way_(std::move(under_way)) {}
-  nonblocking_result(nonblocking_result&&) noexcept = default;
-  nonblocking_result& operator=(nonblocking_result&& other) noexcept {
-    if (this == &other) return *this;
-    under_way_.reset();  // waits, while the buffers still are
-    held_ = std::move(other.held_);
-    under_way_ = std::move(other.under_way_);
-    return *this;
-  }
-  ~nonblocking_result() { under_way_.reset(); }
+  using detail::call_in_hand<Result>::call_in_hand;
 
   /// Waits, and returns what the blocking call would. Throws what that would throw while under way;
   /// usage_error where the result was taken already.
   Result wait() {
-    if (!held_) detail::refuse_empty_request("wait");
-    under_way_->wait();
-    return take();
+    this->checked("wait").wait();
+    return this->take();
   }
 
   /// Makes progress and does not wait. Returns std::optional of what wait() returns, or bool where that is
   /// void: with a value (true) once, when the call is complete. Throws as wait() does.
   auto test() {
-    if (!held_) detail::refuse_empty_request("test");
+    const bool complete = this->checked("test").test();
     if constexpr (std::is_void_v<Result>) {
-      if (!under_way_->test()) return false;
-      take();
-      return true;
+      if (complete) this->take();
+      return complete;
     } else {
-      if (!under_way_->test()) return std::optional<Result>();
-      return std::optional<Result>(take());
+      return complete ? std::optional<Result>(this->take()) : std::optional<Result>();
     }
   }
 
   /// Whether the result is still to be taken: wait() and test() may be called.
-  bool valid() const noexcept { return static_cast<bool>(held_); }
-
- private:
-  Result take() {
-    under_way_.reset();
-    const auto held = std::move(held_);
-    return held->finish();
-  }
-
-  detail::held<Result> held_;
-  detail::pending_call under_way_;  // destroyed first
+  using detail::call_in_hand<Result>::valid;
 };
 
-/// What every ..._init form returns: a collective that is prepared. Each start() runs it on the same buffers,
+/// A call under way that returns nothing, of whatever kind: for programs that keep many at once. Passed as
+/// `request(r)` to any i... form, which then returns void; every buffer must be an lvalue, for a request
+/// keeps and returns none (the compiler says so). They outlive the request, or its wait(). requests.hpp waits
+/// for several.
+///
+/// Moves, threads and the destructor as for nonblocking_result; a call that is given a request under way
+/// waits for the old call first. For `request(r)` a request that is made from an lvalue remembers it and is
+/// empty: it is a parameter, not a copy. Move one into a container.
+///
+/// ```cpp
+/// int mine = world.rank(), other = -1;
+/// request sent, received;
+/// world.irecv(recv_buf(other), source(world.rank()), request(received));
+/// world.isend(send_buf(mine), destination(world.rank()), request(sent));
+/// status s = received.wait();
+/// sent.wait();
+/// assert(other == mine && s.count<int>() == 1);
+///
+/// std::vector<int> v(3);
+/// world.ibcast(send_recv_buf(v), send_recv_count(3), request(sent));
+/// while (!sent.test()) {
+///   // other work
+/// }
+/// ```
+class [[nodiscard]] request : public detail::call_in_hand<void> {
+ public:
+  request() noexcept = default;
+  request(request&& other) noexcept : call_in_hand(std::move(other)) {}
+  request& operator=(request&& other) noexcept {
+    call_in_hand::operator=(std::move(other));
+    return *this;
+  }
+  request(const request&) = delete;
+  /// As a parameter: takes the call that it is passed to.
+  explicit request(request& into) noexcept : call_in_hand(), into_(&into) {}
+  // For the library.
+  explicit request(nonblocking_result<void>&& call) noexcept : call_in_hand(std::move(call)) {}
+
+  /// Waits, and returns what is known of the message: of a receive; else a status of nobody. Throws what the
+  /// blocking call would while under way; usage_error where this holds no call.
+  status wait() {
+    checked("wait").wait();
+    return finish();
+  }
+  /// Makes progress and does not wait: a status once, when the call is complete. Throws as wait() does.
+  std::optional<status> test() {
+    if (!checked("test").test()) return std::nullopt;
+    return finish();
+  }
+
+  // For calls: this as a named parameter.
+  auto named_argument() && {
+    if (into_ == nullptr) detail::refuse_empty_parameter();
+    return detail::argument<parameter::request, detail::flow::in, no_resize, request&>{*into_};
+  }
+
+ private:
+  status finish() {
+    const status what(detail::found(*pending_));
+    take();
+    return what;
+  }
+
+  request* into_ = nullptr;
+};
+
+/// What every ..._init form returns: a call that is prepared. Each start() runs it on the same buffers,
 /// whose contents are read then; counts, root, operator and algorithm are fixed. All ranks start their plans
 /// in the same order.
 ///
@@ -123,38 +206,19 @@ class [[nodiscard]] nonblocking_result {
 /// }
 /// ```
 template <class Result>
-class [[nodiscard]] plan {
+class [[nodiscard]] plan : public detail::call_in_hand<Result> {
  public:
-  plan(detail::held<Result> held, detail::pending_call prepared)
-      : held_(std::move(held)), prepared_(std::move(prepared)) {}
-  plan(plan&&) noexcept = default;
-  plan& operator=(plan&& other) noexcept {
-    if (this == &other) return *this;
-    prepared_.reset();
-    held_ = std::move(other.held_);
-    prepared_ = std::move(other.prepared_);
-    return *this;
-  }
-  ~plan() { prepared_.reset(); }
+  using detail::call_in_hand<Result>::call_in_hand;
 
   /// Begins one run. Throws usage_error where one is under way, or the communicator was freed.
-  void start() { checked("start").start(); }
+  void start() { this->checked("start").start(); }
   /// Makes progress; true when no run is under way any more. Then wait() returns at once.
-  bool test() { return checked("test").test(); }
+  bool test() { return this->checked("test").test(); }
   /// Ends the run, and gives its result; the reference holds until the next start().
   Result wait() {
-    checked("wait").wait();
-    return held_->finish();
+    this->checked("wait").wait();
+    return this->held_->finish(*this->pending_);
   }
-
- private:
-  detail::pending& checked(const char* what) {
-    if (!prepared_) detail::refuse_empty_request(what);
-    return *prepared_;
-  }
-
-  detail::held<Result> held_;
-  detail::pending_call prepared_;
 };
 
 }  // namespace tutti

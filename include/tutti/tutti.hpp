@@ -2,8 +2,9 @@
 //
 // All of the C++ face. Begin with run.hpp (where a program starts), communicator.hpp (what holds for all
 // collectives), collectives.hpp and reductions.hpp (each of them) and parameters.hpp (how arguments are
-// written). The classes that calls return stand in result.hpp and request.hpp; graph.hpp and
-// intercommunicator.hpp have neighbours and two groups. tutti/mpi.hpp, for programs that start MPI
+// written); messages.hpp has point to point. The classes that calls return stand in result.hpp, request.hpp,
+// status.hpp and message.hpp; requests.hpp waits for several calls; graph.hpp and intercommunicator.hpp have
+// neighbours and two groups. tutti/mpi.hpp, for programs that start MPI
 // themselves, is not included.
 //
 // ```cpp
@@ -26,8 +27,11 @@
 #include "tutti/core/error.hpp"
 #include "tutti/graph.hpp"
 #include "tutti/intercommunicator.hpp"
+#include "tutti/message.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/parameters.hpp"
 #include "tutti/request.hpp"
+#include "tutti/requests.hpp"
 #include "tutti/result.hpp"
 #include "tutti/run.hpp"
+#include "tutti/status.hpp"

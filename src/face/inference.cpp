@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "tutti/core/error.hpp"
-#include "tutti/request.hpp"
 
 namespace tutti::detail {
 namespace {
 
-// The call as its user wrote it: iallreduce_single, alltoallv_init.
-std::string written(form f) {
-  std::string text = f.how == mode::nonblocking ? "i" : "";
-  text += name_of(f.what);
-  if (f.even) text.pop_back();  // neighbor_allgather, carried out as neighbor_allgatherv
-  if (f.single) text += "_single";
-  if (f.how == mode::persistent) text += "_init";
+// The call as its user wrote it: iallreduce_single, alltoallv_init, isend.
+std::string written(call_name name) {
+  if (name.message) return written(message_form{static_cast<message_call>(name.what), name.how, name.single});
+  std::string text = name.how == mode::nonblocking ? "i" : "";
+  text += name_of(static_cast<collective>(name.what));
+  if (name.even) text.pop_back();  // neighbor_allgather, carried out as neighbor_allgatherv
+  if (name.single) text += "_single";
+  if (name.how == mode::persistent) text += "_init";
   return text;
 }
 
@@ -34,7 +34,7 @@ call exchange(collective what, const void* input, void* output) {
 
 // One number for each block: the allgather or alltoall of this kind of communicator.
 void exchange_blocks(const call_site& s, collective what, const void* mine, void* all) {
-  if (!is_neighborly(s.what.what)) return run_call(s.where, exchange(what, mine, all));
+  if (!is_neighborly(s.what)) return run_call(s.where, exchange(what, mine, all));
   call c = exchange(
       what == collective::allgather ? collective::neighbor_allgatherv : collective::neighbor_alltoallv, mine,
       all);
@@ -45,7 +45,7 @@ void exchange_blocks(const call_site& s, collective what, const void* mine, void
 }
 
 [[noreturn]] void throw_peer(const call_site& s, const std::string& who) {
-  throw peer_error(written(s.what), s.rank, "", who + " refused its arguments", "its own error says why");
+  throw peer_error(written(s.name), s.rank, "", who + " refused its arguments", "its own error says why");
 }
 
 template <class Int>
@@ -68,7 +68,7 @@ void put_packed(caller s, parameter name, const counts_view& counts, Int* to) {
 }  // namespace
 
 void refuse_call(caller s, parameter name, std::string_view problem, const char* remedy) {
-  refuse(s.where, written(s.what).c_str(), text_of(name), problem, remedy);
+  refuse(s.where, written(s.name).c_str(), text_of(name), problem, remedy);
 }
 
 void refuse_root(caller s, int root) {
@@ -84,6 +84,16 @@ void refuse_received(caller s, long long given, std::size_t n) {
   refuse_call(s, parameter::recv_count,
               "is " + std::to_string(given) + ", but blocks of " + std::to_string(n) + " elements are sent",
               "leave it out, or give the length that is sent");
+}
+
+void refuse_several(caller s, parameter name, std::size_t n) {
+  refuse_call(s, name, "is for one element, but the message has " + std::to_string(n),
+              "receive it with recv<T>(), into a container");
+}
+
+void refuse_default(core& where, const char* operation, const char* parameter, int value) {
+  refuse(where, operation, parameter, "is " + std::to_string(value),
+         "roots are 0 to size - 1, tags 0 to 32767 on every engine");
 }
 
 void refuse_size(caller s, parameter name, std::size_t holds, std::size_t needed) {
@@ -139,7 +149,7 @@ std::size_t extent_of(const call_site& s, parameter counts_name, const counts_vi
     if (numbers.size() != p)
       refuse_call(s, name,
                   "holds " + std::to_string(numbers.size()) + " numbers for " + std::to_string(p) +
-                      (is_neighborly(s.what.what) ? " neighbours" : " ranks"),
+                      (is_neighborly(s.what) ? " neighbours" : " ranks"),
                   "give one for each of them");
     for (std::size_t i = 0; i < p; ++i)
       if (numbers.negative(i))
@@ -232,11 +242,6 @@ void counts_by_alltoall(const call_site& s, const counts_view* send_counts, std:
   if (send_counts == nullptr) return;
   for (int i = 0; i < s.takes; ++i)
     if (recv_counts[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
-}
-
-void refuse_empty_request(const char* what) {
-  throw usage_error(what, -1, "", "this request holds no call: its result was taken, or it was moved from",
-                    "wait for a request once");
 }
 
 void put_counts(caller s, parameter n, const counts_view& from, int* to) { put(s, n, from, to); }

@@ -84,7 +84,7 @@ struct reception {
   std::size_t most = 0;
   void* (*room)(void* state, const envelope& what) = nullptr;
   void* state = nullptr;
-  held_letter* letter = nullptr;  ///< this one and no other; it is used up where the receive succeeds
+  held_letter* letter = nullptr;  ///< this one and no other; used up where the receive succeeds or truncates
 };
 
 /// Returns when the letter is sent, as its mode says. Waits serve everything else that is under way on this
@@ -95,6 +95,9 @@ void send(core&, const letter&);
 /// rank, moves on in every blocking call, test() and wait() of this rank.
 pending_call start_send(core&, const letter&);
 pending_call prepare_send(core&, const letter&);
+
+/// Throws the usage_error that a receive of this source and tag would, and does nothing else.
+void check_reception(const core&, const reception&);
 
 /// Returns when the message is received. Throws as start_send(), and as said at reception.
 envelope receive(core&, const reception&);

@@ -6,22 +6,12 @@
 // Longer than a screen: the rules have one case for each collective.
 #pragma once
 
-#include "tutti/core/collective.hpp"
 #include "tutti/face/argument.hpp"
 #include "tutti/face/complaint.hpp"
+#include "tutti/face/form.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::detail {
-
-enum class mode : std::uint8_t { blocking, nonblocking, persistent };
-
-/// One member function of communicator: iallreduce_single is {allreduce, nonblocking, true}.
-struct form {
-  collective what;
-  mode how = mode::blocking;
-  bool single = false;
-  bool even = false;  ///< all blocks of one length: neighbor_allgather
-};
 
 /// What a call takes.
 struct rules {
@@ -30,6 +20,8 @@ struct rules {
   parameter_set required;                 // besides the buffer
   parameter buffer = parameter::unnamed;  // the call reads one: this, or send_recv_buf where it is taken
   bool type_suffices = false;             // ... but not on all ranks: `scatter<T>(root(q))`
+  bool needs_type = false;                // that nothing but T or the buffer to receive into tells
+  bool makes = false;                     // a container, where none is passed to receive into
 };
 
 /// Counts of all ranks are exchanged or given.
@@ -42,7 +34,9 @@ constexpr rules rules_of(form f) {
   rules r;
   r.in.add(parameter::algorithm);
   r.in.add(parameter::composition);
+  if (f.how == mode::nonblocking) r.in.add(parameter::request);
   if (f.what == collective::barrier) return r;
+  r.makes = true;
   if (is_rooted(f.what)) r.in.add(parameter::root);
   if (!is_neighborly(f.what)) r.in.add(send_recv_buf);
   if (f.what == collective::bcast) {
@@ -128,7 +122,13 @@ struct seen_argument {
   parameter name;
   flow direction;
   problem own;  // what is wrong with it in itself
+  bool kept;    // it owns a buffer, or is made by the call, and so must be kept or returned
 };
+template <class A>
+inline constexpr bool is_kept = false;
+template <parameter N, flow F, resize_policy P, class D>
+inline constexpr bool is_kept<argument<N, F, P, D>> =
+    !std::is_reference_v<D> && (F != flow::in || kind_of(N) == parameter_kind::in_buffer);
 
 /// What is wrong with one argument in itself, in a call on elements of type T (void: not known).
 template <class T, class A>
@@ -148,9 +148,9 @@ struct own_problem<T, argument<N, F, P, D>> {
         return problem::not_callable;
       else
         return problem::none;
-    } else if constexpr (kind == parameter_kind::special || std::is_same_v<bare, automatic>) {
+    } else if constexpr (std::is_same_v<bare, automatic>) {
       return problem::none;
-    } else if constexpr (kind == parameter_kind::count) {
+    } else if constexpr (kind == parameter_kind::special || kind == parameter_kind::count) {
       return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none
                                                                            : problem::constant;
     } else if constexpr (is_packed_bool<bare>) {
@@ -189,6 +189,8 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
     if (given.has(a.name)) return {problem::twice, a.name};
     given.add(a.name);
   }
+  for (parameter name : {parameter::send_tag, parameter::recv_tag})
+    if (given.has(name) && given.has(parameter::tag)) return {problem::both_tags, name};
   const bool in_place = given.has(parameter::send_recv_buf) && r.buffer != parameter::send_recv_buf;
   if (in_place)
     for (parameter name : {parameter::send_buf, parameter::recv_buf})
@@ -206,8 +208,14 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
     return {problem::missing, parameter::send_types};
   if (r.in.has(parameter::recv_counts) && in_place && !given.has(parameter::recv_counts))
     return {problem::missing, parameter::recv_counts};
+  if (r.needs_type && !typed) return {problem::no_type, parameter::recv_buf};
   for (std::size_t i = 0; i < n; ++i)
     if (arguments[i].own != problem::none) return {arguments[i].own, arguments[i].name};
+  if (given.has(parameter::request)) {
+    bool kept = r.makes && !given.has(parameter::recv_buf) && !given.has(parameter::send_recv_buf);
+    for (std::size_t i = 0; i < n; ++i) kept = kept || arguments[i].kept;
+    if (kept) return {problem::keeps_none, parameter::request};
+  }
   return {};
 }
 
@@ -241,16 +249,28 @@ using element_of_call = typename first_told<T, typename told<parameter::send_buf
                                             typename told<parameter::send_recv_buf, Args>::type...,
                                             typename told<parameter::recv_buf, Args>::type...>::type;
 
-/// What is wrong with the call F<T>(Args...).
+/// The same for a call of any form, and the type that one of its arguments must have (void: any).
+template <auto F, class T, class... Args>
+struct element_in;
 template <form F, class T, class... Args>
+struct element_in<F, T, Args...> {
+  using type = element_of_call<T, Args...>;
+  template <class A>
+  using for_argument = type;
+};
+
+/// What is wrong with the call F<T>(Args...).
+template <auto F, class T, class... Args>
 consteval verdict judged() {
-  using element = element_of_call<T, Args...>;
+  using element = element_in<F, T, Args...>;
+  constexpr bool typed = !std::is_void_v<typename element::type>;
   if constexpr (sizeof...(Args) == 0) {
-    return judge(rules_of(F), !std::is_void_v<T>, nullptr, 0);
+    return judge(rules_of(F), typed, nullptr, 0);
   } else {
     constexpr seen_argument seen[] = {
-        {parameter_of<Args>, direction_of<Args>, own_problem<element, Args>::value}...};
-    return judge(rules_of(F), !std::is_void_v<element>, seen, sizeof...(Args));
+        {parameter_of<Args>, direction_of<Args>,
+         own_problem<typename element::template for_argument<Args>, Args>::value, is_kept<Args>}...};
+    return judge(rules_of(F), typed, seen, sizeof...(Args));
   }
 }
 

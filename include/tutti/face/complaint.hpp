@@ -27,6 +27,9 @@ enum class problem : std::uint8_t {
   other_type,
   not_counts,
   not_callable,
+  no_type,
+  both_tags,
+  keeps_none,
   not_asked
 };
 
@@ -55,16 +58,25 @@ struct complaint {
     static_assert(not_a<P, problem::other_type>, #NAME ": its elements are not of the type that is sent");    \
     static_assert(not_a<P, problem::not_counts>, #NAME ": takes a container of int or of std::size_t");       \
     static_assert(not_a<P, problem::not_callable>, #NAME ": cannot be called with two elements to give one"); \
+    static_assert(not_a<P, problem::no_type>, #NAME ": pass one, or name the element type: call<T>(...)");    \
+    static_assert(not_a<P, problem::both_tags>, #NAME ": tag stands for send_tag and recv_tag");              \
+    static_assert(not_a<P, problem::keeps_none>, #NAME ": keeps no buffers, pass each as an lvalue");         \
     static_assert(not_a<P, problem::not_asked>, #NAME ": was not asked for, so it cannot be extracted");      \
   };
 TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
 // clang-format on
 
-/// What a call that was refused returns: it stands for anything, so that the one message stays alone.
+template <class T>
+inline constexpr bool is_list = false;
+template <class T>
+inline constexpr bool is_list<std::initializer_list<T>> = true;
+
+/// What a call that was refused returns: it stands for anything, so that the one message stays alone. Not for
+/// a list: a vector that is assigned to could take that, or a vector.
 struct mistaken {
   template <class T>
-  operator T() const;
+  requires(!is_list<T>) operator T() const;
   mistaken wait() const;
   mistaken test() const;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call from its arguments to its result: fills tutti::call, infers what was left out, makes room, and
-// builds what is returned. The same for blocking calls (arguments are referred to, the frame stands on the
-// stack) and for the others (arguments are moved in, the frame lives in the request). What each family of
-// collectives makes of its arguments is in families.hpp.
+// One collective from its arguments to its result: fills tutti::call, infers what was left out, makes room;
+// what is returned is built in frame_base.hpp. The same for blocking calls (arguments are referred to, the
+// frame stands on the stack) and for the others (arguments are moved in, the frame lives in the request).
+// What each family of collectives makes of its arguments is in families.hpp.
 #pragma once
 
 #include <optional>
@@ -12,73 +12,53 @@
 
 #include "tutti/core/call.hpp"
 #include "tutti/face/check.hpp"
-#include "tutti/face/inference.hpp"
-#include "tutti/result.hpp"
+#include "tutti/face/frame_base.hpp"
 
 namespace tutti::detail {
 
-template <class... Parts>
-struct part_list {};
-template <class... A, class... B>
-part_list<A..., B...> operator+(part_list<A...>, part_list<B...>);
-
-template <bool Reference, class... Parts>
-struct result_of_parts {
-  using type = result<Parts...>;
-};
-template <bool Reference>
-struct result_of_parts<Reference> {
-  using type = void;
-};
-template <bool Reference, class T>
-struct result_of_parts<Reference, part<parameter::recv_buf, T>> {
-  using type = T;
-};
-template <bool Reference, class T>
-struct result_of_parts<Reference, part<parameter::send_recv_buf, T>> {
-  using type = T;
+/// What frame_base is told of a collective.
+template <form F, class T, class... Args>
+struct frame_of {
+  static constexpr parameter out =
+      F.what == collective::bcast ||
+              ((parameter_of<std::remove_reference_t<Args>> == parameter::send_recv_buf) || ...)
+          ? parameter::send_recv_buf
+          : parameter::recv_buf;
+  using fresh = std::conditional_t<F.what == collective::barrier, void,
+                                   std::conditional_t<F.single, T, default_container<T>>>;
+  using fresh_part = std::conditional_t<F.single && F.what == collective::reduce, std::optional<T>, fresh>;
+  using base = frame_base<fresh, fresh_part, out, F.how == mode::persistent, Args...>;
 };
 
 template <form F, class T, class... Args>
-class frame {
+class frame : public frame_of<F, T, Args...>::base {
   using enum parameter;
+  using base = typename frame_of<F, T, Args...>::base;
+  friend base;
+  using base::explicit_out;
+  using base::out;
+  using base::out_policy;
+  using typename base::nothing;
+  using typename base::out_type;
+  using typename base::parts;
 
-  struct nothing {};
-
-  // --- the arguments ---
+  // Templates of a base that depends on Args have to be named anew.
   template <parameter N>
-  static constexpr bool has = ((parameter_of<std::remove_reference_t<Args>> == N) || ...);
+  static constexpr bool has = base::template has<N>;
   template <parameter N>
-  static constexpr bool has_out = ((parameter_of<std::remove_reference_t<Args>> == N &&
-                                    direction_of<std::remove_reference_t<Args>> == flow::out) ||
-                                   ...);
+  static constexpr bool has_out = base::template has_out<N>;
   template <parameter N>
-  static constexpr bool has_in = has<N> && !has_out<N>;
+  static constexpr bool has_in = base::template has_in<N>;
   template <parameter N>
-  auto& argument_of() noexcept {
-    return get<N>(args_);
-  }
+  static constexpr bool owns = base::template owns<N>;
   template <parameter N>
   auto& data() noexcept {
-    return get<N>(args_).data;
+    return base::template data<N>();
   }
   template <parameter N>
-  static constexpr bool is_automatic() {
-    return ((std::is_same_v<std::remove_cvref_t<decltype(std::declval<Args&>().data)>, automatic> &&
-             parameter_of<std::remove_reference_t<Args>> == N) ||
-            ...);
+  void put_count(const call_site& s, std::size_t n) {
+    base::template put_count<N>(s, n);
   }
-  template <parameter N>
-  static constexpr resize_policy policy_of() {
-    resize_policy found = resize_policy::no_resize;
-    ((parameter_of<std::remove_reference_t<Args>> == N ? void(found = std::remove_reference_t<Args>::policy)
-                                                       : void()),
-     ...);
-    return found;
-  }
-  template <parameter N>
-  static constexpr bool owns =
-      ((parameter_of<std::remove_reference_t<Args>> == N && std::remove_reference_t<Args>::owning) || ...);
 
   // --- the buffers ---
   static constexpr bool is_bcast = F.what == collective::bcast;
@@ -86,33 +66,7 @@ class frame {
   static constexpr bool both_ways = has<send_recv_buf>;
   static constexpr bool in_place = both_ways && !is_bcast;
   static constexpr parameter in_name = in_place || is_bcast ? send_recv_buf : send_buf;
-  static constexpr parameter out_name = both_ways || is_bcast ? send_recv_buf : recv_buf;
-  static constexpr bool explicit_out = has<out_name> && !is_automatic<out_name>();
-  static constexpr bool new_first = !is_barrier && !has<out_name>;  // not asked for: first in the result
-
-  using made = std::conditional_t<explicit_out || is_barrier, nothing,
-                                  std::conditional_t<F.single, T, default_container<T>>>;
-
-  auto& out() noexcept {
-    if constexpr (explicit_out)
-      return data<out_name>();
-    else
-      return made_;
-  }
-  static auto type_of_out() {
-    if constexpr (explicit_out)
-      return std::type_identity<
-          std::remove_reference_t<decltype(get<out_name>(std::declval<bag<Args...>&>()).data)>>{};
-    else
-      return std::type_identity<made>{};
-  }
-  using out_type = typename decltype(type_of_out())::type;
-  static constexpr resize_policy out_policy() {
-    if constexpr (nature_of<out_type>() != nature::contiguous)
-      return resize_policy::no_resize;
-    else
-      return explicit_out ? policy_of<out_name>() : resize_policy::resize_to_fit;
-  }
+  static constexpr parameter out_name = frame_of<F, T, Args...>::out;
 
   static constexpr bool reads = both_ways || has<send_buf>;
   std::size_t in_size() noexcept {
@@ -132,11 +86,7 @@ class frame {
       return nullptr;
   }
 
-  void make_room(const call_site& s, std::size_t n) {
-    if (n > PTRDIFF_MAX / sizeof(T)) refuse_room(s, out_name, n);
-    if (!fit<out_policy()>(out(), n)) refuse_size(s, out_name, size_of(out()), n);
-    call_.output = data_of(out());
-  }
+  void make_room(const call_site& s, std::size_t n) { call_.output = this->room_for(s, n, sizeof(T)); }
   // In place both addresses are the buffer's, whichever of them an algorithm reads.
   void use_in_place(const call_site& s, std::size_t n) {
     make_room(s, n);
@@ -160,20 +110,10 @@ class frame {
   static constexpr parameter length_name = has_in<send_recv_count> ? send_recv_count : send_count;
 
   template <parameter N>
-  void put_count(const call_site& s, std::size_t n) {
-    if constexpr (has_out<N>) {
-      using number = std::remove_cvref_t<decltype(data<N>())>;
-      data<N>() = static_cast<number>(n);
-      if (data<N>() < 0 || static_cast<std::size_t>(data<N>()) != n) refuse_narrow(s, N, n);
-    } else {
-      (void)s, (void)n;
-    }
-  }
-  template <parameter N>
   auto* room_for_counts(const call_site& s) {
     auto& container = data<N>();
     const auto p = static_cast<std::size_t>(s.blocks(N));
-    if (!fit<policy_of<N>()>(container, p)) refuse_size(s, N, size_of(container), p);
+    if (!fit<base::template policy_of<N>()>(container, p)) refuse_size(s, N, size_of(container), p);
     return data_of(container);
   }
   template <parameter Counts, parameter Displs>
@@ -223,71 +163,24 @@ class frame {
 
   // --- the result ---
   static constexpr bool by_reference = F.how == mode::persistent;
-  template <class C>
-  using returned = std::conditional_t<by_reference && nature_of<C>() == nature::contiguous, const C&, C>;
-  using made_part =
-      std::conditional_t<F.single && F.what == collective::reduce, std::optional<made>, returned<made>>;
-
-  template <class Argument>
-  static constexpr auto part_of_argument() {
-    if constexpr (!Argument::owning || Argument::direction == flow::in)
-      return part_list<>{};
-    else if constexpr (std::is_same_v<typename Argument::data_type, automatic>)
-      return part_list<part<Argument::name, made_part>>{};
-    else
-      return part_list<part<Argument::name, returned<typename Argument::data_type>>>{};
-  }
-  static constexpr auto first_part() {
-    if constexpr (new_first)
-      return part_list<part<out_name, made_part>>{};
-    else
-      return part_list<>{};
-  }
-  using parts = decltype((first_part() + ... + part_of_argument<std::remove_reference_t<Args>>()));
-
-  template <class List>
-  struct result_from;
-  template <class... Parts>
-  struct result_from<part_list<Parts...>> : result_of_parts<by_reference, Parts...> {};
-
   template <class Part>
   typename Part::type take() {
-    constexpr bool buffer = Part::name == recv_buf || Part::name == send_recv_buf;
-    auto& source = [this]() -> auto& {
-      if constexpr (buffer)
-        return this->out();
-      else
-        return this->template data<Part::name>();
-    }
-    ();
+    constexpr bool buffer = Part::name == out_name;
     if constexpr (buffer && F.single && F.what == collective::reduce && !explicit_out) {
       if (rank_ != call_.root) return std::nullopt;
-      return source;
-    } else if constexpr (by_reference) {
-      return source;
+      return out();
     } else {
-      return std::move(source);
+      return base::template take<Part>();
     }
-  }
-  template <class... Parts>
-  auto taken(part_list<Parts...>) -> typename result_of_parts<by_reference, Parts...>::type {
-    using type = typename result_of_parts<by_reference, Parts...>::type;
-    if constexpr (std::is_void_v<type>)
-      return;
-    else if constexpr ((std::is_same_v<typename Parts::type, type> && ...) && sizeof...(Parts) == 1)
-      return (take<Parts>(), ...);
-    else
-      return type(std::in_place, take<Parts>()...);
   }
 
  public:
-  using result_type = typename result_from<parts>::type;
+  using typename base::result_type;
+  static constexpr bool is_message = false;
 
   /// Fills `c`. It stands outside, so that all of the frame but the call itself stays in registers.
   template <class... U>
-  explicit frame(call& c, U&&... arguments) : args_{{static_cast<U&&>(arguments)}...}, call_(c) {}
-  frame(const frame&) = delete;
-  frame& operator=(const frame&) = delete;
+  explicit frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
 
   /// Everything before the data moves. Throws usage_error where the call can be seen to be wrong.
   const call& set_up(const call_site& s) {
@@ -302,6 +195,8 @@ class frame {
       if constexpr (has<root>) {
         call_.root = data<root>();
         if (call_.root < 0 || call_.root >= s.size) refuse_root(s, call_.root);
+      } else if constexpr (is_rooted(F.what)) {
+        call_.root = s.default_root;
       }
       if constexpr (has<op>) call_.op = operation_for<T>(data<op>());
       if constexpr (is_bcast)
@@ -357,12 +252,10 @@ class frame {
                   (F.what == collective::reduce_scatter_block || F.what == collective::reduce_scatter) &&
                   out_policy() == resize_policy::resize_to_fit && !by_reference)
       out().resize(call_.count);
-    return taken(parts{});
+    return base::taken(*this, parts{});
   }
 
  private:
-  bag<Args...> args_;
-  [[no_unique_address]] made made_{};
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   std::size_t length_ = 0;  // of this rank's block in vector forms
   int rank_ = 0;

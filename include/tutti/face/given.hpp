@@ -36,7 +36,10 @@ template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::lay_given(const call_site& s) {
   call_.what = F.what;
   call_.type = element_of<T>();
-  if constexpr (has<root>) call_.root = data<root>();
+  if constexpr (has<root>)
+    call_.root = data<root>();
+  else if constexpr (is_rooted(F.what))
+    call_.root = s.default_root;
   constexpr bool scatters = F.what == collective::scatterv;
   constexpr bool exchanges = F.what == collective::alltoallv || F.what == collective::neighbor_alltoallv;
   const bool at_root = s.rank == call_.root;

@@ -13,7 +13,8 @@
 #include "tutti/core/call.hpp"
 #include "tutti/core/layout.hpp"
 #include "tutti/core/port.hpp"
-#include "tutti/face/check.hpp"
+#include "tutti/face/form.hpp"
+#include "tutti/face/table.hpp"
 
 namespace tutti::detail {
 
@@ -21,14 +22,16 @@ namespace tutti::detail {
 /// registers, so that on the usual way, where nobody asks, it is nowhere.
 struct caller {
   core& where;
-  form what;
+  call_name name;
 };
 
-/// The same, with the numbers of ranks and blocks.
+/// The same of a collective, with the numbers of ranks and blocks.
 struct call_site : caller {
+  collective what;
   int rank, size;
   int gives, takes;     // blocks: one for each rank, or neighbour, or rank of the other group
   int first_group = 0;  // ranks of the first of two groups
+  int default_root = 0;
 
   int blocks(parameter name) const noexcept {
     return name == parameter::recv_counts || name == parameter::recv_displs ? takes : gives;
@@ -43,6 +46,10 @@ struct call_site : caller {
 /// Throws usage_error in the name of the call.
 [[noreturn]] void refuse_call(caller, parameter, std::string_view problem, const char* remedy);
 
+/// One element is received into NAME, but the message has n.
+[[noreturn]] void refuse_several(caller, parameter, std::size_t n);
+/// What was to be a default of the communicator cannot be one.
+[[noreturn]] void refuse_default(core&, const char* operation, const char* parameter, int value);
 /// The root is no rank.
 [[noreturn]] void refuse_root(caller, int root);
 /// A buffer that is null, with a count of n.

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What calls of every form do with their arguments: take them as they are or keep them in a frame that
+// outlives the call's expression, and hand a call under way to whom it was promised.
+#pragma once
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/request.hpp"
+
+namespace tutti::detail {
+
+/// A frame that outlives the call's expression, with what the call needs besides. It stands in memory that
+/// the communicator keeps for such.
+template <class Frame>
+class held_frame final : public held_call<typename Frame::result_type> {
+ public:
+  template <class... Args>
+  static auto make(const core_handle& where, Args&&... args) {
+    void* memory = place(*where);
+    try {
+      return owner<held_frame>(::new (memory) held_frame(where, static_cast<Args&&>(args)...));
+    } catch (...) {
+      replace(*where, memory);
+      throw;
+    }
+  }
+  typename Frame::result_type finish(const pending& done) override {
+    if constexpr (Frame::is_message)
+      return frame.finish(found(done));
+    else
+      return frame.finish();
+  }
+  void dismiss() noexcept override {
+    const core_handle where = std::move(where_);
+    this->~held_frame();
+    replace(*where, this);
+  }
+
+ private:
+  struct nothing {};
+  template <class... Args>
+  explicit held_frame(const core_handle& where, Args&&... args)
+      : where_(where), frame(outside(), static_cast<Args&&>(args)...) {}
+  ~held_frame() = default;
+
+  auto& outside() noexcept {
+    if constexpr (Frame::is_message)
+      return *where_;
+    else
+      return what_;
+  }
+
+  // Memory for more than the usual alignment is not kept.
+  static constexpr bool is_kept() { return alignof(held_frame) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
+  static void* place(core& where) {
+    if constexpr (is_kept())
+      return take_memory(where, sizeof(held_frame));
+    else
+      return ::operator new (sizeof(held_frame), std::align_val_t{alignof(held_frame)});
+  }
+  static void replace(core& where, void* memory) noexcept {
+    if constexpr (is_kept())
+      give_memory(where, memory, sizeof(held_frame));
+    else
+      ::operator delete (memory, std::align_val_t{alignof(held_frame)});
+  }
+
+  core_handle where_;
+  [[no_unique_address]] std::conditional_t<Frame::is_message, nothing, call> what_;
+
+ public:
+  Frame frame;
+};
+
+// Owning arguments of const objects are never written: those would be out parameters, which the caller makes
+// anew.
+template <class A>
+std::remove_cvref_t<A>& without_const(A& argument) noexcept {
+  return const_cast<std::remove_cvref_t<A>&>(argument);
+}
+
+/// An argument that is no named parameter but stands for one, as request(r) and status(s) do: a type's own
+/// name cannot also be a function.
+template <class A>
+concept shorthand = requires(A&& a) {
+  static_cast<A&&>(a).named_argument();
+};
+
+/// What it stands for; anything else as it is.
+template <class A>
+constexpr decltype(auto) named(A&& a) {
+  if constexpr (shorthand<A>)
+    return static_cast<A&&>(a).named_argument();
+  else
+    return static_cast<A&&>(a);
+}
+
+/// The request among the arguments of a call.
+template <class A>
+void find_request(A&, request*&) noexcept {}
+inline void find_request(argument<parameter::request, flow::in, no_resize, request&>& a,
+                         request*& found) noexcept {
+  found = &a.data;
+}
+
+/// Begins a call by `start` and hands it out: to the request among the arguments, or as the result.
+template <class Held, class Start, class... Args>
+auto begin_call(owner<Held> kept, Start&& start, Args&... args) {
+  using result = typename Held::result_type;
+  if constexpr (((parameter_of<Args> == parameter::request) || ...)) {
+    request* into = nullptr;
+    (find_request(args, into), ...);
+    *into = request();  // waits for the call before
+    auto under_way = start();
+    *into = request(nonblocking_result<void>(std::move(kept), std::move(under_way)));
+  } else {
+    auto under_way = start();
+    return nonblocking_result<result>(std::move(kept), std::move(under_way));
+  }
+}
+
+}  // namespace tutti::detail

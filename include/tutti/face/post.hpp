@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every call of point to point does: judge the call, fill a frame, hand its message to the library.
+#pragma once
+
+#include <optional>
+
+#include "tutti/face/held_frame.hpp"
+#include "tutti/face/message_frame.hpp"
+
+namespace tutti::detail {
+
+/// Sends and receives at once. The receive is known to be right before anything is sent, and what was sent is
+/// waited for also where the receive throws.
+template <class Frame>
+auto exchange_messages(core& where, Frame& f, int usual_tag) {
+  const letter out = f.outgoing(usual_tag);
+  if constexpr (Frame::in_place) {
+    f.check_room();
+    check_reception(where, f.awaited());
+    send(where, out);  // the library has a copy
+    return f.finish(receive(where, f.incoming()));
+  } else {
+    const reception in = f.incoming();
+    check_reception(where, in);
+    auto under_way = start_send(where, out);
+    envelope came;
+    try {
+      came = receive(where, in);
+    } catch (...) {
+      under_way->wait();
+      throw;
+    }
+    under_way->wait();
+    return f.finish(came);
+  }
+}
+
+/// What there may be or not: what f returns of it, or whether there is one where it returns nothing.
+template <class Frame>
+auto perhaps(bool there, Frame& f, const envelope& came) {
+  using result = typename Frame::result_type;
+  if constexpr (std::is_void_v<result>) {
+    if (there) f.finish(came);
+    return there;
+  } else {
+    return there ? std::optional<result>(f.finish(came)) : std::optional<result>();
+  }
+}
+
+template <message_form F, class Communicator, class Frame>
+auto carry_out(Communicator& comm, Frame& f) {
+  using call = message_call;
+  core& where = comm.native();
+  if constexpr (F.what == call::sendrecv) {
+    return exchange_messages(where, f, comm.default_tag());
+  } else if constexpr (F.sends()) {
+    send(where, f.outgoing(comm.default_tag()));
+    return f.finish();
+  } else if constexpr (F.what == call::recv) {
+    const reception in = f.incoming();
+    if constexpr (F.matched)
+      return f.finish(comm.receive(in));
+    else
+      return f.finish(receive(where, in));
+  } else if constexpr (F.what == call::try_recv) {
+    reception r = f.incoming();
+    envelope came;
+    const bool there = look(where, r.operation, r.source, r.tag, false, came);
+    if (there) {  // the next of this sender and tag is the one that was found
+      r.source = came.source;
+      r.tag = came.tag;
+      came = receive(where, r);
+    }
+    return perhaps(there, f, came);
+  } else if constexpr (F.what == call::mprobe) {
+    return matched<F.how>(comm.shared(), f.awaited());  // message.hpp
+  } else {
+    const reception r = f.awaited();
+    envelope came;
+    const bool there = look(where, r.operation, r.source, r.tag, F.how == mode::blocking, came);
+    if constexpr (F.how == mode::blocking)
+      return f.finish(came);
+    else
+      return perhaps(there, f, came);
+  }
+}
+
+template <message_form F, class T, class Communicator, class... Args>
+auto post(Communicator& comm, Args&&... args) {
+  constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
+  if constexpr (v.what != problem::none) {
+    complaint<v.what, v.which>{};
+    return mistaken{};
+  } else {
+    using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
+    [[maybe_unused]] core& where = comm.native();
+    if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
+      message_frame<F, element, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
+      return carry_out<F>(comm, f);
+    } else {
+      using held = held_frame<message_frame<F, element, std::remove_cvref_t<Args>...>>;
+      auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
+      auto& f = kept->frame;
+      if constexpr (F.sends()) {
+        const letter out = f.outgoing(comm.default_tag());
+        if constexpr (F.how == mode::nonblocking) {
+          return begin_call(
+              std::move(kept), [&] { return start_send(where, out); }, without_const(args)...);
+        } else {
+          auto prepared = prepare_send(where, out);
+          return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+        }
+      } else {
+        const reception in = f.incoming();
+        if constexpr (F.matched) {
+          return begin_call(
+              std::move(kept), [&] { return comm.start_receive(in); }, without_const(args)...);
+        } else if constexpr (F.how == mode::nonblocking) {
+          return begin_call(
+              std::move(kept), [&] { return start_receive(where, in); }, without_const(args)...);
+        } else {
+          auto prepared = prepare_receive(where, in);
+          return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace tutti::detail

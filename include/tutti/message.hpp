@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A message that has been found and not received yet: what mprobe() and improbe() return.
+#pragma once
+
+#include "tutti/face/complaint.hpp"  // first: the way to it is part of every error
+#include "tutti/face/post.hpp"
+
+namespace tutti {
+
+/// One message, out of the reach of every other receive: whoever has found it receives it, whatever else this
+/// rank receives in between. Where it is dropped it is put back, and comes before all others again.
+///
+/// It can be moved. Once it is received it holds no message; then the calls throw usage_error. A receive that
+/// is refused leaves it, one that is cut short by recv_count uses it up.
+///
+/// ```cpp
+/// auto sent = world.isend(send_buf({1, 2, 3}), destination(world.rank()), tag(5));
+/// message m = world.mprobe(tag(5));
+/// std::vector<int> v(m.status().count<int>());
+/// m.recv(recv_buf(v));
+/// sent.wait();
+/// assert(v[2] == 3 && !m.valid());
+/// ```
+class [[nodiscard]] message {
+ public:
+  message() noexcept = default;
+  message(message&& other) noexcept
+      : where_(std::move(other.where_)), letter_(std::exchange(other.letter_, nullptr)), what_(other.what_) {}
+  message& operator=(message&& other) noexcept {
+    if (this == &other) return *this;
+    drop();
+    where_ = std::move(other.where_);
+    letter_ = std::exchange(other.letter_, nullptr);
+    what_ = other.what_;
+    return *this;
+  }
+  ~message() { drop(); }
+
+  tutti::status status() const noexcept { return tutti::status(what_); }  ///< whose it is, and how long
+  bool valid() const noexcept { return static_cast<bool>(where_); }  ///< whether it is still to be received
+
+  /// As communicator's, without source and tag: `recv<T>([recv_buf], [recv_count(_out)], [status(_out)])`.
+  template <class T = void, class... Args>
+  auto recv(Args&&... args) {
+    return detail::post<form(detail::mode::blocking, false), T>(*this,
+                                                                detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void, class... Args>
+  auto recv_single(Args&&... args) {
+    return detail::post<form(detail::mode::blocking, true), T>(*this,
+                                                               detail::named(static_cast<Args&&>(args))...);
+  }
+  /// As communicator's irecv; from here on the request has the message.
+  template <class T = void, class... Args>
+  auto irecv(Args&&... args) {
+    return detail::post<form(detail::mode::nonblocking, false), T>(
+        *this, detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void, class... Args>
+  auto irecv_single(Args&&... args) {
+    return detail::post<form(detail::mode::nonblocking, true), T>(
+        *this, detail::named(static_cast<Args&&>(args))...);
+  }
+
+  // For the library.
+  message(const detail::core_handle& where, detail::held_letter* letter, const detail::envelope& what)
+      : where_(where), letter_(letter), what_(what) {}
+  detail::core& native() const { return *shared(); }
+  const detail::core_handle& shared() const {
+    if (!where_) refuse_empty();
+    return where_;
+  }
+  detail::envelope receive(detail::reception);
+  detail::pending_call start_receive(detail::reception);
+
+ private:
+  static constexpr detail::message_form form(detail::mode how, bool single) {
+    return {detail::message_call::recv, how, single, true};
+  }
+  void drop() noexcept {
+    if (letter_ != nullptr) detail::put_back(*where_, std::exchange(letter_, nullptr));
+    where_ = {};
+  }
+  void aim(detail::reception&) const noexcept;
+  [[noreturn]] static void refuse_empty();
+
+  detail::core_handle where_;
+  detail::held_letter* letter_ = nullptr;  // null too where the message is nobody's
+  detail::envelope what_;
+};
+
+namespace detail {
+
+/// The message that a receive would take: with blocking waits for one, else an optional.
+template <mode How>
+auto matched(const core_handle& where, const reception& r) {
+  envelope what;
+  held_letter* letter = take(*where, r.operation, r.source, r.tag, How == mode::blocking, what);
+  if constexpr (How == mode::blocking)
+    return message(where, letter, what);
+  else if (letter == nullptr && r.source != rank::null)
+    return std::optional<message>();
+  else
+    return std::optional<message>(std::in_place, where, letter, what);
+}
+
+}  // namespace detail
+}  // namespace tutti

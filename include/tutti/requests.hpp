@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for several calls under way at once.
+//
+// Each function takes a range (a vector, an array, a list) of request, or of nonblocking_result<void> as
+// isend() and ibarrier() return. What holds no call, as a request that was waited for, is passed over, and
+// its status is that of nobody. A call that is complete is let go of: its element is not valid() any more.
+//
+// Where calls throw, wait_all() waits for the others all the same and throws what the first of the range
+// threw; the other functions throw at once. A call that threw is let go of.
+//
+// ```cpp
+// std::vector<request> requests(3);
+// std::vector<int> v = {1, 2, 3}, w(3);
+// for (int i = 0; i < 3; ++i) {
+//   world.isend(send_buf(v[i]), destination(world.rank()), tag(i), request(requests[i]));
+// }
+// for (int i = 0; i < 3; ++i) world.recv(recv_buf(w[i]), tag(i));
+// std::vector<status> how = wait_all(requests, statuses_out());
+// assert(w == v && how.size() == 3 && !requests[0].valid());
+// ```
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "tutti/face/check.hpp"
+#include "tutti/face/held_frame.hpp"
+
+namespace tutti {
+namespace detail {
+
+/// What the functions below do with one of their calls. `call_in_hand` is that of a request too.
+struct several {
+  using one = call_in_hand<void>;
+  static bool complete(one&, const char* operation);  ///< makes progress; lets go of what throws
+  static status finish(one&);                         ///< of what is complete
+  /// Waits, and keeps the first exception for later.
+  static status wait(one&, const char* operation, std::exception_ptr& first);
+
+  [[noreturn]] static void refuse_statuses(const char* operation, std::size_t holds, std::size_t needed);
+  /// Room for the statuses of a range.
+  template <class Statuses, class Range>
+  static status* room(const char* operation, Statuses& statuses, Range& range) {
+    std::size_t n = 0;
+    for ([[maybe_unused]] const one& each : range) ++n;
+    if (!fit<Statuses::policy>(statuses.data, n)) refuse_statuses(operation, size_of(statuses.data), n);
+    return data_of(statuses.data);
+  }
+};
+
+/// What is wrong with the arguments of a function that takes `out`, once, and nothing else.
+template <parameter Out, class... Args>
+consteval verdict judged_several() {
+  rules r;
+  r.out.add(Out);
+  if constexpr (sizeof...(Args) == 0) {
+    return {};
+  } else {
+    constexpr seen_argument seen[] = {
+        {parameter_of<Args>, direction_of<Args>, own_problem<void, Args>::value, is_kept<Args>}...};
+    return judge(r, true, seen, sizeof...(Args));
+  }
+}
+
+template <class Range>
+void wait_for_all(Range& range, status* to) {
+  std::exception_ptr first;
+  for (several::one& each : range) {
+    const status what = several::wait(each, "wait_all", first);
+    if (to != nullptr) *to++ = what;
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+template <class Range>
+bool test_for_all(Range& range, status* to) {
+  bool all = true;
+  for (several::one& each : range)
+    if (!several::complete(each, "test_all")) all = false;
+  if (!all) return false;
+  for (several::one& each : range) {
+    const status what = several::finish(each);
+    if (to != nullptr) *to++ = what;
+  }
+  return true;
+}
+
+/// wait_any() and test_any(): the first that is complete.
+template <bool Wait, class Range, class... Args>
+auto any_of(Range& range, Args&&... args) {
+  constexpr verdict v = judged_several<parameter::status, std::remove_cvref_t<Args>...>();
+  if constexpr (v.what != problem::none) complaint<v.what, v.which>{};
+  status what;
+  std::optional<std::size_t> index;
+  for (bool left = true; left && !index;) {
+    left = false;
+    std::size_t i = 0;
+    for (several::one& each : range) {
+      if (each.valid() && !index) {
+        left = Wait;
+        if (several::complete(each, Wait ? "wait_any" : "test_any")) {
+          index = i;
+          what = several::finish(each);
+        }
+      }
+      ++i;
+    }
+  }
+  if constexpr (v.what != problem::none || sizeof...(Args) == 0) {
+    return index;
+  } else if constexpr ((std::remove_reference_t<Args>::owning && ...)) {
+    return index ? std::optional(std::pair(*index, what)) : std::nullopt;
+  } else {
+    if (index) ((args.data = what), ...);
+    return index;
+  }
+}
+
+}  // namespace detail
+
+/// Waits for all. With `statuses(v)`, which is `statuses_out(v)`, v holds one status for each then; with
+/// `statuses_out()` a vector of them is returned, else nothing. usage_error, before it waits, where v is too
+/// small and may not be resized.
+template <class Range, class... Args>
+auto wait_all(Range&& requests, Args&&... args) {
+  constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
+  if constexpr (v.what != detail::problem::none) {
+    detail::complaint<v.what, v.which>{};
+    return detail::mistaken{};
+  } else if constexpr (sizeof...(Args) == 0) {
+    detail::wait_for_all(requests, nullptr);
+  } else {
+    detail::wait_for_all(requests, (detail::several::room("wait_all", args, requests), ...));
+    if constexpr ((std::remove_reference_t<Args>::owning && ...)) return (std::move(args.data), ...);
+  }
+}
+
+/// Makes progress and does not wait: whether all are complete. Where one is not, none is let go of, and no
+/// status written. With `statuses_out()` an optional of the vector.
+template <class Range, class... Args>
+auto test_all(Range&& requests, Args&&... args) {
+  constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
+  if constexpr (v.what != detail::problem::none) {
+    detail::complaint<v.what, v.which>{};
+    return detail::mistaken{};
+  } else if constexpr (sizeof...(Args) == 0) {
+    return detail::test_for_all(requests, nullptr);
+  } else {
+    const bool all = detail::test_for_all(requests, (detail::several::room("test_all", args, requests), ...));
+    if constexpr ((std::remove_reference_t<Args>::owning && ...))
+      return all ? std::optional((std::move(args.data), ...)) : std::nullopt;
+    else
+      return all;
+  }
+}
+
+/// Waits for one, and returns which: a std::optional of its index in the range, empty where the range holds
+/// no call any more. With `status(s)` s says what it was; with `status_out()` the optional is of a pair of
+/// index and status.
+///
+/// ```cpp
+/// std::vector<nonblocking_result<void>> calls;
+/// calls.push_back(world.ibarrier());
+/// calls.push_back(world.ibarrier());
+/// std::size_t complete = 0;
+/// while (auto index = wait_any(calls)) complete += *index + 1;
+/// assert(complete == 3);
+/// ```
+template <class Range, class... Args>
+auto wait_any(Range&& requests, Args&&... args) {
+  return detail::any_of<true>(requests, detail::named(static_cast<Args&&>(args))...);
+}
+
+/// The same, not waiting: empty too where none is complete yet.
+template <class Range, class... Args>
+auto test_any(Range&& requests, Args&&... args) {
+  return detail::any_of<false>(requests, detail::named(static_cast<Args&&>(args))...);
+}
+
+}  // namespace tutti

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What requests, statuses and messages do that needs no types of a call.
+#include "tutti/requests.hpp"
+
+#include <string>
+
+#include "tutti/message.hpp"
+
+namespace tutti {
+namespace detail {
+
+bool several::complete(one& call, const char* operation) {
+  if (!call.valid()) return true;
+  try {
+    return call.checked(operation).test();
+  } catch (...) {
+    call = one();
+    throw;
+  }
+}
+
+status several::finish(one& call) {
+  if (!call.valid()) return {};
+  const status what(found(*call.pending_));
+  call.take();
+  return what;
+}
+
+status several::wait(one& call, const char* operation, std::exception_ptr& first) {
+  if (!call.valid()) return {};
+  try {
+    call.checked(operation).wait();
+    return finish(call);
+  } catch (...) {
+    call = one();
+    if (!first) first = std::current_exception();
+    return {};
+  }
+}
+
+void several::refuse_statuses(const char* operation, std::size_t holds, std::size_t needed) {
+  throw usage_error(
+      operation, -1, "statuses",
+      "holds " + std::to_string(holds) + " statuses, but " + std::to_string(needed) + " are needed",
+      "make it larger, or let it be resized: statuses<resize_to_fit>(...)");
+}
+
+void refuse_empty_request(const char* what) {
+  throw usage_error(what, -1, "", "this request holds no call: its result was taken, or it was moved from",
+                    "wait for a request once");
+}
+
+void refuse_empty_parameter() {
+  throw usage_error("request", -1, "request", "was made from no lvalue, so nothing can be put into it",
+                    "pass request(r) of a variable r");
+}
+
+}  // namespace detail
+
+void status::refuse_count(std::size_t element) const {
+  throw usage_error("count", -1, "status",
+                    "a message of " + std::to_string(bytes()) +
+                        " bytes is not a whole number of elements of " + std::to_string(element),
+                    "count elements of the type that was sent, or bytes()");
+}
+
+void status::refuse_unnamed() {
+  throw usage_error("status", -1, "status", "is const, or no variable, so nothing can be written to it",
+                    "pass status(s) of a variable s, or status_out()");
+}
+
+// --- messages that were found ---
+
+void message::refuse_empty() {
+  throw usage_error("message", -1, "", "this message was received already, or moved from",
+                    "receive a message once");
+}
+
+detail::envelope message::receive(detail::reception in) {
+  aim(in);
+  detail::envelope came;
+  try {
+    came = detail::receive(*where_, in);
+  } catch (const truncation_error&) {
+    letter_ = nullptr;
+    drop();
+    throw;
+  }
+  letter_ = nullptr;
+  drop();
+  return came;
+}
+
+detail::pending_call message::start_receive(detail::reception in) {
+  aim(in);
+  detail::pending_call under_way = detail::start_receive(*where_, in);
+  letter_ = nullptr;
+  drop();
+  return under_way;
+}
+
+void message::aim(detail::reception& in) const noexcept {
+  in.source = what_.source;
+  in.tag = what_.tag;
+  in.letter = letter_;
+}
+
+}  // namespace tutti
