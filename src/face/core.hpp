@@ -92,6 +92,7 @@ class core {
   envelope receive(const reception& r);
   pending_call make_send(const letter& l, bool started);
   pending_call make_receive(const reception& r, bool started);
+  void check(const reception& r);
   bool look(const char* operation, int source, int tag, bool wait, envelope& found);
   held_letter* take(const char* operation, int source, int tag, bool wait, envelope& found);
   void put_back(fabric::parcel& one) noexcept { mail_->put_back(one); }

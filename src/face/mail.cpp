@@ -72,6 +72,8 @@ inline bool core::check_source(const char* operation, int source, int tag) {
   return false;
 }
 
+void core::check(const reception& r) { check_source(r.operation, r.source, r.tag); }
+
 // --- waiting
 // ---------------------------------------------------------------------------------------------------
 
@@ -369,6 +371,7 @@ void core::end_mail() noexcept {
 void send(core& c, const letter& l) { c.send(l); }
 pending_call start_send(core& c, const letter& l) { return c.make_send(l, true); }
 pending_call prepare_send(core& c, const letter& l) { return c.make_send(l, false); }
+void check_reception(core& c, const reception& r) { c.check(r); }
 envelope receive(core& c, const reception& r) { return c.receive(r); }
 pending_call start_receive(core& c, const reception& r) { return c.make_receive(r, true); }
 pending_call prepare_receive(core& c, const reception& r) { return c.make_receive(r, false); }

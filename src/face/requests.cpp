@@ -92,8 +92,19 @@ detail::envelope message::receive(detail::reception in) {
   return came;
 }
 
+// The length is known, so that what would be refused later is refused now, while the message is still here.
 detail::pending_call message::start_receive(detail::reception in) {
   aim(in);
+  if (what_.bytes % in.element != 0)
+    throw mismatch_error(in.operation, detail::rank_of(*where_), "recv_buf",
+                         "the message has " + std::to_string(what_.bytes) +
+                             " bytes, no whole number of elements of " + std::to_string(in.element),
+                         "receive it with the element type that it was sent with");
+  if (in.room != nullptr) {
+    in.into = in.room(in.state, what_);
+    in.most = what_.bytes;
+    in.room = nullptr;
+  }
   detail::pending_call under_way = detail::start_receive(*where_, in);
   letter_ = nullptr;
   drop();

@@ -97,7 +97,7 @@ pending_call start_send(core&, const letter&);
 pending_call prepare_send(core&, const letter&);
 
 /// Throws the usage_error that a receive of this source and tag would, and does nothing else.
-void check_reception(const core&, const reception&);
+void check_reception(core&, const reception&);
 
 /// Returns when the message is received. Throws as start_send(), and as said at reception.
 envelope receive(core&, const reception&);
