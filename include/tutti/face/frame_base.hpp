@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tutti/face/argument.hpp"
 #include "tutti/face/inference.hpp"
 #include "tutti/result.hpp"
 
