@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tutti/timer.hpp>
 #include <tutti/tutti.hpp>
 
 namespace {
@@ -100,6 +101,24 @@ TEST_P(warm, persistent_calls_allocate_nothing) {
               return [sum = std::move(sum)]() mutable {
                 sum.start();
                 sum.wait();
+              };
+            }),
+            0);
+}
+
+TEST_P(warm, timers_allocate_nothing) {
+  EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
+              return [&, t = timer(world),
+                      name = std::string("a name that is too long for its object")]() mutable {
+                const auto outer = t.scoped(name);
+                for (int i = 0; i < 3; ++i) {
+                  t.start("inside");
+                  t.count("bytes", 8);
+                  t.stop();
+                  t.start_synchronized("other");
+                  t.stop();
+                }
+                world.allreduce(send_buf(in), recv_buf(out), op(std::plus<>{}));
               };
             }),
             0);
