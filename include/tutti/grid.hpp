@@ -29,17 +29,18 @@ class grid_communicator : public communicator {
   /// Collective. Costs what two communicator::graph() do.
   explicit grid_communicator(const communicator& ranks);
 
-  int columns() const noexcept { return columns_; }                     ///< the least c with c * c >= p
-  int rows() const noexcept { return (size() - 1) / columns_ + 1; }     ///< the last one may be short
-  int row() const noexcept { return rank() / columns_; }                ///< of this rank
-  int column() const noexcept { return rank() % columns_; }             ///< of this rank
+  int columns() const noexcept { return columns_; }                  ///< the least c with c * c >= p
+  int rows() const noexcept { return (size() - 1) / columns_ + 1; }  ///< the last one may be short
+  int row() const noexcept { return rank() / columns_; }             ///< of this rank
+  int column() const noexcept { return rank() % columns_; }          ///< of this rank
 
   /// What communicator::alltoallv does, with the same parameters and the same result in the order of
   /// sources, in place too, but for algorithm() and composition(), which the two hops do not heed.
   ///
-  /// Costs: each element travels twice, with 16 bytes for each block that is not empty, and is copied four
-  /// times; a rank sends at most 2 sqrt(p) + 1 messages of elements and as many lengths along its row, and
-  /// receives at most two more, where plain alltoallv may send p. Memory for what passes through, twice.
+  /// Costs: each element travels twice, with 16 bytes for each block that is not empty, and is copied three
+  /// times besides. A rank sends three times ceil(sqrt(p)) messages, to each rank of its row a length and
+  /// what it has, to each of its column what passes; it receives at most four more. Plain alltoallv sends up
+  /// to p. It allocates what passes through this rank, twice.
   ///
   /// Exchange of counts: one alltoall of the communicator, by whichever algorithm is selected for 8 bytes,
   /// unless recv_counts is given.
@@ -51,12 +52,9 @@ class grid_communicator : public communicator {
   }
 
   /// For the frame of the call: carries it out over the grid.
-  void carry_out(const detail::call_site& site, const call& c) const;
+  void carry_out(const call& c) const;
 
  private:
-  int between(int source, int column) const noexcept;  // where the two hops meet
-  void check_places(const detail::call_site& site, const call& c) const;
-
   int columns_;
   graph_communicator along_row_, along_column_;
 };

@@ -84,11 +84,9 @@ int meeting(int p, int columns, int source, int column) {
 std::vector<int> sources_along_row(int p, int columns, int me) {
   std::vector<int> all;
   const int row = me / columns, last = (p - 1) / columns;
-  for (const int r : {row, last}) {
-    if (r == last && row == last && !all.empty()) break;
-    for (int s = r * columns; s < std::min(p, (r + 1) * columns); ++s)
-      if (meeting(p, columns, s, me % columns) == me) all.push_back(s);
-  }
+  for (int s = row * columns; s < std::min(p, (row + 1) * columns); ++s) all.push_back(s);
+  for (int s = last * columns; s < p && row != last; ++s)
+    if (meeting(p, columns, s, me % columns) == me) all.push_back(s);
   return all;
 }
 
@@ -112,27 +110,25 @@ grid_communicator::grid_communicator(const communicator& ranks)
       along_row_(row_graph(ranks, columns_)),
       along_column_(column_graph(ranks, columns_)) {}
 
-void grid_communicator::carry_out(const detail::call_site& site, const call& c) const {
+void grid_communicator::carry_out(const call& c) const {
+  detail::check_call(native(), c);
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
   const auto columns = static_cast<std::size_t>(columns_);
   const std::size_t element = c.type.size;
   const std::vector<std::size_t> from = places_of(c.in_counts, c.in_displs, p);
   const std::vector<std::size_t> to = places_of(c.out_counts, c.out_displs, p);
-  check_places(site, c);
   const auto* input = static_cast<const std::byte*>(c.input);
   auto* output = static_cast<std::byte*>(c.output);
 
   messages first(columns);
   for (std::size_t d = 0; d < p; ++d)
-    if (d != me && c.in_counts[d] != 0)
-      first.expect(d % columns, sizeof(heading) + c.in_counts[d] * element);
+    if (d != me && c.in_counts[d] != 0) first.expect(d % columns, sizeof(heading) + c.in_counts[d] * element);
   first.make();
   for (std::size_t d = 0; d < p; ++d)
     if (d != me && c.in_counts[d] != 0)
       first.put(d % columns, {static_cast<std::uint32_t>(me), static_cast<std::uint32_t>(d), c.in_counts[d]},
                 input + from[d] * element, c.in_counts[d] * element);
-  const bytes passing =
-      along_row_.neighbor_alltoallv(send_buf(first.data()), send_counts(first.lengths()));
+  const bytes passing = along_row_.neighbor_alltoallv(send_buf(first.data()), send_counts(first.lengths()));
 
   messages second(static_cast<std::size_t>(along_column_.destinations()));
   for_each_block(passing, element, [&](const heading& h, const std::byte*) {
@@ -145,20 +141,23 @@ void grid_communicator::carry_out(const detail::call_site& site, const call& c) 
   std::vector<std::size_t> expected(static_cast<std::size_t>(along_column_.sources()));
   for (std::size_t s = 0; s < p; ++s)
     if (s != me && c.out_counts[s] != 0)
-      expected[static_cast<std::size_t>(between(static_cast<int>(s), column()) / columns_)] +=
-          sizeof(heading) + c.out_counts[s] * element;
-  const bytes arrived = along_column_.neighbor_alltoallv(send_buf(second.data()), send_counts(second.lengths()),
-                                                         recv_counts(expected));
+      expected[static_cast<std::size_t>(meeting(size(), columns_, static_cast<int>(s), column()) /
+                                        columns_)] += sizeof(heading) + c.out_counts[s] * element;
+  const bytes arrived = along_column_.neighbor_alltoallv(
+      send_buf(second.data()), send_counts(second.lengths()), recv_counts(expected));
 
   if (c.in_counts[me] != c.out_counts[me])
-    throw mismatch_error("alltoallv", rank(), "recv_counts", "this rank does not receive from itself what it sends",
+    throw mismatch_error("alltoallv", rank(), "recv_counts",
+                         "this rank does not receive from itself what it sends",
                          "give the counts that are sent, or leave them out");
-  std::memmove(output + to[me] * element, input + from[me] * element, c.in_counts[me] * element);
+  if (c.in_counts[me] != 0)
+    std::memmove(output + to[me] * element, input + from[me] * element, c.in_counts[me] * element);
   for_each_block(arrived, element, [&](const heading& h, const std::byte* block) {
     if (h.elements != c.out_counts[h.source])
       throw mismatch_error("alltoallv", rank(), "recv_counts",
-                           std::to_string(h.elements) + " elements came from rank " + std::to_string(h.source) +
-                               " where " + std::to_string(c.out_counts[h.source]) + " were expected",
+                           std::to_string(h.elements) + " elements came from rank " +
+                               std::to_string(h.source) + " where " + std::to_string(c.out_counts[h.source]) +
+                               " were expected",
                            "give the counts that are sent, or leave them out");
     std::memcpy(output + to[h.source] * element, block, h.elements * element);
   });
