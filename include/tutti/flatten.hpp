@@ -113,7 +113,7 @@ auto element_inside() {
 /// rows[0] = {1, 2};
 /// auto flat = flatten(rows, world.size());
 /// auto mine = world.alltoallv(send_buf(flat.data), send_counts(flat.counts));
-/// assert(mine.size() == (world.is_root() ? 2 * world.size() : 0));
+/// assert(mine.size() == (world.is_root() ? 2u * world.size() : 0u));
 /// ```
 template <class Nested>
 auto flatten(const Nested& nested, int size) {

@@ -92,10 +92,15 @@ std::vector<std::size_t> cut_at_splitters(const std::vector<T>& v, std::vector<s
 }
 
 template <class T>
-constexpr void check_sortable() {
-  static_assert(travels<T> && std::is_default_constructible_v<T>,
-                "sort: elements must be trivially copyable and default constructible");
+inline constexpr bool is_sortable =
+    travels<T>&& std::is_default_constructible_v<T> && !std::is_same_v<T, bool>;
+/// Says what is wrong with T; what follows is left out then, so that the one sentence stays alone.
+template <class T>
+consteval bool check_sortable() {
   static_assert(!std::is_same_v<T, bool>, "sort: std::vector<bool> packs bits, it has no bools");
+  static_assert(std::is_same_v<T, bool> || is_sortable<T>,
+                "sort: elements must be trivially copyable and default constructible");
+  return is_sortable<T>;
 }
 
 /// Makes of the ranks' sorted vectors one sorted whole.
@@ -154,34 +159,37 @@ struct sorted_end {
 /// ```
 template <class T, class Less = std::less<>>
 void sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
-  detail::check_sortable<T>();
-  const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
-  std::sort(v.begin(), v.end(), by);
-  detail::exchange_sorted(ranks, v, by);
+  if constexpr (detail::check_sortable<T>()) {
+    const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
+    std::sort(v.begin(), v.end(), by);
+    detail::exchange_sorted(ranks, v, by);
+  }
 }
 
 /// The same, and equal elements stay in the order in which they were: by rank, then by place.
 template <class T, class Less = std::less<>>
 void stable_sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
-  detail::check_sortable<T>();
-  const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
-  std::stable_sort(v.begin(), v.end(), by);
-  detail::exchange_sorted(ranks, v, by);
+  if constexpr (detail::check_sortable<T>()) {
+    const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
+    std::stable_sort(v.begin(), v.end(), by);
+    detail::exchange_sorted(ranks, v, by);
+  }
 }
 
 /// Collective: whether the ranks' vectors behind one another are sorted; the same answer on all ranks. Costs
 /// looking at each element once, an exscan of a T and a bool, and an allreduce of a bool.
 template <class T, class Less = std::less<>>
 bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, const Less& less = {}) {
-  detail::check_sortable<T>();
-  using end = detail::sorted_end<T>;
-  const end mine = v.empty() ? end{} : end{v.back(), true};
-  const auto later = [](const end& a, const end& b) { return b.any ? b : a; };
-  const end before = ranks.exscan_single(send_buf(mine), op(later), values_on_rank_0(end{}));
-  const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
-  const bool sorted =
-      std::is_sorted(v.begin(), v.end(), by) && (v.empty() || !before.any || !by(v.front(), before.last));
-  return ranks.allreduce_single(send_buf(sorted), op(std::logical_and<>{}));
+  if constexpr (detail::check_sortable<T>()) {
+    using end = detail::sorted_end<T>;
+    const end mine = v.empty() ? end{} : end{v.back(), true};
+    const auto later = [](const end& a, const end& b) { return b.any ? b : a; };
+    const end before = ranks.exscan_single(send_buf(mine), op(later), values_on_rank_0(end{}));
+    const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
+    const bool sorted =
+        std::is_sorted(v.begin(), v.end(), by) && (v.empty() || !before.any || !by(v.front(), before.last));
+    return ranks.allreduce_single(send_buf(sorted), op(std::logical_and<>{}));
+  }
 }
 
 }  // namespace tutti
