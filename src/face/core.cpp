@@ -291,6 +291,7 @@ void core::carry_out(const call& c, prepared& p) {
 // ---------------------------------------------------------------------------
 
 void run_call(core& c, const call& what) { c.run_blocking(what); }
+void check_call(core& c, const call& what) { c.check(what); }
 bool run_like_last(core& c, call& what, std::size_t input_length, std::size_t output_length) {
   return c.run_like_last(what, input_length, output_length);
 }

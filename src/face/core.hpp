@@ -84,6 +84,7 @@ class core {
   situation situation_of(const agreed_signature& s) const;
   bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
   void run_blocking(const call& c);
+  void check(const call& c) const { validate(c); }
   bool run_like_last(call& c, std::size_t input_length, std::size_t output_length);
   void keep_lengths(const call& c, std::size_t input_length, std::size_t output_length);
   pending_call make_pending(const call& c, bool started);

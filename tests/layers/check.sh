@@ -25,10 +25,11 @@ trace       : select
 settings    : core select engines/endpoint.hpp trace
 face        : core compute group fabric schedule compose select engines/endpoint.hpp execute mail trace settings
 launch      : core engines settings face
+toolkit     :
 tune        : core compute select check engines face launch
 '
 # Of the public headers every room may include tutti/version.hpp and tutti/core/; these may include all of them.
-public_rooms=' face launch '
+public_rooms=' face launch toolkit '
 # tutti/core/ itself includes nothing but tutti/core/ and the standard library.
 # <mpi.h> appears here only:
 mpi_places='^(src/engines/mpi/|src/launch/mpi/|include/tutti/mpi\.hpp$|bench/|tests/)'

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <tutti/core/mail.hpp>
+#include <tutti/timer.hpp>
 #include <tutti/tutti.hpp>
 
 namespace {
@@ -151,6 +152,24 @@ TEST_P(warm, nonblocking_and_persistent_messages_allocate_nothing) {
                                      came->wait();
                                      sent->wait();
                                    });
+            }),
+            0);
+}
+
+TEST_P(warm, timers_allocate_nothing) {
+  EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
+              return [&, t = timer(world),
+                      name = std::string("a name that is too long for its object")]() mutable {
+                const auto outer = t.scoped(name);
+                for (int i = 0; i < 3; ++i) {
+                  t.start("inside");
+                  t.count("bytes", 8);
+                  t.stop();
+                  t.start_synchronized("other");
+                  t.stop();
+                }
+                world.allreduce(send_buf(in), recv_buf(out), op(std::plus<>{}));
+              };
             }),
             0);
 }

@@ -64,6 +64,10 @@ using pending_call = owner<pending>;
 /// where the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
 void run_call(core&, const call&);
 
+/// Throws usage_error where run_call() would, and does nothing else: for front ends that carry out calls in
+/// another way.
+void check_call(core&, const call&);
+
 /// A call with counts that is like the last one of its collective, with the same counts and buffers of the
 /// same lengths, is as right as that was: carries it out, and returns true. False: nothing was done; check
 /// it, run_call() it, and then keep_lengths(). Lengths in elements; `c` is given the displacements that it

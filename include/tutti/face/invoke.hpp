@@ -24,11 +24,16 @@ auto invoke(const Communicator& comm, Args&&... args) {
         call c;
         using plain = frame<F, element, std::remove_cvref_t<Args>&...>;
         plain f(c, without_const(args)...);
-        if constexpr (plain::may_be_like_last)
+        // A communicator may have a way of its own to carry out its calls, as grid_communicator has.
+        constexpr bool own_way = requires { comm.carry_out(c); };
+        if constexpr (plain::may_be_like_last && !own_way)
           if (f.run_like_last(site)) return f.finish();
         f.set_up(site);
-        run_call(site.where, c);
-        if constexpr (plain::may_be_like_last) f.keep_lengths(site);
+        if constexpr (own_way)
+          comm.carry_out(c);
+        else
+          run_call(site.where, c);
+        if constexpr (plain::may_be_like_last && !own_way) f.keep_lengths(site);
         return f.finish();
       } else {
         using held = held_frame<frame<F, element, std::remove_cvref_t<Args>...>>;

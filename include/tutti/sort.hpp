@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorting elements that lie on all ranks. Not included by tutti.hpp.
+//
+// Sample sort: each rank sorts its own, and shows all others a sample at regular distances; the samples,
+// sorted, give p - 1 splitters; every element goes to the rank between whose splitters it lies, which merges
+// what comes. Equal elements are told apart by where they stood (rank, then place), so that one value which
+// fills everything is shared out too.
+//
+// Sources: Shi, Schaeffer 1992 and Blelloch, Leiserson, Maggs, Plaxton, Smith, Zagha 1991 (sampling);
+// Axtmann, Sanders 2017 (equal keys).
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+#include "tutti/communicator.hpp"
+
+namespace tutti {
+namespace detail {
+
+/// An element of the sample, and where it stood: no two are the same.
+template <class T>
+struct sorting_sample {
+  T value;
+  std::uint32_t rank;
+  std::uint64_t place;
+};
+
+/// Which of a rank's elements it shows: those at first, first + distance, ...
+struct sampling {
+  std::size_t distance, first;
+};
+/// Collective: about 8192 samples of all ranks together, within 32 to 128 each, at equal distances in the
+/// whole, and on each rank at other places: where the ranks' elements are alike, the samples of all lie
+/// evenly too.
+sampling sampling_of(const communicator& ranks, std::size_t count);
+
+/// Merges sorted runs that lie side by side, those of equal elements in the order of runs. `bounds` are their
+/// begins and the end.
+template <class T, class Less>
+void merge_runs(std::vector<T>& v, std::vector<std::size_t> bounds, const Less& less) {
+  std::vector<T> other(bounds.size() > 2 ? v.size() : 0);
+  while (bounds.size() > 2) {
+    const auto at = [&](std::size_t k) { return v.begin() + static_cast<std::ptrdiff_t>(bounds[k]); };
+    std::vector<std::size_t> merged{0};
+    auto to = other.begin();
+    std::size_t i = 2;
+    for (; i < bounds.size(); i += 2) {
+      to = std::merge(at(i - 2), at(i - 1), at(i - 1), at(i), to, less);
+      merged.push_back(bounds[i]);
+    }
+    if (i == bounds.size()) {  // one is left over
+      std::copy(at(i - 2), at(i - 1), to);
+      merged.push_back(bounds.back());
+    }
+    v.swap(other);
+    bounds.swap(merged);
+  }
+}
+
+/// How many of this rank's sorted elements go to each rank.
+template <class T, class Less>
+std::vector<std::size_t> cut_at_splitters(const std::vector<T>& v, std::vector<sorting_sample<T>>& samples,
+                                          std::size_t p, std::size_t rank, const Less& less) {
+  std::sort(samples.begin(), samples.end(), [&](const sorting_sample<T>& a, const sorting_sample<T>& b) {
+    if (less(a.value, b.value)) return true;
+    if (less(b.value, a.value)) return false;
+    return a.rank != b.rank ? a.rank < b.rank : a.place < b.place;
+  });
+  std::vector<std::size_t> counts(p);
+  std::size_t done = 0;
+  for (std::size_t k = 1; k <= p; ++k) {
+    std::size_t cut = v.size();
+    if (k < p && !samples.empty()) {
+      const sorting_sample<T>& splitter = samples[k * samples.size() / p];
+      if (splitter.rank == rank)
+        cut = static_cast<std::size_t>(splitter.place);
+      else if (splitter.rank > rank)  // my equal ones come before it
+        cut =
+            static_cast<std::size_t>(std::upper_bound(v.begin(), v.end(), splitter.value, less) - v.begin());
+      else
+        cut =
+            static_cast<std::size_t>(std::lower_bound(v.begin(), v.end(), splitter.value, less) - v.begin());
+    }
+    counts[k - 1] = cut - done;
+    done = cut;
+  }
+  return counts;
+}
+
+template <class T>
+inline constexpr bool is_sortable =
+    travels<T>&& std::is_default_constructible_v<T> && !std::is_same_v<T, bool>;
+/// Says what is wrong with T; what follows is left out then, so that the one sentence stays alone.
+template <class T>
+consteval bool check_sortable() {
+  static_assert(!std::is_same_v<T, bool>, "sort: std::vector<bool> packs bits, it has no bools");
+  static_assert(std::is_same_v<T, bool> || is_sortable<T>,
+                "sort: elements must be trivially copyable and default constructible");
+  return is_sortable<T>;
+}
+
+/// Makes of the ranks' sorted vectors one sorted whole.
+template <class T, class Less>
+void exchange_sorted(const communicator& ranks, std::vector<T>& v, const Less& less) {
+  if (ranks.size() == 1) return;
+  const sampling at = sampling_of(ranks, v.size());
+  std::vector<sorting_sample<T>> samples;
+  for (std::size_t i = at.first; i < v.size(); i += at.distance)
+    samples.push_back({v[i], static_cast<std::uint32_t>(ranks.rank()), i});
+  samples = ranks.allgatherv(send_buf(samples));
+  const auto p = static_cast<std::size_t>(ranks.size());
+  const std::vector<std::size_t> counts =
+      cut_at_splitters(v, samples, p, static_cast<std::size_t>(ranks.rank()), less);
+  auto [received, of_each] =
+      ranks.alltoallv(send_buf(v), send_counts(counts), recv_counts_out<std::vector<std::size_t>>());
+  v = std::move(received);
+  std::vector<std::size_t> bounds{0};
+  for (const std::size_t n : of_each) bounds.push_back(bounds.back() + n);
+  merge_runs(v, std::move(bounds), less);
+}
+
+/// What a rank and those before it end with.
+template <class T>
+struct sorted_end {
+  T last{};
+  bool any = false;
+};
+
+}  // namespace detail
+
+/// Collective: sorts what the ranks' vectors hold together. Afterwards each is sorted, and no element of a
+/// rank is less than one of a lower rank. Any numbers of elements on the ranks, also none.
+///
+/// T: trivially copyable and default constructible, but not bool. `less`: a strict weak order, the same on
+/// all ranks, which may have state; it is not copied. Not stable; stable_sort is.
+///
+/// How many elements a rank has afterwards follows from the samples: whatever the input, at most
+/// n/p + (p + 2) d, n the elements of all ranks, d = max(1, n / (a p)) the distance of samples and
+/// a = min(max(8192/p, 32), 128); typically about sqrt(p) d more than n/p. Equal elements are shared out like
+/// others.
+///
+/// Costs: sorting about n/p elements, and log2(p) passes of merging; an allreduce of 8 bytes, an
+/// allgatherv of the samples (T and 16 bytes each, which each rank sorts) and an alltoallv of all elements,
+/// each with its exchange of counts. It allocates twice what a rank receives. Throws what these collectives
+/// and `less` throw; what v holds then is not said.
+///
+/// ```cpp
+/// #include <tutti/sort.hpp>
+/// std::vector<int> v;
+/// for (int i = 0; i < 100; ++i) v.push_back((i * 37 + world.rank() * 11) % 101);
+/// tutti::sort(world, v);
+/// assert(is_globally_sorted(world, v));
+/// tutti::sort(world, v, std::greater<>{});
+/// assert(is_globally_sorted(world, v, std::greater<>{}));
+/// ```
+template <class T, class Less = std::less<>>
+void sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
+  if constexpr (detail::check_sortable<T>()) {
+    const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
+    std::sort(v.begin(), v.end(), by);
+    detail::exchange_sorted(ranks, v, by);
+  }
+}
+
+/// The same, and equal elements stay in the order in which they were: by rank, then by place.
+template <class T, class Less = std::less<>>
+void stable_sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
+  if constexpr (detail::check_sortable<T>()) {
+    const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
+    std::stable_sort(v.begin(), v.end(), by);
+    detail::exchange_sorted(ranks, v, by);
+  }
+}
+
+/// Collective: whether the ranks' vectors behind one another are sorted; the same answer on all ranks. Costs
+/// looking at each element once, an exscan of a T and a bool, and an allreduce of a bool.
+template <class T, class Less = std::less<>>
+bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, const Less& less = {}) {
+  if constexpr (detail::check_sortable<T>()) {
+    using end = detail::sorted_end<T>;
+    const end mine = v.empty() ? end{} : end{v.back(), true};
+    const auto later = [](const end& a, const end& b) { return b.any ? b : a; };
+    const end before = ranks.exscan_single(send_buf(mine), op(later), values_on_rank_0(end{}));
+    const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
+    const bool sorted =
+        std::is_sorted(v.begin(), v.end(), by) && (v.empty() || !before.any || !by(v.front(), before.last));
+    return ranks.allreduce_single(send_buf(sorted), op(std::logical_and<>{}));
+  }
+}
+
+}  // namespace tutti

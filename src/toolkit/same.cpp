@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/same.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace tutti::detail {
+
+bool same_range(const communicator& ranks, const void* data, std::size_t n, std::size_t bytes,
+                equal_function equal) {
+  struct length {
+    std::size_t n;
+    std::size_t same;
+    bool operator==(const length&) const = default;
+  };
+  const auto agree = [](const length& a, const length& b) {
+    return length{a.n, static_cast<std::size_t>(a.same != 0 && b.same != 0 && a.n == b.n)};
+  };
+  if (ranks.allreduce_single(send_buf(length{n, 1}), op(agree, ops::commutative)).same == 0) return false;
+  if (n == 0) return true;
+
+  const std::byte* mine = static_cast<const std::byte*>(data);
+  const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 20) / bytes);  // elements
+  const bool root = ranks.is_root();
+  std::vector<std::byte> others(root ? 0 : std::min(piece, n) * bytes);
+  // compared with themselves at the root, where a NaN differs
+  bool same = true;
+  for (std::size_t at = 0; at < n; at += piece) {
+    const std::size_t now = std::min(piece, n - at);
+    const std::byte* own = mine + at * bytes;
+    call c;
+    c.what = collective::bcast;
+    c.label = "is_same_on_all_ranks";
+    c.count = now * bytes;
+    c.input = c.output = root ? const_cast<std::byte*>(own) : others.data();
+    run_call(ranks.native(), c);
+    same = same && equal(own, c.output, now);
+  }
+  return ranks.allreduce_single(send_buf(same), op(std::logical_and<>{}));
+}
+
+}  // namespace tutti::detail

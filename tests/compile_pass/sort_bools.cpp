@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/sort.hpp>
+
+void f(tutti::communicator& comm) {
+  using namespace tutti;
+  std::vector<char> v;
+  tutti::sort(comm, v);
+}
