@@ -29,12 +29,13 @@ class carrier {
 
   // --- receiving
   /// The next that has come; it stays the carrier's, until it is opened or dropped. Null: none.
-  virtual fabric::parcel* next(const fabric::wait_site& site) = 0;
+  /// `operation`: who asks, for errors.
+  virtual fabric::parcel* next(const char* operation) = 0;
   /// Returns when one may have come; it may also return early.
   virtual void wait_for_next(const fabric::wait_site& site) = 0;
   /// Moves the contents to a place that has room for them; the parcel is used up. False: opened() will say
   /// when they are there. Where it throws, the parcel stays.
-  virtual bool open(fabric::parcel& one, void* into, transfer& t, const fabric::wait_site& site) = 0;
+  virtual bool open(fabric::parcel& one, void* into, transfer& t, const char* operation) = 0;
   virtual bool opened(transfer& t, const fabric::wait_site& site) = 0;
   /// Uses a message up without reading it. `received`: its sender need wait no longer.
   virtual void drop(fabric::parcel& one, bool received) noexcept = 0;

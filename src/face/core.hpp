@@ -270,6 +270,7 @@ class core {
   void progress_others(const progressing* except);
 
   mailbox& open_mail(const char* operation);
+  void open_first_mail(const char* operation);
   bool check_letter(const letter& l);
   bool check_source(const char* operation, int source, int tag);
   [[noreturn]] void refuse_peer(const char* operation, const char* parameter, int peer) const;

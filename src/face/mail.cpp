@@ -26,14 +26,16 @@ constexpr const char* until_read = "a receive of its message by";
 // --- what is refused before anything is sent
 // ------------------------------------------------------------------
 
-mailbox& core::open_mail(const char* operation) {
-  if (released_) [[unlikely]]
-    refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
-  if (!mail_) [[unlikely]] {
-    std::unique_ptr<carrier> by = where_->open_mail();
-    mail_ = std::make_unique<mailbox>(*where_, by ? std::move(by) : mail_to_oneself(*where_));
-  }
+inline mailbox& core::open_mail(const char* operation) {
+  if (released_ || !mail_) [[unlikely]]
+    open_first_mail(operation);
   return *mail_;
+}
+
+void core::open_first_mail(const char* operation) {
+  if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  std::unique_ptr<carrier> by = where_->open_mail();
+  mail_ = std::make_unique<mailbox>(*where_, by ? std::move(by) : mail_to_oneself(*where_));
 }
 
 void core::refuse_peer(const char* operation, const char* parameter, int peer) const {
@@ -46,14 +48,14 @@ void core::refuse_peer(const char* operation, const char* parameter, int peer) c
 
 void core::refuse_tag(const char* operation, int tag) const {
   refuse(operation, "tag",
-         "is " + std::to_string(tag) + ", but tags are 0 to " + std::to_string(mail_->by().greatest_tag()),
+         "is " + std::to_string(tag) + ", but tags are 0 to " + std::to_string(mail_->greatest_tag()),
          "choose one of these");
 }
 
 // False where there is nobody to send to.
 inline bool core::check_letter(const letter& l) {
   mailbox& box = open_mail(l.operation);
-  if (static_cast<unsigned>(l.tag) > static_cast<unsigned>(box.by().greatest_tag())) [[unlikely]]
+  if (static_cast<unsigned>(l.tag) > box.greatest_tag()) [[unlikely]]
     refuse_tag(l.operation, l.tag);
   if (static_cast<unsigned>(l.destination) < static_cast<unsigned>(size())) [[likely]]
     return true;
@@ -63,8 +65,7 @@ inline bool core::check_letter(const letter& l) {
 
 inline bool core::check_source(const char* operation, int source, int tag) {
   mailbox& box = open_mail(operation);
-  if (tag != tags::any && static_cast<unsigned>(tag) > static_cast<unsigned>(box.by().greatest_tag()))
-      [[unlikely]]
+  if (tag != tags::any && static_cast<unsigned>(tag) > box.greatest_tag()) [[unlikely]]
     refuse_tag(operation, tag);
   if (source == rank::any || static_cast<unsigned>(source) < static_cast<unsigned>(size())) [[likely]]
     return true;

@@ -28,7 +28,10 @@ std::string sent(const detail::envelope& e) {
 }  // namespace
 
 mailbox::mailbox(context& where, std::unique_ptr<carrier> by)
-    : where_(where), by_(std::move(by)), restless_(where.door().restless()) {}
+    : where_(where),
+      by_(std::move(by)),
+      greatest_tag_(by_->greatest_tag()),
+      restless_(where.door().restless()) {}
 
 mailbox::~mailbox() {
   while (fabric::parcel* one = oldest_) {
@@ -118,7 +121,7 @@ bool mailbox::offer(want& w, fabric::parcel& one) {
     end(w);
     return false;
   }
-  if (by_->open(one, into, w.moving, site_of(r))) {
+  if (by_->open(one, into, w.moving, r.operation)) {
     end(w);
   } else {
     w.now = want::state::moves;
@@ -143,9 +146,8 @@ void mailbox::deliver(fabric::parcel& one) {
 
 void mailbox::take_in(const want* until) {
   if (looked_after_ != 0) look_after();
-  const auto place = site_of("receiving", "a message from any rank", -1, -1);
   while (until == nullptr || !until->over()) {
-    fabric::parcel* const one = by_->next(place);
+    fabric::parcel* const one = by_->next("receiving");
     if (one == nullptr) return;
     one->number = ++came_;
     deliver(*one);

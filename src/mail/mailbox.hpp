@@ -51,6 +51,7 @@ class mailbox final : public progressing {
   mailbox& operator=(const mailbox&) = delete;
 
   carrier& by() noexcept { return *by_; }
+  unsigned greatest_tag() const noexcept { return static_cast<unsigned>(greatest_tag_); }
   bool restless() const noexcept { return restless_; }
 
   // --- receives. What `room` throws, and every other refusal, is kept in the want.
@@ -97,6 +98,7 @@ class mailbox final : public progressing {
 
   context& where_;
   std::unique_ptr<carrier> by_;
+  int greatest_tag_;
   bool restless_;
   want *first_ = nullptr, *last_ = nullptr;
   fabric::parcel *oldest_ = nullptr, *newest_ = nullptr;

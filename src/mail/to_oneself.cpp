@@ -53,7 +53,7 @@ class own_carrier final : public carrier {
   void wait_until_sent(transfer& t, const fabric::wait_site& site) override {
     while (!sent(t, site)) where_.door().pause(site);
   }
-  fabric::parcel* next(const fabric::wait_site&) override {
+  fabric::parcel* next(const char*) override {
     if (come_.empty()) return nullptr;
     fabric::parcel* const one = come_.front().release();
     come_.pop_front();
@@ -62,7 +62,7 @@ class own_carrier final : public carrier {
   void wait_for_next(const fabric::wait_site& site) override {
     if (come_.empty()) where_.door().pause(site);
   }
-  bool open(fabric::parcel& one, void* into, transfer&, const fabric::wait_site&) override {
+  bool open(fabric::parcel& one, void* into, transfer&, const char*) override {
     const auto& from = static_cast<own_parcel&>(one);
     if (from.bytes != 0) std::memcpy(into, from.contents, from.bytes);
     drop(one, true);

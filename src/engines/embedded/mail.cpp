@@ -69,14 +69,14 @@ void embedded_carrier::wait_for_next(const fabric::wait_site& site) {
   where_.door().wait(own_->arrival_word(), own_->arrival_value(), one_worker_, site);
 }
 
-bool embedded_carrier::open(fabric::parcel& one, void* into, transfer&, const fabric::wait_site& site) {
+bool embedded_carrier::open(fabric::parcel& one, void* into, transfer&, const char* operation) {
   auto& from = static_cast<fabric::letter&>(one);
   if (from.done == nullptr) [[likely]] {
     compute::copy(into, from.contents, from.bytes);
     fabric::letter_store::give_back(&from);
   } else {
     // Contents and mark are the sender's, who may not leave before both are done with.
-    const fabric::reading guard(where_.door(), site);
+    const fabric::reading guard(where_.door(), {operation, "", "", -1, -1, fabric::wait_site::unnumbered});
     compute::copy(into, from.contents, from.bytes);
     end(from);
   }

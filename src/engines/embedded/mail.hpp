@@ -21,9 +21,9 @@ class embedded_carrier final : public carrier {
   bool post(const detail::letter& what, transfer& t) override;
   bool sent(transfer& t, const fabric::wait_site& site) override;
   void wait_until_sent(transfer& t, const fabric::wait_site& site) override;
-  fabric::parcel* next(const fabric::wait_site&) override { return own_->next(); }
+  fabric::parcel* next(const char*) override { return own_->next(); }
   void wait_for_next(const fabric::wait_site& site) override;
-  bool open(fabric::parcel& one, void* into, transfer& t, const fabric::wait_site& site) override;
+  bool open(fabric::parcel& one, void* into, transfer& t, const char* operation) override;
   bool opened(transfer&, const fabric::wait_site&) override { return true; }
   void drop(fabric::parcel& one, bool received) noexcept override;
 

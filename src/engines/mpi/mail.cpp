@@ -14,10 +14,9 @@ mpi_carrier::mpi_carrier(context& where, mpi_endpoint& door, MPI_Comm comm, bool
 
 // What has come and nobody wanted goes; what MPI still has under way stays with the endpoint.
 mpi_carrier::~mpi_carrier() {
-  const fabric::wait_site site{"the end of a communicator", "", "", -1, -1, fabric::wait_site::unnumbered};
   try {
     if (door_.may_talk())
-      while (fabric::parcel* one = next(site)) drop(*one, false);
+      while (fabric::parcel* one = next("receiving")) drop(*one, false);
   } catch (...) {
     // The job is failing, and ends without it.
   }
@@ -75,11 +74,11 @@ void mpi_carrier::refuse_start(transfer& t, int code, const char* operation) {
 // --- receiving
 // -------------------------------------------------------------------------------------------------
 
-fabric::parcel* mpi_carrier::next(const fabric::wait_site& site) {
+fabric::parcel* mpi_carrier::next(const char* operation) {
   int flag = 0;
   MPI_Message handle;
   MPI_Status status;
-  check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, &handle, &status), site.operation, rank_);
+  check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, &handle, &status), operation, rank_);
   if (!flag) return nullptr;
   if (unused_.empty()) [[unlikely]] {
     all_.push_back(std::make_unique<found_message>());
@@ -93,28 +92,28 @@ fabric::parcel* mpi_carrier::next(const fabric::wait_site& site) {
   one->tag = status.MPI_TAG;
   int bytes = 0;
   const bool told = MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0;
-  one->bytes = told ? static_cast<std::size_t>(bytes) : length_of(status, site);
+  one->bytes = told ? static_cast<std::size_t>(bytes) : length_of(status, operation);
   return one;
 }
 
-std::size_t mpi_carrier::length_of(const MPI_Status& status, const fabric::wait_site& site) const {
+std::size_t mpi_carrier::length_of(const MPI_Status& status, const char* operation) const {
   MPI_Count bytes = 0;
-  check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), site.operation, rank_);
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), operation, rank_);
   return static_cast<std::size_t>(bytes);
 }
 
-bool mpi_carrier::open(fabric::parcel& one, void* into, transfer& t, const fabric::wait_site& site) {
+bool mpi_carrier::open(fabric::parcel& one, void* into, transfer& t, const char* operation) {
   auto& from = static_cast<found_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL) [[unlikely]]
-    door_.throw_abandoned(site);
+    door_.throw_abandoned({operation, "", "", -1, -1, fabric::wait_site::unnumbered});
   if (from.bytes <= at_once) {
-    check(MPI_Mrecv(into, static_cast<int>(from.bytes), MPI_BYTE, &from.handle, MPI_STATUS_IGNORE),
-          site.operation, rank_);
+    check(MPI_Mrecv(into, static_cast<int>(from.bytes), MPI_BYTE, &from.handle, MPI_STATUS_IGNORE), operation,
+          rank_);
     from.handle = MPI_MESSAGE_NULL;
     unused_.push_back(&from);
     return true;
   }
-  receive(from, into, t, site.operation);
+  receive(from, into, t, operation);
   return false;
 }
 
@@ -172,7 +171,7 @@ bool mpi_carrier::came(transfer& t, detail::envelope& found, const fabric::wait_
   if (!door_.finished_with(t, status, longer, site)) return false;
   found.source = status.MPI_SOURCE;
   found.tag = status.MPI_TAG;
-  found.bytes = longer ? ~std::size_t{0} : length_of(status, site);
+  found.bytes = longer ? ~std::size_t{0} : length_of(status, site.operation);
   return true;
 }
 

@@ -24,9 +24,9 @@ class mpi_carrier final : public carrier {
   void wait_until_sent(transfer& t, const fabric::wait_site& site) override {
     while (!door_.finished(t, site)) door_.pause(site);
   }
-  fabric::parcel* next(const fabric::wait_site& site) override;
+  fabric::parcel* next(const char* operation) override;
   void wait_for_next(const fabric::wait_site& site) override { door_.pause(site); }
-  bool open(fabric::parcel& one, void* into, transfer& t, const fabric::wait_site& site) override;
+  bool open(fabric::parcel& one, void* into, transfer& t, const char* operation) override;
   bool opened(transfer& t, const fabric::wait_site& site) override { return door_.finished(t, site); }
   void drop(fabric::parcel& one, bool received) noexcept override;
 
@@ -46,7 +46,7 @@ class mpi_carrier final : public carrier {
 
   void post_copy(const detail::letter& what);
   void start(const detail::letter& what, const void* data, transfer& t);
-  [[gnu::noinline]] std::size_t length_of(const MPI_Status& status, const fabric::wait_site& site) const;
+  [[gnu::noinline]] std::size_t length_of(const MPI_Status& status, const char* operation) const;
   void receive(found_message& from, void* into, transfer& t, const char* operation);
   [[noreturn]] void refuse_start(transfer& t, int code, const char* operation);
 
