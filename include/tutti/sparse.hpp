@@ -72,9 +72,9 @@ class sparse_communicator {
   /// on_message may communicate, but not over this object. Where it throws, the rest of the messages is taken
   /// and dropped, and the call throws what it threw first.
   ///
-  /// Costs: a synchronous message for each, and a barrier: O(m + log p), m the messages that the busiest rank
-  /// sends and receives; each received one is allocated. Throws usage_error, before it sends anything, where
-  /// a destination is no rank; the others wait until this rank ends then.
+  /// Costs: a synchronous message for each, and a barrier of ceil(log2 p) messages: O(m + log p), m the
+  /// messages that the busiest rank sends and receives; each received one is allocated. Throws usage_error,
+  /// before it sends anything, where a destination is no rank; the others wait until this rank ends then.
   template <class Messages, class OnMessage>
   void alltoallv(const Messages& messages, OnMessage&& on_message) {
     exchange(messages, [&](int source, auto&& received) { on_message(source, std::move(received)); });

@@ -10,6 +10,38 @@ namespace {
 
 constexpr const char* name = "sparse_alltoallv";
 
+// The tags of an exchange, in turn: of its messages, and of each step of its barrier.
+int tag_of(unsigned round, int step = -1) { return 2 * (step + 1) + static_cast<int>(round % 2); }
+
+// A dissemination barrier that is asked whether it is over, of messages: one of the collectives would be
+// compared on all ranks first in checked mode, and a rank that waits there takes no messages.
+class asked_barrier {
+ public:
+  asked_barrier(const communicator& ranks, unsigned round) : ranks_(ranks), round_(round) {}
+
+  // True once all ranks have asked.
+  bool over() {
+    const int p = ranks_.size(), me = ranks_.rank();
+    for (; 1 << step_ < p; ++step_) {
+      const int distance = 1 << step_;
+      const letter mine{.operation = name, .destination = (me + distance) % p, .tag = tag_of(round_, step_)};
+      if (static_cast<int>(sends_.size()) == step_) sends_.push_back(start_send(ranks_.native(), mine));
+      envelope came;
+      const int from = (me + p - distance) % p;
+      if (!look(ranks_.native(), name, from, mine.tag, false, came)) return false;
+      receive(ranks_.native(), {.operation = name, .source = from, .tag = mine.tag});
+    }
+    while (!sends_.empty() && sends_.back()->test()) sends_.pop_back();
+    return sends_.empty();
+  }
+
+ private:
+  const communicator& ranks_;
+  unsigned round_;
+  int step_ = 0;
+  std::vector<pending_call> sends_;
+};
+
 struct arrival {
   const sparse_receiver& to;
   static void* room(void* state, const envelope& what) {
@@ -30,7 +62,7 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
 
   // A rank may begin the next exchange while another has not seen the end of this one. Two exchanges on it
   // cannot be, since nobody gets to the end of the next before all have left this one.
-  const int tag = static_cast<int>(round % 2);
+  const int tag = tag_of(round);
   std::vector<pending_call> sends;
   sends.reserve(n);
   for (std::size_t i = 0; i < n; ++i)
@@ -41,7 +73,7 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
                                        .data = messages[i].data,
                                        .bytes = messages[i].bytes}));
   std::size_t gone = 0;
-  pending_call all_gone;
+  asked_barrier all_gone(ranks, round);
   do {
     arrival here{to};
     for (envelope came; look(where, name, rank::any, tag, false, came);) {
@@ -52,12 +84,7 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
       to.received(to.state, came.source);
     }
     while (gone < n && sends[gone]->test()) ++gone;
-    if (gone == n && !all_gone) {
-      call barrier;
-      barrier.label = name;
-      all_gone = start_call(where, barrier);
-    }
-  } while (!all_gone || !all_gone->test());
+  } while (gone < n || !all_gone.over());
 }
 
 }  // namespace tutti::detail
