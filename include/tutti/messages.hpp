@@ -21,8 +21,8 @@ namespace tutti {
 /// The base of communicator that has the calls of point to point. Nothing else derives from it.
 template <class Self>
 class messages {
-  using call = detail::message_call;
-  template <call What, detail::mode How = detail::mode::blocking, bool Single = false>
+  using which = detail::message_call;
+  template <which What, detail::mode How = detail::mode::blocking, bool Single = false>
   static constexpr detail::message_form form{What, How, Single};
   static constexpr auto nonblocking = detail::mode::nonblocking;
   static constexpr auto persistent = detail::mode::persistent;
@@ -48,19 +48,19 @@ class messages {
   /// ```
   template <class... Args>
   auto send(Args&&... args) const {
-    return detail::post<form<call::send>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::send>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto ssend(Args&&... args) const {
-    return detail::post<form<call::ssend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::ssend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto bsend(Args&&... args) const {
-    return detail::post<form<call::bsend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::bsend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto rsend(Args&&... args) const {
-    return detail::post<form<call::rsend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::rsend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
 
   /// The same, begun and not waited for: a request whose wait() returns nothing (but send_count_out()). v
@@ -68,45 +68,45 @@ class messages {
   /// returns void.
   template <class... Args>
   auto isend(Args&&... args) const {
-    return detail::post<form<call::send, nonblocking>, void>(self(),
-                                                             detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::send, nonblocking>, void>(self(),
+                                                              detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto issend(Args&&... args) const {
-    return detail::post<form<call::ssend, nonblocking>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::ssend, nonblocking>, void>(self(),
+                                                               detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto ibsend(Args&&... args) const {
-    return detail::post<form<call::bsend, nonblocking>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::bsend, nonblocking>, void>(self(),
+                                                               detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto irsend(Args&&... args) const {
-    return detail::post<form<call::rsend, nonblocking>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::rsend, nonblocking>, void>(self(),
+                                                               detail::named(static_cast<Args&&>(args))...);
   }
 
   /// The same, prepared: a plan whose every start() sends what v holds then.
   template <class... Args>
   auto send_init(Args&&... args) const {
-    return detail::post<form<call::send, persistent>, void>(self(),
-                                                            detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::send, persistent>, void>(self(),
+                                                             detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto ssend_init(Args&&... args) const {
-    return detail::post<form<call::ssend, persistent>, void>(self(),
-                                                             detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::ssend, persistent>, void>(self(),
+                                                              detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto bsend_init(Args&&... args) const {
-    return detail::post<form<call::bsend, persistent>, void>(self(),
-                                                             detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::bsend, persistent>, void>(self(),
+                                                              detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto rsend_init(Args&&... args) const {
-    return detail::post<form<call::rsend, persistent>, void>(self(),
-                                                             detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::rsend, persistent>, void>(self(),
+                                                              detail::named(static_cast<Args&&>(args))...);
   }
 
   /// Receives a message.
@@ -135,11 +135,11 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto recv(Args&&... args) const {
-    return detail::post<form<call::recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void, class... Args>
   auto recv_single(Args&&... args) const {
-    return detail::post<form<call::recv, detail::mode::blocking, true>, T>(
+    return detail::post<form<which::recv, detail::mode::blocking, true>, T>(
         self(), detail::named(static_cast<Args&&>(args))...);
   }
 
@@ -154,24 +154,25 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto irecv(Args&&... args) const {
-    return detail::post<form<call::recv, nonblocking>, T>(self(),
-                                                          detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::recv, nonblocking>, T>(self(),
+                                                           detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void, class... Args>
   auto irecv_single(Args&&... args) const {
-    return detail::post<form<call::recv, nonblocking, true>, T>(self(),
-                                                                detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::recv, nonblocking, true>, T>(self(),
+                                                                 detail::named(static_cast<Args&&>(args))...);
   }
 
   /// The same, prepared. With recv_count(n) the container keeps n elements, however long the message is.
   template <class T = void, class... Args>
   auto recv_init(Args&&... args) const {
-    return detail::post<form<call::recv, persistent>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::recv, persistent>, T>(self(),
+                                                          detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void, class... Args>
   auto recv_single_init(Args&&... args) const {
-    return detail::post<form<call::recv, persistent, true>, T>(self(),
-                                                               detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::recv, persistent, true>, T>(self(),
+                                                                detail::named(static_cast<Args&&>(args))...);
   }
 
   /// recv() of a message that is there already: an optional of what that returns, or a bool where that is
@@ -187,7 +188,7 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto try_recv(Args&&... args) const {
-    return detail::post<form<call::try_recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::try_recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
   }
 
   /// Waits until there is a message that recv() of this source and tag would take, and leaves it.
@@ -206,12 +207,12 @@ class messages {
   /// ```
   template <class... Args>
   auto probe(Args&&... args) const {
-    return detail::post<form<call::probe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::probe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto iprobe(Args&&... args) const {
-    return detail::post<form<call::probe, nonblocking>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::probe, nonblocking>, void>(self(),
+                                                               detail::named(static_cast<Args&&>(args))...);
   }
 
   /// The same, and the message that is found is out of the reach of other receives: a message (message.hpp),
@@ -226,12 +227,12 @@ class messages {
   /// ```
   template <class... Args>
   auto mprobe(Args&&... args) const {
-    return detail::post<form<call::mprobe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::mprobe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto improbe(Args&&... args) const {
-    return detail::post<form<call::mprobe, nonblocking>, void>(self(),
-                                                               detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::mprobe, nonblocking>, void>(self(),
+                                                                detail::named(static_cast<Args&&>(args))...);
   }
 
   /// Sends one message and receives another, whichever way the peers do it.
@@ -256,7 +257,7 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto sendrecv(Args&&... args) const {
-    return detail::post<form<call::sendrecv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::post<form<which::sendrecv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
   }
 
  private:

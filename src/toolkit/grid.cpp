@@ -21,9 +21,9 @@ struct heading {
 };
 
 // Messages side by side, to be filled in any order once their lengths are known.
-class messages {
+class headed_blocks {
  public:
-  explicit messages(std::size_t n) : lengths_(n), next_(n) {}
+  explicit headed_blocks(std::size_t n) : lengths_(n), next_(n) {}
 
   void expect(std::size_t message, std::size_t length) { lengths_[message] += length; }
   void make() {
@@ -120,7 +120,7 @@ void grid_communicator::carry_out(const call& c) const {
   const auto* input = static_cast<const std::byte*>(c.input);
   auto* output = static_cast<std::byte*>(c.output);
 
-  messages first(columns);
+  headed_blocks first(columns);
   for (std::size_t d = 0; d < p; ++d)
     if (d != me && c.in_counts[d] != 0) first.expect(d % columns, sizeof(heading) + c.in_counts[d] * element);
   first.make();
@@ -130,7 +130,7 @@ void grid_communicator::carry_out(const call& c) const {
                 input + from[d] * element, c.in_counts[d] * element);
   const bytes passing = along_row_.neighbor_alltoallv(send_buf(first.data()), send_counts(first.lengths()));
 
-  messages second(static_cast<std::size_t>(along_column_.destinations()));
+  headed_blocks second(static_cast<std::size_t>(along_column_.destinations()));
   for_each_block(passing, element, [&](const heading& h, const std::byte*) {
     second.expect(h.destination / columns, sizeof h + h.elements * element);
   });
