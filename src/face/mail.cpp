@@ -363,6 +363,7 @@ pending_call core::make_receive(const reception& r, bool started) {
 
 void core::end_mail() noexcept {
   for (const mail_under_way* one : idle_mail_) delete one;
+  std::erase(shared_->active, mail_.get());
   mail_.reset();
 }
 

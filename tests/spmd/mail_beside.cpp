@@ -154,6 +154,21 @@ void two_communicators(communicator& world) {
   }
 }
 
+// Ranks are those of the communicator, which may be fewer than the job's and in another order.
+void in_a_part(communicator& world) {
+  const communicator part = *world.split(world.rank() % 2, -world.rank());
+  core& c = part.native();
+  for (const std::size_t n : {std::size_t{8}, large}) {
+    const bytes mine = contents(part.rank(), 1, n);
+    bytes got;
+    auto in = detail::start_receive(c, anything(rank::any, 1, got));
+    detail::send(c, to(right_of(part), 1, mine, send_modes::synchronous));
+    in->wait();
+    is(detail::found(*in), left_of(part), 1, n);
+    check.equal(got, contents(left_of(part), 1, n));
+  }
+}
+
 // Every rank draws the same traffic: who sends what to whom, in rounds. Receives are begun in any order, by
 // wildcards where the tag tells enough.
 struct drawn {
@@ -255,6 +270,7 @@ int main(int argc, char** argv) {
       cases("receives_before" + of, [&] { receives_before(world, meet); });
     }
     cases("refused_beside", [&] { refused_beside(world, [](communicator& c) { c.barrier(); }); });
+    cases("in_a_part", [&] { in_a_part(world); });
     cases("two_communicators", [&] { two_communicators(world); });
     const std::uint64_t first = wanted_seed().value_or(1), last = wanted_seed().value_or(6);
     for (std::uint64_t seed = first; seed <= last; ++seed)
