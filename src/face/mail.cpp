@@ -171,7 +171,7 @@ fabric::parcel* core::find_mail(const char* operation, int source, int tag, bool
     if (one != nullptr) return;
     if (!wait) {  // nothing is said of a wait: the program may do so for as long as it likes
       progress_others(&box);
-      where_->door().pause(box.site_of(operation, "a message", -1, tag));
+      if (where_->door().size() > 1) where_->door().pause(box.site_of(operation, "a message", -1, tag));
       where_->door().progressed();
       box.take_in();
       one = box.find(source, tag);
@@ -255,7 +255,8 @@ class mail_under_way final : public pending {
     if (!ended()) {
       where_.guarded([&] {
         where_.progress_others(nullptr);
-        if (!ended()) where_.where_->door().pause(site());
+        // To be asked is not to wait: a rank that is alone has nobody to make room for.
+        if (!ended() && where_.where_->door().size() > 1) where_.where_->door().pause(site());
       });
       if (!over()) return false;
     }
