@@ -150,6 +150,17 @@ void collectives_of_all(communicator& comm) {
   complete();
   check.equal(got, 7 * p + total);
 
+  // With more parameters than other libraries take.
+  ints displs(n);
+  for (int i = 0; i < p; ++i) displs[at(i)] = i * static_cast<int>(sizeof(int));
+  const std::vector<layout> types(n, layout::contiguous(sizeof(int)));
+  all.assign(n, -1);
+  comm.ialltoallw(send_buf(sevens), send_counts(ones), send_displs(displs), send_types(types), recv_buf(all),
+                  recv_counts(ones), recv_displs(displs), recv_types(types), algorithm("scattered"),
+                  composition("@pure"), request(r));
+  complete();
+  for (int i = 0; i < p; ++i) check.equal(all[at(i)], 7 + i);
+
   const int right = (me + 1) % p, left = (me + p - 1) % p;
   const graph_communicator around = comm.graph({left}, {right});
   around.ineighbor_allgather(send_buf(me), recv_buf(got), request(r));
