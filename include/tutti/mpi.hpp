@@ -13,6 +13,12 @@
 //     tutti::communicator world = tutti::adopt(MPI_COMM_WORLD);
 //     auto sum = world.allreduce(tutti::send_buf(1), tutti::op(std::plus<>{}));
 //     if (world.is_root()) std::printf("%d ranks\n", sum[0]);
+//
+//     double matrix[12] = {};  // 4 rows of 3
+//     MPI_Datatype column;
+//     MPI_Type_vector(4, 1, 3, MPI_DOUBLE, &column);
+//     world.bcast(tutti::send_recv_buf(matrix), tutti::send_recv_type(column), tutti::send_recv_count(1));
+//     MPI_Type_free(&column);
 //   }
 //   MPI_Finalize();
 // }
@@ -55,14 +61,6 @@ communicator adopt(MPI_Comm comm);
 ///
 /// Local. Throws usage_error for MPI_DATATYPE_NULL, and for a negative extent; engine_error where MPI
 /// refuses. The MPI must be initialized.
-///
-/// ```cpp
-/// MPI_Datatype column;
-/// MPI_Type_vector(4, 1, 3, MPI_DOUBLE, &column);
-/// layout same = layout_of(column);
-/// MPI_Type_free(&column);
-/// assert(same == layout::vector(4, 1, 3, layout::of<double>()));
-/// ```
 layout layout_of(MPI_Datatype type);
 
 /// send_type(MPI_DOUBLE): the same as send_type(layout_of(MPI_DOUBLE)). The elements of a call remain those
