@@ -34,6 +34,18 @@ class intercommunicator;
 /// buffer is one element. With `send_recv_buf(v)` a call is in place: v holds what is sent and then what is
 /// received; an lvalue is changed, a moved container comes back with the same storage.
 ///
+/// **Layouts.** A buffer may hold items of a layout (core/layout.hpp) instead of elements: `send_type(l)`,
+/// `recv_type(l)`, `send_recv_type(l)`, taken where the buffer is, but for alltoallw and _single forms; in a
+/// reduction send_recv_type also stands for both buffers. Then send_... counts and displacements count items
+/// of send_type, recv_... those of recv_type, and what lies between the pieces is neither read nor written;
+/// a layout may name bytes of any element type. The length of what is sent has to be given, and the receive
+/// buffer is a no_resize container. Ranks with and without layouts meet in one call, as long as an item is a
+/// whole number of T, where T is the element type of a buffer without layout, else of the first one; in a
+/// reduction it must be. Otherwise the call is one of bytes: then all ranks give layouts of that kind, for
+/// both buffers. usage_error where an item lies beyond its buffer, or what comes is no whole number of items.
+/// Items with gaps are packed before the call, and unpacked when it is complete: a copy each way, and memory
+/// for it. `send_type_out()` and its like give the layout that was used, that of one T.
+///
 /// **Results** (result.hpp): the receive buffer, unless the caller passed an lvalue for it, and every other
 /// owning out parameter. By default the receive buffer is a new std::vector<T> (dynamic_array<bool> for
 /// bool).
@@ -60,6 +72,11 @@ class intercommunicator;
 /// std::vector<double> all = world.allgather(send_buf(mine));          // into a new vector
 /// auto later = world.iallgather(send_buf(std::move(mine)));           // keeps mine
 /// assert(later.wait() == all);
+///
+/// double matrix[12] = {};  // 4 rows of 3
+/// const layout column = layout::vector(4, 1, 3, type_of<double>());
+/// std::vector<double> rows = world.allgather(send_buf(matrix), send_type(column), send_count(1));
+/// assert(rows.size() == 4 * all.size() / 2);
 /// ```
 class communicator : public collectives<communicator>, public messages<communicator> {
  public:

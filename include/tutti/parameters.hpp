@@ -21,6 +21,9 @@
 // std::vector<int>, and usage_error where a number does not fit; recv_counts_out<std::vector<std::size_t>>()
 // gives 64 bits. A single count is any integer.
 //
+// A buffer may hold items of a layout (core/layout.hpp) instead of elements: send_type, recv_type and
+// send_recv_type say which, and communicator what it means.
+//
 // The factories send and copy nothing; they allocate for lists alone, which are kept in an array of their
 // own.
 //
@@ -115,9 +118,18 @@ constexpr auto make_count(std::integral auto n) {
   template <std::integral C = int> constexpr auto NAME##_out() {                               \
     return detail::make_new<parameter::NAME, detail::flow::out, C>();                          \
   }
+#define TUTTI_FACTORY_type(NAME)                                                                                \
+  inline auto NAME(const layout& item) { return detail::make_in<parameter::NAME>(item); }                      \
+  inline auto NAME(layout&& item) { return detail::make_in<parameter::NAME>(static_cast<layout&&>(item)); }    \
+  template <class L> auto NAME##_out(L&& item) {                                                               \
+    static_assert(std::is_same_v<std::remove_cvref_t<L>, layout>, #NAME "_out: pass a tutti::layout");          \
+    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(static_cast<L&&>(item));            \
+  }                                                                                                            \
+  inline auto NAME##_out() { return detail::make_new<parameter::NAME, detail::flow::out, layout>(); }
 #define TUTTI_ROW(NAME, KIND, TEXT) TUTTI_FACTORY_##KIND(NAME)
 TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
+#undef TUTTI_FACTORY_type
 #undef TUTTI_FACTORY_count
 #undef TUTTI_FACTORY_counts
 #undef TUTTI_FACTORY_in_out_buffer

@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the bytes of one item lie: a list of pieces, repeated at a distance. Contiguous data is one piece.
-// alltoallw takes layouts; MPI's derived datatypes correspond to them.
+// send_type, recv_type and send_recv_type take a layout, alltoallw one for each block; MPI's derived
+// datatypes correspond to them.
 //
 // ```cpp
 // double matrix[4][3] = {};
-// layout column = layout::vector(4, sizeof(double), sizeof matrix[0]);  // 4 rows, one number of each
+// layout column = layout::vector(4, 1, 3, layout::of<double>());  // 4 rows, one number of each
 // assert(column.size() == 4 * sizeof(double) && column.extent() == sizeof matrix - 2 * sizeof(double));
 //
 // layout next_to_it = column.resized(sizeof(double));  // the next item is the next column
 // double columns[3][4];
 // next_to_it.pack(matrix, 3, columns);  // transposed
+//
+// struct particle {
+//   char kind;
+//   double place[3], speed[3];
+// };
+// layout kind_and_speed = layout::structure(
+//     {{offsetof(particle, kind), layout::of<char>()}, {offsetof(particle, speed), layout::of<double>(), 3}},
+//     sizeof(particle));
+// assert(kind_and_speed.size() == 1 + 3 * sizeof(double));
 // ```
 #pragma once
 
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -24,32 +35,77 @@ namespace tutti {
 /// An item of user data with gaps or strides. Offsets, lengths and the extent, the distance from one item to
 /// the next, are in bytes; the extent may be smaller or larger than what the pieces span. A value: it owns
 /// its list of pieces, in which adjacent ones are joined and empty ones left out. Building and copying are
-/// linear in the pieces, and throw std::bad_alloc only.
+/// linear in the pieces, allocate from the second piece on, and throw std::bad_alloc only.
+///
+/// What is built reaches from byte 0 to the end of its furthest part, which is its extent where none is
+/// given.
 class layout {
  public:
   struct piece {
     std::ptrdiff_t offset;  ///< from where the item begins; may be negative
     std::size_t bytes;
   };
+  /// `count` items, one after the other, the first at item number `at`.
+  struct run {
+    std::ptrdiff_t at;
+    std::size_t count;
+  };
+  struct field;  ///< of structure(): {offset in bytes, layout, count of items}, the last one 1 if left out
+
+  /// Nothing: no bytes, no extent.
+  layout() noexcept = default;
+
+  /// One T. The same is type_of<T>().
+  template <class T>
+  static layout of() noexcept {
+    return contiguous(sizeof(T));
+  }
 
   /// `bytes` contiguous bytes.
-  static layout contiguous(std::size_t bytes) { return layout({{0, bytes}}, bytes); }
+  static layout contiguous(std::size_t bytes) noexcept {
+    layout made;
+    made.first_.bytes = made.size_ = made.extent_ = bytes;
+    return made;
+  }
+  /// `count` items, one after the other at the distance of their extent.
+  static layout contiguous(std::size_t count, const layout& item) {
+    layout made;
+    made.add(0, count, item);
+    made.extent_ = count * item.extent_;
+    return made;
+  }
 
-  /// `count` blocks of `block` bytes, `stride` bytes from start to start. The extent reaches to the end of
-  /// the last block; with a negative stride it has to be given by resized().
+  /// `count` blocks of `block` bytes, `stride` bytes from start to start. With a negative stride the extent
+  /// is to be given by resized().
   static layout vector(std::size_t count, std::size_t block, std::ptrdiff_t stride) {
-    std::vector<piece> pieces;
-    for (std::size_t i = 0; i < count; ++i)
-      pieces.push_back({static_cast<std::ptrdiff_t>(i) * stride, block});
-    std::size_t extent = 0;
-    if (count > 0) extent = static_cast<std::size_t>(stride) * (count - 1) + block;
-    return layout(std::move(pieces), extent);
+    return strided(count, 1, stride, contiguous(block));
+  }
+  /// `count` blocks of `block` items, `stride` items from start to start, as MPI_Type_vector.
+  static layout vector(std::size_t count, std::size_t block, std::ptrdiff_t stride, const layout& item) {
+    return strided(count, block, stride * static_cast<std::ptrdiff_t>(item.extent_), item);
   }
 
   /// Any pieces, in the order in which they are to be sent.
   static layout indexed(std::span<const piece> pieces, std::size_t extent) {
-    return layout({pieces.begin(), pieces.end()}, extent);
+    layout made;
+    for (const piece& p : pieces) made.add(p.offset, p.bytes);
+    made.extent_ = extent;
+    return made;
   }
+  /// Any runs of items, in the order in which they are to be sent, as MPI_Type_indexed.
+  static layout indexed(std::span<const run> runs, const layout& item) {
+    layout made;
+    for (const run& r : runs)
+      made.reach(made.add(r.at * static_cast<std::ptrdiff_t>(item.extent_), r.count, item));
+    return made;
+  }
+  static layout indexed(std::initializer_list<run> runs, const layout& item) {
+    return indexed(std::span<const run>(runs.begin(), runs.size()), item);
+  }
+
+  /// Fields of any layouts; `extent` is the sizeof of what they are fields of.
+  static layout structure(std::span<const field> fields, std::size_t extent);
+  static layout structure(std::initializer_list<field> fields, std::size_t extent);
 
   /// The same pieces with another extent.
   layout resized(std::size_t extent) const {
@@ -62,16 +118,36 @@ class layout {
   std::size_t extent() const noexcept { return extent_; }  ///< bytes from one item to the next
   /// Whether any number of items is one run of bytes, from where the first begins.
   bool is_contiguous() const noexcept {
-    return pieces_.size() <= 1 && extent_ == size_ && (pieces_.empty() || pieces_[0].offset == 0);
+    return many_.empty() && extent_ == size_ && (size_ == 0 || first_.offset == 0);
   }
-  std::span<const piece> pieces() const noexcept { return pieces_; }
+  std::span<const piece> pieces() const noexcept {
+    if (!many_.empty()) return many_;
+    return {&first_, size_ == 0 ? std::size_t{0} : std::size_t{1}};
+  }
+
+  /// Where the first byte of an item lies, and where its last one ends; 0 where it has none. MPI's true
+  /// bounds. Linear in the pieces.
+  std::ptrdiff_t lowest() const noexcept {
+    std::ptrdiff_t found = first_.offset;
+    for (const piece& p : many_)
+      if (p.offset < found) found = p.offset;
+    return found;
+  }
+  std::ptrdiff_t highest() const noexcept {
+    std::ptrdiff_t found = end_of(first_);
+    for (const piece& p : many_)
+      if (end_of(p) > found) found = end_of(p);
+    return found;
+  }
 
   /// Gathers `count` items from `items` into `count * size()` dense bytes. Linear; the two do not overlap.
   void pack(const void* items, std::size_t count, void* dense) const noexcept {
+    if (size_ == 0 || count == 0) return;
+    if (is_contiguous()) return void(std::memcpy(dense, items, count * size_));
     auto* from = static_cast<const std::byte*>(items);
     auto* to = static_cast<std::byte*>(dense);
     for (std::size_t i = 0; i < count; ++i, from += extent_)
-      for (const piece& p : pieces_) {
+      for (const piece& p : pieces()) {
         std::memcpy(to, from + p.offset, p.bytes);
         to += p.bytes;
       }
@@ -79,30 +155,91 @@ class layout {
 
   /// The reverse. What lies between the pieces is not touched.
   void unpack(const void* dense, std::size_t count, void* items) const noexcept {
+    if (size_ == 0 || count == 0) return;
+    if (is_contiguous()) return void(std::memcpy(items, dense, count * size_));
     auto* from = static_cast<const std::byte*>(dense);
     auto* to = static_cast<std::byte*>(items);
     for (std::size_t i = 0; i < count; ++i, to += extent_)
-      for (const piece& p : pieces_) {
+      for (const piece& p : pieces()) {
         std::memcpy(to + p.offset, from, p.bytes);
         from += p.bytes;
       }
   }
 
- private:
-  layout(std::vector<piece> pieces, std::size_t extent) : extent_(extent) {
-    for (const piece& p : pieces) {
-      if (p.bytes == 0) continue;
-      size_ += p.bytes;
-      if (!pieces_.empty() &&
-          pieces_.back().offset + static_cast<std::ptrdiff_t>(pieces_.back().bytes) == p.offset)
-        pieces_.back().bytes += p.bytes;
-      else
-        pieces_.push_back(p);
-    }
+  /// The same pieces in the same order, and the same extent.
+  friend bool operator==(const layout& a, const layout& b) noexcept {
+    const auto left = a.pieces(), right = b.pieces();
+    if (a.extent_ != b.extent_ || left.size() != right.size()) return false;
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (left[i].offset != right[i].offset || left[i].bytes != right[i].bytes) return false;
+    return true;
   }
 
-  std::vector<piece> pieces_;
+ private:
+  static std::ptrdiff_t end_of(const piece& p) noexcept {
+    return p.offset + static_cast<std::ptrdiff_t>(p.bytes);
+  }
+  static layout strided(std::size_t count, std::size_t block, std::ptrdiff_t stride, const layout& item) {
+    layout made;
+    for (std::size_t i = 0; i < count; ++i)
+      made.reach(made.add(static_cast<std::ptrdiff_t>(i) * stride, block, item));
+    return made;
+  }
+
+  void reach(std::ptrdiff_t end) noexcept {
+    if (end > static_cast<std::ptrdiff_t>(extent_)) extent_ = static_cast<std::size_t>(end);
+  }
+  void add(std::ptrdiff_t offset, std::size_t bytes) {
+    if (bytes == 0) return;
+    piece& last = many_.empty() ? first_ : many_.back();
+    if (size_ == 0) {
+      first_ = {offset, bytes};
+    } else if (end_of(last) == offset) {
+      last.bytes += bytes;
+    } else {
+      if (many_.empty()) many_.push_back(first_);
+      many_.push_back({offset, bytes});
+    }
+    size_ += bytes;
+  }
+  // Returns where the extent of the last one ends.
+  std::ptrdiff_t add(std::ptrdiff_t offset, std::size_t count, const layout& item) {
+    const auto step = static_cast<std::ptrdiff_t>(item.extent_);
+    if (item.is_contiguous()) {
+      add(offset, count * item.size_);
+    } else {
+      for (std::size_t i = 0; i < count; ++i)
+        for (const piece& p : item.pieces())
+          add(offset + static_cast<std::ptrdiff_t>(i) * step + p.offset, p.bytes);
+    }
+    return offset + static_cast<std::ptrdiff_t>(count) * step;
+  }
+
+  piece first_{0, 0};
+  std::vector<piece> many_;  // all of them, where there is more than one
   std::size_t size_ = 0, extent_ = 0;
 };
+
+struct layout::field {
+  std::ptrdiff_t offset;
+  layout item;
+  std::size_t count = 1;
+};
+
+inline layout layout::structure(std::span<const field> fields, std::size_t extent) {
+  layout made;
+  for (const field& f : fields) made.add(f.offset, f.count, f.item);
+  made.extent_ = extent;
+  return made;
+}
+inline layout layout::structure(std::initializer_list<field> fields, std::size_t extent) {
+  return structure(std::span<const field>(fields.begin(), fields.size()), extent);
+}
+
+/// One T, as an argument of send_type and its like; the T of the call may be another.
+template <class T>
+layout type_of() noexcept {
+  return layout::of<T>();
+}
 
 }  // namespace tutti

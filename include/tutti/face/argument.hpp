@@ -121,6 +121,13 @@ inline constexpr flow direction_of = flow::in;
 template <parameter N, flow F, resize_policy P, class D>
 inline constexpr flow direction_of<argument<N, F, P, D>> = F;
 
+/// A container that is never resized.
+template <class A>
+inline constexpr bool is_fixed = false;
+template <parameter N, flow F, resize_policy P, class D>
+inline constexpr bool is_fixed<argument<N, F, P, D>> =
+    P == resize_policy::no_resize && !std::is_same_v<std::remove_cvref_t<D>, automatic>;
+
 // --- containers
 // ---------------------------------------------------------------------------------------------
 enum class nature : std::uint8_t {

@@ -29,7 +29,18 @@ constexpr bool has_rank_counts(collective what) {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
          what == collective::alltoallv || is_neighborly(what);
 }
-constexpr rules rules_of(form f) {
+/// Where a call takes a buffer it takes its layout.
+constexpr void add_types(rules& r, form f) {
+  using enum parameter;
+  if (f.single || f.what == collective::barrier || f.what == collective::alltoallw) return;
+  parameter_set types;
+  if (r.in.has(send_buf)) types.add(send_type);
+  if (r.out.has(recv_buf)) types.add(recv_type);
+  if (r.in.has(send_recv_buf) || combines(f.what)) types.add(send_recv_type);
+  r.in = r.in | types;
+  r.out = r.out | types;
+}
+constexpr rules rules_without_types(form f) {
   using enum parameter;
   rules r;
   r.in.add(parameter::algorithm);
@@ -112,6 +123,12 @@ constexpr rules rules_of(form f) {
   return r;
 }
 
+constexpr rules rules_of(form f) {
+  rules r = rules_without_types(f);
+  add_types(r, f);
+  return r;
+}
+
 struct verdict {
   problem what = problem::none;
   parameter which = parameter::unnamed;
@@ -123,6 +140,7 @@ struct seen_argument {
   flow direction;
   problem own;  // what is wrong with it in itself
   bool kept;    // it owns a buffer, or is made by the call, and so must be kept or returned
+  bool fixed;   // a container that stays as long as it is
 };
 template <class A>
 inline constexpr bool is_kept = false;
@@ -150,7 +168,8 @@ struct own_problem<T, argument<N, F, P, D>> {
         return problem::none;
     } else if constexpr (std::is_same_v<bare, automatic>) {
       return problem::none;
-    } else if constexpr (kind == parameter_kind::special || kind == parameter_kind::count) {
+    } else if constexpr (kind == parameter_kind::special || kind == parameter_kind::count ||
+                         kind == parameter_kind::type) {
       return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none
                                                                            : problem::constant;
     } else if constexpr (is_packed_bool<bare>) {
@@ -178,6 +197,44 @@ struct own_problem<T, argument<N, F, P, D>> {
     }
   }();
 };
+
+/// The length that a layout of this name must be given with; unnamed: whatever is needed is there.
+constexpr parameter length_needed(rules r, parameter type, bool in_place, parameter_set given) {
+  using enum parameter;
+  if (type == recv_type) return unnamed;
+  // Blocks of different lengths are counted by what the call needs in any case; only who gathers them in
+  // place must say, off the root, how much of its buffer is its block.
+  if (r.in.has(send_counts) || r.required.has(recv_counts)) return unnamed;
+  if (in_place && r.in.has(recv_counts)) return r.in.has(root) ? send_count : unnamed;
+  for (parameter name : {send_count, send_recv_count, recv_count})
+    if (given.has(name) && (name != recv_count || !r.in.has(send_count))) return unnamed;
+  return type == send_type && r.in.has(send_count) ? send_count : send_recv_count;
+}
+
+constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const seen_argument* arguments,
+                              std::size_t n) {
+  using enum parameter;
+  parameter_set in;
+  for (std::size_t i = 0; i < n; ++i)
+    if (arguments[i].direction != flow::out) in.add(arguments[i].name);
+  for (parameter type : {send_type, recv_type, send_recv_type}) {
+    if (!in.has(type)) continue;
+    const bool both = type == send_recv_type;
+    if (in_place && !both) return {problem::in_place, type};
+    const bool apart = both && !given.has(send_recv_buf);  // of a reduction: of both buffers
+    if (apart && !r.required.has(parameter::op)) return {problem::missing, send_recv_buf};
+    if (apart && (in.has(send_type) || in.has(recv_type))) return {problem::twice, type};
+    if (type == send_type && !given.has(send_buf)) return {problem::missing, send_buf};
+    const parameter length = length_needed(r, type, in_place, in);
+    if (length != unnamed && !in.has(length)) return {problem::no_length, length};
+    const parameter into = type == recv_type || apart ? recv_buf : both ? send_recv_buf : unnamed;
+    if (into == unnamed) continue;
+    if (!given.has(into)) return {problem::missing, into};
+    for (std::size_t i = 0; i < n; ++i)
+      if (arguments[i].name == into && !arguments[i].fixed) return {problem::items_resized, into};
+  }
+  return {};
+}
 
 constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std::size_t n) {
   parameter_set given;
@@ -216,7 +273,7 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
     for (std::size_t i = 0; i < n; ++i) kept = kept || arguments[i].kept;
     if (kept) return {problem::keeps_none, parameter::request};
   }
-  return {};
+  return judge_types(r, in_place, given, arguments, n);
 }
 
 // --- the element type of a call: the first that is told by T, send_buf, send_recv_buf, recv_buf
@@ -245,9 +302,43 @@ template <class Next, class... Rest>
 struct first_told<void, Next, Rest...> : first_told<Next, Rest...> {};
 
 template <class T, class... Args>
-using element_of_call = typename first_told<T, typename told<parameter::send_buf, Args>::type...,
+using told_by_buffers = typename first_told<T, typename told<parameter::send_buf, Args>::type...,
                                             typename told<parameter::send_recv_buf, Args>::type...,
                                             typename told<parameter::recv_buf, Args>::type...>::type;
+
+// The layouts that are given, and whether they stand for the elements of this buffer.
+template <class... Args>
+consteval parameter_set types_given() {
+  parameter_set given;
+  ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::in
+        ? given.add(parameter_of<Args>)
+        : void()),
+   ...);
+  return given;
+}
+constexpr bool has_layout(parameter_set given, parameter buffer) {
+  using enum parameter;
+  if (buffer == send_recv_buf) return given.has(send_recv_type);
+  return (buffer == send_buf && (given.has(send_type) || given.has(send_recv_type))) ||
+         (buffer == recv_buf && (given.has(recv_type) || given.has(send_recv_type)));
+}
+template <class A>
+struct not_told {};
+
+// With layouts: the first that is told by a buffer without one.
+template <bool Layouts, class T, class... Args>
+struct element_lookup {
+  using type = told_by_buffers<T, Args...>;
+};
+template <class T, class... Args>
+struct element_lookup<true, T, Args...> {
+  template <class A>
+  using plain = std::conditional_t<has_layout(types_given<Args...>(), parameter_of<A>), not_told<A>, A>;
+  using type = told_by_buffers<told_by_buffers<T, plain<Args>...>, Args...>;
+};
+template <class T, class... Args>
+using element_of_call =
+    typename element_lookup<(types_given<Args...>() != parameter_set{}), T, Args...>::type;
 
 /// The same for a call of any form, and the type that one of its arguments must have (void: any).
 template <auto F, class T, class... Args>
@@ -256,7 +347,7 @@ template <form F, class T, class... Args>
 struct element_in<F, T, Args...> {
   using type = element_of_call<T, Args...>;
   template <class A>
-  using for_argument = type;
+  using for_argument = std::conditional_t<has_layout(types_given<Args...>(), parameter_of<A>), void, type>;
 };
 
 /// What is wrong with the call F<T>(Args...).
@@ -269,7 +360,8 @@ consteval verdict judged() {
   } else {
     constexpr seen_argument seen[] = {
         {parameter_of<Args>, direction_of<Args>,
-         own_problem<typename element::template for_argument<Args>, Args>::value, is_kept<Args>}...};
+         own_problem<typename element::template for_argument<Args>, Args>::value, is_kept<Args>,
+         is_fixed<Args>}...};
     return judge(rules_of(F), typed, seen, sizeof...(Args));
   }
 }

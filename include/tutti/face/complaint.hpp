@@ -30,6 +30,8 @@ enum class problem : std::uint8_t {
   no_type,
   both_tags,
   keeps_none,
+  no_length,
+  items_resized,
   not_asked
 };
 
@@ -61,6 +63,8 @@ struct complaint {
     static_assert(not_a<P, problem::no_type>, #NAME ": pass one, or name the element type: call<T>(...)");    \
     static_assert(not_a<P, problem::both_tags>, #NAME ": tag stands for send_tag and recv_tag");              \
     static_assert(not_a<P, problem::keeps_none>, #NAME ": keeps no buffers, pass each as an lvalue");         \
+    static_assert(not_a<P, problem::no_length>, #NAME ": missing: a layout is given without its count");      \
+    static_assert(not_a<P, problem::items_resized>, #NAME ": with a layout it must be a no_resize container");\
     static_assert(not_a<P, problem::not_asked>, #NAME ": was not asked for, so it cannot be extracted");      \
   };
 TUTTI_PARAMETERS(TUTTI_ROW)

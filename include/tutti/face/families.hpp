@@ -60,12 +60,7 @@ inline void frame<F, T, Args...>::reduction(const call_site& s) {
     n = scatters ? divided(s, in_name, in_size()) : in_size();
   }
   require_single(s, n, 1);
-  if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
-    using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
-    if (!has_identity<T, function> && s.rank == 0)
-      refuse_call(s, values_on_rank_0, "is missing: nothing is known that the operator could give to rank 0",
-                  "pass values_on_rank_0(...), or a recv_buf whose values stay there");
-  }
+  require_identity(s);
   if constexpr (F.what == collective::exscan && has<values_on_rank_0>) {
     const std::size_t values = size_of(data<values_on_rank_0>());
     if (values != 1 && values < n) refuse_size(s, values_on_rank_0, values, n);

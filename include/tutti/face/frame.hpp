@@ -32,6 +32,7 @@ struct frame_of {
 
 template <form F, class T, class... Args>
 class frame : public frame_of<F, T, Args...>::base {
+ protected:  // for typed.hpp
   using enum parameter;
   using base = typename frame_of<F, T, Args...>::base;
   friend base;
@@ -131,6 +132,16 @@ class frame : public frame_of<F, T, Args...>::base {
 
   void require_single(const call_site& s, std::size_t n, std::size_t wanted) {
     if (F.single && n != wanted) refuse_size(s, in_name, n, wanted);
+  }
+  // Rank 0 of an exscan is given something that no rank sends.
+  void require_identity(const call_site& s) {
+    if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
+      using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
+      if (!has_identity<T, function> && s.rank == 0)
+        refuse_call(s, values_on_rank_0,
+                    "is missing: nothing is known that the operator could give to rank 0",
+                    "pass values_on_rank_0(...), or a recv_buf whose values stay there");
+    }
   }
   void require_buffer(const call_site& s) {
     if (!reads) refuse_call(s, in_name, "is missing at the root", "the root must say what it sends");
@@ -255,7 +266,7 @@ class frame : public frame_of<F, T, Args...>::base {
     return base::taken(*this, parts{});
   }
 
- private:
+ protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   std::size_t length_ = 0;  // of this rank's block in vector forms
   int rank_ = 0;

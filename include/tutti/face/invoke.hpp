@@ -3,10 +3,19 @@
 // What every collective of communicator does: judge the call, fill a frame, run it.
 #pragma once
 
-#include "tutti/face/frame.hpp"
 #include "tutti/face/held_frame.hpp"
+#include "tutti/face/typed.hpp"
 
 namespace tutti::detail {
+
+/// A call that is begun or prepared; with layouts, under the eyes of its frame.
+template <bool Typed, class Frame>
+pending_call begun(Frame& frame, pending_call made) {
+  if constexpr (Typed)
+    return frame.watch(std::move(made));
+  else
+    return made;
+}
 
 template <form F, class T, class Communicator, class... Args>
 auto invoke(const Communicator& comm, Args&&... args) {
@@ -19,31 +28,37 @@ auto invoke(const Communicator& comm, Args&&... args) {
       return mistaken{};
     } else {
       using element = element_of_call<T, std::remove_cvref_t<Args>...>;
+      if constexpr (asks_layouts<std::remove_cvref_t<Args>...>)
+        (tell_layout<element>(without_const(args)), ...);
+      constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
       const call_site site = comm.site(F);
       if constexpr (F.how == mode::blocking) {
         call c;
-        using plain = frame<F, element, std::remove_cvref_t<Args>&...>;
-        plain f(c, without_const(args)...);
+        using own = frame_for<F, element, std::remove_cvref_t<Args>&...>;
+        own f(c, without_const(args)...);
         // A communicator may have a way of its own to carry out its calls, as grid_communicator has.
         constexpr bool own_way = requires { comm.carry_out(c); };
-        if constexpr (plain::may_be_like_last && !own_way)
+        if constexpr (own::may_be_like_last && !own_way)
           if (f.run_like_last(site)) return f.finish();
         f.set_up(site);
         if constexpr (own_way)
           comm.carry_out(c);
         else
           run_call(site.where, c);
-        if constexpr (plain::may_be_like_last && !own_way) f.keep_lengths(site);
+        if constexpr (own::may_be_like_last && !own_way) f.keep_lengths(site);
+        if constexpr (typed) f.arrive();
         return f.finish();
       } else {
-        using held = held_frame<frame<F, element, std::remove_cvref_t<Args>...>>;
+        using held = held_frame<frame_for<F, element, std::remove_cvref_t<Args>...>>;
         auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
         const call& c = kept->frame.set_up(site);
         if constexpr (F.how == mode::nonblocking) {
           return begin_call(
-              std::move(kept), [&] { return start_call(site.where, c); }, without_const(args)...);
+              std::move(kept),
+              [&frame = kept->frame, &site, &c] { return begun<typed>(frame, start_call(site.where, c)); },
+              without_const(args)...);
         } else {
-          auto prepared = prepare_call(site.where, c);
+          auto prepared = begun<typed>(kept->frame, prepare_call(site.where, c));
           return plan<typename held::result_type>(std::move(kept), std::move(prepared));
         }
       }

@@ -16,6 +16,7 @@
 //   in_out_buffer  name<policy>(container or value)
 //   counts         one number a rank: name(container), name({list}), and out as name_out
 //   count          one number: name(integer), and out as name_out(), name_out(integer)
+//   type           the layout of items: name(layout), and out as name_out(), name_out(layout)
 //   special        its factory is written by hand
 // clang-format off
 #define TUTTI_PARAMETERS(X)                                                                             \
@@ -31,9 +32,9 @@
   X(recv_displs, counts, "where each rank's block goes in recv_buf; left out: densely packed")          \
   X(send_types, special, "the layout of each block that an alltoallw sends")                            \
   X(recv_types, special, "the layout of each block that an alltoallw receives")                         \
-  X(send_type, special, "the layout of each item of send_buf, where it is not that of an element")      \
-  X(recv_type, special, "the layout of each item of recv_buf")                                          \
-  X(send_recv_type, special, "the layout of each item of send_recv_buf")                                \
+  X(send_type, type, "the layout of each item of send_buf; left out: that of an element")               \
+  X(recv_type, type, "the layout of each item of recv_buf; left out: that of an element")               \
+  X(send_recv_type, type, "the layout of each item of send_recv_buf, or of both buffers of a reduction") \
   X(source, special, "the rank that a message comes from; left out: rank::any")                         \
   X(destination, special, "the rank that a message goes to")                                            \
   X(tag, special, "what a message is marked with; left out: 0 to send, tags::any to receive")           \
@@ -62,7 +63,15 @@ enum class parameter : std::uint8_t {
 
 namespace detail {
 
-enum class parameter_kind : std::uint8_t { in_buffer, out_buffer, in_out_buffer, counts, count, special };
+enum class parameter_kind : std::uint8_t {
+  in_buffer,
+  out_buffer,
+  in_out_buffer,
+  counts,
+  count,
+  type,
+  special
+};
 
 struct parameter_row {
   std::string_view name;
@@ -92,6 +101,7 @@ class parameter_set {
   }
   constexpr bool has(parameter name) const { return (bits_ & bit(name)) != 0; }
   constexpr void add(parameter name) { bits_ |= bit(name); }
+  constexpr bool operator==(const parameter_set&) const = default;
   constexpr friend parameter_set operator|(parameter_set a, parameter_set b) {
     a.bits_ |= b.bits_;
     return a;
