@@ -156,6 +156,34 @@ TEST_P(warm, nonblocking_and_persistent_messages_allocate_nothing) {
             0);
 }
 
+TEST_P(warm, messages_by_name_allocate_nothing) {
+  EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
+              const int left = (world.rank() + world.size() - 1) % world.size(),
+                        right = (world.rank() + 1) % world.size();
+              return [&world, &in, &out, left, right, travels = in, came = in]() mutable {
+                out = travels = in;
+                request sent, received;
+                for (int i = 1; i < world.size(); ++i) {
+                  if (i % 3 == 0) {
+                    world.sendrecv(send_buf(travels), recv_buf(came), destination(right), source(left));
+                  } else if (i % 3 == 1) {
+                    world.irecv(recv_buf<resize_to_fit>(came), source(left), request(received));
+                    world.isend(send_buf(travels), destination(right), request(sent));
+                    received.wait();
+                    sent.wait();
+                  } else {
+                    auto coming = world.irecv(recv_buf(came), recv_count(came.size()), source(left));
+                    world.send(send_buf(travels), destination(right));
+                    coming.wait();
+                  }
+                  travels = came;
+                  for (std::size_t k = 0; k < out.size(); ++k) out[k] += came[k];
+                }
+              };
+            }),
+            0);
+}
+
 TEST_P(warm, timers_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               return [&, t = timer(world),
