@@ -63,6 +63,14 @@ std::vector<item_shape> item_shapes() {
   };
 }
 
+/// Whether `from` is to be tried with `to`: of many ranks each with the next one only, which takes long
+/// enough.
+inline bool tried(const std::vector<item_shape>& all, const item_shape& from, const item_shape& to,
+                  int ranks) {
+  const auto i = static_cast<std::size_t>(&from - all.data()), j = static_cast<std::size_t>(&to - all.data());
+  return ranks <= 8 || j == (i + 1) % all.size();
+}
+
 /// The three forms of one collective.
 template <class Blocking, class Begun, class Prepared>
 struct three_forms {

@@ -238,6 +238,10 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       call_.out_displs = where;
       if (both && F.what == collective::alltoallv) call_.in_displs = where;
     } else {
+      // Each block is of whole items, not their sum alone.
+      constexpr parameter type = both ? send_recv_type : arguments::out_type;
+      const bool some = !F.even || s.takes > 0;
+      if (some) stage_.items(s, type, F.even ? call_.out_counts[0] : call_.count, to);
       constexpr bool whole = !both || F.what == collective::gather || F.what == collective::allgather ||
                              F.what == collective::alltoall;
       stage_.receive_run(s, to, whole ? to.size() : call_.count);
