@@ -104,8 +104,7 @@ consteval verdict judged_tree() {
   if constexpr (sizeof...(Args) == 0) {
     return judge(r, false, nullptr, 0);
   } else {
-    constexpr seen_argument seen[] = {
-        {parameter_of<Args>, direction_of<Args>, own_problem<T, Args>::value}...};
+    constexpr seen_argument seen[] = {seen_in<T, Args>...};
     return judge(r, false, seen, sizeof...(Args));
   }
 }

@@ -58,8 +58,7 @@ consteval verdict judged_several() {
   if constexpr (sizeof...(Args) == 0) {
     return {};
   } else {
-    constexpr seen_argument seen[] = {
-        {parameter_of<Args>, direction_of<Args>, own_problem<void, Args>::value, is_kept<Args>}...};
+    constexpr seen_argument seen[] = {seen_in<void, Args>...};
     return judge(r, true, seen, sizeof...(Args));
   }
 }

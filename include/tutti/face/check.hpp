@@ -236,6 +236,11 @@ constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const
   return {};
 }
 
+/// Argument A, in a call on elements of type T (void: not known).
+template <class T, class A>
+inline constexpr seen_argument seen_in{parameter_of<A>, direction_of<A>, own_problem<T, A>::value, is_kept<A>,
+                                       is_fixed<A>};
+
 constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std::size_t n) {
   parameter_set given;
   for (std::size_t i = 0; i < n; ++i) {
@@ -358,10 +363,7 @@ consteval verdict judged() {
   if constexpr (sizeof...(Args) == 0) {
     return judge(rules_of(F), typed, nullptr, 0);
   } else {
-    constexpr seen_argument seen[] = {
-        {parameter_of<Args>, direction_of<Args>,
-         own_problem<typename element::template for_argument<Args>, Args>::value, is_kept<Args>,
-         is_fixed<Args>}...};
+    constexpr seen_argument seen[] = {seen_in<typename element::template for_argument<Args>, Args>...};
     return judge(rules_of(F), typed, seen, sizeof...(Args));
   }
 }
