@@ -71,6 +71,11 @@ void refuse_call(caller s, parameter name, std::string_view problem, const char*
   refuse(s.where, written(s.name).c_str(), text_of(name), problem, remedy);
 }
 
+void refuse_message(caller s, parameter name, std::string_view problem) {
+  throw mismatch_error(written(s.name), rank_of(s.where), text_of(name), problem,
+                       "receive an object of the type that was sent, with as_deserializable");
+}
+
 void refuse_root(caller s, int root) {
   refuse_call(s, parameter::root, "there is no rank " + std::to_string(root), "ranks are 0 to size - 1");
 }

@@ -111,6 +111,18 @@ struct argument {
 /// Data of an out buffer whose type follows from what is sent.
 struct automatic {};
 
+/// Data that is an object to be serialized, or one to be read (tutti/serialization.hpp).
+template <class A>
+concept holds_object = requires {
+  typename std::remove_cvref_t<typename A::data_type>::object_format;
+};
+
+/// A container of bytes that stands for an object: the call returns that, or nothing where it is void.
+template <class C>
+concept stands_for_object = requires {
+  typename C::unpacked_object;
+};
+
 template <class A>
 inline constexpr parameter parameter_of = parameter::unnamed;
 template <parameter N, flow F, resize_policy P, class D>

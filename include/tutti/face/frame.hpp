@@ -263,6 +263,7 @@ class frame : public frame_of<F, T, Args...>::base {
                   (F.what == collective::reduce_scatter_block || F.what == collective::reduce_scatter) &&
                   out_policy() == resize_policy::resize_to_fit && !by_reference)
       out().resize(call_.count);
+    if constexpr (stands_for_object<out_type>) out().unpack(call_);
     return base::taken(*this, parts{});
   }
 

@@ -130,10 +130,19 @@ class frame_base {
   using returned = std::conditional_t<ByReference && nature_of<C>() == nature::contiguous, const C&, C>;
   using fresh_part = std::conditional_t<std::is_same_v<Fresh, FreshPart>, returned<made>, FreshPart>;
 
+  template <parameter N, class Object>
+  static constexpr auto part_of_object() {
+    if constexpr (std::is_void_v<Object>)
+      return part_list<>{};
+    else
+      return part_list<part<N, Object>>{};
+  }
   template <class Argument>
   static constexpr auto part_of_argument() {
     if constexpr (!Argument::owning || Argument::direction == flow::in)
       return part_list<>{};
+    else if constexpr (stands_for_object<typename Argument::data_type>)
+      return part_of_object<Argument::name, typename Argument::data_type::unpacked_object>();
     else if constexpr (std::is_same_v<typename Argument::data_type, automatic>)
       return part_list<part<Argument::name, fresh_part>>{};
     else
@@ -162,7 +171,9 @@ class frame_base {
   /// One part of the result, taken out of the frame.
   template <class Part>
   typename Part::type take() {
-    if constexpr (ByReference)
+    if constexpr (stands_for_object<std::remove_cvref_t<decltype(held<Part>())>>)
+      return std::move(held<Part>().object());
+    else if constexpr (ByReference)
       return held<Part>();
     else
       return std::move(held<Part>());

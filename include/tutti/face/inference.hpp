@@ -46,6 +46,9 @@ struct call_site : caller {
 /// Throws usage_error in the name of the call.
 [[noreturn]] void refuse_call(caller, parameter, std::string_view problem, const char* remedy);
 
+/// Throws mismatch_error: what is received as NAME is not what was sent.
+[[noreturn]] void refuse_message(caller, parameter, std::string_view problem);
+
 /// One element is received into NAME, but the message has n.
 [[noreturn]] void refuse_several(caller, parameter, std::size_t n);
 /// What was to be a default of the communicator cannot be one.

@@ -17,10 +17,53 @@ pending_call begun(Frame& frame, pending_call made) {
     return made;
 }
 
+/// Carries out a call that was judged to be right, on elements of type T.
+template <form F, class T, class Communicator, class... Args>
+auto invoke_judged(const call_site& site, const Communicator& comm, Args&&... args) {
+  if constexpr (asks_layouts<std::remove_cvref_t<Args>...>) (tell_layout<T>(without_const(args)), ...);
+  constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
+  if constexpr (F.how == mode::blocking) {
+    call c;
+    using own = frame_for<F, T, std::remove_cvref_t<Args>&...>;
+    own f(c, without_const(args)...);
+    // A communicator may have a way of its own to carry out its calls, as grid_communicator has.
+    constexpr bool own_way = requires { comm.carry_out(c); };
+    if constexpr (own::may_be_like_last && !own_way)
+      if (f.run_like_last(site)) return f.finish();
+    f.set_up(site);
+    if constexpr (own_way)
+      comm.carry_out(c);
+    else
+      run_call(site.where, c);
+    if constexpr (own::may_be_like_last && !own_way) f.keep_lengths(site);
+    if constexpr (typed) f.arrive();
+    return f.finish();
+  } else {
+    using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
+    auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
+    const call& c = kept->frame.set_up(site);
+    if constexpr (F.how == mode::nonblocking) {
+      return begin_call(
+          std::move(kept),
+          [&frame = kept->frame, &site, &c] { return begun<typed>(frame, start_call(site.where, c)); },
+          without_const(args)...);
+    } else {
+      auto prepared = begun<typed>(kept->frame, prepare_call(site.where, c));
+      return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+    }
+  }
+}
+
+/// A call some of whose buffers are objects to be serialized; in face/objects.hpp.
+template <form F, class T, class Communicator, class... Args>
+auto invoke_with_objects(const Communicator& comm, Args&&... args);
+
 template <form F, class T, class Communicator, class... Args>
 auto invoke(const Communicator& comm, Args&&... args) {
   if constexpr ((shorthand<Args> || ...)) {
     return invoke<F, T>(comm, named(static_cast<Args&&>(args))...);
+  } else if constexpr ((holds_object<std::remove_cvref_t<Args>> || ...)) {
+    return invoke_with_objects<F, T>(comm, static_cast<Args&&>(args)...);
   } else {
     constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != problem::none) {
@@ -28,40 +71,7 @@ auto invoke(const Communicator& comm, Args&&... args) {
       return mistaken{};
     } else {
       using element = element_of_call<T, std::remove_cvref_t<Args>...>;
-      if constexpr (asks_layouts<std::remove_cvref_t<Args>...>)
-        (tell_layout<element>(without_const(args)), ...);
-      constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
-      const call_site site = comm.site(F);
-      if constexpr (F.how == mode::blocking) {
-        call c;
-        using own = frame_for<F, element, std::remove_cvref_t<Args>&...>;
-        own f(c, without_const(args)...);
-        // A communicator may have a way of its own to carry out its calls, as grid_communicator has.
-        constexpr bool own_way = requires { comm.carry_out(c); };
-        if constexpr (own::may_be_like_last && !own_way)
-          if (f.run_like_last(site)) return f.finish();
-        f.set_up(site);
-        if constexpr (own_way)
-          comm.carry_out(c);
-        else
-          run_call(site.where, c);
-        if constexpr (own::may_be_like_last && !own_way) f.keep_lengths(site);
-        if constexpr (typed) f.arrive();
-        return f.finish();
-      } else {
-        using held = held_frame<frame_for<F, element, std::remove_cvref_t<Args>...>>;
-        auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
-        const call& c = kept->frame.set_up(site);
-        if constexpr (F.how == mode::nonblocking) {
-          return begin_call(
-              std::move(kept),
-              [&frame = kept->frame, &site, &c] { return begun<typed>(frame, start_call(site.where, c)); },
-              without_const(args)...);
-        } else {
-          auto prepared = begun<typed>(kept->frame, prepare_call(site.where, c));
-          return plan<typename held::result_type>(std::move(kept), std::move(prepared));
-        }
-      }
+      return invoke_judged<F, element>(comm.site(F), comm, static_cast<Args&&>(args)...);
     }
   }
 }

@@ -156,6 +156,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
         if (size_of(out()) != n) out().resize(n);
       this->template put_count<recv_count>(site(), n);
     }
+    if constexpr (stands_for_object<out_type>) out().unpack(came);
     if constexpr (has<status>) data<status>() = tutti::status(came);
     return base::taken(*this, parts{});
   }

@@ -86,44 +86,58 @@ auto carry_out(Communicator& comm, Frame& f) {
   }
 }
 
+/// Carries out a call that was judged to be right; T: the type of what is received.
+template <message_form F, class T, class Communicator, class... Args>
+auto post_judged(Communicator& comm, Args&&... args) {
+  [[maybe_unused]] core& where = comm.native();
+  if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
+    message_frame<F, T, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
+    return carry_out<F>(comm, f);
+  } else {
+    using held = held_frame<message_frame<F, T, std::remove_cvref_t<Args>...>>;
+    auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
+    auto& f = kept->frame;
+    if constexpr (F.sends()) {
+      const letter out = f.outgoing(comm.default_tag());
+      if constexpr (F.how == mode::nonblocking) {
+        return begin_call(
+            std::move(kept), [&] { return start_send(where, out); }, without_const(args)...);
+      } else {
+        auto prepared = prepare_send(where, out);
+        return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+      }
+    } else {
+      const reception in = f.incoming();
+      if constexpr (F.matched) {
+        return begin_call(
+            std::move(kept), [&] { return comm.start_receive(in); }, without_const(args)...);
+      } else if constexpr (F.how == mode::nonblocking) {
+        return begin_call(
+            std::move(kept), [&] { return start_receive(where, in); }, without_const(args)...);
+      } else {
+        auto prepared = prepare_receive(where, in);
+        return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+      }
+    }
+  }
+}
+
+/// A call some of whose buffers are objects to be serialized; in face/objects.hpp.
+template <message_form F, class T, class Communicator, class... Args>
+auto post_with_objects(Communicator& comm, Args&&... args);
+
 template <message_form F, class T, class Communicator, class... Args>
 auto post(Communicator& comm, Args&&... args) {
-  constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
-  if constexpr (v.what != problem::none) {
-    complaint<v.what, v.which>{};
-    return mistaken{};
+  if constexpr ((holds_object<std::remove_cvref_t<Args>> || ...)) {
+    return post_with_objects<F, T>(comm, static_cast<Args&&>(args)...);
   } else {
-    using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
-    [[maybe_unused]] core& where = comm.native();
-    if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
-      message_frame<F, element, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
-      return carry_out<F>(comm, f);
+    constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
+    if constexpr (v.what != problem::none) {
+      complaint<v.what, v.which>{};
+      return mistaken{};
     } else {
-      using held = held_frame<message_frame<F, element, std::remove_cvref_t<Args>...>>;
-      auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
-      auto& f = kept->frame;
-      if constexpr (F.sends()) {
-        const letter out = f.outgoing(comm.default_tag());
-        if constexpr (F.how == mode::nonblocking) {
-          return begin_call(
-              std::move(kept), [&] { return start_send(where, out); }, without_const(args)...);
-        } else {
-          auto prepared = prepare_send(where, out);
-          return plan<typename held::result_type>(std::move(kept), std::move(prepared));
-        }
-      } else {
-        const reception in = f.incoming();
-        if constexpr (F.matched) {
-          return begin_call(
-              std::move(kept), [&] { return comm.start_receive(in); }, without_const(args)...);
-        } else if constexpr (F.how == mode::nonblocking) {
-          return begin_call(
-              std::move(kept), [&] { return start_receive(where, in); }, without_const(args)...);
-        } else {
-          auto prepared = prepare_receive(where, in);
-          return plan<typename held::result_type>(std::move(kept), std::move(prepared));
-        }
-      }
+      using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
+      return post_judged<F, element>(comm, static_cast<Args&&>(args)...);
     }
   }
 }

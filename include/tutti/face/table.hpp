@@ -101,6 +101,7 @@ class parameter_set {
   }
   constexpr bool has(parameter name) const { return (bits_ & bit(name)) != 0; }
   constexpr void add(parameter name) { bits_ |= bit(name); }
+  constexpr void remove(parameter name) { bits_ &= ~bit(name); }
   constexpr bool operator==(const parameter_set&) const = default;
   constexpr friend parameter_set operator|(parameter_set a, parameter_set b) {
     a.bits_ |= b.bits_;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Objects as the bytes of a message: what stands in a call for an object that is sent, and for one that is
+// received. To a frame they are containers of bytes like others; once the bytes are there, the object is made
+// of them.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/core/mail.hpp"
+#include "tutti/face/archive.hpp"
+
+namespace tutti {
+namespace detail {
+
+/// Bytes that nobody has written yet. Growing keeps what there is.
+class object_bytes {
+ public:
+  using value_type = std::byte;
+
+  object_bytes() noexcept = default;
+  object_bytes(object_bytes&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        room_(std::exchange(other.room_, 0)) {}
+  object_bytes& operator=(object_bytes&&) = delete;
+  ~object_bytes() { delete[] data_; }
+
+  std::byte* data() noexcept { return data_; }
+  const std::byte* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  void resize(std::size_t n) {
+    if (n > room_) {
+      const std::size_t room = size_ == 0 || n > 2 * room_ ? n : 2 * room_;
+      auto* larger = new std::byte[room];
+      if (size_ != 0) __builtin_memcpy(larger, data_, size_);
+      delete[] data_;
+      data_ = larger;
+      room_ = room;
+    }
+    size_ = n;
+  }
+  void append(const void* from, std::size_t n) {
+    const std::size_t before = size_;
+    resize(before + n);
+    if (n != 0) __builtin_memcpy(data_ + before, from, n);
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0, room_ = 0;
+};
+
+/// Where in a call an object stands, for reports.
+struct object_place : caller {
+  parameter name;
+};
+
+}  // namespace detail
+
+/// The format that objects have in messages unless another is named: that of face/archive.hpp.
+struct native_format {
+  template <class X>
+  using obstacle_to_send = detail::obstacle<detail::writer, X>;
+  template <class X>
+  using obstacle_to_receive = detail::obstacle<detail::reader, X>;
+
+  /// Appends n objects from `first` on, and says how long each is. Never of no bytes.
+  template <class X, class Iterator>
+  static void pack(detail::object_bytes& to, Iterator first, std::size_t n, std::size_t* lengths,
+                   detail::object_place at) {
+    std::size_t all = to.size();
+    Iterator next = first;
+    for (std::size_t i = 0; i < n; ++i, ++next) {
+      detail::writer count(at, at.name);
+      count.whole(static_cast<const X&>(*next));
+      all += lengths[i] = count.size();
+    }
+    std::size_t end = to.size();
+    to.resize(all);
+    for (std::size_t i = 0; i < n; end += lengths[i], ++i, ++first)
+      detail::writer(at, at.name, to.data() + end, lengths[i]).whole(static_cast<const X&>(*first));
+  }
+  template <class X>
+  static void unpack(const std::byte* from, std::size_t n, X& object, detail::object_place at) {
+    detail::reader(at, at.name, from, n).whole(object);
+  }
+};
+
+namespace detail {
+
+/// The format that a name of one stands for: as a cereal archive does.
+template <class Name>
+struct format_named {
+  using type = Name;
+};
+template <class Name>
+using format_of = typename format_named<Name>::type;
+
+/// An object that is received. Data is `X&` for the caller's own, else X. Many: it is a container of objects,
+/// one from each rank.
+template <class Data, class Format, bool Many>
+class arriving : public object_bytes {
+  using object_type = std::remove_reference_t<Data>;
+
+ public:
+  using unpacked_object = std::conditional_t<std::is_reference_v<Data>, void, Data>;
+
+  template <class... D>
+  explicit arriving(object_place at, D&&... object) : at_(at), object_(static_cast<D&&>(object)...) {}
+
+  object_type& object() noexcept { return object_; }
+
+  /// Of a message. Nobody's is no object.
+  void unpack(const envelope& came) {
+    if (came.source != rank::null) Format::unpack(data(), size(), object(), at_);
+  }
+  /// Of a collective. Who is given nothing has no bytes, or is told no lengths.
+  void unpack(const call& c) {
+    if constexpr (Many) {
+      if (!c.out_counts.given()) return;
+      object().resize(c.out_counts.size());
+      std::size_t i = 0, begin = 0;
+      for (auto&& one : object()) {
+        Format::unpack(data() + begin, c.out_counts[i], one, at_);
+        begin += c.out_counts[i++];
+      }
+    } else {
+      const bool gave = c.what == collective::bcast && rank_of(at_.where) == c.root;
+      if (!gave && c.count != 0) Format::unpack(data(), size(), object(), at_);
+    }
+  }
+
+ private:
+  object_place at_;
+  Data object_;
+};
+
+/// Objects that are sent: the bytes of all, and where they go to different ranks, the length of each.
+struct departing {
+  object_bytes bytes;
+  dynamic_array<std::size_t> lengths;
+};
+
+}  // namespace detail
+}  // namespace tutti
