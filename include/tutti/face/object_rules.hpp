@@ -227,15 +227,15 @@ struct obstacle_of_argument {
 };
 template <class Format, class Made, bool Many>
 struct obstacle_to_make {
-  using type = typename Format::template obstacle_to_receive<Made>;
-};
-template <class Format, class Made>
-struct obstacle_to_make<Format, Made, true> {
-  using type = typename Format::template obstacle_to_receive<typename Made::value_type>;
-};
-template <class Format, bool Many>
-struct obstacle_to_make<Format, void, Many> {
-  using type = void;
+  static constexpr auto find() {
+    if constexpr (std::is_void_v<Made>)
+      return std::type_identity<void>{};
+    else if constexpr (Many)
+      return std::type_identity<typename Format::template obstacle_to_receive<typename Made::value_type>>{};
+    else
+      return std::type_identity<typename Format::template obstacle_to_receive<Made>>{};
+  }
+  using type = typename decltype(find())::type;
 };
 
 /// The first type of the call that its format cannot have; void: none.
