@@ -30,12 +30,15 @@
 // **Types.** bool, all that is trivially copyable but pointers; std::string, vector, deque, list, array, set,
 // map, their multi and unordered kinds, pair, tuple, optional, variant, unique_ptr to one object, of such; to
 // send also span and string_view. Any other type has a function in its namespace, or a member
-// `serialize(Archive&)`, which names its parts, as for cereal: the same for both directions
-// (`Archive::is_loading::value` tells them apart). It comes before all else, also for types that are
-// trivially copyable. What is received in containers has a default constructor. At most 128 objects with a
-// serialize() stand within one another: a usage_error else.
+// `serialize(Archive& a)`, that names its parts, as for cereal:
 //
-// All ranks run the same program on machines of one kind: numbers travel as they are in memory.
+//     template <class Archive>
+//     void serialize(Archive& a, city& c) { a(c.name, c.latitude); }
+//
+// It is called to write and to read (`Archive::is_loading::value` tells them apart), and comes before all
+// else, also for types that are trivially copyable. What is received in containers has a default constructor.
+// At most 128 objects with a serialize() stand within one another: a usage_error else. Numbers travel as they
+// are in memory, so all ranks run on machines of one kind.
 //
 // **Costs.** Writing goes through the object twice, to measure and to write, and allocates the message once;
 // reading allocates the message, and what the object needs: what an lvalue or a moved object has is used
@@ -64,16 +67,10 @@
 //
 // auto all = world.allgather(send_buf(as_serialized(names)));  // a vector of p maps
 // assert(all[p - 1].at(p - 1) == "rank " + std::to_string(p - 1));
-//
-// struct city {
-//   std::string name;
-//   double latitude = 0;
-//   template <class Archive>
-//   void serialize(Archive& a) { a(name, latitude); }
-// };
 // ```
 #pragma once
 
+#include "tutti/face/archive_kinds.hpp"  // first: the way to it is part of every error
 #include "tutti/face/objects.hpp"
 
 namespace tutti {

@@ -1,4 +1,4 @@
-// expect: send_buf: elements are not trivially copyable
+// expect: send_buf: elements are not trivially copyable, as_serialized(x) sends them
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tutti.hpp>
 #include <string>

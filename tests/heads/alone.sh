@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# alone.sh FOLDER COMPILER FLAG... : each header under FOLDER/tutti compiles by itself. Headers that include <mpi.h> are left
+# alone.sh FOLDER COMPILER FLAG... : each header under FOLDER/tutti compiles by itself. Those for MPI and for cereal are left
 # out where the flags do not lead to one.
 set -u
 folder=$1
 shift
 failed=0
-if ! "$@" -fsyntax-only -x c++ - <<<'#include <mpi.h>' 2>/dev/null; then without_mpi=1; fi
+left_out=' '
+"$@" -fsyntax-only -x c++ - <<<'#include <mpi.h>' 2>/dev/null || left_out+='tutti/mpi.hpp '
+"$@" -fsyntax-only -x c++ - <<<'#include <cereal/cereal.hpp>' 2>/dev/null || left_out+='tutti/cereal.hpp '
 while read -r header; do
-  [ -n "${without_mpi:-}" ] && [ "$header" = tutti/mpi.hpp ] && continue
+  [[ $left_out == *" $header "* ]] && continue
   "$@" -fsyntax-only -x c++ - <<<"#include \"$header\"" || { echo "$header does not compile by itself"; failed=1; }
 done < <(cd "$folder" && find tutti -name '*.hpp' | sort)
 exit $failed

@@ -3,6 +3,8 @@
 # awk -f examples.awk HEADER...: the examples in the comments of the headers, as a C++ source for examples.cpp.
 # awk -v program=1 -f examples.awk HEADER: the one whole program in that header's comments, as it stands there.
 #
+# -v left_out=REGEX: examples that include what this finds are compiled elsewhere, or not at all.
+#
 # An example stands between ```cpp and ```. One with a main() is a whole program; any other is what a rank does with `world`.
 # `#line` lets the compiler, and assert(), name the header.
 function close_example() {
@@ -10,7 +12,7 @@ function close_example() {
   if (program) {
     if (whole) printf "#line %d \"%s\"\n%s", first + 1, FILENAME, includes text
     found += whole
-  } else if (includes ~ /mpi\.hpp/) {
+  } else if (includes ~ left_out) {
     table = table sprintf("    {\"%s\", %d, nullptr, nullptr},\n", header, first)
   } else {
     hoisted = hoisted includes

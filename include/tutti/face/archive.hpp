@@ -46,7 +46,11 @@ class writer {
   /// For the program's own serialize().
   template <class... T>
   writer& operator()(const T&... objects) {
-    (put(objects), ...);
+    using in_the_way = typename first_obstacle<obstacle<writer, T>...>::type;
+    if constexpr (!std::is_void_v<in_the_way>)
+      needs_serialize<in_the_way>{};
+    else
+      (put(objects), ...);
     return *this;
   }
 
@@ -167,7 +171,11 @@ class reader {
   /// For the program's own serialize().
   template <class... T>
   reader& operator()(T&&... objects) {
-    (take(objects), ...);
+    using in_the_way = typename first_obstacle<obstacle<reader, std::remove_reference_t<T>, false>...>::type;
+    if constexpr (!std::is_void_v<in_the_way>)
+      needs_serialize<in_the_way>{};
+    else
+      (take(objects), ...);
     return *this;
   }
 

@@ -158,6 +158,8 @@ concept in_one_piece = requires(C& c) {
 &&is_plain<A, typename C::value_type>();
 
 // --- what is in the way ---
+template <class T>
+using said_of = std::conditional_t<std::is_void_v<T>, void, needs_serialize<T>>;
 template <class... T>
 struct first_obstacle {
   using type = void;

@@ -62,10 +62,11 @@ struct object_place : caller {
 
 /// The format that objects have in messages unless another is named: that of face/archive.hpp.
 struct native_format {
+  /// What the compiler says of X, which cannot be sent, once it is instantiated; void: X can be.
   template <class X>
-  using obstacle_to_send = detail::obstacle<detail::writer, X>;
+  using obstacle_to_send = detail::said_of<detail::obstacle<detail::writer, X>>;
   template <class X>
-  using obstacle_to_receive = detail::obstacle<detail::reader, X>;
+  using obstacle_to_receive = detail::said_of<detail::obstacle<detail::reader, X>>;
 
   /// Appends n objects from `first` on, and says how long each is. Never of no bytes.
   template <class X, class Iterator>

@@ -238,7 +238,7 @@ struct obstacle_to_make {
   using type = typename decltype(find())::type;
 };
 
-/// The first type of the call that its format cannot have; void: none.
+/// What the compiler says of the first type of the call that its format cannot have; void: it can have all.
 template <auto F, class T, class... Args>
 using obstacle_of_call = typename first_obstacle<
     typename obstacle_of_argument<F, Args>::type...,

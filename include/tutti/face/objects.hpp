@@ -112,7 +112,7 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
     complaint<v.what, v.which>{};
     return mistaken{};
   } else if constexpr (!std::is_void_v<obstacle_of_call<F, T, std::remove_cvref_t<Args>...>>) {
-    needs_serialize<obstacle_of_call<F, T, std::remove_cvref_t<Args>...>>{};
+    obstacle_of_call<F, T, std::remove_cvref_t<Args>...>{};
     return mistaken{};
   } else {
     using known = object_call<F, T, std::remove_cvref_t<Args>...>;
@@ -164,7 +164,7 @@ auto post_with_objects(Communicator& comm, Args&&... args) {
     complaint<v.what, v.which>{};
     return mistaken{};
   } else if constexpr (!std::is_void_v<obstacle_of_call<F, T, std::remove_cvref_t<Args>...>>) {
-    needs_serialize<obstacle_of_call<F, T, std::remove_cvref_t<Args>...>>{};
+    obstacle_of_call<F, T, std::remove_cvref_t<Args>...>{};
     return mistaken{};
   } else {
     using known = object_call<F, T, std::remove_cvref_t<Args>...>;

@@ -1,0 +1,14 @@
+// expect: needs_serialize<const char*>
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tutti/serialization.hpp>
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<std::string>& v) {
+  using namespace tutti;
+  std::map<int, const char*> names;
+  comm.bcast(send_recv_buf(as_serialized(names)));
+}

@@ -1,0 +1,14 @@
+// expect: request: keeps no buffers, pass each as an lvalue
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tutti/serialization.hpp>
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<std::string>& v) {
+  using namespace tutti;
+  request r;
+  comm.irecv(recv_buf(as_deserializable<std::string>()), request(r));
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tutti/serialization.hpp>
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<std::string>& v) {
+  using namespace tutti;
+  comm.send(send_buf(as_serialized(v)), destination(0));
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include <tutti/serialization.hpp>
+#include <tutti/tutti.hpp>
+
+struct city {
+  std::string name;
+};
+template <class Archive>
+void serialize(Archive& a, city& x) {
+  a(x.name);
+}
+
+void f(tutti::communicator& comm, std::vector<city>& v) {
+  using namespace tutti;
+  comm.bcast(send_recv_buf(as_serialized(v)));
+}
