@@ -158,7 +158,9 @@ struct own_problem<T, argument<N, F, P, D>> {
   static constexpr problem value = [] {
     using bare = std::remove_cvref_t<D>;
     constexpr parameter_kind kind = kind_of(N);
-    if constexpr (N == parameter::op) {
+    if constexpr (holds_object<argument<N, F, P, D>>) {
+      return problem::no_objects;  // calls that take some judge them otherwise (object_rules.hpp)
+    } else if constexpr (N == parameter::op) {
       using function = typename bare::function_type;
       if constexpr (std::is_void_v<T>)
         return problem::none;

@@ -199,6 +199,8 @@ class frame : public frame_of<F, T, Args...>::base {
     call_.what = F.what;
     if constexpr (F.even)
       call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
+    if constexpr (stands_for_object<out_type>)  // gather of objects is carried out as gatherv
+      call_.label = name_of(static_cast<collective>(s.name.what)).data();
     if constexpr (has<algorithm>) call_.algorithm = data<algorithm>();
     if constexpr (has<composition>) call_.composition = data<composition>();
     if constexpr (!is_barrier) {
