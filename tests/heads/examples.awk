@@ -10,7 +10,7 @@ function close_example() {
   if (program) {
     if (whole) printf "#line %d \"%s\"\n%s", first + 1, FILENAME, includes text
     found += whole
-  } else if (includes ~ /mpi\.hpp/) {
+  } else if (includes ~ /(mpi|kamping)\.hpp/) {
     table = table sprintf("    {\"%s\", %d, nullptr, nullptr},\n", header, first)
   } else {
     hoisted = hoisted includes

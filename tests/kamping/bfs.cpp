@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breadth-first search on a graph that is spread over the ranks, whose frontier is exchanged in the three ways
-// that KaMPIng offers: alltoallv of flattened buffers, sparse, and over a grid.
+// Breadth-first search on a graph that is spread over the ranks, whose frontier is exchanged in the three
+// ways that KaMPIng offers: alltoallv of flattened buffers, sparse, and over a grid.
 #include <queue>
 #include <unordered_map>
 
@@ -13,7 +13,8 @@ using tests::check;
 namespace {
 
 using vertex = std::size_t;
-using Comm = Communicator<std::vector, plugin::SparseAlltoall, plugin::GridCommunicator>;
+using Comm =
+    Communicator<std::vector, plugin::SparseAlltoall, plugin::GridCommunicator, plugin::DispatchAlltoall>;
 using Buffers = std::unordered_map<int, std::vector<vertex>>;
 constexpr vertex vertices_a_rank = 40;
 constexpr std::size_t unreached = static_cast<std::size_t>(-1);
@@ -27,8 +28,8 @@ std::vector<std::size_t> bfs(const Comm& comm, vertex start, Exchange&& exchange
   std::vector<std::size_t> distance(vertices_a_rank, unreached);
   std::vector<vertex> frontier;
   if (start / vertices_a_rank == comm.rank()) frontier.push_back(start);
-  for (std::size_t level = 0;
-       !comm.allreduce_single(send_buf(frontier.empty()), op(std::logical_and<>{})); ++level) {
+  for (std::size_t level = 0; !comm.allreduce_single(send_buf(frontier.empty()), op(std::logical_and<>{}));
+       ++level) {
     Buffers next;
     for (vertex v : frontier) {
       if (distance[v - first] != unreached) continue;
@@ -92,5 +93,13 @@ int main(int argc, char** argv) {
       });
     });
     check.equal(over_grid, expected);
+
+    const auto dispatched = bfs(comm, start, [&](const Buffers& next) {
+      return with_flattened(next, comm.size()).call([&](auto... flattened) {
+        return comm.alltoallv_dispatch(std::move(flattened)...,
+                                       plugin::dispatch_alltoall::comm_volume_threshold(1000));
+      });
+    });
+    check.equal(dispatched, expected);
   });
 }

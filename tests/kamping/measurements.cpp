@@ -12,7 +12,8 @@ namespace {
 
 std::vector<double> array() {
   std::vector<double> v(1000);
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] = 1.0 / static_cast<double>(i + 1) * (i % 3 == 0 ? -1e5 : 1);
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v[i] = 1.0 / static_cast<double>(i + 1) * (i % 3 == 0 ? -1e5 : 1);
   return v;
 }
 
@@ -47,7 +48,8 @@ void timers(const Communicator<>& comm) {
   for (int i = 0; i < 3; ++i) {
     timer.start("inner");
     comm.barrier();
-    timer.stop_and_append({measurements::GlobalAggregationMode::max, measurements::GlobalAggregationMode::min});
+    timer.stop_and_append(
+        {measurements::GlobalAggregationMode::max, measurements::GlobalAggregationMode::min});
   }
   timer.stop();
   measurements::counter().add("messages", 2 * comm.rank(), {measurements::GlobalAggregationMode::gather});

@@ -104,7 +104,8 @@ void pools(const Communicator<>& comm) {
   std::vector<int> again(p, -1);
   for (std::size_t r = 0; r < p; ++r) comm.irecv(recv_buf(again[r]), source(r), request(any.get_request()));
   RequestPool sends;
-  for (std::size_t r = 0; r < p; ++r) comm.isend(send_buf(mine[r]), destination(r), request(sends.get_request()));
+  for (std::size_t r = 0; r < p; ++r)
+    comm.isend(send_buf(mine[r]), destination(r), request(sends.get_request()));
   std::size_t complete = 0;
   while (auto found = any.wait_any(status_out())) {
     check.equal(found->status.source(), found->index);
@@ -122,6 +123,11 @@ void pools(const Communicator<>& comm) {
   comm.isend(send_buf(mine[0]), destination(comm.rank()), request(list[1]));
   requests::wait_all(list);
   check.equal(to_me, comm.rank_signed());
+  Request one, other;
+  comm.irecv(recv_buf(to_me), source(comm.rank()), request(one));
+  comm.isend(send_buf(mine[1 % p]), destination(comm.rank()), request(other));
+  requests::wait_all(one, other);
+  check.that(one.is_null() && other.is_null());
 }
 
 // A receive that is too small: KaMPIng's job ends here, the exception is never thrown.

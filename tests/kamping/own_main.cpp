@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
   }
   int over = 1;
   MPI_Finalized(&over);
-  MPI_Finalize();
+  const Environment<InitMPIMode::NoInitFinalize> other;
+  other.finalize();
+  wrong += !mpi_env.finalized();
   return wrong != 0 || over != 0 ? 1 : 0;
 }

@@ -25,7 +25,8 @@ template <class T>
 void sort(const Communicator<>& comm, std::vector<T>& data) {
   const std::size_t oversampling = 16;
   std::vector<T> local_samples;
-  for (std::size_t i = 0; i < oversampling; ++i) local_samples.push_back(data[i * data.size() / oversampling]);
+  for (std::size_t i = 0; i < oversampling; ++i)
+    local_samples.push_back(data[i * data.size() / oversampling]);
   auto global_samples = comm.allgather(send_buf(local_samples));
   std::sort(global_samples.begin(), global_samples.end());
   std::vector<T> splitters;

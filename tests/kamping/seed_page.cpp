@@ -35,8 +35,7 @@ void out_parameters(const Communicator<>& comm, const exchange& x) {
     std::vector<int> recv_counts = result.extract_recv_counts();
     check.equal(recv_buf, x.received);
     check.equal(recv_counts, x.recv_counts);
-    auto [same_buf, same_counts] =
-        comm.alltoallv(send_buf(x.data), send_counts(x.counts), recv_counts_out());
+    auto [same_buf, same_counts] = comm.alltoallv(send_buf(x.data), send_counts(x.counts), recv_counts_out());
     check.equal(same_buf, x.received);
     check.equal(same_counts, x.recv_counts);
   }
@@ -95,8 +94,8 @@ void everything_given(const Communicator<>& comm, const exchange& x) {
   comm.alltoallv(recv_displs(x.recv_displs), send_counts(x.counts), recv_buf(recv_buffer), send_buf(x.data),
                  recv_counts(x.recv_counts), send_displs(x.send_displs));
   check.equal(recv_buffer, x.received);
-  auto [buffer, to, from] = comm.alltoallv(send_buf(x.data), send_counts(x.counts), send_displs_out(),
-                                           recv_displs_out());
+  auto [buffer, to, from] =
+      comm.alltoallv(send_buf(x.data), send_counts(x.counts), send_displs_out(), recv_displs_out());
   check.equal(buffer, x.received);
   check.equal(to, x.send_displs);
   check.equal(from, x.recv_displs);

@@ -24,8 +24,7 @@ void allgatherv(const Communicator<>& comm) {
 
   check.equal(comm.allgatherv(send_buf(v)), expected);
 
-  auto [all, their_counts, their_displs] =
-      comm.allgatherv(send_buf(v), recv_counts_out(), recv_displs_out());
+  auto [all, their_counts, their_displs] = comm.allgatherv(send_buf(v), recv_counts_out(), recv_displs_out());
   check.equal(all, expected);
   check.equal(their_counts, counts);
   check.equal(their_displs, displs);
@@ -110,9 +109,9 @@ void reductions(const Communicator<>& comm) {
   check.equal(comm.allreduce(send_buf(v), op(MPI_SUM)), std::vector<int>{sum, p});
   check.equal(comm.allreduce(send_buf(v), op(MPI_MAX, ops::commutative)), std::vector<int>{p - 1, 1});
   check.equal(comm.allreduce_single(send_buf(me), op(std::plus<>{})), sum);
-  check.equal(comm.allreduce_single(send_buf(me), op([](int a, int b) { return a > b ? a : b; },
-                                                     ops::commutative)),
-              p - 1);
+  check.equal(
+      comm.allreduce_single(send_buf(me), op([](int a, int b) { return a > b ? a : b; }, ops::commutative)),
+      p - 1);
   const auto at_root = comm.reduce(send_buf(v), op(ops::max<>{}), root(0));
   check.equal(at_root, comm.is_root() ? std::vector<int>{p - 1, 1} : std::vector<int>());
   const std::optional<int> single = comm.reduce_single(send_buf(me), op(ops::plus<>{}));
@@ -120,8 +119,8 @@ void reductions(const Communicator<>& comm) {
   check.equal(single.value_or(sum), sum);
   check.equal(comm.scan_single(send_buf(me), op(ops::plus<>{})), me * (me + 1) / 2);
   check.equal(comm.exscan_single(send_buf(me), op(ops::plus<>{})), me * (me - 1) / 2);
-  const auto custom = comm.exscan_single(send_buf(me), op([](int a, int b) { return a + b; }, ops::commutative),
-                                         values_on_rank_0(-7));
+  const auto custom = comm.exscan_single(
+      send_buf(me), op([](int a, int b) { return a + b; }, ops::commutative), values_on_rank_0(-7));
   check.equal(custom, me == 0 ? -7 : me * (me - 1) / 2);
   std::vector<int> in_place = v;
   comm.allreduce(send_recv_buf(in_place), op(ops::plus<>{}));
@@ -146,6 +145,28 @@ struct point {
   int id;
   bool operator==(const point&) const = default;
 };
+
+// The first column of a matrix of three, by a datatype of MPI's.
+void datatypes(const Communicator<>& comm) {
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+  MPI_Type_vector(2, 1, 3, MPI_INT, &column);
+  MPI_Type_commit(&column);
+  const int me = comm.rank_signed();
+  const std::vector<int> matrix = {me, 0, 0, -me, 0, 0};
+  std::vector<int> all(2 * comm.size());
+  comm.allgather(send_buf(matrix), send_type(column), send_count(1), recv_buf(all));
+  for (int r = 0; r < comm.size_signed(); ++r) {
+    check.equal(all[static_cast<std::size_t>(2 * r)], r);
+    check.equal(all[static_cast<std::size_t>(2 * r + 1)], -r);
+  }
+  std::vector<int> strided(static_cast<std::size_t>(6 * comm.size_signed()), -9);
+  std::vector<int> mine = {me, -me};
+  comm.allgather(send_buf(mine), send_type(MPI_INT), send_count(2), recv_buf(strided),
+                 recv_type(mpi_datatype<std::array<int, 2>>()), recv_count(1));
+  strided.resize(all.size());
+  check.equal(strided, all);
+  MPI_Type_free(&column);
+}
 
 // A communicator whose receive buffers are of another kind.
 template <class T>
@@ -174,6 +195,7 @@ int main(int argc, char** argv) {
     gatherv_scatterv(comm);
     reductions(comm);
     captures(comm);
+    datatypes(comm);
     types();
   });
 }

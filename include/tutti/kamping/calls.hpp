@@ -59,9 +59,8 @@ auto returned(tutti::nonblocking_result<R>&& result) {
 template <class F, class... Args>
 auto make_call(F&& f, Args&&... args) {
   if constexpr ((is_unwanted<Args> || ...)) {
-    return std::apply(
-        [&](auto&&... kept) { return make_call(f, static_cast<decltype(kept)&&>(kept)...); },
-        std::tuple_cat(unless_unwanted<Args>(args)...));
+    return std::apply([&](auto&&... kept) { return make_call(f, static_cast<decltype(kept)&&>(kept)...); },
+                      std::tuple_cat(unless_unwanted<Args>(args)...));
   } else {
     return translating([&] {
       using result = decltype(f(static_cast<Args&&>(args)...));
@@ -76,8 +75,8 @@ auto make_call(F&& f, Args&&... args) {
 /// The same for a call that makes a container where it is passed none: of kind C.
 template <template <class...> class C, class T, class F, class... Args>
 auto make_receiving_call(F&& f, Args&&... args) {
-  using tutti::detail::parameter_of;
   using tutti::parameter;
+  using tutti::detail::parameter_of;
   constexpr bool given = ((parameter_of<std::remove_cvref_t<Args>> == parameter::recv_buf ||
                            parameter_of<std::remove_cvref_t<Args>> == parameter::send_recv_buf) ||
                           ...);

@@ -119,8 +119,8 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   /// Nodes on which there are ranks. Collective, where KaMPIng's is too.
   std::size_t num_numa_nodes() const {
     const Communicator node = split_to_shared_memory();
-    return static_cast<std::size_t>(
-        tutti_communicator().allreduce_single(tutti::send_buf(node.rank() == 0 ? 1 : 0), tutti::op(std::plus<>{})));
+    return static_cast<std::size_t>(tutti_communicator().allreduce_single(
+        tutti::send_buf(node.rank() == 0 ? 1 : 0), tutti::op(std::plus<>{})));
   }
   std::string processor_name() const {
     char name[MPI_MAX_PROCESSOR_NAME];

@@ -10,7 +10,8 @@
 
 namespace kamping {
 
-/// `with_flattened(nested, comm.size()).call([&](auto... flat) { return comm.alltoallv(std::move(flat)...); })`
+/// `with_flattened(nested, comm.size()).call([&](auto... flat) { return comm.alltoallv(std::move(flat)...);
+/// })`
 template <class Nested>
 auto with_flattened(const Nested& nested, std::integral auto size) {
   return tutti::flatten(nested, static_cast<int>(size));

@@ -79,6 +79,8 @@ using tutti::recv_counts;
 using tutti::recv_counts_out;
 using tutti::recv_displs;
 using tutti::recv_displs_out;
+using tutti::recv_type;
+using tutti::recv_type_out;
 using tutti::send_buf;
 using tutti::send_count;
 using tutti::send_count_out;
@@ -90,6 +92,10 @@ using tutti::send_mode;
 using tutti::send_recv_buf;
 using tutti::send_recv_count;
 using tutti::send_recv_count_out;
+using tutti::send_recv_type;
+using tutti::send_recv_type_out;
+using tutti::send_type;
+using tutti::send_type_out;
 using tutti::values_on_rank_0;
 
 /// As a buffer: no elements of T. As a status: none is wanted.
@@ -144,9 +150,7 @@ auto op(MPI_Op native, Commutative... c) {
 inline auto status_out(Status& s) {
   return tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, no_resize, Status&>{s};
 }
-inline auto status_out(MPI_Status& s) {
-  return internal::native_status_argument{{&s}};
-}
+inline auto status_out(MPI_Status& s) { return internal::native_status_argument{{&s}}; }
 inline auto status_out() {
   return tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, no_resize, Status>{};
 }

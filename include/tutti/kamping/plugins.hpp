@@ -118,7 +118,7 @@ class SparseAlltoall : public PluginBase<Comm, Container, SparseAlltoall> {
       if (!sparse_) sparse_ = std::make_shared<tutti::sparse_communicator>(this->ranks());
       sparse_->alltoallv(messages.data, [&](int source, auto received) {
         sparse_alltoall::ProbedMessage<typename decltype(received)::value_type> message(source,
-                                                                                       std::move(received));
+                                                                                        std::move(received));
         handler.function(message);
       });
     });
@@ -168,6 +168,47 @@ class GridCommunicator : public PluginBase<Comm, Container, GridCommunicator> {
   }
 };
 
+namespace dispatch_alltoall {
+
+template <class Number>
+struct comm_volume_threshold_t {
+  Number value;
+};
+template <class Number>
+auto comm_volume_threshold(Number bytes) {
+  return comm_volume_threshold_t<Number>{bytes};
+}
+
+/// alltoallv by the algorithm that suits it. tutti chooses it by its trees, whatever the threshold says.
+template <class Comm, template <class...> class Container>
+class DispatchAlltoall : public PluginBase<Comm, Container, DispatchAlltoall> {
+ public:
+  template <class... Args>
+  auto alltoallv_dispatch(Args&&... args) const {
+    return std::apply(
+        [this](auto&&... kept) {
+          return this->to_communicator().alltoallv(static_cast<decltype(kept)&&>(kept)...);
+        },
+        std::tuple_cat(unless_threshold<Args>(args)...));
+  }
+
+ private:
+  template <class A>
+  static constexpr bool is_threshold = false;
+  template <class Number>
+  static constexpr bool is_threshold<comm_volume_threshold_t<Number>> = true;
+  template <class A>
+  static auto unless_threshold(A& argument) {
+    if constexpr (is_threshold<std::remove_cvref_t<A>>)
+      return std::tuple<>();
+    else
+      return std::tuple<A&&>(static_cast<A&&>(argument));
+  }
+};
+
+}  // namespace dispatch_alltoall
+using dispatch_alltoall::DispatchAlltoall;
+
 /// Reductions with the same bits for any number of ranks (tutti::reproducible).
 template <class T>
 class ReproducibleCommunicator {
@@ -176,8 +217,9 @@ class ReproducibleCommunicator {
       : array_(in_order, count), size_(in_order.size()) {}
   template <class... Args>
   T reproducible_reduce(Args&&... args) const {
-    return internal::make_call([&](auto&&... a) { return array_.allreduce(static_cast<decltype(a)&&>(a)...); },
-                               static_cast<Args&&>(args)...);
+    return internal::make_call(
+        [&](auto&&... a) { return array_.allreduce(static_cast<decltype(a)&&>(a)...); },
+        static_cast<Args&&>(args)...);
   }
 
  private:

@@ -28,9 +28,8 @@ struct native_status {
     return *this;
   }
 };
-using native_status_argument =
-    tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, tutti::no_resize,
-                            native_status>;
+using native_status_argument = tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out,
+                                                       tutti::no_resize, native_status>;
 
 /// Statuses of several calls, into the caller's container or a new one.
 template <class C, tutti::resize_policy Policy>
@@ -188,8 +187,7 @@ auto wait_all(Range& range, std::size_t n, Parameter&& to) {
     finish_all(range, [](std::size_t, const tutti::status&) {});
   } else {
     to.make_room(n);
-    finish_all(range,
-               [&](std::size_t i, const tutti::status& what) { to.data.data()[i] = Status(what); });
+    finish_all(range, [&](std::size_t i, const tutti::status& what) { to.data.data()[i] = Status(what); });
     if constexpr (owns_statuses<bare>) return std::move(to.data);
   }
 }
