@@ -138,9 +138,9 @@ struct verdict {
 struct seen_argument {
   parameter name;
   flow direction;
-  problem own;         // what is wrong with it in itself
-  bool kept = false;   // it owns a buffer, or is made by the call, and so must be kept or returned
-  bool fixed = false;  // a container that stays as long as it is
+  problem own;  // what is wrong with it in itself
+  bool kept;    // it owns a buffer, or is made by the call, and so must be kept or returned
+  bool fixed;   // a container that stays as long as it is
 };
 template <class A>
 inline constexpr bool is_kept = false;

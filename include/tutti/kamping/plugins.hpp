@@ -170,39 +170,19 @@ class GridCommunicator : public PluginBase<Comm, Container, GridCommunicator> {
 
 namespace dispatch_alltoall {
 
+/// Not wanted: tutti's trees choose.
 template <class Number>
-struct comm_volume_threshold_t {
-  Number value;
-};
-template <class Number>
-auto comm_volume_threshold(Number bytes) {
-  return comm_volume_threshold_t<Number>{bytes};
+auto comm_volume_threshold(Number) {
+  return internal::unwanted{};
 }
 
-/// alltoallv by the algorithm that suits it. tutti chooses it by its trees, whatever the threshold says.
+/// alltoallv by the algorithm that suits it.
 template <class Comm, template <class...> class Container>
 class DispatchAlltoall : public PluginBase<Comm, Container, DispatchAlltoall> {
  public:
   template <class... Args>
   auto alltoallv_dispatch(Args&&... args) const {
-    return std::apply(
-        [this](auto&&... kept) {
-          return this->to_communicator().alltoallv(static_cast<decltype(kept)&&>(kept)...);
-        },
-        std::tuple_cat(unless_threshold<Args>(args)...));
-  }
-
- private:
-  template <class A>
-  static constexpr bool is_threshold = false;
-  template <class Number>
-  static constexpr bool is_threshold<comm_volume_threshold_t<Number>> = true;
-  template <class A>
-  static auto unless_threshold(A& argument) {
-    if constexpr (is_threshold<std::remove_cvref_t<A>>)
-      return std::tuple<>();
-    else
-      return std::tuple<A&&>(static_cast<A&&>(argument));
+    return this->to_communicator().alltoallv(static_cast<Args&&>(args)...);
   }
 };
 
