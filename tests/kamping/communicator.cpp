@@ -132,6 +132,9 @@ void types() {
   Span view(numbers, std::size_t{2});
   check.equal(comm.allgather(send_buf(view)).size(), 2 * comm.size());
   static_assert(assert::light < assert::heavy);
+  static_assert(asserting_cast<int>(std::size_t{7}) == 7 && in_range<short>(-3) && !in_range<unsigned>(-3));
+  check.throws<std::range_error>([] { (void)throwing_cast<signed char>(200); }, {"range"});
+  check.throws<std::range_error>([] { (void)throwing_cast<int>(~std::size_t{0}); }, {"range"});
 }
 
 }  // namespace

@@ -128,6 +128,23 @@ void pools(const Communicator<>& comm) {
   comm.isend(send_buf(mine[1 % p]), destination(comm.rank()), request(other));
   requests::wait_all(one, other);
   check.that(one.is_null() && other.is_null());
+
+  // What is moved in, or made by the call, is kept until the request is complete.
+  RequestPool keeping;
+  auto later = comm.irecv<int>(source(comm.rank()), request(keeping.get_request()));
+  auto back = comm.isend(send_buf_out(std::vector<int>{4, 5, 6}), destination(comm.rank()),
+                         request(keeping.get_request()));
+  comm.isend(send_buf(7), destination(comm.rank()), tag(1), request(keeping.get_request()));
+  while (!keeping.test_all()) {
+    comm.try_recv<int>(tag(1));
+  }
+  check.equal(later.extract(), std::vector<int>{4, 5, 6});
+  check.equal(back.extract().extract_send_buf(), std::vector<int>{4, 5, 6});
+  comm.bsend(send_buf(1), destination(comm.rank()));
+  Request last;
+  auto unwaited = comm.irecv<int>(source(comm.rank()), request(last));
+  check.equal(unwaited.extract(), std::vector<int>{1});
+  check.that(last.test());
 }
 
 // A receive that is too small: KaMPIng's job ends here, the exception is never thrown.

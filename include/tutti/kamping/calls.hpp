@@ -37,12 +37,19 @@ decltype(auto) with_container(A&& argument) {
     return static_cast<A&&>(argument);
 }
 
+/// The arguments without those that are no parameters of the call.
 template <class A>
-auto unless_unwanted(A& argument) {
-  if constexpr (is_unwanted<A>)
+inline constexpr bool is_request = std::is_same_v<std::remove_cvref_t<A>, request_parameter>;
+template <class A>
+auto if_taken(A& argument) {
+  if constexpr (is_unwanted<A> || is_request<A>)
     return std::tuple<>();
   else
     return std::tuple<A&&>(static_cast<A&&>(argument));
+}
+template <class A>
+void find_request(A& argument, Request*& found) {
+  if constexpr (is_request<A>) found = &argument.to;
 }
 
 /// A call under way gets KaMPIng's name; anything else is returned as it is.
@@ -58,9 +65,20 @@ auto returned(tutti::nonblocking_result<R>&& result) {
 /// Makes the call f with what is asked for, under KaMPIng's names for errors and results.
 template <class F, class... Args>
 auto make_call(F&& f, Args&&... args) {
-  if constexpr ((is_unwanted<Args> || ...)) {
-    return std::apply([&](auto&&... kept) { return make_call(f, static_cast<decltype(kept)&&>(kept)...); },
-                      std::tuple_cat(unless_unwanted<Args>(args)...));
+  if constexpr (((is_unwanted<Args> || is_request<Args>) || ...)) {
+    const auto call = [&] {
+      return std::apply(
+          [&](auto&&... taken) { return make_call(f, static_cast<decltype(taken)&&>(taken)...); },
+          std::tuple_cat(if_taken<Args>(args)...));
+    };
+    if constexpr ((is_request<Args> || ...)) {
+      Request* into = nullptr;
+      (find_request(args, into), ...);
+      *into = Request();  // waits for the call before
+      return into->hold(call());
+    } else {
+      return call();
+    }
   } else {
     return translating([&] {
       using result = decltype(f(static_cast<Args&&>(args)...));

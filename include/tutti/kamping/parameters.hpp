@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-#include "tutti/kamping/request.hpp"
+#include "tutti/kamping/request_pool.hpp"
 
 namespace kamping {
 
@@ -177,10 +177,10 @@ auto statuses_out(const tutti::allocate<C>&) {
 }
 inline auto statuses(internal::ignored<void>) { return internal::unwanted{}; }
 
-/// The call's request goes here, and the call returns nothing. Every buffer must be an lvalue.
-inline auto request(Request& r) { return r.as_parameter(); }
-inline auto request(PooledRequest&& r) { return r.get().as_parameter(); }
-inline auto request(PooledRequest& r) { return r.get().as_parameter(); }
+/// The call's request goes here. What the call would return is to be had by extract() from what it returns
+/// now, once the request is complete; buffers that are moved in are kept until then.
+inline auto request(Request& r) { return internal::request_parameter{r}; }
+inline auto request(PooledRequest r) { return internal::request_parameter{r.get()}; }
 
 }  // namespace params
 }  // namespace kamping
