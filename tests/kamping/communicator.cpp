@@ -137,6 +137,22 @@ void types() {
   check.throws<std::range_error>([] { (void)throwing_cast<int>(~std::size_t{0}); }, {"range"});
 }
 
+// A plugin of the program's own.
+template <class Comm, template <class...> class Container>
+class Total : public plugin::PluginBase<Comm, Container, Total> {
+ public:
+  template <class T>
+  T total(const T& mine) const {
+    return this->to_communicator().allreduce_single(send_buf(mine), op(ops::plus<>{}));
+  }
+};
+
+void plugins() {
+  const Communicator<std::vector, Total, plugin::SortPlugin> comm(MPI_COMM_WORLD, 0);
+  check.equal(comm.total(2), 2 * comm.size_signed());
+  check.equal(comm.split(0).total(1), comm.size_signed());  // a part has the plugins too
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -148,6 +164,7 @@ int main(int argc, char** argv) {
     parts(comm);
     ownership(comm);
     types();
+    plugins();
     outlives = comm.split(0);
     check.equal(outlives->allgather(send_buf(1)).size(), comm.size());
   });
