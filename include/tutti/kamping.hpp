@@ -29,7 +29,6 @@
 #include "tutti/kamping/communicator.hpp"
 #include "tutti/kamping/environment.hpp"
 #include "tutti/kamping/error.hpp"
-#include "tutti/kamping/utilities.hpp"
 #include "tutti/kamping/group.hpp"
 #include "tutti/kamping/measurements.hpp"
 #include "tutti/kamping/parameters.hpp"
@@ -38,3 +37,4 @@
 #include "tutti/kamping/request_pool.hpp"
 #include "tutti/kamping/status.hpp"
 #include "tutti/kamping/types.hpp"
+#include "tutti/kamping/utilities.hpp"
