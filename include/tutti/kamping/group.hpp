@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups of ranks, and ranges of them, for communicators that are made from them. All of it is local.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "tutti/kamping/error.hpp"
+
+namespace kamping {
+
+/// first, first + stride ... up to last.
+struct RankRange {
+  int first;
+  int last;
+  int stride;
+};
+
+/// Several ranges behind one another.
+class RankRanges {
+ public:
+  explicit RankRanges(std::vector<RankRange> ranges) : ranges_(std::move(ranges)) {}
+  template <class Ranges>
+  explicit RankRanges(const Ranges& ranges) : ranges_(ranges.begin(), ranges.end()) {}
+
+  std::size_t size() const noexcept { return ranges_.size(); }
+  bool contains(int rank) const {
+    for (const int each : ranks())
+      if (each == rank) return true;
+    return false;
+  }
+  std::vector<int> ranks() const {
+    std::vector<int> all;
+    for (const RankRange& r : ranges_) {
+      if (r.stride == 0) throw MpiErrorException("RankRange: stride 0", MPI_ERR_ARG);
+      for (int i = r.first; r.stride > 0 ? i <= r.last : i >= r.last; i += r.stride) all.push_back(i);
+    }
+    return all;
+  }
+
+ private:
+  std::vector<RankRange> ranges_;
+};
+
+enum class GroupEquality { Identical, Similar, Unequal };
+
+/// A list of ranks without communication. Movable.
+class Group {
+ public:
+  explicit Group(MPI_Group group, bool owning = false) : group_(group), owning_(owning) {}
+  template <class Comm>
+  requires requires(const Comm& comm) { comm.mpi_communicator(); }
+  explicit Group(const Comm& comm) : owning_(true) {
+    internal::check_mpi(MPI_Comm_group(comm.mpi_communicator(), &group_), "MPI_Comm_group");
+  }
+  Group(Group&& other) noexcept
+      : group_(std::exchange(other.group_, MPI_GROUP_EMPTY)), owning_(std::exchange(other.owning_, false)) {}
+  Group& operator=(Group&& other) noexcept {
+    std::swap(group_, other.group_);
+    std::swap(owning_, other.owning_);
+    return *this;
+  }
+  ~Group() {
+    int over = 0;
+    if (owning_ && group_ != MPI_GROUP_EMPTY && MPI_Finalized(&over) == MPI_SUCCESS && over == 0)
+      MPI_Group_free(&group_);
+  }
+  static Group empty() { return Group(MPI_GROUP_EMPTY); }
+  static Group world() {
+    Group g(MPI_GROUP_NULL, true);
+    internal::check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &g.group_), "MPI_Comm_group");
+    return g;
+  }
+
+  Group set_union(const Group& other) const { return made(MPI_Group_union, other); }
+  Group set_intersection(const Group& other) const { return made(MPI_Group_intersection, other); }
+  Group set_difference(const Group& other) const { return made(MPI_Group_difference, other); }
+  Group intersection(const Group& other) const { return set_intersection(other); }
+  Group difference(const Group& other) const { return set_difference(other); }
+  /// The ranks of a list, in its order.
+  Group include(const std::vector<int>& ranks) const {
+    Group g(MPI_GROUP_NULL, true);
+    internal::check_mpi(MPI_Group_incl(group_, static_cast<int>(ranks.size()), ranks.data(), &g.group_),
+                        "MPI_Group_incl");
+    return g;
+  }
+
+  std::size_t size() const {
+    int n = 0;
+    internal::check_mpi(MPI_Group_size(group_, &n), "MPI_Group_size");
+    return static_cast<std::size_t>(n);
+  }
+  /// Of the caller; MPI_UNDEFINED where it is not in the group.
+  int rank() const {
+    int r = 0;
+    internal::check_mpi(MPI_Group_rank(group_, &r), "MPI_Group_rank");
+    return r;
+  }
+  /// Who is `rank` here, in the other group; MPI_UNDEFINED where it is not in it.
+  int translate(int rank, const Group& other) const {
+    int there = MPI_UNDEFINED;
+    internal::check_mpi(MPI_Group_translate_ranks(group_, 1, &rank, other.group_, &there),
+                        "MPI_Group_translate_ranks");
+    return there;
+  }
+  GroupEquality compare(const Group& other) const {
+    int answer = MPI_UNEQUAL;
+    internal::check_mpi(MPI_Group_compare(group_, other.group_, &answer), "MPI_Group_compare");
+    return answer == MPI_IDENT     ? GroupEquality::Identical
+           : answer == MPI_SIMILAR ? GroupEquality::Similar
+                                   : GroupEquality::Unequal;
+  }
+  bool is_identical(const Group& other) const { return compare(other) == GroupEquality::Identical; }
+  bool has_same_ranks(const Group& other) const { return compare(other) != GroupEquality::Unequal; }
+  MPI_Group mpi_group() const noexcept { return group_; }
+
+ private:
+  Group made(int (*f)(MPI_Group, MPI_Group, MPI_Group*), const Group& other) const {
+    Group g(MPI_GROUP_NULL, true);
+    internal::check_mpi(f(group_, other.group_, &g.group_), "MPI_Group set operation");
+    return g;
+  }
+
+  MPI_Group group_ = MPI_GROUP_NULL;
+  bool owning_;
+};
+
+}  // namespace kamping

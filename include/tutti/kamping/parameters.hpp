@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// KaMPIng's named parameters: tutti's own (parameters.hpp says what each means), and the few that take
+// something else here: ranks and counts of any integer type, MPI's own constants, operators, statuses.
+#pragma once
+
+#include <concepts>
+#include <span>
+#include <type_traits>
+
+#include "tutti/kamping/request_pool.hpp"
+
+namespace kamping {
+
+using BufferResizePolicy = tutti::resize_policy;
+namespace send_modes {
+inline constexpr auto standard = tutti::send_modes::standard;
+inline constexpr auto buffered = tutti::send_modes::buffered;
+inline constexpr auto synchronous = tutti::send_modes::synchronous;
+inline constexpr auto ready = tutti::send_modes::ready;
+}  // namespace send_modes
+namespace rank = tutti::rank;  // any, null
+namespace tags = tutti::tags;  // any
+
+namespace ops {
+using namespace tutti::ops;
+}
+
+namespace internal {
+
+inline constexpr auto no_resize = tutti::no_resize;
+template <tutti::parameter Name>
+constexpr auto number(int value) {
+  return tutti::detail::argument<Name, tutti::detail::flow::in, no_resize, int>{value};
+}
+constexpr int rank_from(std::integral auto rank) {
+  const int value = static_cast<int>(rank);
+  return value == MPI_ANY_SOURCE ? tutti::rank::any : value == MPI_PROC_NULL ? tutti::rank::null : value;
+}
+template <class Tag>
+constexpr int tag_from(Tag tag) {
+  static_assert(std::is_integral_v<Tag> || std::is_enum_v<Tag>, "tag: takes an integer or an enumerator");
+  const int value = static_cast<int>(tag);
+  return value == MPI_ANY_TAG ? tutti::tags::any : value;
+}
+
+/// An operator of MPI's, one element at a time.
+struct mpi_operator {
+  MPI_Op native;
+  template <class T>
+  T operator()(const T& left, const T& right) const {
+    T result = right;
+    check_mpi(MPI_Reduce_local(&left, &result, 1, mpi_datatype<T>(), native), "MPI_Reduce_local");
+    return result;
+  }
+};
+
+/// What ignore<T> is: no elements of T; of no type, a parameter that is not wanted.
+template <class T>
+struct ignored : std::span<const T, 0> {};
+template <>
+struct ignored<void> {};
+
+}  // namespace internal
+
+inline namespace params {
+
+using tutti::alloc_container_of;
+using tutti::alloc_new;
+using tutti::grow_only;
+using tutti::no_resize;
+using tutti::resize_to_fit;
+
+using tutti::recv_buf;
+using tutti::recv_buf_out;
+using tutti::recv_count;
+using tutti::recv_count_out;
+using tutti::recv_counts;
+using tutti::recv_counts_out;
+using tutti::recv_displs;
+using tutti::recv_displs_out;
+using tutti::recv_type;
+using tutti::recv_type_out;
+using tutti::send_buf;
+using tutti::send_count;
+using tutti::send_count_out;
+using tutti::send_counts;
+using tutti::send_counts_out;
+using tutti::send_displs;
+using tutti::send_displs_out;
+using tutti::send_mode;
+using tutti::send_recv_buf;
+using tutti::send_recv_count;
+using tutti::send_recv_count_out;
+using tutti::send_recv_type;
+using tutti::send_recv_type_out;
+using tutti::send_type;
+using tutti::send_type_out;
+using tutti::values_on_rank_0;
+
+/// As a buffer: no elements of T. As a status: none is wanted.
+template <class T = void>
+inline constexpr internal::ignored<T> ignore{};
+
+/// Sends what it is given, and hands it back in the result: `send_buf_out(std::move(v))`.
+template <class C>
+constexpr auto send_buf_out(C&& container) {
+  static_assert(!std::is_lvalue_reference_v<C>, "send_buf_out: hands back what is moved in: std::move(v)");
+  return tutti::detail::argument<tutti::parameter::send_buf, tutti::detail::flow::in_out, no_resize, C>{
+      static_cast<C&&>(container)};
+}
+
+/// Ranks are of any integer type. MPI_ANY_SOURCE and MPI_PROC_NULL mean what rank::any and rank::null do.
+constexpr auto root(std::integral auto rank) {
+  return internal::number<tutti::parameter::root>(static_cast<int>(rank));
+}
+constexpr auto source(std::integral auto rank) {
+  return internal::number<tutti::parameter::source>(internal::rank_from(rank));
+}
+constexpr auto destination(std::integral auto rank) {
+  return internal::number<tutti::parameter::destination>(internal::rank_from(rank));
+}
+/// Tags are integers or enumerators.
+template <class Tag>
+constexpr auto tag(Tag value) {
+  return internal::number<tutti::parameter::tag>(internal::tag_from(value));
+}
+template <class Tag>
+constexpr auto send_tag(Tag value) {
+  return internal::number<tutti::parameter::send_tag>(internal::tag_from(value));
+}
+template <class Tag>
+constexpr auto recv_tag(Tag value) {
+  return internal::number<tutti::parameter::recv_tag>(internal::tag_from(value));
+}
+
+/// tutti's operators (ops.hpp), and MPI's, which are applied one element at a time and count as
+/// non-commutative unless it is said.
+template <class Function, class... Commutative>
+requires(!std::same_as<std::remove_cvref_t<Function>, MPI_Op>) constexpr auto op(Function&& function,
+                                                                                 Commutative... c) {
+  return tutti::op(static_cast<Function&&>(function), c...);
+}
+template <class... Commutative>
+auto op(MPI_Op native, Commutative... c) {
+  return tutti::op(internal::mpi_operator{native}, c...);
+}
+
+/// The same as status_out(s): written by the call. Without s it is part of the result, as a Status.
+inline auto status_out(Status& s) {
+  return tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, no_resize, Status&>{s};
+}
+inline auto status_out(MPI_Status& s) { return internal::native_status_argument{{&s}}; }
+inline auto status_out() {
+  return tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, no_resize, Status>{};
+}
+inline auto status(Status& s) { return status_out(s); }
+inline auto status(MPI_Status& s) { return status_out(s); }
+inline auto status(internal::ignored<void>) { return internal::unwanted{}; }
+
+/// Statuses of several requests, for wait_all(): a container of Status or of MPI_Status.
+template <tutti::resize_policy Policy = no_resize, class C>
+auto statuses_out(C& container) {
+  return internal::statuses_of<C, Policy>{container};
+}
+template <tutti::resize_policy Policy = no_resize, class C>
+auto statuses(C& container) {
+  return statuses_out<Policy>(container);
+}
+template <class C = std::vector<Status>>
+auto statuses_out() {
+  return internal::owned_statuses<C>{};
+}
+template <class C>
+auto statuses_out(const tutti::allocate<C>&) {
+  return internal::owned_statuses<C>{};
+}
+inline auto statuses(internal::ignored<void>) { return internal::unwanted{}; }
+
+/// The call's request goes here. What the call would return is to be had by extract() from what it returns
+/// now, once the request is complete; buffers that are moved in are kept until then.
+inline auto request(Request& r) { return internal::request_parameter{r}; }
+inline auto request(PooledRequest r) { return internal::request_parameter{r.get()}; }
+
+}  // namespace params
+}  // namespace kamping

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// KaMPIng's plugins, as bases that `Communicator<std::vector, plugin::SortPlugin, ...>` is given: what they
+// add is tutti's own (sort.hpp, sparse.hpp, grid.hpp, reproducible.hpp). A program's own plugins derive from
+// plugin::PluginBase.
+#pragma once
+
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tutti/grid.hpp"
+#include "tutti/kamping/communicator.hpp"
+#include "tutti/reproducible.hpp"
+#include "tutti/sort.hpp"
+#include "tutti/sparse.hpp"
+
+namespace kamping::plugin {
+
+/// What each plugin derives from.
+template <class Comm, template <class...> class Container,
+          template <class, template <class...> class> class Plugin>
+class PluginBase {
+ public:
+  template <class T>
+  using default_container_type = Container<T>;
+
+  Comm& to_communicator() noexcept { return static_cast<Comm&>(*this); }
+  const Comm& to_communicator() const noexcept { return static_cast<const Comm&>(*this); }
+
+ protected:
+  const tutti::communicator& ranks() const { return to_communicator().tutti_communicator(); }
+};
+
+/// `comm.sort(v)`: sorts what the vectors of all ranks hold together (tutti::sort).
+template <class Comm, template <class...> class Container>
+class SortPlugin : public PluginBase<Comm, Container, SortPlugin> {
+ public:
+  template <class T, class Less = std::less<>>
+  void sort(std::vector<T>& data, const Less& less = {}) const {
+    internal::translating([&] { tutti::sort(this->ranks(), data, less); });
+  }
+  /// The same of a range, into `out`, which may get more or fewer elements than the range has.
+  template <std::random_access_iterator In, class Out, class Less = std::less<>>
+  void sort(In begin, In end, Out out, const Less& less = {}) const {
+    std::vector<std::iter_value_t<In>> data(begin, end);
+    sort(data, less);
+    for (const auto& each : data) *out++ = each;
+  }
+};
+
+namespace sparse_alltoall {
+
+template <class Messages>
+struct sparse_send_buf_t {
+  const Messages& data;
+};
+template <class F>
+struct on_message_t {
+  F function;
+};
+/// Pairs of a rank and what goes to it, as std::unordered_map<int, std::vector<T>>.
+template <class Messages>
+auto sparse_send_buf(const Messages& messages) {
+  return sparse_send_buf_t<Messages>{messages};
+}
+/// Called with a ProbedMessage for each message that has come.
+template <class F>
+auto on_message(F&& function) {
+  return on_message_t<F>{static_cast<F&&>(function)};
+}
+
+/// A message that has come; recv() gives its elements.
+template <class T>
+class ProbedMessage {
+ public:
+  ProbedMessage(int source, std::vector<T>&& elements) : source_(source), elements_(std::move(elements)) {}
+
+  int source_signed() const noexcept { return source_; }
+  std::size_t source() const noexcept { return static_cast<std::size_t>(source_); }
+  std::size_t recv_count() const noexcept { return elements_.size(); }
+  int recv_count_signed() const noexcept { return static_cast<int>(elements_.size()); }
+  /// Once: the elements, or with recv_buf(v) into v.
+  std::vector<T> recv() { return std::move(elements_); }
+  template <class Buffer>
+  auto recv(Buffer&& into) {
+    using bare = std::remove_cvref_t<Buffer>;
+    if constexpr (internal::is_open_recv_buf<bare>) {
+      return recv();
+    } else {
+      if (!tutti::detail::fit<bare::policy>(into.data, elements_.size()))
+        throw MpiErrorException("alltoallv_sparse: recv_buf: too small a container", MPI_ERR_BUFFER);
+      auto* to = tutti::detail::data_of(into.data);
+      for (const T& each : elements_) *to++ = each;
+      if constexpr (bare::owning) return std::move(into.data);
+    }
+  }
+
+ private:
+  int source_;
+  std::vector<T> elements_;
+};
+
+}  // namespace sparse_alltoall
+
+/// `comm.alltoallv_sparse(sparse_send_buf(messages), on_message(f))` (tutti::sparse_communicator). A tag is
+/// accepted and not needed: these messages meet no others.
+template <class Comm, template <class...> class Container>
+class SparseAlltoall : public PluginBase<Comm, Container, SparseAlltoall> {
+ public:
+  template <class Messages, class F, class... Tag>
+  void alltoallv_sparse(sparse_alltoall::sparse_send_buf_t<Messages> messages,
+                        sparse_alltoall::on_message_t<F> handler, const Tag&...) const {
+    internal::translating([&] {
+      if (!sparse_) sparse_ = std::make_shared<tutti::sparse_communicator>(this->ranks());
+      sparse_->alltoallv(messages.data, [&](int source, auto received) {
+        sparse_alltoall::ProbedMessage<typename decltype(received)::value_type> message(source,
+                                                                                        std::move(received));
+        handler.function(message);
+      });
+    });
+  }
+  template <class Messages, class F, class... Tag>
+  void alltoallv_sparse(sparse_alltoall::on_message_t<F> handler,
+                        sparse_alltoall::sparse_send_buf_t<Messages> messages, const Tag&... tag) const {
+    alltoallv_sparse(messages, std::move(handler), tag...);
+  }
+
+ private:
+  mutable std::shared_ptr<tutti::sparse_communicator> sparse_;  // made by the first exchange
+};
+
+namespace grid {
+
+/// alltoallv in two hops over a grid of the ranks (tutti::grid_communicator).
+class GridCommunicator {
+ public:
+  explicit GridCommunicator(const tutti::communicator& ranks) : grid_(ranks) {}
+
+  std::size_t rank() const { return static_cast<std::size_t>(grid_.rank()); }
+  std::size_t size() const { return static_cast<std::size_t>(grid_.size()); }
+  template <class... Args>
+  auto alltoallv(Args&&... args) const {
+    return internal::make_call([&](auto&&... a) { return grid_.alltoallv(static_cast<decltype(a)&&>(a)...); },
+                               static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allgather(Args&&... args) const {
+    return internal::make_call([&](auto&&... a) { return grid_.allgather(static_cast<decltype(a)&&>(a)...); },
+                               static_cast<Args&&>(args)...);
+  }
+
+ private:
+  tutti::grid_communicator grid_;
+};
+
+}  // namespace grid
+
+template <class Comm, template <class...> class Container>
+class GridCommunicator : public PluginBase<Comm, Container, GridCommunicator> {
+ public:
+  /// Collective.
+  grid::GridCommunicator make_grid_communicator() const {
+    return internal::translating([&] { return grid::GridCommunicator(this->ranks()); });
+  }
+};
+
+namespace dispatch_alltoall {
+
+/// Not wanted: tutti's trees choose.
+template <class Number>
+auto comm_volume_threshold(Number) {
+  return internal::unwanted{};
+}
+
+/// alltoallv by the algorithm that suits it.
+template <class Comm, template <class...> class Container>
+class DispatchAlltoall : public PluginBase<Comm, Container, DispatchAlltoall> {
+ public:
+  template <class... Args>
+  auto alltoallv_dispatch(Args&&... args) const {
+    return this->to_communicator().alltoallv(static_cast<Args&&>(args)...);
+  }
+};
+
+}  // namespace dispatch_alltoall
+using dispatch_alltoall::DispatchAlltoall;
+
+/// Reductions with the same bits for any number of ranks (tutti::reproducible).
+template <class T>
+class ReproducibleCommunicator {
+ public:
+  ReproducibleCommunicator(tutti::communicator in_order, std::size_t count)
+      : array_(in_order, count), size_(in_order.size()) {}
+  template <class... Args>
+  T reproducible_reduce(Args&&... args) const {
+    return internal::make_call(
+        [&](auto&&... a) { return array_.allreduce(static_cast<decltype(a)&&>(a)...); },
+        static_cast<Args&&>(args)...);
+  }
+
+ private:
+  tutti::reproducible array_;
+  int size_;
+};
+
+template <class Comm, template <class...> class Container>
+class ReproducibleReducePlugin : public PluginBase<Comm, Container, ReproducibleReducePlugin> {
+ public:
+  /// Collective: rank i has send_counts[i] elements of an array, from recv_displs[i] on.
+  template <class T, class Counts, class Displs>
+  ReproducibleCommunicator<T> make_reproducible_comm(Counts&& counts, Displs&& displs) const {
+    using tutti::parameter;
+    if constexpr (tutti::detail::parameter_of<std::remove_cvref_t<Counts>> == parameter::recv_displs) {
+      return make_reproducible_comm<T>(static_cast<Displs&&>(displs), static_cast<Counts&&>(counts));
+    } else {
+      return internal::translating([&] {
+        const auto& ranks = this->ranks();
+        const auto me = static_cast<std::size_t>(ranks.rank());
+        const auto place = static_cast<int>(tutti::detail::data_of(displs.data)[me]);
+        const auto count = static_cast<std::size_t>(tutti::detail::data_of(counts.data)[me]);
+        return ReproducibleCommunicator<T>(*ranks.split(0, place), count);
+      });
+    }
+  }
+};
+
+}  // namespace kamping::plugin

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls under way as KaMPIng keeps them: a request, and the result of a call that has buffers of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/kamping/status.hpp"
+
+namespace kamping {
+namespace internal {
+
+/// A parameter that is left out of the call.
+struct unwanted {};
+
+/// Where a status of MPI's own is written.
+struct native_status {
+  MPI_Status* to;
+  native_status& operator=(const tutti::status& what) {
+    *to = Status(what).native();
+    return *this;
+  }
+};
+using native_status_argument = tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out,
+                                                       tutti::no_resize, native_status>;
+
+/// The status that a parameter of wait() or test() asks for.
+template <class Parameter>
+inline constexpr bool asks_owned = false;
+template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P>
+inline constexpr bool asks_owned<tutti::detail::argument<N, F, P, Status>> = true;
+
+template <class Parameter>
+void put_status(Parameter& to, const tutti::status& what) {
+  if constexpr (requires { to.data = what; }) to.data = what;
+}
+
+}  // namespace internal
+}  // namespace kamping
+
+// It refers to a status of the caller's, and so is no part of a result.
+template <>
+struct tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, tutti::no_resize,
+                               kamping::internal::native_status> {
+  static constexpr parameter name = parameter::status;
+  static constexpr flow direction = flow::out;
+  static constexpr resize_policy policy = tutti::no_resize;
+  static constexpr bool owning = false;
+  using data_type = kamping::internal::native_status;
+  data_type data;
+};
+
+namespace kamping {
+
+namespace internal {
+
+/// A call under way whose result is kept for whoever asks for it later.
+class kept_call {
+ public:
+  virtual ~kept_call() = default;
+  virtual tutti::status wait() = 0;
+  virtual std::optional<tutti::status> test() = 0;
+  virtual bool complete() = 0;  ///< test(), which does not take the result
+};
+
+template <class Result>
+class kept_result final : public kept_call, private tutti::nonblocking_result<Result> {
+  using base = tutti::nonblocking_result<Result>;
+
+ public:
+  explicit kept_result(base&& call) : base(std::move(call)) {}
+  tutti::status wait() override {
+    if (!result_) this->checked("wait").wait();
+    return finish();
+  }
+  std::optional<tutti::status> test() override {
+    if (!complete()) return std::nullopt;
+    return finish();
+  }
+  bool complete() override { return result_ || this->checked("test").test(); }
+  Result extract() {
+    wait();
+    return std::move(*result_);
+  }
+
+ private:
+  tutti::status finish() {
+    if (!result_) {
+      what_ = tutti::status(tutti::detail::found(*this->pending_));
+      result_.emplace(this->take());
+    }
+    return what_;
+  }
+  tutti::status what_;
+  std::optional<Result> result_;
+};
+
+}  // namespace internal
+
+template <class Result>
+class NonBlockingResult;
+
+/// What a call with request(r) returns where it has a result: that is to be had once r is complete.
+template <class Result>
+class RequestedResult {
+ public:
+  explicit RequestedResult(std::shared_ptr<internal::kept_result<Result>> call) : call_(std::move(call)) {}
+  /// Once. Waits where nobody has waited yet.
+  Result extract() {
+    return internal::translating([&] { return call_->extract(); });
+  }
+
+ private:
+  std::shared_ptr<internal::kept_result<Result>> call_;
+};
+
+/// A call under way. Movable; waits where it is dropped, so that no buffer goes while it is in use. There is
+/// no MPI_Request behind it.
+class Request {
+ public:
+  Request() = default;
+  Request(Request&& other) noexcept : call_(std::move(other.call_)), kept_(std::move(other.kept_)) {}
+  Request& operator=(Request&& other) noexcept {
+    call_ = std::move(other.call_);
+    kept_ = std::move(other.kept_);
+    return *this;
+  }
+
+  /// Waits; nothing to wait for is no error. With `status_out()` returns the status, with `status_out(s)`
+  /// writes it.
+  void wait() { (void)finished(); }
+  template <class Parameter>
+  auto wait(Parameter&& to) {
+    const tutti::status what = finished();
+    internal::put_status(to, what);
+    if constexpr (internal::asks_owned<std::remove_cvref_t<Parameter>>) return Status(what);
+  }
+
+  /// Whether it is complete, or there was nothing. With `status_out()` a std::optional of the status.
+  [[nodiscard]] bool test() { return tested().has_value(); }
+  template <class Parameter>
+  [[nodiscard]] auto test(Parameter&& to) {
+    const std::optional<tutti::status> what = tested();
+    if (what) internal::put_status(to, *what);
+    if constexpr (internal::asks_owned<std::remove_cvref_t<Parameter>>)
+      return what ? std::optional(Status(*what)) : std::nullopt;
+    else
+      return what.has_value();
+  }
+
+  /// Whether there is nothing to wait for.
+  bool is_null() const noexcept { return !call_.valid() && !kept_; }
+
+  // For calls: this is what was begun.
+  void hold(NonBlockingResult<void>&& call);
+  template <class Result>
+  auto hold(NonBlockingResult<Result>&& call) {
+    auto kept = std::make_shared<internal::kept_result<Result>>(std::move(call));
+    kept_ = kept;
+    return RequestedResult<Result>(std::move(kept));
+  }
+  // For pools: whether it is complete, which lets nothing go; and what wait() and test() do.
+  bool complete() {
+    return internal::translating(
+        [&] { return kept_ ? kept_->complete() : tutti::detail::several::complete(call_, "test_all"); });
+  }
+  tutti::status finished() {
+    if (is_null()) return {};
+    return internal::translating([&] {
+      const auto kept = std::move(kept_);
+      return kept ? kept->wait() : call_.wait();
+    });
+  }
+  std::optional<tutti::status> tested() {
+    if (is_null()) return tutti::status();
+    return internal::translating([&] {
+      const auto done = kept_ ? kept_->test() : call_.test();
+      if (done) kept_.reset();
+      return done;
+    });
+  }
+
+ private:
+  tutti::request call_;
+  std::shared_ptr<internal::kept_call> kept_;
+};
+
+namespace internal {
+
+/// request(r): the call's request goes there.
+struct request_parameter {
+  Request& to;
+};
+
+}  // namespace internal
+
+/// What an i... form returns: a call under way that has its buffers with it. wait() and test() as of
+/// tutti::nonblocking_result (request.hpp); with `status_out(s)` they write the status of a receive, and with
+/// `status_out()` give it beside the result.
+template <class Result>
+class NonBlockingResult : public tutti::nonblocking_result<Result> {
+  using base = tutti::nonblocking_result<Result>;
+
+ public:
+  explicit NonBlockingResult(base&& call) : base(std::move(call)) {}
+
+  Result wait() {
+    return internal::translating([&] { return base::wait(); });
+  }
+  template <class Parameter>
+  auto wait(Parameter&& to) {
+    return internal::translating([&] {
+      this->checked("wait").wait();
+      const tutti::status what(tutti::detail::found(*this->pending_));
+      internal::put_status(to, what);
+      if constexpr (!internal::asks_owned<std::remove_cvref_t<Parameter>>) {
+        return this->take();
+      } else if constexpr (std::is_void_v<Result>) {
+        this->take();
+        return Status(what);
+      } else {
+        return std::pair<Result, Status>(this->take(), what);
+      }
+    });
+  }
+  auto test() {
+    return internal::translating([&] { return base::test(); });
+  }
+};
+
+inline void Request::hold(NonBlockingResult<void>&& call) { call_ = tutti::request(std::move(call)); }
+
+}  // namespace kamping

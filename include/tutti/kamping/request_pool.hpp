@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many calls under way at once: pools of requests, and what waits for all of several.
+#pragma once
+
+#include <concepts>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tutti/kamping/request.hpp"
+
+namespace kamping {
+namespace internal {
+
+/// Statuses of several calls, into the caller's container or a new one.
+template <class C, tutti::resize_policy Policy>
+struct statuses_of {
+  C& data;
+  void make_room(std::size_t n) {
+    if (!tutti::detail::fit<Policy>(data, n))
+      throw MpiErrorException("wait_all: statuses: too small a container", MPI_ERR_ARG);
+  }
+};
+template <class C>
+struct owned_statuses {
+  C data{};
+  void make_room(std::size_t n) { data.resize(n); }
+};
+
+template <class Parameter>
+inline constexpr bool owns_statuses = false;
+template <class C>
+inline constexpr bool owns_statuses<owned_statuses<C>> = true;
+
+}  // namespace internal
+
+/// One of a pool's requests.
+class PooledRequest {
+ public:
+  PooledRequest(Request& request, std::size_t index) : request_(&request), index_(index) {}
+  Request& get() noexcept { return *request_; }
+  std::size_t index() const noexcept { return index_; }
+  template <class... Parameter>
+  auto wait(Parameter&&... to) {
+    return request_->wait(static_cast<Parameter&&>(to)...);
+  }
+  template <class... Parameter>
+  [[nodiscard]] auto test(Parameter&&... to) {
+    return request_->test(static_cast<Parameter&&>(to)...);
+  }
+
+ private:
+  Request* request_;
+  std::size_t index_;
+};
+
+/// What wait_any(status_out()) gives.
+template <class Index, class StatusType>
+struct PoolAnyResult {
+  Index index;
+  StatusType status;
+};
+
+namespace internal {
+
+// Waits for all, and throws what the first of them threw.
+template <class Range, class Each>
+void finish_all(Range& range, Each&& each) {
+  std::exception_ptr first;
+  std::size_t i = 0;
+  for (Request& r : range) {
+    tutti::status what;
+    try {
+      what = r.finished();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+    each(i++, what);
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+template <class Range, class Parameter>
+auto wait_all(Range& range, std::size_t n, Parameter&& to) {
+  using bare = std::remove_cvref_t<Parameter>;
+  if constexpr (std::is_same_v<bare, unwanted>) {
+    finish_all(range, [](std::size_t, const tutti::status&) {});
+  } else {
+    to.make_room(n);
+    finish_all(range, [&](std::size_t i, const tutti::status& what) { to.data.data()[i] = Status(what); });
+    if constexpr (owns_statuses<bare>) return std::move(to.data);
+  }
+}
+
+// The first that is complete and was not before.
+template <class Range>
+std::optional<std::size_t> find_complete(Range& range, bool waits, tutti::status& what) {
+  for (;;) {
+    bool left = false;
+    std::size_t i = 0;
+    for (Request& r : range) {
+      if (!r.is_null()) {
+        left = true;
+        if (const auto done = r.tested()) {
+          what = *done;
+          return i;
+        }
+      }
+      ++i;
+    }
+    if (!left || !waits) return std::nullopt;
+  }
+}
+
+}  // namespace internal
+
+/// Requests of which there may be any number. get_request() gives one to a call; references to it stay.
+class RequestPool {
+ public:
+  /// `comm.isend(send_buf(v), destination(1), request(pool.get_request()));`
+  PooledRequest get_request() {
+    requests_.emplace_back();
+    return {requests_.back(), requests_.size() - 1};
+  }
+  std::size_t num_requests() const noexcept { return requests_.size(); }
+  std::size_t index_begin() const noexcept { return 0; }
+  std::size_t index_end() const noexcept { return requests_.size(); }
+  /// Forgets all, after waiting for those under way.
+  void clear() { requests_.clear(); }
+
+  /// Waits for all. `statuses_out()` returns a status for each, `statuses_out(v)` writes them. Where calls
+  /// throw, the others are waited for all the same, and the first exception is thrown.
+  template <class Parameter = internal::unwanted>
+  auto wait_all(Parameter to = {}) {
+    return internal::wait_all(requests_, requests_.size(), to);
+  }
+  /// Whether all are complete; where one is not, none is let go of, and no status written. With
+  /// `statuses_out()` a std::optional of the statuses.
+  template <class Parameter = internal::unwanted>
+  [[nodiscard]] auto test_all(Parameter to = {}) {
+    bool all = true;
+    for (Request& r : requests_) all = r.complete() && all;
+    if constexpr (internal::owns_statuses<Parameter>)
+      return all ? std::optional(wait_all(std::move(to))) : std::nullopt;
+    else
+      return all && (wait_all(std::move(to)), true);
+  }
+  /// One that is complete: its index, and with `status_out()` its status too; empty where none is left.
+  template <class Parameter = internal::unwanted>
+  auto wait_any(Parameter to = {}) {
+    return any(true, to);
+  }
+  /// The same, not waiting: empty too where none is complete yet.
+  template <class Parameter = internal::unwanted>
+  auto test_any(Parameter to = {}) {
+    return any(false, to);
+  }
+
+ private:
+  template <class Parameter>
+  auto any(bool waits, Parameter& to) {
+    tutti::status what;
+    const auto index = internal::find_complete(requests_, waits, what);
+    if (index) internal::put_status(to, what);
+    if constexpr (internal::asks_owned<Parameter>) {
+      using found = PoolAnyResult<std::size_t, Status>;
+      return index ? std::optional(found{*index, Status(what)}) : std::nullopt;
+    } else {
+      return index;
+    }
+  }
+
+  std::deque<Request> requests_;
+};
+
+namespace requests {
+
+/// Waits for all of a range of Request, or for those that are named one by one.
+template <class Range, class Parameter = internal::unwanted>
+requires requires(Range& r) { r.begin(); }
+auto wait_all(Range&& range, Parameter to = {}) {
+  std::size_t n = 0;
+  for ([[maybe_unused]] Request& r : range) ++n;
+  return internal::wait_all(range, n, to);
+}
+template <std::same_as<Request>... Requests>
+void wait_all(Requests&... each) {
+  std::exception_ptr first;
+  const auto finish = [&](Request& r) {
+    try {
+      r.wait();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  (finish(each), ...);
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace requests
+}  // namespace kamping

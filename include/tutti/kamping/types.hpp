@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI's datatypes of C++ types, for the program's own calls of MPI; and the few types that KaMPIng has of its
+// own. tutti's calls need none of the datatypes: what is trivially copyable travels as its bytes.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include "tutti/kamping/error.hpp"
+
+namespace kamping {
+
+/// A bool of which vectors are contiguous.
+class kabool {
+ public:
+  constexpr kabool() noexcept = default;
+  constexpr kabool(bool value) noexcept : value_(value) {}
+  constexpr operator bool() const noexcept { return value_; }
+
+ private:
+  bool value_ = false;
+};
+
+/// A view of contiguous elements: std::span under the name that KaMPIng gives it.
+template <class T>
+class Span : public std::span<T> {
+ public:
+  using std::span<T>::span;
+  using value_type = T;
+  constexpr Span(std::span<T> s) noexcept : std::span<T>(s) {}
+};
+template <class T>
+Span(T*, std::size_t) -> Span<T>;
+template <class T>
+Span(T*, T*) -> Span<T>;
+template <class C>
+Span(C&&) -> Span<std::remove_pointer_t<decltype(std::declval<C&>().data())>>;
+
+namespace internal {
+
+/// MPI's name of a type that has one; MPI_DATATYPE_NULL else. No constants: Open MPI's are addresses.
+template <class T>
+MPI_Datatype builtin_datatype() {
+  // clang-format off
+  if constexpr (std::is_same_v<T, char>) return MPI_CHAR;
+  else if constexpr (std::is_same_v<T, signed char>) return MPI_SIGNED_CHAR;
+  else if constexpr (std::is_same_v<T, unsigned char>) return MPI_UNSIGNED_CHAR;
+  else if constexpr (std::is_same_v<T, wchar_t>) return MPI_WCHAR;
+  else if constexpr (std::is_same_v<T, short>) return MPI_SHORT;
+  else if constexpr (std::is_same_v<T, unsigned short>) return MPI_UNSIGNED_SHORT;
+  else if constexpr (std::is_same_v<T, int>) return MPI_INT;
+  else if constexpr (std::is_same_v<T, unsigned>) return MPI_UNSIGNED;
+  else if constexpr (std::is_same_v<T, long>) return MPI_LONG;
+  else if constexpr (std::is_same_v<T, unsigned long>) return MPI_UNSIGNED_LONG;
+  else if constexpr (std::is_same_v<T, long long>) return MPI_LONG_LONG;
+  else if constexpr (std::is_same_v<T, unsigned long long>) return MPI_UNSIGNED_LONG_LONG;
+  else if constexpr (std::is_same_v<T, float>) return MPI_FLOAT;
+  else if constexpr (std::is_same_v<T, double>) return MPI_DOUBLE;
+  else if constexpr (std::is_same_v<T, long double>) return MPI_LONG_DOUBLE;
+  else if constexpr (std::is_same_v<T, std::byte>) return MPI_BYTE;
+  else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, kabool>) return MPI_CXX_BOOL;
+  else if constexpr (std::is_same_v<T, std::complex<float>>) return MPI_CXX_FLOAT_COMPLEX;
+  else if constexpr (std::is_same_v<T, std::complex<double>>) return MPI_CXX_DOUBLE_COMPLEX;
+  else if constexpr (std::is_enum_v<T>) return builtin_datatype<std::underlying_type_t<T>>();
+  else return MPI_DATATYPE_NULL;
+  // clang-format on
+}
+template <class T>
+inline constexpr bool has_builtin =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, kabool> ||
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+}  // namespace internal
+
+template <class T>
+inline constexpr bool is_builtin_type_v = internal::has_builtin<T>;
+
+/// The traits of a type that MPI has a name for.
+template <class T>
+struct builtin_type {
+  static constexpr bool has_to_be_committed = false;
+  static MPI_Datatype data_type() { return internal::builtin_datatype<T>(); }
+};
+/// Of one that is taken as its bytes.
+template <class T>
+struct byte_serialized {
+  static_assert(tutti::detail::travels<T>, "byte_serialized: this type is not trivially copyable");
+  static constexpr bool has_to_be_committed = true;
+  static MPI_Datatype data_type() {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    internal::check_mpi(MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &made),
+                        "MPI_Type_contiguous");
+    return made;
+  }
+};
+/// Of a struct: here its bytes too, gaps included.
+template <class T>
+struct struct_type : byte_serialized<T> {};
+
+/// What a program specializes to say how T goes to MPI.
+template <class T, class = void>
+struct mpi_type_traits : std::conditional_t<internal::has_builtin<T>, builtin_type<T>, byte_serialized<T>> {};
+
+/// N of T behind one another.
+template <class T, std::size_t N>
+struct type_contiguous {
+  static constexpr bool has_to_be_committed = true;
+  static MPI_Datatype data_type();
+};
+template <class T, std::size_t N>
+struct mpi_type_traits<std::array<T, N>> : type_contiguous<T, N> {};
+
+/// The datatype of T, committed. Made once for each type, and kept until the process ends.
+template <class T>
+MPI_Datatype mpi_datatype() {
+  using traits = mpi_type_traits<std::remove_cv_t<T>>;
+  if constexpr (!traits::has_to_be_committed) {
+    return traits::data_type();
+  } else {
+    static const MPI_Datatype type = [] {
+      MPI_Datatype made = traits::data_type();
+      internal::check_mpi(MPI_Type_commit(&made), "MPI_Type_commit");
+      return made;
+    }();
+    return type;
+  }
+}
+
+template <class T, std::size_t N>
+MPI_Datatype type_contiguous<T, N>::data_type() {
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  internal::check_mpi(MPI_Type_contiguous(static_cast<int>(N), mpi_datatype<T>(), &made),
+                      "MPI_Type_contiguous");
+  return made;
+}
+
+}  // namespace kamping

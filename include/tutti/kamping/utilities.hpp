@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nested containers as one buffer: flatten.hpp with numbers of ranks of any integer type; casts of integers
+// that look at the value. Also the levels of assertions, which are accepted and change nothing: what tutti
+// checks, it checks always.
+#pragma once
+
+#include <concepts>
+#include <stdexcept>
+#include <utility>
+
+#include "tutti/flatten.hpp"
+
+namespace kamping {
+
+/// `with_flattened(nested, comm.size()).call([&](auto... flat) { return comm.alltoallv(std::move(flat)...);
+/// })`
+template <class Nested>
+auto with_flattened(const Nested& nested, std::integral auto size) {
+  return tutti::flatten(nested, static_cast<int>(size));
+}
+template <class Nested>
+auto flatten(const Nested& nested, std::integral auto size) {
+  return tutti::flatten(nested, static_cast<int>(size));
+}
+using tutti::unflatten;
+
+/// Whether a To can be what value is.
+template <std::integral To, std::integral From>
+constexpr bool in_range(From value) noexcept {
+  const To there = static_cast<To>(value);
+  return static_cast<From>(there) == value && (there < To{}) == (value < From{});
+}
+/// The value as a To. Throws std::range_error where it cannot be one.
+template <std::integral To, std::integral From>
+constexpr To throwing_cast(From value) {
+  if (!in_range<To>(value))
+    throw std::range_error("an integer is out of the range of the type it is cast to");
+  return static_cast<To>(value);
+}
+/// The same: what KaMPIng asserts is checked here always.
+template <std::integral To, std::integral From>
+constexpr To asserting_cast(From value) {
+  return throwing_cast<To>(value);
+}
+
+namespace assert {
+inline constexpr int exceptions = 10;
+inline constexpr int light = 20;
+inline constexpr int normal = 30;
+inline constexpr int light_communication = 40;
+inline constexpr int heavy_communication = 50;
+inline constexpr int heavy = 60;
+}  // namespace assert
+
+}  // namespace kamping

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What surrounds the programs of this folder: a check that fails ends the job, and is told with its rank.
+#pragma once
+
+#include "launch/modules.hpp"
+#include "support/check.hpp"
+#include "support/program.hpp"
+#include "tutti/kamping.hpp"
+
+namespace tests {
+
+/// Runs `program` between the begin and the end of MPI.
+template <class Program>
+int as_user(int argc, char** argv, Program&& program) {
+  const beginning start(argc, argv);
+  place at{0, tutti::find_launcher().ranks, tutti::find_launcher().module};
+  kamping::Environment environment(argc, argv);
+  at.rank = kamping::world_rank_signed();
+  try {
+    program();
+  } catch (const std::exception& e) {
+    say_failed(start, at, e);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return 0;
+}
+
+}  // namespace tests
