@@ -37,9 +37,9 @@ buffer is always made, so `recv_buf(...)` is `recv_buf_out(...)`.
 constexpr const char* calls_preface = R"(
 ## Every call
 
-All collectives have the forms `i...` and `..._init`, which take the same; `i...` also takes `request`. Left out, a parameter
-is what the table above says, which costs nothing, unless the last column names an exchange: one more collective of 8 bytes a
-rank.
+All collectives take @common@ besides. They have the forms `i...` and `..._init`, which take the same; `i...` also takes
+`request`. Left out, a parameter is what the table above says, which costs nothing, unless the last column names an exchange:
+one more collective of 8 bytes a rank.
 
 | call | needs | may be given | may be asked for | exchanges counts |
 | --- | --- | --- | --- | --- |
@@ -150,11 +150,11 @@ std::string needed_by(const call_row& call) {
   return joined(words);
 }
 
-bool is_needed_always(const call_row& call, parameter name) {
-  const rules& r = call.takes;
-  const bool can_be_in_place = r.in.has(parameter::send_recv_buf) && r.buffer == parameter::send_buf;
-  return name == r.buffer || (can_be_in_place && name == parameter::send_recv_buf) ||
-         (needs(r, name, false) && (!can_be_in_place || needs(r, name, true)));
+// What every collective takes is said once.
+bool is_common(parameter name) {
+  for (const form& f : collective_forms())
+    if (!rules_of(f).in.has(name)) return false;
+  return true;
 }
 
 std::string exchanges_of(const call_row& call) {
@@ -173,7 +173,10 @@ std::string exchanges_of(const call_row& call) {
 std::string row_of(const call_row& call) {
   std::vector<std::string> in, out;
   for_each_parameter([&](parameter name) {
-    if (call.takes.in.has(name) && !is_needed_always(call, name)) in.push_back(code(text_of(name)));
+    const bool in_its_place = name == parameter::send_recv_buf && call.takes.buffer == parameter::send_buf;
+    const bool needed = name == call.takes.buffer || in_its_place || needs(call.takes, name, false);
+    const bool said = call.what != nullptr && is_common(name);
+    if (call.takes.in.has(name) && !needed && !said) in.push_back(code(text_of(name)));
     if (call.takes.out.has(name)) out.push_back(code(text_of(name)));
   });
   return fmt::format("| `{}` | {} | {} | {} | {} |\n", call.name, needed_by(call), joined(in), joined(out),
@@ -203,7 +206,13 @@ std::string parameters_document() {
     const parameter_row& row = parameter_table[static_cast<std::size_t>(name)];
     text += fmt::format("| `{}` | {} | {} |\n", row.name, written(name, calls), row.text);
   });
-  text += calls_preface;
+  std::vector<std::string> common;
+  for_each_parameter([&](parameter name) {
+    if (is_common(name)) common.push_back(code(text_of(name)));
+  });
+  std::string intro = calls_preface;
+  intro.replace(intro.find("@common@"), 8, joined(common));
+  text += intro;
   for (const call_row& call : calls) text += row_of(call);
   text +=
       "\n`wait_all` and `test_all` take `statuses` and `statuses_out`, `wait_any` and `test_any` take "
