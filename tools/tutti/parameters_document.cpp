@@ -131,10 +131,9 @@ std::string needed_by(const call_row& call) {
   const bool can_be_in_place = r.in.has(parameter::send_recv_buf) && r.buffer == parameter::send_buf;
   std::vector<std::string> words;
   if (r.buffer != parameter::unnamed)
-    words.push_back(
-        code(text_of(r.buffer)) +
-        (can_be_in_place ? fmt::format(" or `{}`", text_of(parameter::send_recv_buf)) : "") +
-        (r.type_suffices ? " at the root; elsewhere the type, as in `" + call.name + "<T>()`, will do" : ""));
+    words.push_back(code(text_of(r.buffer)) +
+                    (can_be_in_place ? fmt::format(" or `{}`", text_of(parameter::send_recv_buf)) : "") +
+                    (r.type_suffices ? " at the root (elsewhere `" + call.name + "<T>()` will do)" : ""));
   if (r.needs_type && !r.in.has(parameter::send_buf))
     words.push_back(r.out.has(parameter::recv_buf) ? "a type, as in `" + call.name + "<T>()`, or `recv_buf`"
                                                    : "a type, as in `" + call.name + "<T>()`");
