@@ -20,22 +20,24 @@ function out_factories(name, text, function_name) {
   printf "/// %s: made by the call, of type C, and part of the result.\n", text
   printf "template <class C> constexpr auto %s();\n\n", function_name
 }
-function factories(name, kind, text) {
+function factories(name, kind, text,   out) {
+  out = text
+  sub(/; left out.*/, "", out)
   if (kind == "in_buffer" || kind == "counts") {
     printf "/// %s.\ntemplate <class C> constexpr auto %s(C&& container);\n\n", text, name
     printf "/// %s.\ntemplate <class T> auto %s(std::initializer_list<T> list);\n\n", text, name
   }
-  if (kind == "out_buffer" || kind == "in_out_buffer") out_factories(name, text, name)
-  if (kind == "out_buffer" || kind == "counts") out_factories(name, text, name "_out")
+  if (kind == "out_buffer" || kind == "in_out_buffer") out_factories(name, out, name)
+  if (kind == "out_buffer" || kind == "counts") out_factories(name, out, name "_out")
   if (kind == "count") {
     printf "/// %s.\nconstexpr auto %s(std::integral auto n);\n\n", text, name
-    printf "/// %s: written into n.\ntemplate <std::integral C> constexpr auto %s_out(C& n);\n\n", text, name
-    printf "/// %s: part of the result.\ntemplate <std::integral C = int> constexpr auto %s_out();\n\n", text, name
+    printf "/// %s: written into n.\ntemplate <std::integral C> constexpr auto %s_out(C& n);\n\n", out, name
+    printf "/// %s: part of the result.\ntemplate <std::integral C = int> constexpr auto %s_out();\n\n", out, name
   }
   if (kind == "type") {
     printf "/// %s.\nconstexpr auto %s(layout type);\n\n", text, name
-    printf "/// %s: written into `type`.\nconstexpr auto %s_out(layout& type);\n\n", text, name
-    printf "/// %s: part of the result.\nconstexpr auto %s_out();\n\n", text, name
+    printf "/// %s: written into `type`.\nconstexpr auto %s_out(layout& type);\n\n", out, name
+    printf "/// %s: part of the result.\nconstexpr auto %s_out();\n\n", out, name
   }
 }
 # What the rows of the table become in this file.
