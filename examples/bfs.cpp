@@ -43,8 +43,7 @@ std::vector<std::uint32_t> bfs(communicator& world, const graph::distributed_gra
 int main(int argc, char** argv) {
   return checked(argc, argv, "bfs", [](communicator& world) {
     const graph::edge_list whole = graph::random_graph(1000, 1500, 5);  // not all of it connected
-    meter unused(world);
-    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr, unused);
+    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr);
     bool right = true;
     for (vertex source : {0u, 999u}) {
       const std::vector<std::uint32_t> found = bfs(world, mine, source),

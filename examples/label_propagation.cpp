@@ -82,8 +82,7 @@ std::vector<vertex> oracle(const graph::edge_list& whole, int rounds) {
 int main(int argc, char** argv) {
   return checked(argc, argv, "label_propagation", [](communicator& world) {
     const graph::edge_list whole = graph::random_graph(500, 900, 11);
-    meter unused(world);
-    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr, unused);
+    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr);
     const std::vector<vertex> found = communities(world, mine, 6), right = oracle(whole, 6);
     return std::equal(found.begin(), found.end(), right.begin() + mine.first());
   });
