@@ -49,6 +49,12 @@ class distributed_graph {
     for (const edge& e : mine) neighbours_[place[local(e.from)]++] = e.to;
   }
 
+  /// The same, and nobody wants to know what it sent.
+  distributed_graph(tutti::communicator& world, const edge_list* whole) {
+    meter unused(world);
+    *this = distributed_graph(world, whole, unused);
+  }
+
   vertex vertices() const { return vertices_; }
 
   /// The ranks own blocks of equal size, the last ones perhaps less or nothing.

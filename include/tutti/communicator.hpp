@@ -333,6 +333,7 @@ class communicator : public collectives<communicator>, public messages<communica
   }
 
  protected:
+  // For the library.
   void take_defaults(const communicator& other) noexcept {
     default_root_ = other.default_root_;
     default_tag_ = other.default_tag_;

@@ -47,6 +47,7 @@ class intercommunicator : public collectives<intercommunicator> {
 
   int rank() const noexcept { return rank_; }  ///< of the caller among both groups, 0 .. size() - 1
   int size() const noexcept { return size_; }  ///< ranks of both groups
+  /// Whether the caller is one of ranks [0, first).
   bool in_first_group() const noexcept { return rank_ < first_; }
   /// Of the caller in its own group, 0 .. local_size() - 1.
   int local_rank() const noexcept { return in_first_group() ? rank_ : rank_ - first_; }

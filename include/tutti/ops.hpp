@@ -46,10 +46,13 @@ template <class T = void> using logical_or = std::logical_or<T>;
 /// The larger of two elements by `<`; of equal ones the left.
 template <class T = void>
 struct max {
+  /// The larger of two.
   constexpr T operator()(const T& left, const T& right) const { return left < right ? right : left; }
 };
+/// The same of whatever type the operands have.
 template <>
 struct max<void> {
+  /// The larger of two.
   template <class T>
   constexpr T operator()(const T& left, const T& right) const {
     return left < right ? right : left;
@@ -58,10 +61,13 @@ struct max<void> {
 /// The smaller of two elements by `<`; of equal ones the left.
 template <class T = void>
 struct min {
+  /// The smaller of two.
   constexpr T operator()(const T& left, const T& right) const { return right < left ? right : left; }
 };
+/// The same of whatever type the operands have.
 template <>
 struct min<void> {
+  /// The smaller of two.
   template <class T>
   constexpr T operator()(const T& left, const T& right) const {
     return right < left ? right : left;
@@ -70,10 +76,13 @@ struct min<void> {
 /// Whether one of two elements is true, and the other is not.
 template <class T = void>
 struct logical_xor {
+  /// Whether one alone is true.
   constexpr bool operator()(const T& left, const T& right) const { return !left != !right; }
 };
+/// The same of whatever type the operands have.
 template <>
 struct logical_xor<void> {
+  /// Whether one alone is true.
   template <class T>
   constexpr bool operator()(const T& left, const T& right) const {
     return !left != !right;

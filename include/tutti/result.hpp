@@ -75,6 +75,7 @@ class [[nodiscard]] result {
   static constexpr std::size_t end = sizeof...(Parts);
 
  public:
+  // For the library.
   template <class... T>
   explicit constexpr result(std::in_place_t, T&&... values) : slots_{{static_cast<T&&>(values)}...} {}
 

@@ -80,6 +80,7 @@ class program_view {
 /// (std::rethrow_if_nested) where it was thrown in this process.
 class rank_error : public error {
  public:
+  /// For the library: `text` is what the rank threw.
   rank_error(int rank, std::string_view text) : error("run", rank, "", text, ""), failed_rank_(rank) {}
   /// The rank that failed first, 0 .. size - 1.
   int failed_rank() const noexcept { return failed_rank_; }

@@ -37,8 +37,11 @@ class measured_tree;
 
 /// One figure on all ranks that have it. Where no rank has it, ranks is 0 and the others are too.
 struct spread {
-  double min = 0, mean = 0, max = 0, sum = 0;
-  int ranks = 0;  ///< that have the figure
+  double min = 0;   ///< over the ranks that have it
+  double mean = 0;  ///< the same
+  double max = 0;   ///< the same
+  double sum = 0;   ///< the same
+  int ranks = 0;    ///< that have the figure
 };
 
 /// One timer or counter, on all ranks.
@@ -57,8 +60,10 @@ struct measurement {
 class measurements {
  public:
   measurements() = default;
+  /// For the library: aggregate() makes them.
   measurements(std::vector<measurement> all, int ranks) : all_(std::move(all)), ranks_(ranks) {}
 
+  /// Each timer and counter, as said above.
   const std::vector<measurement>& entries() const noexcept { return all_; }
   int ranks() const noexcept { return ranks_; }  ///< of the communicator
   /// By the names from the top down; null where there is none. A timer is found before a counter of the same
@@ -109,7 +114,7 @@ class timer {
   /// passes by.
   class [[nodiscard]] scope {
    public:
-    explicit scope(timer& of) noexcept;
+    explicit scope(timer& of) noexcept;  ///< of what `of` started last
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
     ~scope();

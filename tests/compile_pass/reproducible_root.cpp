@@ -4,5 +4,5 @@
 
 void f(tutti::communicator& comm) {
   using namespace tutti;
-  auto sum = reproducible_reduce(comm, send_buf({1.0, 2.0}), op(std::plus<>{}), root(0));
+  [[maybe_unused]] auto sum = reproducible_reduce(comm, send_buf({1.0, 2.0}), op(std::plus<>{}), root(0));
 }

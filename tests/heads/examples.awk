@@ -1,39 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# awk -f examples.awk HEADER...: the examples in the comments of the headers, as a C++ source for examples.cpp.
-# awk -v program=1 -f examples.awk HEADER: the one whole program in that header's comments, as it stands there.
-#
-# -v left_out=REGEX: examples that include what this finds are compiled elsewhere, or not at all.
+# awk -f examples.awk FILE...: the examples in the comments of headers and in Markdown, as a C++ source for examples.cpp
+# or one_job.cpp. Examples that need an MPI are left out; with -v mpi=1 they are all there is.
+# -v left_out=REGEX: examples that include what this finds are not compiled at all.
 #
 # An example stands between ```cpp and ```. One with a main() is a whole program; any other is what a rank does with `world`.
-# `#line` lets the compiler, and assert(), name the header.
+# `#line` lets the compiler, and assert(), name the file.
 function close_example() {
   whole = text ~ /int main\(/
-  if (program) {
-    if (whole) printf "#line %d \"%s\"\n%s", first + 1, FILENAME, includes text
-    found += whole
-  } else if (includes ~ left_out) {
-    table = table sprintf("    {\"%s\", %d, nullptr, nullptr},\n", header, first)
-  } else {
-    hoisted = hoisted includes
-    ++n
-    sub(/int main\(\)/, "int main(int, char**)", text)
-    if (whole) sub(/int main\(/, "int program_" n "(", text)
-    else text = "void example_" n "([[maybe_unused]] communicator& world) {\n" text "}\n"
-    body = body sprintf("#line %d \"%s\"\n%s", first + (whole ? 1 : 0), FILENAME, text)
-    table = table sprintf("    {\"%s\", %d, %s, %s},\n", header, first, whole ? "nullptr" : "&example_" n,
-                          whole ? "&program_" n : "nullptr")
+  needs_mpi = includes ~ /<mpi\.h>|mpi\.hpp|kamping\.hpp/
+  if (needs_mpi != (mpi != 0) || (left_out != "" && includes ~ left_out)) {
+    table = table sprintf("    {\"%s\", %d, nullptr, nullptr},\n", name, first)
+    return
   }
+  hoisted = hoisted includes
+  ++n
+  sub(/int main\(\)/, "int main(int, char**)", text)
+  if (whole) sub(/}\n*$/, "return 0; }\n", text)  # that main() may leave it out is so outside of a namespace only
+  else text = "void example_" n "([[maybe_unused]] communicator& world) {\n" text "}\n"
+  body = body sprintf("%s#line %d \"%s\"\n%s%s", whole ? "namespace program_" n " {\n" : "", first + (whole ? 1 : 0),
+                      FILENAME, text, whole ? "}\n" : "")
+  table = table sprintf("    {\"%s\", %d, %s, %s},\n", name, first, whole ? "nullptr" : "&example_" n,
+                        whole ? "&program_" n "::main" : "nullptr")
 }
 
 FNR == 1 {
-  header = FILENAME
-  sub(/.*include\//, "", header)
-  list = list sprintf("    \"%s\",\n", header)
+  if (inside) exit no_end()
+  name = FILENAME
+  markdown = name ~ /\.md$/
+  if (markdown) {
+    if (!sub(/.*\/docs\//, "docs/", name)) sub(/.*\//, "", name)
+  } else {
+    sub(/.*include\//, "", name)
+  }
+  list = list sprintf("    \"%s\",\n", name)
+}
+function no_end() {
+  printf "%s:%d: this example has no end\n", name, first > "/dev/stderr"
+  return failed = 1
 }
 {
   line = $0
-  if (sub(/^ *\/\/\/? ?/, "", line)) {
+  if (markdown || sub(/^ *\/\/\/? ?/, "", line)) {
     if (!inside && line == "```cpp") {
       inside = 1
       first = FNR
@@ -46,9 +54,7 @@ FNR == 1 {
       next
     }
   } else if (inside) {
-    printf "%s:%d: this example has no end\n", FILENAME, first > "/dev/stderr"
-    failed = 1
-    exit
+    exit no_end()
   }
   if (!inside) next
   if (line ~ /^#include/) {
@@ -58,11 +64,11 @@ FNR == 1 {
   text = text line "\n"
 }
 END {
+  if (inside && !failed) no_end()
   if (failed) exit 1
-  if (program) exit found != 1
   printf "%s#include \"heads/examples.hpp\"\n", hoisted
   print "using namespace tutti;\nnamespace {\n" body "}  // namespace"
   print "#line 1 \"examples\""
   print "const std::vector<example> examples = {\n" table "};"
-  print "const std::vector<std::string> public_headers = {\n" list "};"
+  print "const std::vector<std::string> sources = {\n" list "};"
 }

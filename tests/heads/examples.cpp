@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every public header has an example, and every example compiles and does what it says: its assertions hold,
-// and no rank throws. How many ranks there are, and on which engine, says the environment.
+// Every public header (every page) has an example, and every example compiles and does what it says: its
+// assertions hold, and no rank throws. How many ranks there are, and on which engine, says the environment.
 #include "heads/examples.hpp"
 
 #include <algorithm>
@@ -10,23 +10,23 @@
 
 namespace {
 
-TEST(heads, every_public_header_has_an_example) {
-  ASSERT_FALSE(public_headers.empty());
-  for (const std::string& header : public_headers)
+TEST(examples, each_has_one) {
+  ASSERT_FALSE(sources.empty());
+  for (const std::string& source : sources)
     EXPECT_TRUE(
-        std::any_of(examples.begin(), examples.end(), [&](const example& e) { return e.header == header; }))
-        << header << " shows nobody how it is used: add an example to its comments";
+        std::any_of(examples.begin(), examples.end(), [&](const example& e) { return e.source == source; }))
+        << source << " shows nobody how it is used: add an example";
 }
 
-class head : public testing::TestWithParam<example> {};
+class one : public testing::TestWithParam<example> {};
 
-TEST_P(head, example_runs) {
+TEST_P(one, example_runs) {
   const example& e = GetParam();
   if (e.program != nullptr) {
     char name[] = "example", *argv[] = {name, nullptr};
-    EXPECT_EQ(e.program(1, argv), 0) << e.header << ":" << e.line;
+    EXPECT_EQ(e.program(1, argv), 0) << e.source << ":" << e.line;
   } else {
-    EXPECT_NO_THROW(tutti::run(tutti::run_options{}, e.on_each_rank)) << e.header << ":" << e.line;
+    EXPECT_NO_THROW(tutti::run(tutti::run_options{}, e.on_each_rank)) << e.source << ":" << e.line;
   }
 }
 
@@ -39,12 +39,12 @@ std::vector<example> those_that_run_here() {
 
 // tutti/core/layout.hpp, line 12: tutti_core_layout_12
 std::string name_of(const testing::TestParamInfo<example>& info) {
-  std::string name = info.param.header.substr(0, info.param.header.rfind('.'));
+  std::string name = info.param.source.substr(0, info.param.source.rfind('.'));
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name + "_" + std::to_string(info.param.line);
 }
 
-INSTANTIATE_TEST_SUITE_P(examples, head, testing::ValuesIn(those_that_run_here()), name_of);
+INSTANTIATE_TEST_SUITE_P(examples, one, testing::ValuesIn(those_that_run_here()), name_of);
 
 }  // namespace

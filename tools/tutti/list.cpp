@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms_document.hpp"
+#include "parameters_document.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
 
@@ -154,10 +155,14 @@ void print_long(const composed_algorithm& c) {
 
 struct wishes {
   std::string which;
-  bool as_json = false, as_markdown = false, in_full = false;
+  bool as_json = false, as_markdown = false, in_full = false, parameters = false;
 };
 
 int list_algorithms(const wishes& wish) {
+  if (wish.parameters) {
+    fmt::print("{}", parameters_document());
+    return 0;
+  }
   algorithms pure;
   compositions composed;
   const auto is_meant = [&](const catalogue_entry& e) {
@@ -213,6 +218,8 @@ void add_list(CLI::App& app, int& status) {
                  "All that the head of each file says, and the variable that asks for it");
   auto* as_json = list->add_flag("--json", wish->as_json, "An array of objects");
   list->add_flag("--markdown", wish->as_markdown, "As docs/algorithms.md")->excludes(as_json);
+  list->add_flag("--parameters", wish->parameters, "The named parameters of calls, as docs/parameters.md")
+      ->excludes(as_json);
   list->footer(
       "Rounds and bytes are formulas of the ranks p, the bytes n of a vector and b of a block, and the\n"
       "parameters; docs/algorithms.md says more. `tutti show` evaluates them for a call.\n\n"

@@ -81,16 +81,19 @@ class counts_view {
 /// the own block of an allgather, and at the root the own block of a gather stand in `output`. At the root of
 /// a scatter the own block stays in `input` and `output` is not written.
 struct call {
-  collective what = collective::barrier;
-  bool in_place = false;
-  std::uint16_t unused = 0;  ///< no hole: calls are compared word by word
-  int root = 0;
-  element type{};
-  std::size_t count = 0;
-  const void* input = nullptr;
-  void* output = nullptr;
-  operation op{};
-  counts_view in_counts, in_displs, out_counts, out_displs;
+  collective what = collective::barrier;  ///< which collective
+  bool in_place = false;                  ///< as said above
+  std::uint16_t unused = 0;               ///< no hole: calls are compared word by word
+  int root = 0;                           ///< of rooted collectives
+  element type{};                         ///< of both buffers
+  std::size_t count = 0;                  ///< elements of a block or vector
+  const void* input = nullptr;            ///< what is given
+  void* output = nullptr;                 ///< where the result goes
+  operation op{};                         ///< of reductions and scans
+  counts_view in_counts;                  ///< of vector forms, one a block
+  counts_view in_displs;                  ///< the same
+  counts_view out_counts;                 ///< the same
+  counts_view out_displs;                 ///< the same
   const layout* in_types = nullptr;   ///< of alltoallw, one a block: counts are of these, displacements bytes
   const layout* out_types = nullptr;  ///< null: blocks of bytes
   const char* label = nullptr;        ///< what reports call it; null: the collective's name

@@ -36,10 +36,11 @@ enum class element_kind : std::uint8_t {
 
 /// One element: `size` bytes, contiguous.
 struct element {
-  std::size_t size = 1;
-  element_kind kind = element_kind::opaque;
-  std::uint8_t unused[7] = {};  ///< no hole: calls are compared word by word
+  std::size_t size = 1;                      ///< bytes
+  element_kind kind = element_kind::opaque;  ///< what operators can do with it
+  std::uint8_t unused[7] = {};               ///< no hole: calls are compared word by word
 
+  /// Whether both have one size and one kind.
   friend constexpr bool operator==(const element& a, const element& b) {
     return a.size == b.size && a.kind == b.kind;
   }

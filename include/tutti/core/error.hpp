@@ -29,11 +29,12 @@ class error : public std::exception {
   /// is wrong with it, `remedy` what to do.
   error(std::string_view operation, int rank, std::string_view parameter, std::string_view problem,
         std::string_view remedy);
+  /// Shares the text; throws nothing.
   error(const error& other) noexcept;
   error& operator=(const error& other) noexcept;
   ~error() override;
 
-  const char* what() const noexcept override;
+  const char* what() const noexcept override;   ///< the whole text
   std::string_view operation() const noexcept;  ///< as "iallreduce_single"
   std::string_view parameter() const noexcept;  ///< as "send_buf"; empty: none
   int rank() const noexcept { return rank_; }   ///< that saw the fault; -1: none

@@ -41,14 +41,15 @@ namespace tutti {
 /// given.
 class layout {
  public:
+  /// Some bytes of an item.
   struct piece {
     std::ptrdiff_t offset;  ///< from where the item begins; may be negative
-    std::size_t bytes;
+    std::size_t bytes;      ///< how many
   };
   /// `count` items, one after the other, the first at item number `at`.
   struct run {
-    std::ptrdiff_t at;
-    std::size_t count;
+    std::ptrdiff_t at;  ///< in items, may be negative
+    std::size_t count;  ///< of items
   };
   struct field;  ///< of structure(): {offset in bytes, layout, count of items}, the last one 1 if left out
 
@@ -220,10 +221,11 @@ class layout {
   std::size_t size_ = 0, extent_ = 0;
 };
 
+/// A part of a structure: `count` items of one layout.
 struct layout::field {
-  std::ptrdiff_t offset;
-  layout item;
-  std::size_t count = 1;
+  std::ptrdiff_t offset;  ///< in bytes
+  layout item;            ///< of each
+  std::size_t count = 1;  ///< how many, one after the other
 };
 
 inline layout layout::structure(std::span<const field> fields, std::size_t extent) {

@@ -40,8 +40,10 @@ inline constexpr allocate<std::vector<T>> alloc_container_of{};
 template <class T>
 class dynamic_array {
  public:
-  using value_type = T;
+  using value_type = T;  ///< of the elements
 
+  /// Empty, of n elements that are value-initialized, or of these values; copied and moved as a std::vector
+  /// is.
   dynamic_array() = default;
   explicit dynamic_array(std::size_t n) : data_(n == 0 ? nullptr : new T[n]()), size_(n) {}
   ~dynamic_array() { delete[] data_; }
@@ -50,8 +52,8 @@ class dynamic_array {
     T* to = data();
     for (const U& value : values) *to++ = value;
   }
-  // Once the first constructor is through, an exception of the rest deletes the elements.
   dynamic_array(const dynamic_array& other) : dynamic_array(other.size_) {
+    // Once the first constructor is through, an exception deletes the elements.
     for (std::size_t i = 0; i < size_; ++i) data_[i] = other.data_[i];
   }
   dynamic_array(dynamic_array&& other) noexcept
@@ -62,6 +64,7 @@ class dynamic_array {
     return *this;
   }
 
+  /// As of std::vector.
   T* data() noexcept { return data_; }
   const T* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
@@ -79,6 +82,7 @@ class dynamic_array {
     for (std::size_t i = 0; i < n && i < size_; ++i) other.data_[i] = std::move(data_[i]);
     *this = std::move(other);
   }
+  /// Whether both have the same elements.
   friend bool operator==(const dynamic_array& a, const dynamic_array& b) {
     if (a.size_ != b.size_) return false;
     for (std::size_t i = 0; i < a.size_; ++i)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Breadth-first search over a graph of which each rank holds a block of the vertices. In each level every
+// rank sends the neighbours of its part of the frontier to their owners, who know whether they are new.
+#include <map>
+
+#include <tutti/flatten.hpp>
+
+#include "graph/distributed_graph.hpp"
+#include "graph/oracle.hpp"
+#include "graph/random.hpp"
+#include "support/checked.hpp"
+
+namespace {
+
+using namespace tutti;
+using graph::unreached, graph::vertex;
+
+// count: BFS
+std::vector<std::uint32_t> bfs(communicator& world, const graph::distributed_graph& graph, vertex source) {
+  std::vector<std::uint32_t> distance(graph.size(), unreached);
+  std::vector<vertex> frontier;
+  if (graph.owns(source)) frontier.push_back(source);
+  const auto done = [&] {
+    return world.allreduce_single(send_buf(frontier.empty()), op(std::logical_and<>{}));
+  };
+  for (std::uint32_t level = 0; !done(); ++level) {
+    std::map<int, std::vector<vertex>> next;
+    for (vertex v : frontier) {
+      if (distance[graph.local(v)] != unreached) continue;
+      distance[graph.local(v)] = level;
+      for (vertex w : graph.neighbours(v)) next[graph.owner(w)].push_back(w);
+    }
+    frontier =
+        flatten(next, world.size()).call([&](auto... flat) { return world.alltoallv(std::move(flat)...); });
+  }
+  return distance;
+}
+// end
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return checked(argc, argv, "bfs", [](communicator& world) {
+    const graph::edge_list whole = graph::random_graph(1000, 1500, 5);  // not all of it connected
+    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr);
+    bool right = true;
+    for (vertex source : {0u, 999u}) {
+      const std::vector<std::uint32_t> found = bfs(world, mine, source),
+                                       all = graph::oracle_distances(whole, source);
+      right = right && std::equal(found.begin(), found.end(), all.begin() + mine.first());
+    }
+    return right;
+  });
+}

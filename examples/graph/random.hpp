@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graphs made up from a seed, the same on every rank and machine.
+#pragma once
+
+#include <random>
+
+#include "edge_list.hpp"
+
+namespace graph {
+
+/// Edges between vertices that are drawn evenly, but for one in eight, which goes to one of eight hubs.
+inline edge_list random_graph(vertex vertices, std::size_t edges, unsigned seed) {
+  std::mt19937 random(seed);
+  edge_list graph{"random", std::vector<std::string>(vertices), {}};
+  for (std::size_t i = 0; i < edges; ++i) {
+    const auto from = static_cast<vertex>(random() % vertices);
+    const bool hub = random() % 8 == 0;
+    const auto to = static_cast<vertex>(random() % (hub ? std::min<vertex>(8, vertices) : vertices));
+    graph.edges.push_back({from, to});
+  }
+  graph.tidy();
+  return graph;
+}
+
+}  // namespace graph

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Communities of a graph by label propagation: in each round every vertex takes the label that most of its
+// neighbours have. A rank shows the labels of its border vertices to the ranks that have their neighbours,
+// along a graph of ranks.
+//
+// Source: Raghavan, Albert, Kumara 2007; here all vertices of a round at once, and the least of equally
+// frequent labels, so that it comes out the same on any number of ranks.
+#include <map>
+#include <unordered_map>
+
+#include "graph/distributed_graph.hpp"
+#include "graph/random.hpp"
+#include "support/checked.hpp"
+
+namespace {
+
+using namespace tutti;
+using graph::vertex;
+using labels = std::unordered_map<vertex, vertex>;
+
+/// Which label most of these vertices have; `own` where there are none.
+template <class Vertices>
+vertex most_frequent(const Vertices& vertices, const labels& label, vertex own) {
+  std::map<vertex, std::size_t> votes;
+  for (vertex w : vertices) ++votes[label.at(w)];
+  std::size_t most = 0;
+  for (const auto& [candidate, count] : votes)
+    if (count > most) most = count, own = candidate;
+  return own;
+}
+
+// count: label propagation
+/// The labels of my vertices after so many rounds; that of vertex v is v at first.
+std::vector<vertex> communities(communicator& world, const graph::distributed_graph& graph, int rounds) {
+  struct shown {
+    vertex v, label;
+  };
+  std::map<int, std::vector<vertex>> border;  // which of my vertices each other rank has neighbours of
+  labels label;                               // of mine, and of all that I am shown
+  for (vertex v = graph.first(); v < graph.first() + graph.size(); ++v) {
+    label[v] = v;
+    for (vertex w : graph.neighbours(v))
+      if (auto& to = border[graph.owner(w)]; to.empty() || to.back() != v) to.push_back(v);
+  }
+  std::vector<int> ranks, counts;
+  for (const auto& [rank, vertices] : border) ranks.push_back(rank), counts.push_back(vertices.size());
+  graph_communicator along = world.graph(ranks, ranks);
+  std::vector<vertex> mine(graph.size());
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<shown> out;
+    for (const auto& [rank, vertices] : border)
+      for (vertex v : vertices) out.push_back({v, label[v]});
+    for (const auto& [v, news] : along.neighbor_alltoallv(send_buf(out), send_counts(counts)))
+      label[v] = news;
+    for (vertex i = 0; i < graph.size(); ++i) {
+      const vertex v = graph.first() + i;
+      mine[i] = most_frequent(graph.neighbours(v), label, label[v]);
+    }
+    for (vertex i = 0; i < graph.size(); ++i) label[graph.first() + i] = mine[i];
+  }
+  return mine;
+}
+// end
+
+std::vector<vertex> oracle(const graph::edge_list& whole, int rounds) {
+  const auto n = static_cast<vertex>(whole.names.size());
+  std::vector<std::vector<vertex>> neighbours(n);
+  for (const graph::edge& e : whole.edges)
+    neighbours[e.from].push_back(e.to), neighbours[e.to].push_back(e.from);
+  labels label, next;
+  for (vertex v = 0; v < n; ++v) label[v] = v;
+  for (int round = 0; round < rounds; ++round, label = next)
+    for (vertex v = 0; v < n; ++v) next[v] = most_frequent(neighbours[v], label, label[v]);
+  std::vector<vertex> all(n);
+  for (vertex v = 0; v < n; ++v) all[v] = label[v];
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return checked(argc, argv, "label_propagation", [](communicator& world) {
+    const graph::edge_list whole = graph::random_graph(500, 900, 11);
+    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr);
+    const std::vector<vertex> found = communities(world, mine, 6), right = oracle(whole, 6);
+    return std::equal(found.begin(), found.end(), right.begin() + mine.first());
+  });
+}

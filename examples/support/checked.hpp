@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The main() of a small example: runs it on all ranks, and fails where the result on one of them is not that
+// of a serial program.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <tutti/tutti.hpp>
+
+/// `work(world)` is called on every rank, and says whether this rank's part is right. Returns main()'s exit
+/// code: 0 where all are.
+template <class Work>
+int checked(int argc, char** argv, const char* name, Work work) {
+  return tutti::run(argc, argv, [&](tutti::communicator& world) {
+    using namespace tutti;
+    const bool right = work(world);
+    if (!world.allreduce_single(send_buf(right), op(std::logical_and<>{})))
+      throw std::runtime_error(std::string(name) + ": not what a serial program finds");
+    if (world.is_root()) fmt::print("{} on {} ranks: as a serial program finds it\n", name, world.size());
+  });
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The named parameters as one document. What calls take, and what they cannot do without, is asked of the
+// rules by which the compiler judges them (tutti/face/check.hpp), so that the two say the same.
+#include "parameters_document.hpp"
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "face/exchanges.hpp"
+#include "tutti/face/check.hpp"
+#include "tutti/face/message_rules.hpp"
+
+namespace tutti::tool {
+namespace {
+
+using namespace detail;
+
+constexpr const char* preface = R"(# Named parameters
+
+Made by `tutti list --parameters` from the table of parameters (`include/tutti/face/table.hpp`) and the rules by which the
+compiler judges calls (`include/tutti/face/check.hpp`, `message_rules.hpp`): change those, and make it again.
+[The guide](guide/parameters.md) teaches them.
+
+## Every parameter
+
+`name(data)` is read by the call, `name_out()` is made by it and returned, `name_out(data)` written into `data`. The receive
+buffer is always made, so `recv_buf(...)` is `recv_buf_out(...)`.
+
+| parameter | written | what it is |
+| --- | --- | --- |
+)";
+
+constexpr const char* calls_preface = R"(
+## Every call
+
+All collectives take @common@ besides. They have the forms `i...` and `..._init`, which take the same; `i...` also takes
+`request`. Left out, a parameter is what the table above says, which costs nothing, unless the last column names an exchange:
+one more collective of 8 bytes a rank.
+
+| call | needs | may be given | may be asked for | exchanges counts |
+| --- | --- | --- | --- | --- |
+)";
+
+struct call_row {
+  std::string name;
+  rules takes;
+  const form* what = nullptr;  // of a collective
+};
+
+std::string written(const form& f) {
+  std::string name(name_of(f.what));
+  if (f.even) name.pop_back();
+  return f.single ? name + "_single" : name;
+}
+
+std::vector<form> collective_forms() {
+  std::vector<form> all;
+  for (std::size_t i = 0; i < collective_names.size(); ++i) {
+    const auto what = static_cast<collective>(i);
+    if (is_neighborly(what)) all.push_back({what, mode::blocking, false, true});
+    all.push_back({what});
+    switch (what) {
+      case collective::bcast:
+      case collective::reduce:
+      case collective::allreduce:
+      case collective::scatter:
+      case collective::scan:
+      case collective::exscan:
+        all.push_back({what, mode::blocking, true});
+        break;
+      default:
+        break;
+    }
+  }
+  return all;
+}
+
+std::vector<call_row> all_calls() {
+  static const std::vector<form> forms = collective_forms();
+  std::vector<call_row> all;
+  for (const form& f : forms) all.push_back({written(f), rules_of(f), &f});
+  for (message_call what : {message_call::send, message_call::ssend, message_call::bsend, message_call::rsend,
+                            message_call::sendrecv, message_call::recv})
+    all.push_back({detail::written(message_form{what}), rules_of(message_form{what})});
+  const message_form single{message_call::recv, mode::blocking, true};
+  all.push_back({detail::written(single), rules_of(single)});
+  for (message_call what : {message_call::try_recv, message_call::probe, message_call::mprobe})
+    all.push_back({detail::written(message_form{what}), rules_of(message_form{what})});
+  for (bool one : {false, true}) {
+    const message_form f{message_call::recv, mode::blocking, one, true};
+    all.push_back({std::string("message::") + detail::written(f), rules_of(f)});
+  }
+  return all;
+}
+
+void for_each_parameter(const std::function<void(parameter)>& visit) {
+  for (std::size_t i = 0; i + 1 < std::size(parameter_table); ++i) visit(static_cast<parameter>(i));
+}
+
+// Whether the call is refused for the lack of `name` where everything else is given.
+bool needs(const rules& r, parameter name, bool in_place) {
+  std::vector<seen_argument> given;
+  for_each_parameter([&](parameter other) {
+    const bool away = other == name || other == parameter::tag ||
+                      (in_place ? other == parameter::send_buf
+                                : other == parameter::send_recv_buf && r.buffer != parameter::send_recv_buf);
+    if (away || !r.in.has(other)) return;
+    seen_argument one{};
+    one.name = other;
+    given.push_back(one);
+  });
+  const verdict v = judge(r, true, given.data(), given.size());
+  return v.what == problem::missing && v.which == name;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all.empty() ? "-" : all;
+}
+
+std::string code(std::string_view name) { return fmt::format("`{}`", name); }
+
+// What a call cannot do without: `send_buf`, or `send_recv_buf` in its place.
+std::string needed_by(const call_row& call) {
+  const rules& r = call.takes;
+  const bool can_be_in_place = r.in.has(parameter::send_recv_buf) && r.buffer == parameter::send_buf;
+  std::vector<std::string> words;
+  if (r.buffer != parameter::unnamed)
+    words.push_back(code(text_of(r.buffer)) +
+                    (can_be_in_place ? fmt::format(" or `{}`", text_of(parameter::send_recv_buf)) : "") +
+                    (r.type_suffices ? " at the root (elsewhere `" + call.name + "<T>()` will do)" : ""));
+  if (r.needs_type && !r.in.has(parameter::send_buf))
+    words.push_back(r.out.has(parameter::recv_buf) ? "a type, as in `" + call.name + "<T>()`, or `recv_buf`"
+                                                   : "a type, as in `" + call.name + "<T>()`");
+  for_each_parameter([&](parameter name) {
+    if (name == r.buffer || !r.in.has(name)) return;
+    const bool beside = needs(r, name, false), in_place = can_be_in_place && needs(r, name, true);
+    if (!beside && !in_place) return;
+    std::string text = code(text_of(name));
+    if (can_be_in_place && !in_place) text += " with `send_buf`";
+    if (can_be_in_place && !beside) text += " in place";
+    words.push_back(text);
+  });
+  return joined(words);
+}
+
+// What every collective takes is said once.
+bool is_common(parameter name) {
+  for (const form& f : collective_forms())
+    if (!rules_of(f).in.has(name)) return false;
+  return true;
+}
+
+std::string exchanges_of(const call_row& call) {
+  std::vector<std::string> words;
+  for (const exchange_of_counts& e : exchanges_of_counts) {
+    if (call.what == nullptr || call.what->what != e.of || call.what->single || call.what->even) continue;
+    const std::string unless =
+        e.or_this == parameter::unnamed ? "" : fmt::format(" (nor `{}`)", text_of(e.or_this));
+    words.push_back(
+        fmt::format("without `{}`{}: {}", text_of(e.left_out), unless,
+                    is_neighborly(e.of) ? "one along the edges" : fmt::format("one {}", name_of(e.by))));
+  }
+  return joined(words);
+}
+
+std::string row_of(const call_row& call) {
+  std::vector<std::string> in, out;
+  for_each_parameter([&](parameter name) {
+    const bool in_its_place = name == parameter::send_recv_buf && call.takes.buffer == parameter::send_buf;
+    const bool needed = name == call.takes.buffer || in_its_place || needs(call.takes, name, false);
+    const bool said = call.what != nullptr && is_common(name);
+    if (call.takes.in.has(name) && !needed && !said) in.push_back(code(text_of(name)));
+    if (call.takes.out.has(name)) out.push_back(code(text_of(name)));
+  });
+  return fmt::format("| `{}` | {} | {} | {} | {} |\n", call.name, needed_by(call), joined(in), joined(out),
+                     exchanges_of(call));
+}
+
+// How a parameter may be written, as its factories are made from its kind, and as calls take it.
+std::string written(parameter name, const std::vector<call_row>& calls) {
+  bool in = false, out = false;
+  for (const call_row& call : calls)
+    in = in || call.takes.in.has(name), out = out || call.takes.out.has(name);
+  const std::string text = text_of(name);
+  if (name == parameter::request) in = true;    // taken by the i... forms
+  if (name == parameter::statuses) out = true;  // by wait_all() and test_all()
+  if (name == parameter::recv_buf) return "`recv_buf`, `recv_buf_out`";
+  if (name == parameter::status || name == parameter::statuses) return fmt::format("`{0}`, `{0}_out`", text);
+  return joined(in && out ? std::vector{code(text), code(text + "_out")}
+                          : std::vector{code(in ? text : text + "_out")});
+}
+
+}  // namespace
+
+std::string parameters_document() {
+  const std::vector<call_row> calls = all_calls();
+  std::string text = preface;
+  for_each_parameter([&](parameter name) {
+    const parameter_row& row = parameter_table[static_cast<std::size_t>(name)];
+    text += fmt::format("| `{}` | {} | {} |\n", row.name, written(name, calls), row.text);
+  });
+  std::vector<std::string> common;
+  for_each_parameter([&](parameter name) {
+    if (is_common(name)) common.push_back(code(text_of(name)));
+  });
+  std::string intro = calls_preface;
+  intro.replace(intro.find("@common@"), 8, joined(common));
+  text += intro;
+  for (const call_row& call : calls) text += row_of(call);
+  text +=
+      "\n`wait_all` and `test_all` take `statuses` and `statuses_out`, `wait_any` and `test_any` take "
+      "`status` and "
+      "`status_out`.\n";
+  return text;
+}
+
+}  // namespace tutti::tool
