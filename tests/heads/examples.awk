@@ -17,9 +17,9 @@ function close_example() {
   ++n
   sub(/int main\(\)/, "int main(int, char**)", text)
   if (whole) sub(/}\n*$/, "return 0; }\n", text)  # that main() may leave it out is so outside of a namespace only
-  else text = "void example_" n "([[maybe_unused]] communicator& world) {\n" text "}\n"
-  body = body sprintf("%s#line %d \"%s\"\n%s%s", whole ? "namespace program_" n " {\n" : "", first + (whole ? 1 : 0),
-                      FILENAME, text, whole ? "}\n" : "")
+  opening = whole ? "namespace program_" n " {\n" : \
+                    "void example_" n "([[maybe_unused]] communicator& world) {\nusing namespace tutti;\n"
+  body = body sprintf("%s#line %d \"%s\"\n%s}\n", opening, first + 1, FILENAME, text)
   table = table sprintf("    {\"%s\", %d, %s, %s},\n", name, first, whole ? "nullptr" : "&example_" n,
                         whole ? "&program_" n "::main" : "nullptr")
 }
@@ -67,7 +67,7 @@ END {
   if (inside && !failed) no_end()
   if (failed) exit 1
   printf "%s#include \"heads/examples.hpp\"\n", hoisted
-  print "using namespace tutti;\nnamespace {\n" body "}  // namespace"
+  print "namespace {\nusing tutti::communicator;\n" body "}  // namespace"
   print "#line 1 \"examples\""
   print "const std::vector<example> examples = {\n" table "};"
   print "const std::vector<std::string> sources = {\n" list "};"
