@@ -57,22 +57,34 @@ inline costs read_costs(const std::string& file) {
   return all;
 }
 
+/// How a program is started: what stands before valgrind (a launcher), what is told to valgrind, and what
+/// follows the program's arguments.
+struct start {
+  std::string before, options, after;
+};
+
 /// Empty where valgrind cannot be run.
-inline costs run_counted(const std::string& command) {
+inline costs run_counted(const std::string& command, const start& how = {}) {
   const std::string file =
       (std::filesystem::temp_directory_path() / ("tutti-callgrind-" + std::to_string(getpid()))).string();
-  const std::string all = "valgrind --tool=callgrind '--callgrind-out-file=" + file + "' " + command;
+  const std::string all = how.before + " valgrind --tool=callgrind '--callgrind-out-file=" + file + "' " +
+                          how.options + " " + command + " " + how.after;
   const int status = std::system((all + " > /dev/null 2>&1").c_str());
   costs counted = status == 0 ? read_costs(file) : costs{};
   std::remove(file.c_str());
   return counted;
 }
 
-/// What one call costs on one rank. `command` ends where the number of calls goes.
-inline std::map<std::string, double> per_call(const std::string& command, int ranks) {
+/// What one call costs on one rank. `command` ends where the number of calls goes, and so does what follows
+/// it, where something does.
+inline std::map<std::string, double> per_call(const std::string& command, int ranks, const start& how = {}) {
   constexpr long n = 1000;
-  const costs few = run_counted(command + std::to_string(n)),
-              many = run_counted(command + std::to_string(11 * n));
+  const auto run = [&](long calls) {
+    const std::string number = std::to_string(calls);
+    return run_counted(command + number,
+                       {how.before, how.options, how.after.empty() ? "" : how.after + number});
+  };
+  const costs few = run(n), many = run(11 * n);
   std::map<std::string, double> each;
   for (const auto& [function, instructions] : many) {
     const auto before = few.find(function);

@@ -19,7 +19,28 @@ using namespace tutti;
 
 void use(const std::vector<double>& v) { asm volatile("" : : "g"(v.data()) : "memory"); }
 
-void collectives(const communicator& world, const std::string& what, long calls) {
+// As in overhead_native.
+extern "C" [[gnu::noinline]] void counted_send(const communicator& world, std::span<const double> one) {
+  world.send(send_buf(one), destination(1));
+}
+
+void sends(communicator& world, long calls) {
+  double x = 0;
+  const std::span<double> one(&x, 1);
+  for (long i = 0; i < calls; ++i) {
+    if (world.rank() == 0)
+      counted_send(world, one);
+    else
+      world.recv(recv_buf(one), source(0));
+    if (i % 8 != 0) continue;
+    if (world.rank() == 0)
+      world.recv(recv_buf(one), source(1));
+    else
+      world.send(send_buf(one), destination(0));
+  }
+}
+
+void make_calls(communicator& world, const std::string& what, long calls) {
   const auto p = static_cast<std::size_t>(world.size());
   std::vector<double> mine(p), all(p);
   std::vector<int> counts(p, 1), displs(p);
@@ -42,6 +63,8 @@ void collectives(const communicator& world, const std::string& what, long calls)
                       recv_counts(counts), recv_displs(displs));
       use(all);
     }
+  else if (what == "send")
+    sends(world, calls);
   else
     for (long i = 0; i < calls; ++i) {
       world.bcast(send_recv_buf(sum), send_recv_count(1));
@@ -49,11 +72,15 @@ void collectives(const communicator& world, const std::string& what, long calls)
     }
 }
 
-// Instructions of one call on one rank; -1 where nothing could be counted.
-long counted(const std::string& command) {
+// Instructions of one call on rank 0 of a job; -1 where nothing could be counted.
+long counted(const std::string& mpi, const std::string& what, const std::string& command) {
+  const bool two = what == "send" || what == "allgatherv";
   double sum = 0;
-  const auto each = per_call(command, 1);
-  for (const auto& [function, instructions] : each) sum += instructions;
+  const start pair{"mpirun." + mpi + (mpi == "openmpi" ? " --oversubscribe" : "") + " -n 1",
+                   what == "send" ? "--toggle-collect=counted_send" : "", ": -n 1 " + command};
+  const auto each = per_call(command, 1, two ? pair : start{});
+  for (const auto& [function, instructions] : each)
+    if (!two || function.rfind("in ", 0) != 0) sum += instructions;
   return each.empty() ? -1 : std::lround(sum);
 }
 
@@ -62,7 +89,7 @@ long counted(const std::string& command) {
 void call_in_front(const std::string& what, long calls) {
   run_options o;
   o.engine = "mpi";
-  tutti::run(o, [&](communicator& world) { collectives(world, what, calls); });
+  tutti::run(o, [&](communicator& world) { make_calls(world, what, calls); });
 }
 
 nlohmann::ordered_json measure_in_front(const std::string& me) {
@@ -75,9 +102,8 @@ nlohmann::ordered_json measure_in_front(const std::string& me) {
     if (access(alone.c_str(), X_OK) != 0) continue;
     setenv("TUTTI_MPI", mpi, 1);
     for (const std::string what : calls_in_front) {
-      if (what == "send") continue;
-      const long with = counted(me + " --in-front " + what + " --calls "),
-                 without = counted(alone + " " + what + " ");
+      const long with = counted(mpi, what, me + " --in-front " + what + " --calls "),
+                 without = counted(mpi, what, alone + " " + what + " ");
       all[mpi][what] = {{"instructions", with - without}, {"native", without}, {"with_tutti", with}};
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What tutti's calls take in front of MPI's: the same call by tutti and by hand (bench/mpi/overhead_native),
-// counted in the same way on both MPIs.
+// counted in the same way on both MPIs. One rank is counted whole; of two ranks, where MPI waits for as long
+// as the other takes, only what is not MPI's.
 #pragma once
 
 #include <string>
@@ -10,8 +11,7 @@
 
 namespace bench {
 
-/// "allreduce", "allgatherv", "alltoallv", "bcast" (8 bytes, all counts given, buffers passed, one rank), or
-/// "send" (8 bytes, rank 0 of two).
+/// Of 8 bytes, all counts given, buffers passed. allgatherv and send are of two ranks.
 inline constexpr const char* calls_in_front[] = {"allreduce", "allgatherv", "alltoallv", "bcast", "send"};
 
 /// Makes the call so often, over MPI.
