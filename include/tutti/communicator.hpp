@@ -295,7 +295,7 @@ class communicator : public collectives<communicator>, public messages<communica
   ///
   /// Exchange of counts: none.
   ///
-  /// Throws usage_error on rank 0, and there alone, where none of these three is given.
+  /// Throws usage_error, on every rank that gives none of these three.
   ///
   /// ```cpp
   /// int mine = world.rank() + 1;  // as many elements as this rank has

@@ -190,12 +190,11 @@ void own_blocks_that_differ(const communicator& world) {
 void no_identity(const communicator& world) {
   const auto first = [](int a, int) { return a; };
   std::vector<int> v{4};
-  if (world.size() == 1) {
-    check.throws<usage_error>([&] { (void)world.exscan(send_buf(v), op(first)); },
-                              {"exscan", "values_on_rank_0", "rank 0"});
-    check.throws<usage_error>([&] { (void)world.exscan_single(send_buf(4), op(first)); },
-                              {"exscan_single", "values_on_rank_0"});
-  }
+  const std::string me = "rank " + std::to_string(world.rank());
+  check.throws<usage_error>([&] { (void)world.exscan(send_buf(v), op(first)); },
+                            {"exscan", "values_on_rank_0", me.c_str()});
+  check.throws<usage_error>([&] { (void)world.exscan_single(send_buf(4), op(first)); },
+                            {"exscan_single", "values_on_rank_0", me.c_str()});
   check.equal(world.exscan(send_buf(v), op(first), values_on_rank_0(9)).front(), world.rank() == 0 ? 9 : 4);
   std::vector<int> kept{5};
   world.exscan(send_buf(v), op(first), recv_buf(kept));

@@ -137,10 +137,10 @@ class frame : public frame_of<F, T, Args...>::base {
   void require_identity(const call_site& s) {
     if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
       using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
-      if (!has_identity<T, function> && s.rank == 0)
+      if constexpr (!has_identity<T, function>)  // on all ranks, so that none waits for the others
         refuse_call(s, values_on_rank_0,
                     "is missing: nothing is known that the operator could give to rank 0",
-                    "pass values_on_rank_0(...), or a recv_buf whose values stay there");
+                    "pass values_on_rank_0(...) on all ranks, or a recv_buf whose values stay there");
     }
   }
   void require_buffer(const call_site& s) {
