@@ -1,58 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages whose buffers hold items of a layout: every form, either side or both, counts in items, what lies
-// between the pieces left alone, and what is refused.
+// between the pieces left alone.
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
 #include "support/program.hpp"
+#include "support/strided.hpp"
 
 using namespace tutti;
 using tests::check;
+using tests::dense, tests::interleaved, tests::ints, tests::made_by, tests::ring, tests::strided, tests::wide;
 
 namespace {
-
-using ints = std::vector<int>;
-
-constexpr int canary = -77;
-
-// An item is two ints, `gap` ints apart, and the next begins `step` ints on.
-struct strided {
-  int gap, step;
-  layout item() const {
-    return layout::vector(2, 1, gap, type_of<int>()).resized(static_cast<std::size_t>(step) * sizeof(int));
-  }
-  std::size_t room(int items) const {
-    return items == 0 ? 0 : static_cast<std::size_t>((items - 1) * step + gap + 1);
-  }
-  // A buffer with these elements in its items, and `more` canaries after them.
-  ints spread(const ints& dense, std::size_t more = 3) const {
-    const int items = static_cast<int>(dense.size() / 2);
-    ints v(room(items) + more, canary);
-    for (int i = 0; i < items; ++i) {
-      v[static_cast<std::size_t>(i * step)] = dense[static_cast<std::size_t>(2 * i)];
-      v[static_cast<std::size_t>(i * step + gap)] = dense[static_cast<std::size_t>(2 * i + 1)];
-    }
-    return v;
-  }
-  // One that is large enough, to receive into.
-  ints blank(int items, std::size_t more = 3) const { return ints(room(items) + more, canary); }
-};
-
-constexpr strided wide{3, 5}, interleaved{3, 1}, dense{1, 2};
-
-struct ring {
-  int p, me, right, left;
-  explicit ring(const communicator& comm)
-      : p(comm.size()), me(comm.rank()), right((me + 1) % p), left((me + p - 1) % p) {}
-};
-
-// What rank r sends: `items` items.
-ints made_by(int r, int items, int round = 0) {
-  ints v(static_cast<std::size_t>(2 * items));
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] = 100000 * r + 10000 * round + static_cast<int>(i);
-  return v;
-}
 
 // --- what is sent ---
 
@@ -140,7 +100,7 @@ void received(const communicator& world) {
       {  // shorter than what might come
         auto under_way = send();
         ints got = s.blank(n + 4), expected = s.spread(made_by(r.left, n));
-        expected.resize(got.size(), canary);
+        expected.resize(got.size(), tests::canary);
         long count = -1;
         world.recv(recv_type(item), recv_buf(got), recv_count(n + 4), source(r.left));
         check.equal(got, expected);
@@ -177,8 +137,8 @@ void received_again(const communicator& world) {
   for (int n : {3, 1500, 0, 2}) {
     const ints mine = made_by(r.me, n, n % 7);
     ints expected = wide.spread(made_by(r.left, n, n % 7));
-    expected.resize(got.size(), canary);
-    got.assign(got.size(), canary);
+    expected.resize(got.size(), tests::canary);
+    got.assign(got.size(), tests::canary);
     counted = got;
     any.start();
     most.start();
@@ -219,7 +179,7 @@ void exchanged(const communicator& world) {
     for (const strided& s : {wide, dense}) {  // in place
       ints both = s.spread(made_by(r.me, n + 1));
       ints expected = s.spread(made_by(r.left, n));
-      expected.resize(both.size(), canary);
+      expected.resize(both.size(), tests::canary);
       if (const ints own = s.spread(made_by(r.me, n + 1)); true)  // what is beyond the message stays
         for (std::size_t i = static_cast<std::size_t>(n * s.step); i < own.size(); ++i) expected[i] = own[i];
       int count = -1;
@@ -234,7 +194,7 @@ void exchanged(const communicator& world) {
     ints expected = wide.spread(made_by(r.me, r.p));
     const ints theirs = wide.spread(made_by(r.left, r.left), 0);
     for (std::size_t i = 0; i < theirs.size(); ++i)
-      if (theirs[i] != canary) expected[i] = theirs[i];
+      if (theirs[i] != tests::canary) expected[i] = theirs[i];
     check.equal(both, expected);
   }
 }
@@ -292,110 +252,6 @@ void asked(const communicator& world) {
   check.that(of_sent == type_of<double>() && of_received == type_of<float>());
 }
 
-// --- what is refused ---
-
-template <class Error, class Call>
-void refused(Call&& call, std::initializer_list<const char*> words,
-             const std::source_location& at = std::source_location::current()) {
-  check.throws<Error>(call, words, at);
-}
-
-void refused_to_send(const communicator& world) {
-  const ring r(world);
-  const ints mine = wide.spread(made_by(r.me, 3), 0);
-  const layout item = wide.item();
-  const layout before = layout::indexed({{0, 1}, {-1, 1}}, type_of<int>());
-  const auto to = [&] { return destination(r.right); };
-  refused<usage_error>([&] { world.send(send_buf(mine), send_type(item), send_count(4), to()); },
-                       {"send", "send_count", "4 items reach to byte"});
-  refused<usage_error>([&] { (void)world.isend(send_buf(mine), send_type(item), send_count(-1), to()); },
-                       {"isend", "send_count", "negative"});
-  refused<usage_error>(
-      [&] { (void)world.send_init(send_buf(mine), send_type(item), send_count(0x7fffffffffffffff), to()); },
-      {"send_init", "send_count", "memory"});
-  refused<usage_error>([&] { world.bsend(send_buf(mine), send_type(before), send_count(1), to()); },
-                       {"bsend", "send_type", "4 bytes before"});
-  ints both = mine;
-  refused<usage_error>(
-      [&] { world.sendrecv(send_recv_buf(both), send_recv_type(item), send_count(1), recv_count(4), to()); },
-      {"sendrecv", "send_recv_buf", "reach"});
-  check.equal(both, mine);
-}
-
-// Each of these leaves the message and the buffer, but for the one that is cut short.
-void refused_to_receive(const communicator& world) {
-  const ring r(world);
-  const layout item = wide.item();
-  const auto from = [&] { return source(r.left); };
-  for (int n : {3, 1001}) {
-    const ints mine = made_by(r.me, n), odd(mine.begin(), mine.end() - 1);
-    auto under_way = world.isend(send_buf(mine), destination(r.right));
-    ints few = wide.blank(n, 0);
-    few.pop_back();
-    const ints untouched = few;
-    refused<usage_error>([&] { world.recv(recv_buf(few), recv_type(item), from()); },
-                         {"recv", "recv_buf", "reach to byte"});
-    refused<usage_error>([&] { world.recv(recv_buf(few), recv_type(item), recv_count(n), from()); },
-                         {"recv", "recv_buf", "reach to byte"});
-    auto coming = world.irecv(recv_buf(few), recv_type(item), from());
-    refused<usage_error>([&] { coming.wait(); }, {"irecv", "recv_buf"});
-    const layout three = layout::contiguous(3, type_of<int>()).resized(16);
-    if (2 * n % 3 != 0)
-      refused<mismatch_error>([&] { world.recv(recv_buf(few), recv_type(three), from()); },
-                              {"recv", "no whole number"});
-    refused<mismatch_error>([&] { world.recv(recv_buf(few), recv_type(layout()), from()); },
-                            {"recv", "recv_type"});
-    check.equal(few, untouched);
-    check.equal(world.recv<int>(from()), made_by(r.left, n));
-    under_way.wait();
-
-    under_way = world.isend(send_buf(odd), destination(r.right));
-    refused<mismatch_error>([&] { world.recv(recv_buf(few), recv_type(item), from()); },
-                            {"recv", "no whole number"});
-    check.equal(world.recv<int>(from()).size(), odd.size());
-    under_way.wait();
-
-    // A prepared receive that was refused has nothing to unpack, and is used again.
-    auto again = world.recv_init(recv_buf(few), recv_type(item), from());
-    for (int round = 0; round < 2; ++round) {
-      world.bsend(send_buf(made_by(r.me, n - 1, round)), destination(r.right));
-      again.start();
-      again.wait();
-      world.bsend(send_buf(mine), destination(r.right));
-      few = untouched;
-      again.start();
-      refused<usage_error>([&] { again.wait(); }, {"recv_init", "recv_buf"});
-      again.wait();
-      check.equal(few, untouched);
-      check.equal(world.recv<int>(from()), made_by(r.left, n));
-    }
-
-    under_way = world.isend(send_buf(mine), destination(r.right));
-    refused<truncation_error>([&] { world.recv(recv_buf(few), recv_type(item), recv_count(n - 1), from()); },
-                              {"recv", "recv_count"});
-    check.equal(few, untouched);
-    under_way.wait();
-  }
-}
-
-// A prepared call is not started again before somebody has waited for it: what has come would be lost, and
-// what is sent would be packed over.
-void refused_to_start(const communicator& world) {
-  const ring r(world);
-  const layout item = wide.item();
-  ints mine = wide.spread(made_by(r.me, 900)), got = wide.blank(900);
-  auto sending = world.send_init(send_buf(mine), send_type(item), send_count(900), destination(r.right));
-  auto receiving = world.recv_init(recv_buf(got), recv_type(item), source(r.left));
-  receiving.start();
-  refused<usage_error>([&] { receiving.start(); }, {"recv_init", "under way"});
-  sending.start();
-  mine.assign(mine.size(), canary);
-  refused<usage_error>([&] { sending.start(); }, {"send_init", "under way"});
-  receiving.wait();
-  sending.wait();
-  check.equal(got, wide.spread(made_by(r.left, 900)));
-}
-
 void nobody(const communicator& world) {
   const layout item = wide.item();
   ints v = wide.blank(2);
@@ -425,9 +281,6 @@ int main(int argc, char** argv) {
     run("exchanged", exchanged);
     run("found_first", found_first);
     run("asked", asked);
-    run("refused_to_send", refused_to_send);
-    run("refused_to_receive", refused_to_receive);
-    run("refused_to_start", refused_to_start);
     run("nobody", nobody);
   });
 }
