@@ -40,7 +40,8 @@ class [[nodiscard]] message {
   tutti::status status() const noexcept { return tutti::status(what_); }  ///< whose it is, and how long
   bool valid() const noexcept { return static_cast<bool>(where_); }  ///< whether it is still to be received
 
-  /// As communicator's, without source and tag: `recv<T>([recv_buf], [recv_count(_out)], [status(_out)])`.
+  /// As communicator's, without source and tag: `recv<T>([recv_buf], [recv_count(_out)], [recv_type(_out)],
+  /// [status(_out)])`.
   template <class T = void, class... Args>
   auto recv(Args&&... args) {
     return detail::post<form(detail::mode::blocking, false), T>(*this,

@@ -30,12 +30,13 @@ class messages {
  public:
   /// Sends elements to one rank.
   ///
-  /// `send(send_buf(v), destination(r), [send_count(_out)], [tag], [send_mode])`
+  /// `send(send_buf(v), destination(r), [send_count(_out)], [send_type(_out)], [tag], [send_mode])`
   ///
   /// All of v, or the first send_count; v may be changed when the call returns. A standard send of more than
   /// a few KiB may wait for the receive. ssend waits for it always, bsend never: the library keeps a copy;
   /// rsend promises that it was begun. They are send_mode(send_modes::synchronous), buffered, ready. tag
-  /// left out: default_tag(). To rank::null nothing is sent.
+  /// left out: default_tag(). To rank::null nothing is sent. With send_type(l) v holds items of that layout,
+  /// of which send_count, then to be given, are sent; those with gaps are packed first, a copy more.
   ///
   /// Throws usage_error, and sends nothing, where there is no such rank, no such tag on this engine, or the
   /// count is beyond v; peer_error, deadlock_error.
@@ -111,18 +112,20 @@ class messages {
 
   /// Receives a message.
   ///
-  /// `recv<T>([source], [tag], [recv_buf], [recv_count(_out)], [status(_out)])`
+  /// `recv<T>([source], [tag], [recv_buf], [recv_count(_out)], [recv_type(_out)], [status(_out)])`
   ///
   /// From any source and of any tag, unless they are given. T may be left out where recv_buf has a type. The
   /// message is as long as it is, and recv_buf is resized as its policy says; one that is longer than the
   /// message is written at its beginning, and recv_count_out() or the status tell how far. recv_count(n)
   /// says how much may come at most, and lets the message go straight to its place. recv_single is one
-  /// element, and returns a T. From rank::null comes an empty message.
+  /// element, and returns a T. From rank::null comes an empty message. With recv_type(l) a recv_buf that is
+  /// not resized is given, recv_count(_out) counts items of that layout, and what lies between their pieces
+  /// is not touched.
   ///
   /// Throws usage_error where there is no such rank or tag, or recv_buf is too small (then the message
   /// stays, and can be received again); truncation_error where it is longer than recv_count (it is used up,
-  /// nothing is written); mismatch_error where it is not a whole number of elements (it stays); peer_error,
-  /// deadlock_error.
+  /// nothing is written); mismatch_error where it is not a whole number of elements, or items (it stays);
+  /// peer_error, deadlock_error.
   ///
   /// ```cpp
   /// world.bsend(send_buf({0.5, 1.5}), destination(world.rank()), tag(1));
@@ -238,7 +241,8 @@ class messages {
   /// Sends one message and receives another, whichever way the peers do it.
   ///
   /// `sendrecv([T], send_buf(v), destination, [source], [tag or send_tag, recv_tag], [recv_buf],
-  /// [send_count(_out)], [recv_count(_out)], [status(_out)])`, in place `send_recv_buf(v)`
+  /// [send_count(_out)], [recv_count(_out)], [send_type(_out)], [recv_type(_out)], [status(_out)])`, in place
+  /// `send_recv_buf(v), [send_recv_type(_out)]`
   ///
   /// What is received is of the type of recv_buf, or T, or else of what is sent. Left out, source is any and
   /// recv_tag is any, send_tag default_tag(); tag(t) is both. In place v is sent, and then is what was

@@ -6,6 +6,8 @@
 #include <new>
 #include <string>
 
+#include "tutti/core/mail.hpp"
+
 namespace tutti::detail {
 
 // --- one side ---
@@ -51,7 +53,7 @@ void staging::open(side& s, parameter buffer, parameter type, const layout& item
   s.highest_ = item.highest();
 }
 
-void staging::settle(const call_site& where, std::size_t size, std::size_t align, bool whole) {
+void staging::settle(caller where, std::size_t size, std::size_t align, bool whole) {
   unit_ = size;
   for (side* s : {&in, &out}) {
     if (s->item_ == nullptr || s->item_->size() % size == 0) continue;
@@ -94,7 +96,7 @@ void staging::complain() const {
 }
 
 // Throws where some of these items lie outside of the container.
-void staging::check_reach(const call_site& where, parameter name, const side& s, const block& b) {
+void staging::check_reach(caller where, parameter name, const side& s, const block& b) {
   if (b.count == 0 || s.item_->size() == 0) return;
   std::size_t last = 0, items = 0;
   const bool far = __builtin_add_overflow(b.at, b.count - 1, &items) ||
@@ -115,7 +117,7 @@ void staging::check_reach(const call_site& where, parameter name, const side& s,
 
 // --- what is sent ---
 
-void staging::send_run(const call_site& where, parameter name, long long elements, std::size_t blocks) {
+void staging::send_run(caller where, parameter name, long long elements, std::size_t blocks) {
   if (elements < 0) return;
   keep([&] {
     std::size_t all = 0;
@@ -153,7 +155,7 @@ void staging::send_blocks(const call_site& where, parameter counts_name, const c
   });
 }
 
-long long staging::scaled(const call_site& where, parameter name, long long number, const side& s) {
+long long staging::scaled(caller where, parameter name, long long number, const side& s) {
   long long elements = -1;
   if (number < 0) return number;
   keep([&] {
@@ -187,8 +189,7 @@ void staging::scale(const call_site& where, parameter name, const counts_view& n
 
 // --- what is received ---
 
-std::size_t staging::items(const call_site& where, parameter name, std::size_t elements,
-                           const side& s) const {
+std::size_t staging::items(caller where, parameter name, std::size_t elements, const side& s) const {
   if (s.per_ == 0 ? elements != 0 : elements % s.per_ != 0)
     refuse_call(where, name,
                 std::to_string(elements * unit_) + " bytes are no whole number of items of " +
@@ -197,10 +198,14 @@ std::size_t staging::items(const call_site& where, parameter name, std::size_t e
   return s.per_ == 0 ? 0 : elements / s.per_;
 }
 
-void staging::receive_run(const call_site& where, side& s, std::size_t elements) {
+void staging::receive_run(caller where, side& s, std::size_t elements) {
   const block run{0, items(where, s.type_, elements, s)};
   check_reach(where, s.buffer_, s, run);
   s.written_ = {run};
+}
+
+void staging::arrived(side& s, std::size_t bytes) noexcept {
+  if (!s.written_.empty() && s.per_ != 0) s.written_[0].count = bytes / (s.per_ * s.unit_);
 }
 
 namespace {
@@ -264,21 +269,23 @@ namespace {
 
 class staged_call final : public pending {
  public:
-  staged_call(staging& stage, pending_call inner) noexcept : stage_(stage), inner_(std::move(inner)) {}
+  staged_call(staging& stage, pending_call inner, bool is_message, bool started) noexcept
+      : stage_(stage), inner_(std::move(inner)), is_message_(is_message), under_way_(started) {}
 
   void start() override {
-    // While a run is under way nothing may be packed over what it sends; the start is refused below.
-    if (!under_way_ || test()) stage_.pack();
+    // While a run is under way nothing may be packed over what it sends; the start is refused below. So it is
+    // of a message until somebody has waited for it, since what has come would be lost.
+    if (!under_way_ || (!is_message_ && test())) stage_.pack();
     inner_->start();
     under_way_ = true;
   }
   bool test() override {
-    if (!inner_->test()) return false;
-    arrive();
-    return true;
+    const bool over = unless_failed([&] { return inner_->test(); });
+    if (over) arrive();
+    return over;
   }
   void wait() override {
-    inner_->wait();
+    unless_failed([&] { return inner_->wait(), true; });
     arrive();
   }
   void dismiss() noexcept override {
@@ -294,27 +301,36 @@ class staged_call final : public pending {
   }
   const envelope* found() const noexcept override { return inner_->found(); }
 
-  void begun() noexcept { under_way_ = true; }
-
  private:
   ~staged_call() = default;
+  // A run that failed has nothing to unpack, then or later.
+  template <class Ask>
+  bool unless_failed(const Ask& ask) {
+    try {
+      return ask();
+    } catch (...) {
+      under_way_ = false;
+      throw;
+    }
+  }
   void arrive() noexcept {
-    if (under_way_) stage_.unpack();
+    if (!under_way_) return;
     under_way_ = false;
+    if (const envelope* came = inner_->found()) staging::arrived(stage_.out, came->bytes);
+    stage_.unpack();
   }
 
   staging& stage_;
   pending_call inner_;
-  bool under_way_ = false;
+  const bool is_message_;
+  bool under_way_;
 };
 
 }  // namespace
 
-pending_call staging::watch(pending_call inner, bool started) {
+pending_call staging::watch(pending_call inner, bool is_message, bool started) {
   if (!in.dense_ && !out.dense_) return inner;
-  auto* made = new staged_call(*this, std::move(inner));
-  if (started) made->begun();
-  return pending_call(made);
+  return pending_call(new staged_call(*this, std::move(inner), is_message, started));
 }
 
 }  // namespace tutti::detail

@@ -30,13 +30,12 @@ constexpr bool has_rank_counts(collective what) {
          what == collective::alltoallv || is_neighborly(what);
 }
 /// Where a call takes a buffer it takes its layout.
-constexpr void add_types(rules& r, form f) {
+constexpr void add_types(rules& r, bool combines) {
   using enum parameter;
-  if (f.single || f.what == collective::barrier || f.what == collective::alltoallw) return;
   parameter_set types;
   if (r.in.has(send_buf)) types.add(send_type);
   if (r.out.has(recv_buf)) types.add(recv_type);
-  if (r.in.has(send_recv_buf) || combines(f.what)) types.add(send_recv_type);
+  if (r.in.has(send_recv_buf) || combines) types.add(send_recv_type);
   r.in = r.in | types;
   r.out = r.out | types;
 }
@@ -125,7 +124,8 @@ constexpr rules rules_without_types(form f) {
 
 constexpr rules rules_of(form f) {
   rules r = rules_without_types(f);
-  add_types(r, f);
+  if (!f.single && f.what != collective::barrier && f.what != collective::alltoallw)
+    add_types(r, combines(f.what));
   return r;
 }
 
@@ -210,7 +210,8 @@ constexpr parameter length_needed(rules r, parameter type, bool in_place, parame
   if (in_place && r.in.has(recv_counts)) return r.in.has(root) ? send_count : unnamed;
   for (parameter name : {send_count, send_recv_count, recv_count})
     if (given.has(name) && (name != recv_count || !r.in.has(send_count))) return unnamed;
-  return type == send_type && r.in.has(send_count) ? send_count : send_recv_count;
+  return (type == send_type && r.in.has(send_count)) || !r.in.has(send_recv_count) ? send_count
+                                                                                   : send_recv_count;
 }
 
 constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const seen_argument* arguments,

@@ -75,6 +75,15 @@ class held_frame final : public held_call<typename Frame::result_type> {
   Frame frame;
 };
 
+/// A call that is begun or prepared; with layouts, under the eyes of its frame.
+template <bool Typed, class Frame>
+pending_call begun(Frame& frame, pending_call made) {
+  if constexpr (Typed)
+    return frame.watch(std::move(made));
+  else
+    return made;
+}
+
 // Owning arguments of const objects are never written: those would be out parameters, which the caller makes
 // anew.
 template <class A>

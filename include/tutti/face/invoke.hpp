@@ -8,15 +8,6 @@
 
 namespace tutti::detail {
 
-/// A call that is begun or prepared; with layouts, under the eyes of its frame.
-template <bool Typed, class Frame>
-pending_call begun(Frame& frame, pending_call made) {
-  if constexpr (Typed)
-    return frame.watch(std::move(made));
-  else
-    return made;
-}
-
 /// Carries out a call that was judged to be right, on elements of type T.
 template <form F, class T, class Communicator, class... Args>
 auto invoke_judged(const call_site& site, const Communicator& comm, Args&&... args) {

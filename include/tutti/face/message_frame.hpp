@@ -24,6 +24,7 @@ struct message_frame_of {
 /// T: the type of what is received.
 template <message_form F, class T, class... Args>
 class message_frame : public message_frame_of<F, T, Args...>::base {
+ protected:
   using enum parameter;
   using base = typename message_frame_of<F, T, Args...>::base;
   friend base;
@@ -72,6 +73,17 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
 
   caller site() const noexcept { return {where_, F}; }
 
+  // To whom, without contents.
+  letter addressed(int usual_tag) noexcept {
+    letter l;
+    l.operation = written(F);
+    l.destination = data<destination>();
+    l.tag = given_or<send_tag, tag>(usual_tag);
+    l.mode = usual_mode();
+    if constexpr (has<send_mode>) l.mode = data<send_mode>();
+    return l;
+  }
+
   // Asked once the length is known. A refusal leaves the message.
   static void* room(void* state, const envelope& what) {
     auto& self = *static_cast<message_frame*>(state);
@@ -103,12 +115,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
       check_within(site(), send_count, n, holds);
     }
     this->template put_count<send_count>(site(), n);
-    letter l;
-    l.operation = written(F);
-    l.destination = data<destination>();
-    l.tag = given_or<send_tag, tag>(usual_tag);
-    l.mode = usual_mode();
-    if constexpr (has<send_mode>) l.mode = data<send_mode>();
+    letter l = addressed(usual_tag);
     l.data = data_of(buffer);
     l.bytes = n * sizeof(*data_of(buffer));
     return l;

@@ -28,18 +28,21 @@ constexpr rules rules_of(message_form f) {
       r.out = r.out | parameter_set{recv_buf, recv_count};
     }
   }
+  if (!f.single) add_types(r, false);
   if (f.how == mode::nonblocking && (f.receives() || f.sends())) r.in.add(request);
   return r;
 }
 
-// What is received tells; what is sent in the same call may be of another type.
+// What is received tells; what is sent in the same call may be of another type, and so may what has a layout.
 template <message_form F, class T, class... Args>
 struct element_in<F, T, Args...> {
   using type = typename first_told<T, typename told<parameter::recv_buf, Args>::type...,
                                    typename told<parameter::send_recv_buf, Args>::type...,
                                    typename told<parameter::send_buf, Args>::type...>::type;
   template <class A>
-  using for_argument = std::conditional_t<parameter_of<A> == parameter::send_buf, void, type>;
+  using for_argument = std::conditional_t<parameter_of<A> == parameter::send_buf ||
+                                              has_layout(types_given<Args...>(), parameter_of<A>),
+                                          void, type>;
 };
 
 }  // namespace tutti::detail

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tutti/face/held_frame.hpp"
-#include "tutti/face/message_frame.hpp"
+#include "tutti/face/typed_message.hpp"
 
 namespace tutti::detail {
 
@@ -90,32 +90,36 @@ auto carry_out(Communicator& comm, Frame& f) {
 template <message_form F, class T, class Communicator, class... Args>
 auto post_judged(Communicator& comm, Args&&... args) {
   [[maybe_unused]] core& where = comm.native();
+  if constexpr (asks_layouts<std::remove_cvref_t<Args>...>)
+    (tell_layout_in_message<T, std::remove_cvref_t<Args>...>(without_const(args)), ...);
+  constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
   if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
-    message_frame<F, T, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
+    message_frame_for<F, T, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
     return carry_out<F>(comm, f);
   } else {
-    using held = held_frame<message_frame<F, T, std::remove_cvref_t<Args>...>>;
+    using held = held_frame<message_frame_for<F, T, std::remove_cvref_t<Args>...>>;
     auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
     auto& f = kept->frame;
     if constexpr (F.sends()) {
       const letter out = f.outgoing(comm.default_tag());
       if constexpr (F.how == mode::nonblocking) {
         return begin_call(
-            std::move(kept), [&] { return start_send(where, out); }, without_const(args)...);
+            std::move(kept), [&] { return begun<typed>(f, start_send(where, out)); }, without_const(args)...);
       } else {
-        auto prepared = prepare_send(where, out);
+        auto prepared = begun<typed>(f, prepare_send(where, out));
         return plan<typename held::result_type>(std::move(kept), std::move(prepared));
       }
     } else {
       const reception in = f.incoming();
       if constexpr (F.matched) {
         return begin_call(
-            std::move(kept), [&] { return comm.start_receive(in); }, without_const(args)...);
+            std::move(kept), [&] { return begun<typed>(f, comm.start_receive(in)); }, without_const(args)...);
       } else if constexpr (F.how == mode::nonblocking) {
         return begin_call(
-            std::move(kept), [&] { return start_receive(where, in); }, without_const(args)...);
+            std::move(kept), [&] { return begun<typed>(f, start_receive(where, in)); },
+            without_const(args)...);
       } else {
-        auto prepared = prepare_receive(where, in);
+        auto prepared = begun<typed>(f, prepare_receive(where, in));
         return plan<typename held::result_type>(std::move(kept), std::move(prepared));
       }
     }

@@ -65,12 +65,12 @@ class staging {
                    std::size_t bytes);
   /// How long the elements of this call are: `size` bytes, or one byte where an item is not a whole number of
   /// those; where `whole`, that is a fault. `align`: what elements of `size` bytes need.
-  void settle(const call_site&, std::size_t size, std::size_t align, bool whole);
+  void settle(caller, std::size_t size, std::size_t align, bool whole);
   /// Elements are bytes.
   bool in_bytes() const noexcept { return in_bytes_; }
 
   /// What is sent: so many elements (negative: the frame refuses them), told by parameter `name`.
-  void send_run(const call_site&, parameter name, long long elements, std::size_t blocks);
+  void send_run(caller, parameter name, long long elements, std::size_t blocks);
   /// Blocks of items; fills what the frame is given in place of the lists. Null: no displacements.
   void send_blocks(const call_site&, parameter counts_name, const counts_view& counts, parameter displs_name,
                    const counts_view* displs, std::vector<std::size_t>& scaled,
@@ -79,16 +79,18 @@ class staging {
   void keep_received() noexcept { keeps_ = true; }
 
   /// What is received into a side, in elements. Throws where it is not whole items, or beyond the buffer.
-  void receive_run(const call_site&, side&, std::size_t elements);
-  /// The same of blocks. Returns their displacements in elements.
+  void receive_run(caller, side&, std::size_t elements);
+  /// Of a run received into a side so much came, in whole items: not more than there was room for.
+  static void arrived(side&, std::size_t bytes) noexcept;
+  /// receive_run() of blocks. Returns their displacements in elements.
   counts_view receive_blocks(const call_site&, side&, const counts_view& elements, const counts_view* displs);
 
   /// Numbers of items as the frame is to see them: of elements. A negative one stays itself.
-  long long scaled(const call_site&, parameter name, long long number, const side&);
+  long long scaled(caller, parameter name, long long number, const side&);
   void scale(const call_site&, parameter name, const counts_view& numbers, const side&,
              std::vector<std::size_t>& to);
   /// Numbers of elements as the caller is to see them. Throws where these are not whole items.
-  std::size_t items(const call_site&, parameter name, std::size_t elements, const side&) const;
+  std::size_t items(caller, parameter name, std::size_t elements, const side&) const;
 
   /// Throws the fault that was kept, if there is one.
   void complain() const;
@@ -97,14 +99,14 @@ class staging {
   void unpack() const noexcept;  ///< after it
   /// The call under way, or prepared, which is packed when it starts and unpacked when it is complete. The
   /// staging must stay until it is dismissed.
-  pending_call watch(pending_call inner, bool started);
+  pending_call watch(pending_call inner, bool is_message, bool started);
 
   side in, out;
 
  private:
   template <class Check>
   void keep(Check&& check);
-  static void check_reach(const call_site&, parameter name, const side&, const block&);
+  static void check_reach(caller, parameter name, const side&, const block&);
 
   std::size_t unit_ = 1;
   bool in_bytes_ = false, keeps_ = false;

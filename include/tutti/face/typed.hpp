@@ -291,7 +291,9 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     if (F.how != mode::persistent) stage_.pack();
     return call_;
   }
-  pending_call watch(pending_call made) { return stage_.watch(std::move(made), F.how == mode::nonblocking); }
+  pending_call watch(pending_call made) {
+    return stage_.watch(std::move(made), false, F.how == mode::nonblocking);
+  }
   void arrive() noexcept { stage_.unpack(); }
 
   result_type finish() {

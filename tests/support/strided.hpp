@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Items with gaps in a buffer of canaries, made by hand: the oracle of messages with layouts.
+#pragma once
+
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+namespace tests {
+
+using ints = std::vector<int>;
+
+inline constexpr int canary = -77;
+
+// An item is two ints, `gap` ints apart, and the next begins `step` ints on.
+struct strided {
+  int gap, step;
+  tutti::layout item() const {
+    return tutti::layout::vector(2, 1, gap, tutti::type_of<int>())
+        .resized(static_cast<std::size_t>(step) * sizeof(int));
+  }
+  std::size_t room(int items) const {
+    return items == 0 ? 0 : static_cast<std::size_t>((items - 1) * step + gap + 1);
+  }
+  // A buffer with these elements in its items, and `more` canaries after them.
+  ints spread(const ints& dense, std::size_t more = 3) const {
+    const int items = static_cast<int>(dense.size() / 2);
+    ints v(room(items) + more, canary);
+    for (int i = 0; i < items; ++i) {
+      v[static_cast<std::size_t>(i * step)] = dense[static_cast<std::size_t>(2 * i)];
+      v[static_cast<std::size_t>(i * step + gap)] = dense[static_cast<std::size_t>(2 * i + 1)];
+    }
+    return v;
+  }
+  // One that is large enough, to receive into.
+  ints blank(int items, std::size_t more = 3) const { return ints(room(items) + more, canary); }
+};
+
+inline constexpr strided wide{3, 5}, interleaved{3, 1}, dense{1, 2};
+
+struct ring {
+  int p, me, right, left;
+  explicit ring(const tutti::communicator& comm)
+      : p(comm.size()), me(comm.rank()), right((me + 1) % p), left((me + p - 1) % p) {}
+};
+
+// What rank r sends: `items` items.
+inline ints made_by(int r, int items, int round = 0) {
+  ints v(static_cast<std::size_t>(2 * items));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = 100000 * r + 10000 * round + static_cast<int>(i);
+  return v;
+}
+
+}  // namespace tests
