@@ -34,6 +34,10 @@ template <class T>
 struct result_of_parts<part<parameter::send_recv_buf, T>> {
   using type = T;
 };
+template <class T>  // of front ends that hand it back (kamping.hpp)
+struct result_of_parts<part<parameter::send_buf, T>> {
+  using type = T;
+};
 
 /// Fresh: what the call makes where it is passed nothing to receive into (void: it receives nothing);
 /// FreshPart: as which type that is returned. Out: the parameter that names what it receives into.
