@@ -55,8 +55,11 @@ class intercommunicator;
 ///   too small for what it is to receive, counts that are negative, beyond the buffer or not one for each
 ///   rank, a root that does not exist, a communicator that was freed. A call that all ranks refuse leaves
 ///   the communicator usable.
-/// - peer_error: another rank failed, or refused its arguments before an exchange of counts. A receiver
-///   that finds its container too small after the exchange throws alone; the others wait until it ends.
+/// - peer_error: another rank failed, or refused its arguments before an exchange of counts.
+/// - usage_error at the end: a receiver that finds its container too small when the others go on (after an
+///   exchange of counts, and at the root of gather, gatherv and reduce) takes part with memory of its own
+///   and throws when the call is over, so that the others end theirs. With layouts it throws before; what
+///   else one rank alone refuses leaves the others waiting until it ends.
 /// - mismatch_error: the ranks called something different, or blocks of different lengths;
 ///   truncation_error: a message longer than its place. TUTTI_CHECK=1 finds both before the call runs.
 /// - deadlock_error: all ranks wait for one another. engine_error: the engine failed, as MPI may.

@@ -87,7 +87,41 @@ class frame : public frame_of<F, T, Args...>::base {
       return nullptr;
   }
 
-  void make_room(const call_site& s, std::size_t n) { call_.output = this->room_for(s, n, sizeof(T)); }
+  // The other ranks go on, since this one's sending is right as far as they know: it has said so in an
+  // exchange, or all that is wrong is the root's own. Then a container that is too small is complained of
+  // when the call is over.
+  static constexpr bool others_go_on() {
+    if (!explicit_out || out_policy() != resize_policy::no_resize || F.even) return false;
+    switch (F.what) {
+      case collective::bcast:
+        return !has_in<send_recv_count> && !F.single && nature_of<out_type>() != nature::single;
+      case collective::scatter:
+        return !has_in<recv_count> && !has_in<send_recv_count> && !F.single;
+      case collective::scatterv:
+        return !has_in<recv_count>;
+      case collective::allgatherv:
+      case collective::neighbor_allgatherv:
+        return !has_in<recv_counts>;
+      case collective::alltoallv:
+      case collective::neighbor_alltoallv:
+        return !in_place && !has_in<recv_counts>;
+      case collective::gather:
+      case collective::gatherv:
+      case collective::reduce:
+        return true;
+      default:
+        return false;
+    }
+  }
+  void make_room(const call_site& s, std::size_t n) {
+    if constexpr (others_go_on()) {
+      if (size_of(out()) < n && n <= PTRDIFF_MAX / sizeof(T)) [[unlikely]] {
+        call_.output = spare_.make(s, out_name, size_of(out()), n, sizeof(T));
+        return;
+      }
+    }
+    call_.output = this->room_for(s, n, sizeof(T));
+  }
   // In place both addresses are the buffer's, whichever of them an algorithm reads.
   void use_in_place(const call_site& s, std::size_t n) {
     make_room(s, n);
@@ -243,10 +277,15 @@ class frame : public frame_of<F, T, Args...>::base {
     lay_given(s);
     return detail::run_like_last(s.where, call_, in_size(), size_of(out()));
   }
-  void keep_lengths(const call_site& s) { detail::keep_lengths(s.where, call_, in_size(), size_of(out())); }
+  void keep_lengths(const call_site& s) {
+    if constexpr (others_go_on())
+      if (spare_.used()) return;
+    detail::keep_lengths(s.where, call_, in_size(), size_of(out()));
+  }
 
   /// Everything after. May be called again after each run of a persistent call.
   result_type finish() {
+    if constexpr (others_go_on()) spare_.complain();
     if constexpr (F.what == collective::exscan) {
       if (rank_ == 0) {
         T* to = static_cast<T*>(call_.output);
@@ -271,6 +310,8 @@ class frame : public frame_of<F, T, Args...>::base {
 
  protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
+  struct no_spare {};
+  [[no_unique_address]] std::conditional_t<others_go_on(), spare_room, no_spare> spare_;
   std::size_t length_ = 0;  // of this rank's block in vector forms
   int rank_ = 0;
   call& call_;
