@@ -5,11 +5,12 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/environment.hpp"
+
 namespace tutti::mpi {
 namespace {
 
-constexpr double patience = 10;     // seconds without progress before a rank reports itself
-constexpr double report_every = 1;  // and reports it again
+constexpr double report_every = 1;  // seconds until a rank that waits for nothing reports it again
 
 std::vector<char> packed(const void* head, std::size_t bytes, const std::string& text, std::size_t longest) {
   const std::size_t n = std::min(text.size(), longest);
@@ -26,6 +27,7 @@ double seconds_now() noexcept {
 }
 
 watch::watch(MPI_Comm control, bool check_calls) : control_(control), check_(check_calls) {
+  if (check_) patience_ = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   check(MPI_Comm_rank(control_, &rank_), "run", -1);
   check(MPI_Comm_size(control_, &size_), "run", rank_);
   if (rank_ == 0 && check_) reports_.resize(static_cast<std::size_t>(size_));
@@ -101,11 +103,11 @@ void watch::take(const head& h, int tag, std::string text) {
 // 0 computes.
 void watch::idle(const fabric::wait_site* site, double idle, std::uint64_t progress) {
   if (!check_ || failed() || size_ == 1) return;
-  if (rank_ == 0 && idle < patience) {
+  if (rank_ == 0 && idle < patience_) {
     if (judging_) std::fill(reports_.begin(), reports_.end(), report{});
     judging_ = false;
   }
-  if (idle < patience) return;
+  if (idle < patience_) return;
   if (rank_ == 0) judging_ = true;
   const double now = seconds_now();
   if (now - reported_ < report_every) return;

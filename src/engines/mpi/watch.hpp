@@ -73,6 +73,7 @@ class watch {
   std::list<outgoing> outgoing_;
   MPI_Request report_sent_ = MPI_REQUEST_NULL;
   std::vector<char> report_bytes_;
+  double patience_ = 0;  // seconds without progress before a rank reports itself
   double reported_ = 0;
   bool judging_ = false;         // rank 0, while it is stuck itself
   std::vector<report> reports_;  // rank 0
