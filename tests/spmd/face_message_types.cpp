@@ -5,12 +5,12 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
-#include "support/program.hpp"
 #include "support/strided.hpp"
 
 using namespace tutti;
 using tests::check;
-using tests::dense, tests::interleaved, tests::ints, tests::made_by, tests::ring, tests::strided, tests::wide;
+using tests::dense, tests::interleaved, tests::ints, tests::items_by, tests::ring, tests::strided,
+    tests::wide;
 
 namespace {
 
@@ -21,12 +21,12 @@ void one_mode(const communicator& world, Send&& send) {
   const ring r(world);
   for (int n : {0, 1, 7, 3000})
     for (const strided& s : {wide, dense}) {
-      const ints mine = s.spread(made_by(r.me, n));
+      const ints mine = s.spread(items_by(r.me, n));
       const layout item = s.item();
       auto coming = world.irecv<int>(source(r.left), tag(n));
       send(mine, item, n, destination(r.right), tag(n));
-      check.equal(coming.wait(), made_by(r.left, n));
-      check.equal(mine, s.spread(made_by(r.me, n)));
+      check.equal(coming.wait(), items_by(r.left, n));
+      check.equal(mine, s.spread(items_by(r.me, n)));
     }
 }
 
@@ -63,16 +63,16 @@ void sent(const communicator& world) {
 void sent_later(const communicator& world) {
   const ring r(world);
   for (int n : {2, 2000}) {
-    ints mine = wide.spread(made_by(r.me, n));
+    ints mine = wide.spread(items_by(r.me, n));
     auto under_way = world.isend(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right));
-    check.equal(world.recv<int>(source(r.left)), made_by(r.left, n));
+    check.equal(world.recv<int>(source(r.left)), items_by(r.left, n));
     under_way.wait();
     auto again = world.send_init(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right));
     for (int round = 0; round < 3; ++round) {
-      const ints next = wide.spread(made_by(r.me, n, round));
+      const ints next = wide.spread(items_by(r.me, n, round));
       mine = next;  // in its place
       again.start();
-      check.equal(world.recv<int>(source(r.left)), made_by(r.left, n, round));
+      check.equal(world.recv<int>(source(r.left)), items_by(r.left, n, round));
       again.wait();
     }
   }
@@ -85,7 +85,7 @@ void received(const communicator& world) {
   for (int n : {0, 1, 6, 2500})
     for (const strided& s : {wide, dense}) {
       const layout item = s.item();
-      const ints mine = made_by(r.me, n), theirs = s.spread(made_by(r.left, n));
+      const ints mine = items_by(r.me, n), theirs = s.spread(items_by(r.left, n));
       const auto send = [&] { return world.isend(send_buf(mine), destination(r.right)); };
       {
         auto under_way = send();
@@ -99,7 +99,7 @@ void received(const communicator& world) {
       }
       {  // shorter than what might come
         auto under_way = send();
-        ints got = s.blank(n + 4), expected = s.spread(made_by(r.left, n));
+        ints got = s.blank(n + 4), expected = s.spread(items_by(r.left, n));
         expected.resize(got.size(), tests::canary);
         long count = -1;
         world.recv(recv_type(item), recv_buf(got), recv_count(n + 4), source(r.left));
@@ -135,8 +135,8 @@ void received_again(const communicator& world) {
   auto any = world.recv_init(recv_buf(got), recv_type(item), source(r.left), tag(1), recv_count_out());
   auto most = world.recv_init(recv_buf(counted), recv_type(item), source(r.left), tag(2), recv_count(1500));
   for (int n : {3, 1500, 0, 2}) {
-    const ints mine = made_by(r.me, n, n % 7);
-    ints expected = wide.spread(made_by(r.left, n, n % 7));
+    const ints mine = items_by(r.me, n, n % 7);
+    ints expected = wide.spread(items_by(r.left, n, n % 7));
     expected.resize(got.size(), tests::canary);
     got.assign(got.size(), tests::canary);
     counted = got;
@@ -158,11 +158,11 @@ void received_again(const communicator& world) {
 void exchanged(const communicator& world) {
   const ring r(world);
   for (int n : {0, 2, 1800}) {
-    const ints mine = wide.spread(made_by(r.me, n));
+    const ints mine = wide.spread(items_by(r.me, n));
     const auto to = [&] { return destination(r.right); };
     ints got = dense.blank(n);
     // Items may overlap in what is sent: here every int but the first three and the last three is in two.
-    const ints run = made_by(r.me, n + 3), of_left = made_by(r.left, n + 3);
+    const ints run = items_by(r.me, n + 3), of_left = items_by(r.left, n + 3);
     ints doubled;
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
       doubled.insert(doubled.end(), {of_left[i], of_left[i + 3]});
@@ -170,17 +170,17 @@ void exchanged(const communicator& world) {
 
     world.sendrecv(send_buf(mine), send_type(wide.item()), send_count(n), to(), recv_buf(got),
                    recv_type(dense.item()), source(r.left));
-    check.equal(got, dense.spread(made_by(r.left, n)));
+    check.equal(got, dense.spread(items_by(r.left, n)));
 
     got = wide.blank(n);
-    world.sendrecv(send_buf(made_by(r.me, n)), to(), recv_buf(got), recv_type(wide.item()), recv_count(n));
-    check.equal(got, wide.spread(made_by(r.left, n)));
+    world.sendrecv(send_buf(items_by(r.me, n)), to(), recv_buf(got), recv_type(wide.item()), recv_count(n));
+    check.equal(got, wide.spread(items_by(r.left, n)));
 
     for (const strided& s : {wide, dense}) {  // in place
-      ints both = s.spread(made_by(r.me, n + 1));
-      ints expected = s.spread(made_by(r.left, n));
+      ints both = s.spread(items_by(r.me, n + 1));
+      ints expected = s.spread(items_by(r.left, n));
       expected.resize(both.size(), tests::canary);
-      if (const ints own = s.spread(made_by(r.me, n + 1)); true)  // what is beyond the message stays
+      if (const ints own = s.spread(items_by(r.me, n + 1)); true)  // what is beyond the message stays
         for (std::size_t i = static_cast<std::size_t>(n * s.step); i < own.size(); ++i) expected[i] = own[i];
       int count = -1;
       world.sendrecv(send_recv_buf(both), send_recv_type(s.item()), send_count(n), to(), source(r.left),
@@ -189,10 +189,10 @@ void exchanged(const communicator& world) {
       check.equal(count, n);
     }
     // Rank r sends r items, and receives what there is.
-    ints both = wide.spread(made_by(r.me, r.p));
+    ints both = wide.spread(items_by(r.me, r.p));
     world.sendrecv(send_recv_buf(both), send_recv_type(wide.item()), send_count(r.me), to(), recv_count(r.p));
-    ints expected = wide.spread(made_by(r.me, r.p));
-    const ints theirs = wide.spread(made_by(r.left, r.left), 0);
+    ints expected = wide.spread(items_by(r.me, r.p));
+    const ints theirs = wide.spread(items_by(r.left, r.left), 0);
     for (std::size_t i = 0; i < theirs.size(); ++i)
       if (theirs[i] != tests::canary) expected[i] = theirs[i];
     check.equal(both, expected);
@@ -202,7 +202,7 @@ void exchanged(const communicator& world) {
 void found_first(const communicator& world) {
   const ring r(world);
   for (int n : {1, 1200}) {
-    const ints mine = wide.spread(made_by(r.me, n)), theirs = wide.spread(made_by(r.left, n));
+    const ints mine = wide.spread(items_by(r.me, n)), theirs = wide.spread(items_by(r.left, n));
     const auto send = [&] {
       return world.isend(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right), tag(6));
     };
@@ -266,14 +266,7 @@ void nobody(const communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    const auto run = [&](const char* name, void (*body)(const communicator&)) {
-      cases(name, [&] {
-        body(world);
-        world.barrier();
-        check.that(!world.iprobe());  // each message was sent for a receive, and received
-        world.barrier();
-      });
-    };
+    const auto run = [&](const char* name, const auto& body) { tests::apart(world, cases, name, body); };
     run("sent", sent);
     run("sent_later", sent_later);
     run("received", received);

@@ -5,11 +5,10 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
-#include "support/program.hpp"
 #include "support/strided.hpp"
 
 using namespace tutti;
-using tests::check, tests::ints, tests::made_by, tests::ring, tests::wide;
+using tests::check, tests::ints, tests::items_by, tests::ring, tests::wide;
 
 namespace {
 
@@ -21,7 +20,7 @@ void refused(Call&& call, std::initializer_list<const char*> words,
 
 void refused_to_send(const communicator& world) {
   const ring r(world);
-  const ints mine = wide.spread(made_by(r.me, 3), 0);
+  const ints mine = wide.spread(items_by(r.me, 3), 0);
   const layout item = wide.item();
   const layout before = layout::indexed({{0, 1}, {-1, 1}}, type_of<int>());
   const auto to = [&] { return destination(r.right); };
@@ -47,7 +46,7 @@ void refused_to_receive(const communicator& world) {
   const layout item = wide.item();
   const auto from = [&] { return source(r.left); };
   for (int n : {3, 1001}) {
-    const ints mine = made_by(r.me, n), odd(mine.begin(), mine.end() - 1);
+    const ints mine = items_by(r.me, n), odd(mine.begin(), mine.end() - 1);
     auto under_way = world.isend(send_buf(mine), destination(r.right));
     ints few = wide.blank(n, 0);
     few.pop_back();
@@ -65,7 +64,7 @@ void refused_to_receive(const communicator& world) {
     refused<mismatch_error>([&] { world.recv(recv_buf(few), recv_type(layout()), from()); },
                             {"recv", "recv_type"});
     check.equal(few, untouched);
-    check.equal(world.recv<int>(from()), made_by(r.left, n));
+    check.equal(world.recv<int>(from()), items_by(r.left, n));
     under_way.wait();
 
     under_way = world.isend(send_buf(odd), destination(r.right));
@@ -77,7 +76,7 @@ void refused_to_receive(const communicator& world) {
     // A prepared receive that was refused has nothing to unpack, and is used again.
     auto again = world.recv_init(recv_buf(few), recv_type(item), from());
     for (int round = 0; round < 2; ++round) {
-      world.bsend(send_buf(made_by(r.me, n - 1, round)), destination(r.right));
+      world.bsend(send_buf(items_by(r.me, n - 1, round)), destination(r.right));
       again.start();
       again.wait();
       world.bsend(send_buf(mine), destination(r.right));
@@ -86,7 +85,7 @@ void refused_to_receive(const communicator& world) {
       refused<usage_error>([&] { again.wait(); }, {"recv_init", "recv_buf"});
       again.wait();
       check.equal(few, untouched);
-      check.equal(world.recv<int>(from()), made_by(r.left, n));
+      check.equal(world.recv<int>(from()), items_by(r.left, n));
     }
 
     under_way = world.isend(send_buf(mine), destination(r.right));
@@ -102,7 +101,7 @@ void refused_to_receive(const communicator& world) {
 void refused_to_start(const communicator& world) {
   const ring r(world);
   const layout item = wide.item();
-  ints mine = wide.spread(made_by(r.me, 900)), got = wide.blank(900);
+  ints mine = wide.spread(items_by(r.me, 900)), got = wide.blank(900);
   auto sending = world.send_init(send_buf(mine), send_type(item), send_count(900), destination(r.right));
   auto receiving = world.recv_init(recv_buf(got), recv_type(item), source(r.left));
   receiving.start();
@@ -112,21 +111,14 @@ void refused_to_start(const communicator& world) {
   refused<usage_error>([&] { sending.start(); }, {"send_init", "under way"});
   receiving.wait();
   sending.wait();
-  check.equal(got, wide.spread(made_by(r.left, 900)));
+  check.equal(got, wide.spread(items_by(r.left, 900)));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    const auto run = [&](const char* name, void (*body)(const communicator&)) {
-      cases(name, [&] {
-        body(world);
-        world.barrier();
-        check.that(!world.iprobe());  // each message was sent for a receive, and received
-        world.barrier();
-      });
-    };
+    const auto run = [&](const char* name, const auto& body) { tests::apart(world, cases, name, body); };
     run("refused_to_send", refused_to_send);
     run("refused_to_receive", refused_to_receive);
     run("refused_to_start", refused_to_start);

@@ -3,32 +3,20 @@
 // Receives that look before they take: wildcards, try_recv, probes, messages that were found; and messages to
 // and from nobody.
 #include <map>
-#include <numeric>
 
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
-#include "support/program.hpp"
+#include "support/messages.hpp"
 
 using namespace tutti;
 using tests::check;
+using tests::made_by;
+using tests::ring;
 
 namespace {
 
 using ints = std::vector<int>;
-
-struct ring {
-  int p, me, right, left;
-  explicit ring(const communicator& comm)
-      : p(comm.size()), me(comm.rank()), right((me + 1) % p), left((me + p - 1) % p) {}
-};
-
-// What rank r sends, n elements.
-ints made_by(int r, int n) {
-  ints v(static_cast<std::size_t>(n));
-  std::iota(v.begin(), v.end(), 1000 * r);
-  return v;
-}
 
 void wildcards(communicator& comm) {
   // Everybody to everybody: messages of one sender keep their order, whoever comes first.
@@ -161,12 +149,7 @@ void nobody(communicator& comm) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
-    const auto run = [&](const char* name, void (*body)(communicator&)) {
-      cases(name, [&] {
-        body(comm);
-        comm.barrier();  // what comes from any source is of this case
-      });
-    };
+    const auto run = [&](const char* name, const auto& body) { tests::apart(comm, cases, name, body); };
     run("wildcards", wildcards);
     run("looking", looking);
     run("found", found);

@@ -7,7 +7,7 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
-#include "support/program.hpp"
+#include "support/messages.hpp"
 
 using namespace tutti;
 using tests::check;
@@ -303,12 +303,7 @@ void persistent(communicator& comm) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
-    const auto run = [&](const char* name, void (*body)(communicator&)) {
-      cases(name, [&] {
-        body(comm);
-        comm.barrier();  // what comes from any source is of this case
-      });
-    };
+    const auto run = [&](const char* name, const auto& body) { tests::apart(comm, cases, name, body); };
     run("one_message", one_message);
     run("collectives", collectives_of_all);
     run("dropped", dropped);

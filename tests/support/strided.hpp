@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tutti/tutti.hpp"
+#include "support/messages.hpp"
 
 namespace tests {
 
@@ -39,14 +39,8 @@ struct strided {
 
 inline constexpr strided wide{3, 5}, interleaved{3, 1}, dense{1, 2};
 
-struct ring {
-  int p, me, right, left;
-  explicit ring(const tutti::communicator& comm)
-      : p(comm.size()), me(comm.rank()), right((me + 1) % p), left((me + p - 1) % p) {}
-};
-
 // What rank r sends: `items` items.
-inline ints made_by(int r, int items, int round = 0) {
+inline ints items_by(int r, int items, int round = 0) {
   ints v(static_cast<std::size_t>(2 * items));
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = 100000 * r + 10000 * round + static_cast<int>(i);
   return v;
