@@ -4,12 +4,11 @@
 #include "tutti/core/mail.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <exception>
 #include <memory>
 #include <string>
 
 #include "face/core.hpp"
+#include "face/under_way.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -279,21 +278,7 @@ class mail_under_way final : public pending {
 
   void dismiss() noexcept override {
     std::unique_ptr<mail_under_way> self(this);
-    try {
-      if (std::uncaught_exceptions() == 0) {
-        wait();
-      } else {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-        while (!test() && std::chrono::steady_clock::now() < end) {
-        }
-        if (!over())
-          where_.where_->door().abandon(std::make_exception_ptr(
-              error(operation(), where_.rank(), "",
-                    "an exception left this rank while the message was under way", "")));
-      }
-    } catch (...) {
-      // The job is failing, or the message was refused; whoever waits explicitly is told.
-    }
+    end_use(*this, where_.where_->door(), operation(), where_.rank());
     if (where_.mail_) {
       where_.mail_->give_up(want_);
       leave_active();
@@ -343,14 +328,7 @@ class mail_under_way final : public pending {
 
 template <class What>
 pending_call core::make_mail(const What& what, bool somebody, bool started) {
-  if (idle_mail_.capacity() == 0) idle_mail_.reserve(most_idle);
-  owner<mail_under_way> made;
-  if (idle_mail_.empty()) {
-    made.reset(new mail_under_way(*this));
-  } else {
-    made.reset(idle_mail_.back());
-    idle_mail_.pop_back();
-  }
+  owner<mail_under_way> made = idle_or_new(idle_mail_, most_idle, *this);
   made->prepare(what, somebody);
   if (started) made->start();
   return made;

@@ -3,11 +3,11 @@
 // Operations under way: nonblocking and persistent calls, and how a wait for one serves them all.
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <new>
 
 #include "face/core.hpp"
 #include "face/dense_blocks.hpp"
+#include "face/under_way.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
@@ -68,21 +68,7 @@ class operation_under_way final : public pending {
   // ever.
   void dismiss() noexcept override {
     std::unique_ptr<operation_under_way> self(this);
-    try {
-      if (std::uncaught_exceptions() == 0) {
-        wait();
-      } else {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-        while (!test() && std::chrono::steady_clock::now() < end) {
-        }
-        if (!over())
-          where_.where_->door().abandon(
-              std::make_exception_ptr(error(name_of(call_.what).data(), where_.rank(), "",
-                                            "an exception left this rank while the call was under way", "")));
-      }
-    } catch (...) {
-      // The job is failing; whoever waits explicitly is told.
-    }
+    end_use(*this, where_.where_->door(), name_of(call_.what).data(), where_.rank());
     auto& active = where_.shared_->active;
     active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
     if (!over() || where_.idle_.size() == where_.idle_.capacity()) return;
@@ -187,14 +173,7 @@ pending_call core::make_pending(const call& c, bool started) {
   const bool like = is_like(c, recent_[static_cast<std::size_t>(c.what)]);
   if (!like) validate(c);
   if (started && shared_->set.check) compare_with_others(&c);
-  if (idle_.capacity() == 0) idle_.reserve(most_idle);
-  owner<operation_under_way> made;
-  if (idle_.empty()) {
-    made.reset(new operation_under_way(*this));
-  } else {
-    made.reset(idle_.back());
-    idle_.pop_back();
-  }
+  owner<operation_under_way> made = idle_or_new(idle_, most_idle, *this);
   made->prepare(c, like);
   if (started) made->start();
   return made;
