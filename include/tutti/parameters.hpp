@@ -10,7 +10,7 @@
 //     name_out(c)                writes into c, which is not part of the result
 //
 // The receive buffer is made by the call anyway: recv_buf(...) is recv_buf_out(...). send_recv_buf(...) is
-// read and written.
+// read and written. send_buf_out(std::move(v)) is sent, and handed back as a part of the result.
 //
 // Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>` (face/argument.hpp). A container that
 // is passed is no_resize unless told otherwise, moved or not: too small a one throws usage_error.
@@ -41,6 +41,7 @@
 #include "tutti/core/layout.hpp"
 #include "tutti/core/mail.hpp"
 #include "tutti/face/argument.hpp"
+#include "tutti/face/refused.hpp"
 
 namespace tutti {
 namespace detail {
@@ -70,12 +71,6 @@ inline constexpr bool is_allocate = false;
 template <class C>
 inline constexpr bool is_allocate<allocate<C>> = true;
 
-/// std::string, without <string>.
-template <class T>
-concept has_c_str = requires(const T& text) {
-  static_cast<const char*>(text.c_str());
-};
-
 /// One number, kept with its sign so that a negative one is seen.
 template <parameter Name>
 constexpr auto make_count(std::integral auto n) {
@@ -85,13 +80,26 @@ constexpr auto make_count(std::integral auto n) {
 }  // namespace detail
 
 // clang-format off
-#define TUTTI_FACTORY_special(NAME)
+#define TUTTI_FACTORY_rank(NAME)
+#define TUTTI_FACTORY_tag(NAME)
+#define TUTTI_FACTORY_text(NAME)
+#define TUTTI_FACTORY_layouts(NAME)
+#define TUTTI_FACTORY_mode(NAME)
+#define TUTTI_FACTORY_function(NAME)
+#define TUTTI_FACTORY_status(NAME)
+#define TUTTI_FACTORY_statuses(NAME)
+#define TUTTI_FACTORY_request(NAME)
 #define TUTTI_FACTORY_in_buffer(NAME)                             \
   template <class C> constexpr auto NAME(C&& c) {                 \
     return detail::make_in<parameter::NAME>(static_cast<C&&>(c)); \
   }                                                               \
   template <class T> auto NAME(std::initializer_list<T> list) {   \
     return detail::make_list<parameter::NAME>(list);              \
+  }
+#define TUTTI_FACTORY_send_buffer(NAME)                                                      \
+  TUTTI_FACTORY_in_buffer(NAME)                                                              \
+  template <class C> requires(!std::is_lvalue_reference_v<C>) constexpr auto NAME##_out(C&& c) {  \
+    return detail::make_out<parameter::NAME, no_resize, detail::flow::in_out>(static_cast<C&&>(c)); \
   }
 #define TUTTI_OUT_FACTORY(NAME, FUNCTION, FLOW, NEW)                                             \
   template <resize_policy Policy = no_resize, class C> constexpr auto FUNCTION(C&& c) {          \
@@ -121,8 +129,7 @@ constexpr auto make_count(std::integral auto n) {
 #define TUTTI_FACTORY_type(NAME)                                                                                \
   inline auto NAME(const layout& item) { return detail::make_in<parameter::NAME>(item); }                      \
   inline auto NAME(layout&& item) { return detail::make_in<parameter::NAME>(static_cast<layout&&>(item)); }    \
-  template <class L> auto NAME##_out(L&& item) {                                                               \
-    static_assert(std::is_same_v<std::remove_cvref_t<L>, layout>, #NAME "_out: pass a tutti::layout");          \
+  template <class L> requires(detail::is_layout<L>) auto NAME##_out(L&& item) {                                \
     return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(static_cast<L&&>(item));            \
   }                                                                                                            \
   inline auto NAME##_out() { return detail::make_new<parameter::NAME, detail::flow::out, layout>(); }
@@ -135,22 +142,27 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_FACTORY_in_out_buffer
 #undef TUTTI_FACTORY_out_buffer
 #undef TUTTI_OUT_FACTORY
+#undef TUTTI_FACTORY_send_buffer
 #undef TUTTI_FACTORY_in_buffer
-#undef TUTTI_FACTORY_special
+#undef TUTTI_FACTORY_request
+#undef TUTTI_FACTORY_statuses
+#undef TUTTI_FACTORY_status
+#undef TUTTI_FACTORY_function
+#undef TUTTI_FACTORY_mode
+#undef TUTTI_FACTORY_layouts
+#undef TUTTI_FACTORY_text
+#undef TUTTI_FACTORY_tag
+#undef TUTTI_FACTORY_rank
 // clang-format on
 
 /// The layout of each block of an alltoallw: one for each rank, as a vector, array or span of layouts. An
 /// lvalue must stay until the call is complete. usage_error where there are not as many as counts.
 template <class Layouts>
-constexpr auto send_types(Layouts&& types) {
-  static_assert(std::is_convertible_v<Layouts&, std::span<const layout>>,
-                "send_types: pass layouts, one a block");
+requires(detail::is_layouts<Layouts>) constexpr auto send_types(Layouts&& types) {
   return detail::make_in<parameter::send_types>(static_cast<Layouts&&>(types));
 }
 template <class Layouts>
-constexpr auto recv_types(Layouts&& types) {
-  static_assert(std::is_convertible_v<Layouts&, std::span<const layout>>,
-                "recv_types: pass layouts, one a block");
+requires(detail::is_layouts<Layouts>) constexpr auto recv_types(Layouts&& types) {
   return detail::make_in<parameter::recv_types>(static_cast<Layouts&&>(types));
 }
 

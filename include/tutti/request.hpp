@@ -157,6 +157,8 @@ class [[nodiscard]] request : public detail::call_in_hand<void> {
   request(const request&) = delete;
   /// As a parameter: takes the call that it is passed to.
   explicit request(request& into) noexcept : call_in_hand(), into_(&into) {}
+  /// Anything else is no parameter.
+  explicit request(detail::anything_else) = delete;
   // For the library.
   explicit request(nonblocking_result<void>&& call) noexcept : call_in_hand(std::move(call)) {}
 

@@ -43,6 +43,8 @@ class status {
     what_ = other.what_;
     return *this;
   }
+  /// Anything else is no parameter.
+  explicit status(detail::anything_else) = delete;
   // For the library.
   explicit status(const detail::envelope& what) noexcept : what_(what) {}
 

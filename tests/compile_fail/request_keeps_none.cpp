@@ -1,4 +1,4 @@
-// expect: request: keeps no buffers
+// expect: send_buf: moved in or made by the call
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tutti.hpp>
 #include <vector>

@@ -1,4 +1,4 @@
-// expect: request: keeps no buffers
+// expect: recv_buf: missing: with request(r)
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tutti.hpp>
 #include <vector>

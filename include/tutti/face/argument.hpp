@@ -115,6 +115,15 @@ struct argument {
 /// Data of an out buffer whose type follows from what is sent.
 struct automatic {};
 
+/// Data of an argument whose factory was called with what it does not take (refused.hpp).
+struct misuse {};
+
+/// Made of whatever nothing else takes, for constructors that are deleted: one short message.
+struct anything_else {
+  template <class T>
+  anything_else(const T&);
+};
+
 /// Data that is an object to be serialized, or one to be read (tutti/serialization.hpp).
 template <class A>
 concept holds_object = requires {

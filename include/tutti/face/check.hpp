@@ -11,6 +11,10 @@
 #include "tutti/face/form.hpp"
 #include "tutti/ops.hpp"
 
+namespace tutti {
+class status;
+}
+
 namespace tutti::detail {
 
 /// What a call takes.
@@ -60,6 +64,7 @@ constexpr rules rules_without_types(form f) {
   }
   r.buffer = send_buf;
   r.in.add(send_buf);
+  r.out.add(send_buf);
   if (combines(f.what)) {
     r.in.add(parameter::op);
     r.required.add(parameter::op);
@@ -67,7 +72,7 @@ constexpr rules rules_without_types(form f) {
   if (f.what == collective::exscan) r.in.add(values_on_rank_0);
   if (f.what == collective::scatter || f.what == collective::scatterv) r.type_suffices = true;
   if (f.single) return r;
-  r.out = {recv_buf};
+  r.out.add(recv_buf);
   switch (f.what) {
     case collective::reduce_scatter:
       r.in = r.in | parameter_set{recv_counts};
@@ -142,11 +147,21 @@ struct seen_argument {
   bool kept;    // it owns a buffer, or is made by the call, and so must be kept or returned
   bool fixed;   // a container that stays as long as it is
 };
+constexpr bool is_buffer_sent(parameter_kind kind) {
+  return kind == parameter_kind::in_buffer || kind == parameter_kind::send_buffer;
+}
+constexpr bool is_container(parameter_kind kind) { return kind <= parameter_kind::counts; }
 template <class A>
 inline constexpr bool is_kept = false;
 template <parameter N, flow F, resize_policy P, class D>
 inline constexpr bool is_kept<argument<N, F, P, D>> =
-    !std::is_reference_v<D> && (F != flow::in || kind_of(N) == parameter_kind::in_buffer);
+    !std::is_reference_v<D> && (F != flow::in || is_buffer_sent(kind_of(N)));
+
+/// One pointer, or a list of them: what it points to is not what would be sent.
+template <class C>
+inline constexpr bool is_pointer = std::is_pointer_v<C> || std::is_null_pointer_v<C>;
+template <class T>
+inline constexpr bool is_pointer<dynamic_array<T*>> = true;
 
 /// What is wrong with one argument in itself, in a call on elements of type T (void: not known).
 template <class T, class A>
@@ -158,7 +173,9 @@ struct own_problem<T, argument<N, F, P, D>> {
   static constexpr problem value = [] {
     using bare = std::remove_cvref_t<D>;
     constexpr parameter_kind kind = kind_of(N);
-    if constexpr (holds_object<argument<N, F, P, D>>) {
+    if constexpr (std::is_same_v<D, misuse>) {
+      return problem::misused;
+    } else if constexpr (holds_object<argument<N, F, P, D>>) {
       return problem::no_objects;  // calls that take some judge them otherwise (object_rules.hpp)
     } else if constexpr (N == parameter::op) {
       using function = typename bare::function_type;
@@ -170,10 +187,13 @@ struct own_problem<T, argument<N, F, P, D>> {
         return problem::none;
     } else if constexpr (std::is_same_v<bare, automatic>) {
       return problem::none;
-    } else if constexpr (kind == parameter_kind::special || kind == parameter_kind::count ||
-                         kind == parameter_kind::type) {
+    } else if constexpr (kind == parameter_kind::statuses && !std::is_same_v<element_type<D>, status>) {
+      return problem::misused;
+    } else if constexpr (!is_container(kind)) {
       return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none
                                                                            : problem::constant;
+    } else if constexpr (is_pointer<bare>) {
+      return problem::pointer;
     } else if constexpr (is_packed_bool<bare>) {
       return problem::packed_bool;
     } else if constexpr (nature_of<D>() == nature::scattered) {
@@ -249,7 +269,11 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   for (std::size_t i = 0; i < n; ++i) {
     const seen_argument& a = arguments[i];
     if (a.name == parameter::unnamed) return {problem::unnamed, a.name};
-    if (a.direction == flow::out ? !r.out.has(a.name) : !r.in.has(a.name))
+    // Nothing can be said of the call before these are mended.
+    if (a.own == problem::misused || a.own == problem::pointer) return {a.own, a.name};
+    const bool returned = a.direction == flow::out ||
+                          (a.direction == flow::in_out && kind_of(a.name) == parameter_kind::send_buffer);
+    if (returned ? !r.out.has(a.name) : !r.in.has(a.name))
       return {r.in.has(a.name) ? problem::not_out : problem::unexpected, a.name};
     if (given.has(a.name)) return {problem::twice, a.name};
     given.add(a.name);
@@ -277,9 +301,11 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   for (std::size_t i = 0; i < n; ++i)
     if (arguments[i].own != problem::none) return {arguments[i].own, arguments[i].name};
   if (given.has(parameter::request)) {
-    bool kept = r.makes && !given.has(parameter::recv_buf) && !given.has(parameter::send_recv_buf);
-    for (std::size_t i = 0; i < n; ++i) kept = kept || arguments[i].kept;
-    if (kept) return {problem::keeps_none, parameter::request};
+    for (std::size_t i = 0; i < n; ++i)
+      if (arguments[i].kept) return {problem::keeps_none, arguments[i].name};
+    if (r.makes && !given.has(parameter::recv_buf) && !given.has(parameter::send_recv_buf))
+      return {problem::makes_none,
+              r.out.has(parameter::recv_buf) ? parameter::recv_buf : parameter::send_recv_buf};
   }
   return judge_types(r, in_place, given, arguments, n);
 }
@@ -294,7 +320,7 @@ template <parameter N, flow F, resize_policy P, class D>
 struct told<N, argument<N, F, P, D>> {
   static constexpr auto find() {
     using bare = std::remove_cvref_t<D>;
-    if constexpr (std::is_same_v<bare, automatic> || is_packed_bool<bare> ||
+    if constexpr (std::is_same_v<bare, automatic> || is_packed_bool<bare> || is_pointer<bare> ||
                   nature_of<D>() == nature::scattered)
       return std::type_identity<void>{};
     else

@@ -14,28 +14,35 @@ namespace tutti::detail {
 enum class problem : std::uint8_t {
   none,
   unnamed,
+  // of any parameter
+  misused,
   missing,
   unexpected,
   not_out,
   twice,
   in_place,
   constant,
+  keeps_none,
+  not_asked,
+  // of one kind
+  both_tags,
+  not_callable,
+  no_length,
+  // of containers
+  pointer,
   packed_bool,
   scattered,
   not_bytes,
   no_resize,
   other_type,
   not_counts,
-  not_callable,
-  no_type,
-  both_tags,
-  keeps_none,
-  no_length,
-  items_resized,
-  not_asked,
   no_objects,
   not_serialized,
-  no_range
+  no_range,
+  // of what is received into
+  no_type,
+  makes_none,
+  items_resized
 };
 
 /// The sentence, generated for every parameter, as a static_assert takes a literal only.
@@ -48,33 +55,101 @@ struct complaint {
   static_assert(not_a<P, problem::unnamed>, "unnamed argument, not a parameter: did you mean send_buf(x)?");
 };
 // clang-format off
-#define TUTTI_ROW(NAME, KIND, TEXT)                                                                                                             \
-  template <problem P> struct complaint<P, parameter::NAME> {                                                                                   \
-    static_assert(not_a<P, problem::missing>, #NAME ": missing, this call needs it");                                                           \
-    static_assert(not_a<P, problem::unexpected>, #NAME ": this call does not take it");                                                         \
-    static_assert(not_a<P, problem::not_out>, #NAME ": this call takes it in only, not " #NAME "_out");                                         \
-    static_assert(not_a<P, problem::twice>, #NAME ": given twice, or both in and out");                                                         \
-    static_assert(not_a<P, problem::in_place>, #NAME ": send_recv_buf stands for send_buf and recv_buf");                                       \
-    static_assert(not_a<P, problem::constant>, #NAME ": const, but the call writes to it");                                                     \
-    static_assert(not_a<P, problem::packed_bool>, #NAME ": std::vector<bool> packs bits, it has no bools");                                     \
-    static_assert(not_a<P, problem::scattered>, #NAME ": not a contiguous container (data() and size()), as_serialized(x) sends it");           \
-    static_assert(not_a<P, problem::not_bytes>, #NAME ": elements are not trivially copyable, as_serialized(x) sends them");                    \
-    static_assert(not_a<P, problem::no_resize>, #NAME ": this container cannot be resized, use no_resize");                                     \
-    static_assert(not_a<P, problem::other_type>, #NAME ": its elements are not of the type that is sent");                                      \
-    static_assert(not_a<P, problem::not_counts>, #NAME ": takes a container of int or of std::size_t");                                         \
-    static_assert(not_a<P, problem::not_callable>, #NAME ": cannot be called with two elements to give one");                                   \
-    static_assert(not_a<P, problem::no_type>, #NAME ": pass one, or name the element type: call<T>(...)");                                      \
-    static_assert(not_a<P, problem::both_tags>, #NAME ": tag stands for send_tag and recv_tag");                                                \
-    static_assert(not_a<P, problem::keeps_none>, #NAME ": keeps no buffers, pass each as an lvalue");                                           \
-    static_assert(not_a<P, problem::no_length>, #NAME ": missing: a layout is given without its count");                                        \
-    static_assert(not_a<P, problem::items_resized>, #NAME ": with a layout it must be a no_resize container");                                  \
-    static_assert(not_a<P, problem::not_asked>, #NAME ": was not asked for, so it cannot be extracted");                                        \
-    static_assert(not_a<P, problem::no_objects>, #NAME ": this call takes no serialized objects");                                              \
-    static_assert(not_a<P, problem::not_serialized>, #NAME ": all buffers or none: as_serialized(x) is sent, as_deserializable<T>() received"); \
-    static_assert(not_a<P, problem::no_range>, #NAME ": takes a range of objects, one for each rank");                                          \
-  };
+#define TUTTI_SAY(NAME, PROBLEM, TEXT) static_assert(not_a<P, problem::PROBLEM>, #NAME ": " TEXT);
+#define TUTTI_SAY_ANY(NAME)                                                                                   \
+  TUTTI_SAY(NAME, missing, "missing, this call needs it")                                                     \
+  TUTTI_SAY(NAME, unexpected, "this call does not take it")                                                   \
+  TUTTI_SAY(NAME, not_out, "this call takes it in only, not " #NAME "_out")                                   \
+  TUTTI_SAY(NAME, twice, "given twice, or both in and out")                                                   \
+  TUTTI_SAY(NAME, in_place, "send_recv_buf stands for send_buf and recv_buf")                                 \
+  TUTTI_SAY(NAME, constant, "const, but the call writes to it")                                               \
+  TUTTI_SAY(NAME, keeps_none, "moved in or made by the call, but request(r) keeps nothing: pass a variable")  \
+  TUTTI_SAY(NAME, not_asked, "was not asked for, so it cannot be extracted")
+#define TUTTI_SAY_CONTAINER(NAME)                                                                             \
+  TUTTI_SAY(NAME, pointer, "a pointer, not a buffer: pass std::span(p, n)")                                   \
+  TUTTI_SAY(NAME, packed_bool, "std::vector<bool> packs bits, it has no bools")                               \
+  TUTTI_SAY(NAME, scattered, "not a contiguous container (data() and size()), as_serialized(x) sends it")     \
+  TUTTI_SAY(NAME, not_bytes, "elements are not trivially copyable, as_serialized(x) sends them")              \
+  TUTTI_SAY(NAME, no_resize, "this container cannot be resized, use no_resize")                               \
+  TUTTI_SAY(NAME, other_type, "its elements are not of the type that is sent")                                \
+  TUTTI_SAY(NAME, not_counts, "takes a container of int or of std::size_t")                                   \
+  TUTTI_SAY(NAME, no_objects, "this call takes no serialized objects")                                        \
+  TUTTI_SAY(NAME, not_serialized, "all buffers or none: as_serialized(x) is sent, as_deserializable<T>() received") \
+  TUTTI_SAY(NAME, no_range, "takes a range of objects, one for each rank")
+// So that nothing goes unsaid.
+#define TUTTI_SAY_NO_MORE(NAME, LAST) static_assert(P <= problem::LAST, #NAME ": this call does not take it like this");
+
+// What is said of each kind in the table besides.
+#define TUTTI_SAYS_in_buffer(NAME)                                                                            \
+  TUTTI_SAY(NAME, misused, "takes one buffer: a container, a value or a list; of a pointer p std::span(p, n)") \
+  TUTTI_SAY_CONTAINER(NAME)                                                                                   \
+  TUTTI_SAY_NO_MORE(NAME, no_range)
+#define TUTTI_SAYS_send_buffer(NAME)                                                                          \
+  TUTTI_SAY(NAME, misused, "takes one buffer: a container, a value or a list; of a pointer p std::span(p, n); " \
+            #NAME "_out a moved container")                                                                   \
+  TUTTI_SAY_CONTAINER(NAME)                                                                                   \
+  TUTTI_SAY_NO_MORE(NAME, no_range)
+#define TUTTI_SAYS_out_buffer(NAME)                                                                           \
+  TUTTI_SAY(NAME, misused, "takes one container, with a policy or without, or a type alone; of a pointer p std::span(p, n)") \
+  TUTTI_SAY_CONTAINER(NAME)                                                                                   \
+  TUTTI_SAY(NAME, no_type, "pass one, or name the element type: call<T>(...)")                                \
+  TUTTI_SAY(NAME, makes_none, "missing: with request(r) the call makes and returns nothing, pass a variable") \
+  TUTTI_SAY(NAME, items_resized, "with a layout it must be a no_resize container")
+#define TUTTI_SAYS_in_out_buffer(NAME) TUTTI_SAYS_out_buffer(NAME)
+#define TUTTI_SAYS_counts(NAME)                                                                               \
+  TUTTI_SAY(NAME, misused, "takes one container of int or of std::size_t, or a list; " #NAME "_out a policy too, or a type alone") \
+  TUTTI_SAY_CONTAINER(NAME)                                                                                   \
+  TUTTI_SAY_NO_MORE(NAME, no_range)
+#define TUTTI_SAYS_count(NAME)                                                                                \
+  TUTTI_SAY(NAME, misused, "takes one integer; " #NAME "_out a variable, or nothing")                         \
+  TUTTI_SAY(NAME, no_length, "missing: a layout is given without its count")                                  \
+  TUTTI_SAY_NO_MORE(NAME, no_length)
+#define TUTTI_SAYS_PLAIN(NAME, TEXT)                                                                          \
+  TUTTI_SAY(NAME, misused, TEXT)                                                                              \
+  TUTTI_SAY_NO_MORE(NAME, not_asked)
+#define TUTTI_SAYS_type(NAME)                                                                                 \
+  TUTTI_SAYS_PLAIN(NAME, "takes one tutti::layout, with tutti/mpi.hpp also an MPI_Datatype; " #NAME "_out a variable, or nothing")
+#define TUTTI_SAYS_rank(NAME) TUTTI_SAYS_PLAIN(NAME, "takes one rank, an int")
+#define TUTTI_SAYS_tag(NAME)                                                                                  \
+  TUTTI_SAY(NAME, misused, "takes one tag, an int")                                                           \
+  TUTTI_SAY(NAME, both_tags, "tag stands for send_tag and recv_tag")                                          \
+  TUTTI_SAY_NO_MORE(NAME, both_tags)
+#define TUTTI_SAYS_text(NAME) TUTTI_SAYS_PLAIN(NAME, "takes one name, a const char* or a std::string")
+#define TUTTI_SAYS_layouts(NAME) TUTTI_SAYS_PLAIN(NAME, "takes one container of layouts, one for each block")
+#define TUTTI_SAYS_mode(NAME) TUTTI_SAYS_PLAIN(NAME, "takes one of send_modes")
+#define TUTTI_SAYS_function(NAME)                                                                             \
+  TUTTI_SAY(NAME, misused, "takes one callable, and ops::commutative or ops::non_commutative")                \
+  TUTTI_SAY(NAME, not_callable, "cannot be called with two elements to give one")                             \
+  TUTTI_SAY_NO_MORE(NAME, not_callable)
+#define TUTTI_SAYS_status(NAME) TUTTI_SAYS_PLAIN(NAME, "takes a tutti::status, a variable; " #NAME "_out also nothing")
+#define TUTTI_SAYS_statuses(NAME)                                                                             \
+  TUTTI_SAYS_PLAIN(NAME, "takes one container of tutti::status, a variable; " #NAME "_out also nothing")
+#define TUTTI_SAYS_request(NAME) TUTTI_SAYS_PLAIN(NAME, "takes a tutti::request, a variable")
+#define TUTTI_ROW(NAME, KIND, TEXT)                                                                           \
+  template <problem P> struct complaint<P, parameter::NAME> { TUTTI_SAY_ANY(NAME) TUTTI_SAYS_##KIND(NAME) };
 TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
+#undef TUTTI_SAYS_request
+#undef TUTTI_SAYS_statuses
+#undef TUTTI_SAYS_status
+#undef TUTTI_SAYS_function
+#undef TUTTI_SAYS_mode
+#undef TUTTI_SAYS_layouts
+#undef TUTTI_SAYS_text
+#undef TUTTI_SAYS_tag
+#undef TUTTI_SAYS_rank
+#undef TUTTI_SAYS_type
+#undef TUTTI_SAYS_PLAIN
+#undef TUTTI_SAYS_count
+#undef TUTTI_SAYS_counts
+#undef TUTTI_SAYS_in_out_buffer
+#undef TUTTI_SAYS_out_buffer
+#undef TUTTI_SAYS_send_buffer
+#undef TUTTI_SAYS_in_buffer
+#undef TUTTI_SAY_NO_MORE
+#undef TUTTI_SAY_CONTAINER
+#undef TUTTI_SAY_ANY
+#undef TUTTI_SAY
 // clang-format on
 
 template <class T>

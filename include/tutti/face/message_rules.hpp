@@ -13,7 +13,7 @@ constexpr rules rules_of(message_form f) {
   if (f.sends()) {
     r.buffer = send_buf;
     r.in = r.in | parameter_set{send_buf, send_count, destination, tag};
-    r.out = r.out | parameter_set{send_count};
+    r.out = r.out | parameter_set{send_buf, send_count};
     r.required.add(destination);
     if (f.what == message_call::send) r.in.add(send_mode);
   }

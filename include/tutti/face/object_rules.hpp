@@ -82,6 +82,7 @@ constexpr rules without_counts(rules r) {
     r.in.remove(name);
     r.out.remove(name);
   }
+  r.out.remove(send_buf);  // an object that is sent stays with the caller
   return r;
 }
 
@@ -182,7 +183,8 @@ consteval seen_argument seen_with_objects() {
   } else {
     constexpr bool mixed = is_buffer && !is_automatic_buffer<A> && !is_sendrecv(F);
     seen_argument seen = seen_in<void, A>;
-    if (mixed) seen.own = problem::not_serialized;
+    if (mixed && seen.own != problem::misused && seen.own != problem::pointer)
+      seen.own = problem::not_serialized;
     return seen;
   }
 }
