@@ -45,6 +45,9 @@ constexpr const auto& value_at(const slot<I, Part>& s) noexcept {
 template <std::size_t I, class Part>
 Part part_at(const slot<I, Part>&);
 
+/// What extract_NAME() throws the second time.
+[[noreturn]] void refuse_extracted(parameter name);
+
 template <class... Parts>
 constexpr std::size_t index_of(parameter name) {
   std::size_t i = 0;
@@ -59,6 +62,7 @@ constexpr std::size_t index_of(parameter name) {
 ///
 /// Each `extract_NAME()` moves that part out, once, in any order; what was not asked for does not compile.
 /// extract_recv_buf() gives the buffer of send_recv_buf where that was given. Nothing is copied or allocated.
+/// Throws usage_error where the part is a container and was extracted before.
 ///
 /// ```cpp
 /// std::vector<int> v(world.rank() + 1);
@@ -105,6 +109,7 @@ class [[nodiscard]] result {
       detail::complaint<at == end ? detail::problem::not_asked : detail::problem::none, parameter::NAME>{}; \
       return detail::mistaken{};                                                                            \
     } else {                                                                                                \
+      note_taken<at>(parameter::NAME);                                                                      \
       return taken(std::move(*this).template get<at>());                                                    \
     }                                                                                                       \
   }
@@ -113,6 +118,19 @@ class [[nodiscard]] result {
   // clang-format on
 
  private:
+  // Parts that a second extraction would find empty: not numbers, statuses and references.
+  template <class T>
+  static constexpr bool once = !std::is_reference_v<T> && !std::is_trivially_copyable_v<T>;
+  struct nothing {};
+  using marks = std::conditional_t<(once<typename Parts::type> || ...), unsigned, nothing>;
+
+  template <std::size_t I>
+  constexpr void note_taken(parameter name) {
+    if constexpr (once<typename decltype(detail::part_at<I>(slots_))::type>) {
+      if ((taken_ >> I & 1) != 0) detail::refuse_extracted(name);
+      taken_ |= 1u << I;
+    }
+  }
   template <class T>
   static constexpr std::remove_const_t<T> taken(T&& value) {
     return static_cast<T&&>(value);
@@ -123,6 +141,7 @@ class [[nodiscard]] result {
   }
 
   detail::slots<std::index_sequence_for<Parts...>, Parts...> slots_;
+  [[no_unique_address]] marks taken_{};  // bit I: part I was extracted
 };
 
 }  // namespace tutti

@@ -51,6 +51,12 @@ void refuse_empty_request(const char* what) {
                     "wait for a request once");
 }
 
+void refuse_extracted(parameter name) {
+  throw usage_error(std::string("extract_") + text_of(name), -1, text_of(name),
+                    "was extracted before, so this result has it no more",
+                    "keep what the first call returned");
+}
+
 void refuse_empty_parameter() {
   throw usage_error("request", -1, "request", "was made from no lvalue, so nothing can be put into it",
                     "pass request(r) of a variable r");

@@ -1,4 +1,4 @@
-// expect: request: keeps no buffers, pass each as an lvalue
+// expect: recv_buf: moved in or made by the call
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <string>
