@@ -154,6 +154,14 @@ void check_within(caller s, parameter name, std::size_t wanted, std::size_t hold
       "make it smaller, or the buffer larger");
 }
 
+void check_blocks_within(caller s, parameter counts_name, const counts_view& counts, parameter displs_name,
+                         std::size_t end, std::size_t holds) {
+  if (end <= holds) return;
+  std::size_t packed = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) packed += counts[i];
+  check_within(s, packed <= holds ? displs_name : counts_name, end, holds);
+}
+
 std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
   const auto p = static_cast<std::size_t>(s.gives);
   if (p == 0) {

@@ -88,6 +88,64 @@ void displacements_that_overlap(const communicator& world) {
   world.alltoallv(send_buf(v), send_counts(two), send_displs(zero), recv_counts(two), recv_buf(out));
 }
 
+// Counts that are right do not get the blame.
+void displacements_that_are_wrong(const communicator& world) {
+  const auto p = static_cast<std::size_t>(world.size());
+  const std::vector<int> v(p, 1), ones(p, 1);
+  std::vector<int> out(p), none, few(p - 1, 0), many(p + 1, 0), negative(p, 0), far(p);
+  negative.back() = -1;
+  for (std::size_t i = 0; i < p; ++i) far[i] = static_cast<int>(i + 1);
+  const auto sent = [&](const std::vector<int>& displs, const char* problem) {
+    check.throws<usage_error>(
+        [&] { (void)world.alltoallv(send_buf(v), send_counts(ones), send_displs(displs)); },
+        {"alltoallv", "send_displs", problem});
+    check.throws<usage_error>(
+        [&] {
+          world.alltoallv(send_buf(v), send_counts(ones), send_displs(displs), recv_counts(ones),
+                          recv_buf(out));
+        },
+        {"alltoallv", "send_displs", problem});
+    if (world.is_root())
+      check.throws<usage_error>(
+          [&] { (void)world.scatterv(send_buf(v), send_counts(ones), send_displs(displs), recv_count(1)); },
+          {"scatterv", "send_displs", problem});
+  };
+  const auto received = [&](const std::vector<int>& displs, const char* problem) {
+    check.throws<usage_error>(
+        [&] { (void)world.alltoallv(send_buf(v), send_counts(ones), recv_displs(displs)); },
+        {"alltoallv", "recv_displs", problem});
+    check.throws<usage_error>(
+        [&] { world.allgatherv(send_buf(1), recv_counts(ones), recv_displs(displs), recv_buf(out)); },
+        {"allgatherv", "recv_displs", problem});
+    check.throws<usage_error>([&] { (void)world.allgatherv(send_buf(1), recv_displs(displs)); },
+                              {"allgatherv", "recv_displs", problem});
+    if (world.is_root())
+      check.throws<usage_error>(
+          [&] { world.gatherv(send_buf(1), recv_counts(ones), recv_displs(displs), recv_buf(out)); },
+          {"gatherv", "recv_displs", problem});
+  };
+  for (int again = 0; again < 2; ++again) {
+    sent(none, "numbers for");
+    sent(few, "numbers for");
+    sent(many, "numbers for");
+    sent(negative, "negative");
+    sent(far, "reaches to element");
+    received(none, "numbers for");
+    received(few, "numbers for");
+    received(many, "numbers for");
+    received(negative, "negative");
+    // From now on such calls are like the last one.
+    world.alltoallv(send_buf(v), send_counts(ones), recv_counts(ones), recv_buf(out));
+    world.allgatherv(send_buf(1), recv_counts(ones), recv_buf(out));
+  }
+  check.throws<usage_error>(
+      [&] { world.alltoallv(send_buf(v), send_counts(std::vector<int>(p, 2)), recv_buf(out)); },
+      {"alltoallv", "send_counts", "reaches to element"});
+  check.throws<usage_error>(
+      [&] { world.allgatherv(send_buf(1), recv_counts(ones), recv_displs(far), recv_buf(out)); },
+      {"allgatherv", "recv_buf"});
+}
+
 void roots_out_of_range(const communicator& world) {
   std::vector<int> v(1);
   for (const int q : {-1, world.size(), std::numeric_limits<int>::max()}) {
@@ -225,6 +283,7 @@ int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("counts_that_overflow", [&] { counts_that_overflow(world); });
     cases("displacements_that_overlap", [&] { displacements_that_overlap(world); });
+    cases("displacements_that_are_wrong", [&] { displacements_that_are_wrong(world); });
     cases("roots_out_of_range", [&] { roots_out_of_range(world); });
     cases("null_with_a_count", [&] { null_with_a_count(world); });
     cases("own_blocks_that_differ", [&] { own_blocks_that_differ(world); });

@@ -366,7 +366,7 @@ inline void frame<F, T, Args...>::send_blocks(const call_site& s) {
   call_.in_displs = view_of<send_displs>();
   const std::size_t end =
       extent_of(s, send_counts, call_.in_counts, send_displs, call_.in_displs, has_in<send_displs>);
-  check_within(s, send_counts, end, in_size());
+  check_blocks_within(s, send_counts, call_.in_counts, send_displs, end, in_size());
 }
 
 template <form F, class T, class... Args>

@@ -275,6 +275,13 @@ class frame : public frame_of<F, T, Args...>::base {
   static constexpr bool may_be_like_last = all_given();
   bool run_like_last(const call_site& s) {
     lay_given(s);
+    // A container of displacements that is empty is not none: it is refused.
+    if constexpr (has_in<send_displs>)
+      if (call_.in_counts.given() && !call_.in_displs.given()) [[unlikely]]
+        return false;
+    if constexpr (has_in<recv_displs>)
+      if (call_.out_counts.given() && !call_.out_displs.given()) [[unlikely]]
+        return false;
     return detail::run_like_last(s.where, call_, in_size(), size_of(out()));
   }
   void keep_lengths(const call_site& s) {

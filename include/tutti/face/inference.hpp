@@ -69,6 +69,9 @@ struct call_site : caller {
 /// Throws where a count is negative, or beyond what the buffer holds.
 std::size_t checked_count(caller, parameter, long long count);
 void check_within(caller, parameter, std::size_t wanted, std::size_t holds);
+/// The same of blocks whose end is given: names displs_name where they would fit without displacements.
+void check_blocks_within(caller, parameter counts_name, const counts_view& counts, parameter displs_name,
+                         std::size_t end, std::size_t holds);
 
 /// A buffer of p blocks that p does not divide is refused. Returns the length of a block.
 std::size_t divided(const call_site&, parameter, std::size_t elements);
