@@ -74,6 +74,8 @@
 #include "tutti/face/objects.hpp"
 
 namespace tutti {
+// So that kamping.hpp can have these without this header.
+inline namespace objects {
 
 /// x, written in Format where it is sent. An lvalue is referred to: it is read when the call is made, and may
 /// be changed when that returns, also of an i... form. What is returned can be kept and sent several times.
@@ -108,4 +110,5 @@ constexpr auto as_deserializable(X&& x) {
   return detail::deserializable<X, detail::format_of<Format>>{static_cast<X&&>(x)};
 }
 
+}  // namespace objects
 }  // namespace tutti

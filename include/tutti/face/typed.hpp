@@ -18,7 +18,12 @@ inline constexpr bool has_layouts =
 /// Writes the layout of a T where it was asked for.
 template <class T, parameter N, flow F, resize_policy P, class D>
 void tell_layout(argument<N, F, P, D>& a) {
-  if constexpr (kind_of(N) == parameter_kind::type && F == flow::out) a.data = type_of<T>();
+  if constexpr (kind_of(N) == parameter_kind::type && F == flow::out) {
+    if constexpr (requires { a.data.template tell<T>(); })  // of front ends that name types otherwise
+      a.data.template tell<T>();
+    else
+      a.data = type_of<T>();
+  }
 }
 template <class... Args>
 inline constexpr bool asks_layouts =

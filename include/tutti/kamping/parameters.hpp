@@ -10,7 +10,48 @@
 
 #include "tutti/kamping/request_pool.hpp"
 
+// as_serialized(x), as_deserializable<T>(), where the program includes tutti/serialization.hpp or
+// tutti/cereal.hpp as well.
+namespace tutti {
+inline namespace objects {}
+}  // namespace tutti
+
 namespace kamping {
+namespace internal {
+
+/// A datatype that a call tells: MPI's of the elements, in a result or in a variable of the caller's.
+struct told_datatype {
+  MPI_Datatype native = MPI_DATATYPE_NULL;
+  template <class T>
+  void tell() {
+    native = mpi_datatype<T>();
+  }
+  operator MPI_Datatype() const noexcept { return native; }
+};
+struct datatype_to_tell {
+  MPI_Datatype* to;
+  template <class T>
+  void tell() {
+    *to = mpi_datatype<T>();
+  }
+};
+}  // namespace internal
+}  // namespace kamping
+
+// It refers to a variable of the caller's, and so is no part of a result.
+template <tutti::parameter Name>
+struct tutti::detail::argument<Name, tutti::detail::flow::out, tutti::no_resize,
+                               kamping::internal::datatype_to_tell> {
+  static constexpr parameter name = Name;
+  static constexpr flow direction = flow::out;
+  static constexpr resize_policy policy = tutti::no_resize;
+  static constexpr bool owning = false;
+  using data_type = kamping::internal::datatype_to_tell;
+  data_type data;
+};
+
+namespace kamping {
+using namespace tutti::objects;
 
 using BufferResizePolicy = tutti::resize_policy;
 namespace send_modes {
@@ -55,6 +96,15 @@ struct mpi_operator {
   }
 };
 
+template <tutti::parameter Name>
+auto type_out() {
+  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, told_datatype>{};
+}
+template <tutti::parameter Name>
+auto type_out(MPI_Datatype& to) {
+  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, datatype_to_tell>{{&to}};
+}
+
 /// What ignore<T> is: no elements of T; of no type, a parameter that is not wanted.
 template <class T>
 struct ignored : std::span<const T, 0> {};
@@ -80,8 +130,8 @@ using tutti::recv_counts_out;
 using tutti::recv_displs;
 using tutti::recv_displs_out;
 using tutti::recv_type;
-using tutti::recv_type_out;
 using tutti::send_buf;
+using tutti::send_buf_out;
 using tutti::send_count;
 using tutti::send_count_out;
 using tutti::send_counts;
@@ -93,22 +143,12 @@ using tutti::send_recv_buf;
 using tutti::send_recv_count;
 using tutti::send_recv_count_out;
 using tutti::send_recv_type;
-using tutti::send_recv_type_out;
 using tutti::send_type;
-using tutti::send_type_out;
 using tutti::values_on_rank_0;
 
 /// As a buffer: no elements of T. As a status: none is wanted.
 template <class T = void>
 inline constexpr internal::ignored<T> ignore{};
-
-/// Sends what it is given, and hands it back in the result: `send_buf_out(std::move(v))`.
-template <class C>
-constexpr auto send_buf_out(C&& container) {
-  static_assert(!std::is_lvalue_reference_v<C>, "send_buf_out: hands back what is moved in: std::move(v)");
-  return tutti::detail::argument<tutti::parameter::send_buf, tutti::detail::flow::in_out, no_resize, C>{
-      static_cast<C&&>(container)};
-}
 
 /// Ranks are of any integer type. MPI_ANY_SOURCE and MPI_PROC_NULL mean what rank::any and rank::null do.
 constexpr auto root(std::integral auto rank) {
@@ -144,6 +184,17 @@ requires(!std::same_as<std::remove_cvref_t<Function>, MPI_Op>) constexpr auto op
 template <class... Commutative>
 auto op(MPI_Op native, Commutative... c) {
   return tutti::op(internal::mpi_operator{native}, c...);
+}
+
+/// The datatype of the elements, as mpi_datatype<T>(), which need not be freed. Without a variable it is part
+/// of the result, and converts to MPI_Datatype.
+inline auto send_type_out() { return internal::type_out<tutti::parameter::send_type>(); }
+inline auto send_type_out(MPI_Datatype& to) { return internal::type_out<tutti::parameter::send_type>(to); }
+inline auto recv_type_out() { return internal::type_out<tutti::parameter::recv_type>(); }
+inline auto recv_type_out(MPI_Datatype& to) { return internal::type_out<tutti::parameter::recv_type>(to); }
+inline auto send_recv_type_out() { return internal::type_out<tutti::parameter::send_recv_type>(); }
+inline auto send_recv_type_out(MPI_Datatype& to) {
+  return internal::type_out<tutti::parameter::send_recv_type>(to);
 }
 
 /// The same as status_out(s): written by the call. Without s it is part of the result, as a Status.
