@@ -23,10 +23,12 @@ function out_factories(name, text, function_name) {
 function factories(name, kind, text,   out) {
   out = text
   sub(/; left out.*/, "", out)
-  if (kind == "in_buffer" || kind == "counts") {
+  if (kind == "in_buffer" || kind == "send_buffer" || kind == "counts") {
     printf "/// %s.\ntemplate <class C> constexpr auto %s(C&& container);\n\n", text, name
     printf "/// %s.\ntemplate <class T> auto %s(std::initializer_list<T> list);\n\n", text, name
   }
+  if (kind == "send_buffer")
+    printf "/// %s; handed back as a part of the result. An rvalue: `%s_out(std::move(v))`.\ntemplate <class C> constexpr auto %s_out(C&& container);\n\n", text, name, name
   if (kind == "out_buffer" || kind == "in_out_buffer") out_factories(name, out, name)
   if (kind == "out_buffer" || kind == "counts") out_factories(name, out, name "_out")
   if (kind == "count") {
@@ -65,8 +67,8 @@ function generated(   line, name, kind, text) {
   in_macro = /\\$/
   next
 }
-/^TUTTI_PARAMETERS\(TUTTI_ROW\)/ || (/^ +TUTTI_PARAMETERS\(TUTTI_ROW\)/ && file ~ /result\.hpp$/) {
-  generated()
+/^ *TUTTI_PARAMETERS\(TUTTI_ROW\)/ && file !~ /table\.hpp$/ {
+  if (file ~ /(parameters|result)\.hpp$/) generated()
   next
 }
 /^ *\/\/ For (the library|front ends|calls|the frame)/ {

@@ -74,7 +74,7 @@
 #include "tutti/face/objects.hpp"
 
 namespace tutti {
-// So that kamping.hpp can have these without this header.
+/// as_serialized() and as_deserializable(), so that kamping.hpp can have these names without this header.
 inline namespace objects {
 
 /// x, written in Format where it is sent. An lvalue is referred to: it is read when the call is made, and may
