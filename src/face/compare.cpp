@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include <dlfcn.h>
+
 #include "core/environment.hpp"
 #include "face/core.hpp"
 #include "tutti/core/error.hpp"
@@ -17,9 +19,10 @@ namespace {
 constexpr std::uint8_t duplicates = 255;  // in place of a collective
 
 struct fingerprint {
-  std::uint8_t what, kind, op, commutative, in_place;
+  std::uint8_t what, kind, op, commutative, in_place, refused;
   std::int32_t root;
   std::uint64_t count, element, algorithm, counts;
+  std::uint64_t code, module;  // of an operator of its own
   char named[40];  // the beginning of the algorithm's and the composition's names, where the call gives some
 };
 
@@ -48,6 +51,7 @@ std::string describe(const fingerprint& f) {
   if (combines(what)) {
     text += std::string(" (") + kind_names[f.kind] + "), " + operator_names[f.op];
     if (f.commutative == 0) text += " whose order matters";
+    if (f.code != 0) text += ", code " + std::to_string(f.code);
   }
   if (f.in_place != 0) text += ", in place";
   if (f.algorithm != 0) text += std::string(", named \"") + f.named + "\"";
@@ -73,6 +77,20 @@ std::uint64_t hash_of(const counts_view& counts) noexcept {
   return hash;
 }
 
+// Where the code of an operator stands in its program or library: the same on all ranks of one program, and
+// another for each type of callable. Ranks of different programs cannot compare it.
+void identify(const operation& op, fingerprint& f) {
+  Dl_info found{};
+  if (op.which != builtin_op::user || dladdr(reinterpret_cast<void*>(op.combine), &found) == 0) return;
+  f.code = reinterpret_cast<std::uintptr_t>(op.combine) - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
+  f.module = hash_of(found.dli_fname);
+}
+
+bool same(fingerprint a, const fingerprint& b) noexcept {
+  if (a.module != b.module && a.module != 0 && b.module != 0) a.module = b.module, a.code = b.code;
+  return std::memcmp(static_cast<const void*>(&a), static_cast<const void*>(&b), sizeof a) == 0;
+}
+
 }  // namespace
 
 // An exchange of the checks' own, under the name of the user's call in reports.
@@ -88,7 +106,20 @@ void core::exchange(collective what, const void* mine, void* all, std::size_t by
   carry_out(c, find(c));
 }
 
-void core::compare_with_others(const call* c) {
+// All ranks come here where one of them refuses its arguments. Those that do have errors of their own.
+void core::throw_refusal(const char* name, int who, const char* refusal) {
+  std::array<char, 1024> own{};
+  if (refusal != nullptr) std::copy_n(refusal, std::min(std::strlen(refusal), own.size() - 1), own.begin());
+  std::vector<std::array<char, 1024>> all(static_cast<std::size_t>(size()));
+  exchange(collective::allgather, own.data(), all.data(), sizeof own, name);
+  if (refusal != nullptr) return;
+  throw peer_error(
+      name, rank(), "",
+      "rank " + std::to_string(who) + " refused its arguments: " + all[static_cast<std::size_t>(who)].data(),
+      "correct them on that rank");
+}
+
+void core::compare_with_others(const call* c, const char* refusal) {
   const char* name = c == nullptr ? "duplicate" : name_of(c->what).data();
   fingerprint mine;
   std::memset(static_cast<void*>(&mine), 0, sizeof mine);  // holes too: fingerprints are compared as bytes
@@ -106,16 +137,21 @@ void core::compare_with_others(const call* c) {
       mine.kind = static_cast<std::uint8_t>(c->type.kind);
       mine.op = static_cast<std::uint8_t>(c->op.which);
       mine.commutative = c->op.commutative ? 1 : 0;
+      if (refusal == nullptr) identify(c->op, mine);
     }
     if (!is_vector_form(c->what) && c->what != collective::barrier && !inter()) mine.count = c->count;
-    if (!inter() && (c->what == collective::allgatherv || c->what == collective::reduce_scatter))
+    if (refusal == nullptr && !inter() &&
+        (c->what == collective::allgatherv || c->what == collective::reduce_scatter))
       mine.counts = hash_of(c->out_counts);
   }
   std::vector<fingerprint> all(static_cast<std::size_t>(size()));
+  mine.refused = refusal != nullptr ? 1 : 0;
   exchange(collective::allgather, &mine, all.data(), sizeof mine, name);
+  for (int r = 0; r < size(); ++r)
+    if (all[static_cast<std::size_t>(r)].refused != 0) return throw_refusal(name, r, refusal);
   for (int r = 0; r < size(); ++r) {
     const fingerprint& other = all[static_cast<std::size_t>(r)];
-    if (std::memcmp(static_cast<const void*>(&other), all.data(), sizeof other) == 0) continue;
+    if (same(other, all[0])) continue;
     throw mismatch_error(
         name, rank(), "",
         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
@@ -191,44 +227,60 @@ void core::compare_trees() {
   throw said;
 }
 
-// What is sent and what is expected, pair by pair.
+namespace {
+
+struct difference {
+  std::int32_t found, from, to;
+  std::uint64_t sends, expects;
+};
+
+}  // namespace
+
+// What is sent and what is expected, pair by pair. Who sees a difference tells the others: all throw, none
+// goes on alone.
 void core::compare_counts(const call& c, const char* name) {
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
   std::vector<std::uint64_t> sent(p), announced(p);
-  const auto differ = [&](std::size_t from, std::uint64_t sends, std::size_t to, std::uint64_t expects) {
-    throw mismatch_error(name, rank(), "recv_counts",
-                         "rank " + std::to_string(from) + " sends " + std::to_string(sends) +
-                             " elements to rank " + std::to_string(to) + ", which expects " +
-                             std::to_string(expects),
-                         "make the counts on both sides the same");
+  difference mine;
+  std::memset(static_cast<void*>(&mine), 0, sizeof mine);
+  const auto compare = [&](std::size_t from, std::uint64_t sends, std::size_t to, std::uint64_t expects) {
+    if (sends == expects || mine.found != 0) return;
+    mine = {1, static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), sends, expects};
   };
   const std::uint64_t own = c.count;
   switch (c.what) {
     case collective::gatherv:
       exchange(collective::allgather, &own, sent.data(), sizeof own, name);
-      if (rank() != c.root) return;
+      if (rank() != c.root) break;
       for (std::size_t r = 0; r < p; ++r)
-        if (!(c.in_place && r == me) && sent[r] != c.out_counts[r]) differ(r, sent[r], me, c.out_counts[r]);
-      return;
+        if (!(c.in_place && r == me)) compare(r, sent[r], me, c.out_counts[r]);
+      break;
     case collective::allgatherv:
-      if (!c.in_place && own != c.out_counts[me]) differ(me, own, me, c.out_counts[me]);
-      return;
-    case collective::scatterv: {
+      if (!c.in_place) compare(me, own, me, c.out_counts[me]);
+      break;
+    case collective::scatterv:
       exchange(collective::allgather, &own, sent.data(), sizeof own, name);  // what each expects
-      if (rank() != c.root) return;
+      if (rank() != c.root) break;
       for (std::size_t r = 0; r < p; ++r)
-        if (!(c.in_place && r == me) && sent[r] != c.in_counts[r]) differ(me, c.in_counts[r], r, sent[r]);
-      return;
-    }
+        if (!(c.in_place && r == me)) compare(me, c.in_counts[r], r, sent[r]);
+      break;
     case collective::alltoallv:
       for (std::size_t r = 0; r < p; ++r) announced[r] = c.in_place ? c.out_counts[r] : c.in_counts[r];
       exchange(collective::alltoall, announced.data(), sent.data(), sizeof own, name);
-      for (std::size_t r = 0; r < p; ++r)
-        if (sent[r] != c.out_counts[r]) differ(r, sent[r], me, c.out_counts[r]);
-      return;
+      for (std::size_t r = 0; r < p; ++r) compare(r, sent[r], me, c.out_counts[r]);
+      break;
     default:
       return;
   }
+  std::vector<difference> all(p);
+  exchange(collective::allgather, &mine, all.data(), sizeof mine, name);
+  for (const difference& d : all)
+    if (d.found != 0)
+      throw mismatch_error(name, rank(), "recv_counts",
+                           "rank " + std::to_string(d.from) + " sends " + std::to_string(d.sends) +
+                               " elements to rank " + std::to_string(d.to) + ", which expects " +
+                               std::to_string(d.expects),
+                           "make the counts on both sides the same");
 }
 
 }  // namespace tutti::detail

@@ -215,7 +215,11 @@ void core::run_plainly(const call& c, recent& r) {
 }
 
 void core::run_first(const call& c) {
-  validate(c);
+  try {
+    validate(c);
+  } catch (const usage_error&) {
+    return run_refused(c);
+  }
   if (shared_->set.check) compare_with_others(&c);
   prepared& p = find(c);
   remember(c, p);

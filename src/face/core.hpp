@@ -21,6 +21,7 @@
 #include "settings/trees.hpp"
 #include "tutti/core/mail.hpp"
 #include "tutti/core/port.hpp"
+#include "tutti/face/stand_in.hpp"
 
 namespace tutti::detail {
 
@@ -88,6 +89,8 @@ class core {
   bool run_like_last(call& c, std::size_t input_length, std::size_t output_length);
   void keep_lengths(const call& c, std::size_t input_length, std::size_t output_length);
   pending_call make_pending(const call& c, bool started);
+  pending_call make_refused(const call& c, bool started);
+  pending_call make_right(const call& c, bool like, bool started);
   // Mail (mail.cpp); as the functions of tutti/core/mail.hpp.
   void send(const letter& l);
   envelope receive(const reception& r);
@@ -101,6 +104,11 @@ class core {
   void give_memory(void* memory, std::size_t bytes) noexcept;
   /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
   void compare_trees();
+  // Of a call that is refused (stand_in.cpp).
+  bool is_freed() const noexcept { return released_; }
+  bool compares() const noexcept { return shared_->set.check; }
+  /// In checked mode, in place of comparing it: tells the others, who throw.
+  void tell_refusal(const call& c, const char* why) { compare_with_others(&c, why); }
   core_handle duplicate();
   core_handle with(topology shape, const char* operation);
   core_handle split(int color, int key, const char* operation);
@@ -231,8 +239,12 @@ class core {
   void validate_own_edges(const call& c) const;
   bool beside_root(const call& c) const noexcept;
   void refuse_overlap(const call& c, const counts_view& counts, const counts_view& displs) const;
-  void compare_with_others(const call* c);  // null: duplicate
+  // null: duplicate. `refusal`: this rank refuses its arguments, and returns when the others know.
+  void compare_with_others(const call* c, const char* refusal = nullptr);
+  void throw_refusal(const char* name, int who, const char* refusal);
   void compare_counts(const call& c, const char* name);
+  void take_refused(call& c, mode how, stand_in& into);
+  void run_refused(const call& c);
   void exchange(collective what, const void* mine, void* all, std::size_t bytes, const char* on_behalf);
   core& whole() noexcept { return within_ ? *within_ : *this; }
   std::uint64_t unused_number();

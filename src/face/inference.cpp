@@ -2,7 +2,6 @@
 #include "tutti/face/inference.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <string>
 #include <vector>
@@ -76,27 +75,6 @@ void refuse_message(caller s, parameter name, std::string_view problem) {
   throw mismatch_error(written(s.name), rank_of(s.where), text_of(name), problem,
                        "receive an object of the type that was sent, with as_deserializable");
 }
-
-struct spare_room::kept {
-  std::exception_ptr fault;
-  std::vector<std::byte> room;
-};
-
-void* spare_room::make(caller s, parameter name, std::size_t holds, std::size_t needed, std::size_t bytes) {
-  drop();
-  kept_ = new kept{{}, std::vector<std::byte>(needed * bytes)};
-  try {
-    refuse_size(s, name, holds, needed);
-  } catch (...) {
-    kept_->fault = std::current_exception();
-  }
-  return kept_->room.data();
-}
-void spare_room::drop() noexcept {
-  delete kept_;
-  kept_ = nullptr;
-}
-void spare_room::rethrow() const { std::rethrow_exception(kept_->fault); }
 
 void refuse_root(caller s, int root) {
   refuse_call(s, parameter::root, "there is no rank " + std::to_string(root), "ranks are 0 to size - 1");

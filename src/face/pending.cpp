@@ -153,6 +153,31 @@ class operation_under_way final : public pending {
   std::unique_ptr<program_run> program_run_;
 };
 
+/// One that serves the other ranks, and throws when it is complete.
+class refused_operation final : public pending {
+ public:
+  void start() override { inner->start(); }
+  bool test() override {
+    const bool over = inner->test();
+    if (over) room.complain();
+    return over;
+  }
+  void wait() override {
+    inner->wait();
+    room.complain();
+  }
+  void dismiss() noexcept override {
+    inner.reset();
+    delete this;
+  }
+
+  stand_in room;
+  pending_call inner;
+
+ private:
+  ~refused_operation() = default;
+};
+
 core::~core() {
   end_mail();
   for (const operation_under_way* one : idle_) delete one;
@@ -171,7 +196,25 @@ core::prepared& core::found_for(call& c, bool like) {
 pending_call core::make_pending(const call& c, bool started) {
   begin_mixing();
   const bool like = is_like(c, recent_[static_cast<std::size_t>(c.what)]);
-  if (!like) validate(c);
+  if (!like) {
+    try {
+      validate(c);
+    } catch (const usage_error&) {
+      return make_refused(c, started);
+    }
+  }
+  return make_right(c, like, started);
+}
+
+pending_call core::make_refused(const call& c, bool started) {
+  call instead = c;
+  owner<refused_operation> made(new refused_operation);
+  take_refused(instead, started ? mode::nonblocking : mode::persistent, made->room);
+  made->inner = make_right(instead, false, started);
+  return made;
+}
+
+pending_call core::make_right(const call& c, bool like, bool started) {
   if (started && shared_->set.check) compare_with_others(&c);
   owner<operation_under_way> made = idle_or_new(idle_, most_idle, *this);
   made->prepare(c, like);

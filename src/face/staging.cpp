@@ -115,6 +115,14 @@ void staging::check_reach(caller where, parameter name, const side& s, const blo
   refuse_call(where, name, problem, "make them fewer, or the buffer larger");
 }
 
+void staging::leave_alone() noexcept {
+  for (side* s : {&in, &out}) {
+    if (fault_) s->read_.clear();
+    s->written_.clear();
+  }
+  keeps_ = false;
+}
+
 // --- what is sent ---
 
 void staging::send_run(caller where, parameter name, long long elements, std::size_t blocks) {

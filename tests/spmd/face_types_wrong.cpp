@@ -118,7 +118,7 @@ void beyond_what_is_received(const communicator& world) {
           {"allgatherv", "recv_buf", "from number"});
   displs[0] = std::numeric_limits<std::size_t>::max();
   refused(
-      [&] { (void)world.iallgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(displs)); },
+      [&] { world.iallgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(displs)).wait(); },
       {"iallgatherv", "recv_buf", "address"});
   if (p > 1) {
     displs[0] = displs[1];

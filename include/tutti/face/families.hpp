@@ -37,12 +37,12 @@ inline void frame<F, T, Args...>::bcast(const call_site& s) {
     n = count_by_bcast(s, call_.root, n);
   }
   if (s.beside(call_.root)) n = 0;
+  call_.count = n;
   if (at_root && both_ways)
     call_.output = const_cast<void*>(in_data());
   else
     make_room(s, n);
   call_.input = call_.output;
-  call_.count = n;
   put_count<send_recv_count>(s, n);
 }
 
@@ -85,10 +85,10 @@ inline void frame<F, T, Args...>::reduction(const call_site& s) {
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::reduce_scatter(const call_site& s) {
   const counts_view counts = view_of<recv_counts>();
+  call_.in_counts = call_.out_counts = counts;
   const std::size_t all = extent_of(s, recv_counts, counts, recv_displs, {}, false);
   check_within(s, recv_counts, all, in_size());
   call_.count = counts[static_cast<std::size_t>(s.first_group == 0 ? s.rank : s.local_rank())];
-  call_.in_counts = call_.out_counts = counts;
   if constexpr (in_place) {
     use_in_place(s, in_size());
   } else {
@@ -108,8 +108,8 @@ inline void frame<F, T, Args...>::regular(const call_site& s) {
     n = many ? divided(s, in_name, in_size()) : in_size();
   else if (!in_place)
     check_within(s, length_name, many ? n * p : n, in_size());
-  check_received(s, n, receives);
   call_.count = n;
+  check_received(s, n, receives);
   if constexpr (in_place) {
     use_in_place(s, many ? n * p : n);
   } else {
@@ -171,6 +171,7 @@ inline void frame<F, T, Args...>::gatherv(const call_site& s) {
     counts = even_counts(s.takes, length_);
     put_lengths(s, length_);
   } else if constexpr (has_in<recv_counts>) {
+    if (receives) call_.out_counts = counts;
     if constexpr (in_place)
       length_ = receives && me < counts.size() ? counts[me] : in_size();
     else
@@ -315,6 +316,7 @@ inline void frame<F, T, Args...>::agree(Check&& check, Tell&& tell) {
   try {
     check();
   } catch (...) {
+    stand_in_.others_know();
     tell();
     throw;
   }

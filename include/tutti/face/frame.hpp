@@ -13,6 +13,7 @@
 #include "tutti/core/call.hpp"
 #include "tutti/face/check.hpp"
 #include "tutti/face/frame_base.hpp"
+#include "tutti/face/stand_in.hpp"
 
 namespace tutti::detail {
 
@@ -87,41 +88,7 @@ class frame : public frame_of<F, T, Args...>::base {
       return nullptr;
   }
 
-  // The other ranks go on, since this one's sending is right as far as they know: it has said so in an
-  // exchange, or all that is wrong is the root's own. Then a container that is too small is complained of
-  // when the call is over.
-  static constexpr bool others_go_on() {
-    if (!explicit_out || out_policy() != resize_policy::no_resize || F.even) return false;
-    switch (F.what) {
-      case collective::bcast:
-        return !has_in<send_recv_count> && !F.single && nature_of<out_type>() != nature::single;
-      case collective::scatter:
-        return !has_in<recv_count> && !has_in<send_recv_count> && !F.single;
-      case collective::scatterv:
-        return !has_in<recv_count>;
-      case collective::allgatherv:
-      case collective::neighbor_allgatherv:
-        return !has_in<recv_counts>;
-      case collective::alltoallv:
-      case collective::neighbor_alltoallv:
-        return !in_place && !has_in<recv_counts>;
-      case collective::gather:
-      case collective::gatherv:
-      case collective::reduce:
-        return true;
-      default:
-        return false;
-    }
-  }
-  void make_room(const call_site& s, std::size_t n) {
-    if constexpr (others_go_on()) {
-      if (size_of(out()) < n && n <= PTRDIFF_MAX / sizeof(T)) [[unlikely]] {
-        call_.output = spare_.make(s, out_name, size_of(out()), n, sizeof(T));
-        return;
-      }
-    }
-    call_.output = this->room_for(s, n, sizeof(T));
-  }
+  void make_room(const call_site& s, std::size_t n) { call_.output = this->room_for(s, n, sizeof(T)); }
   // In place both addresses are the buffer's, whichever of them an algorithm reads.
   void use_in_place(const call_site& s, std::size_t n) {
     make_room(s, n);
@@ -194,7 +161,7 @@ class frame : public frame_of<F, T, Args...>::base {
   void alltoallw(const call_site& s);
   void alltoallv(const call_site& s);
   template <class Check, class Tell>
-  static void agree(Check&& check, Tell&& tell);
+  void agree(Check&& check, Tell&& tell);
   void check_received(const call_site& s, std::size_t n, bool receives);
   void put_lengths(const call_site& s, std::size_t n);
   void leave_empty();
@@ -202,35 +169,11 @@ class frame : public frame_of<F, T, Args...>::base {
   void send_blocks(const call_site& s);
   void receive_blocks(const call_site& s, const counts_view& counts);
 
-  // --- vector forms of which all is given (given.hpp) ---
-  static constexpr bool all_given();
-  void lay_given(const call_site& s);
-
-  // --- the result ---
-  static constexpr bool by_reference = F.how == mode::persistent;
-  template <class Part>
-  typename Part::type take() {
-    constexpr bool buffer = Part::name == out_name;
-    if constexpr (buffer && F.single && F.what == collective::reduce && !explicit_out) {
-      if (rank_ != call_.root) return std::nullopt;
-      return out();
-    } else {
-      return base::template take<Part>();
-    }
-  }
-
- public:
-  using typename base::result_type;
-  static constexpr bool is_message = false;
-
-  /// Fills `c`. It stands outside, so that all of the frame but the call itself stays in registers.
-  template <class... U>
-  explicit frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
-
-  /// Everything before the data moves. Throws usage_error where the call can be seen to be wrong.
-  const call& set_up(const call_site& s) {
+  void lay(const call_site& s) {
     rank_ = s.rank;
     call_.what = F.what;
+    if constexpr (may_be_like_last)  // lay_given() has not checked them
+      call_.input = nullptr, call_.output = nullptr, call_.count = 0;
     if constexpr (F.even)
       call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
     if constexpr (stands_for_object<out_type>)  // gather of objects is carried out as gatherv
@@ -267,8 +210,73 @@ class frame : public frame_of<F, T, Args...>::base {
       else
         regular(s);
     }
+  }
+
+  // --- what is refused ---
+  // The length of a block that the arguments name, wherever it is given; else refused_count.
+  std::size_t length_named() noexcept {
+    long long n = -1;
+    if constexpr (F.single || (is_bcast && nature_of<out_type>() == nature::single)) n = 1;
+    if constexpr (has_in<recv_count>) n = data<recv_count>();
+    constexpr bool scatters = F.what == collective::scatter;
+    if constexpr (has_in<send_count> && !(scatters && has_in<recv_count>)) n = data<send_count>();
+    if constexpr (has_in<send_recv_count> && !(scatters && has_in<recv_count>)) n = data<send_recv_count>();
+    return n < 0 ? refused_count : static_cast<std::size_t>(n);
+  }
+  // Lists of counts that come from an exchange.
+  static constexpr bool counts_exchanged() {
+    switch (F.what) {
+      case collective::allgatherv:
+      case collective::neighbor_allgatherv:
+      case collective::alltoallv:
+      case collective::neighbor_alltoallv:
+        return !F.even && !in_place && !has_in<recv_counts>;
+      default:
+        return false;
+    }
+  }
+
+  // --- vector forms of which all is given (given.hpp) ---
+  static constexpr bool all_given();
+  void lay_given(const call_site& s);
+
+  // --- the result ---
+  static constexpr bool by_reference = F.how == mode::persistent;
+  template <class Part>
+  typename Part::type take() {
+    constexpr bool buffer = Part::name == out_name;
+    if constexpr (buffer && F.single && F.what == collective::reduce && !explicit_out) {
+      if (rank_ != call_.root) return std::nullopt;
+      return out();
+    } else {
+      return base::template take<Part>();
+    }
+  }
+
+ public:
+  using typename base::result_type;
+  static constexpr bool is_message = false;
+
+  /// Fills `c`. It stands outside, so that all of the frame but the call itself stays in registers.
+  template <class... U>
+  explicit frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
+
+  /// Everything before the data moves. Throws usage_error where the call can be seen to be wrong, or leaves
+  /// that to finish() where the others wait for this rank.
+  const call& set_up(const call_site& s) {
+    try {
+      lay(s);
+    } catch (...) {
+      refused(s);
+    }
     return call_;
   }
+  /// From a handler: the call is to serve the others, or the error is thrown.
+  void refused(const call_site& s) {
+    call_.in_place = in_place;
+    stand_in_.take(s, call_, length_named(), counts_exchanged());
+  }
+  stand_in& standing_in() noexcept { return stand_in_; }
 
   /// Whether the call can be like the last one with counts, and then carries it out in place of set_up() and
   /// run_call(). After those, where it said no: keep_lengths().
@@ -285,14 +293,13 @@ class frame : public frame_of<F, T, Args...>::base {
     return detail::run_like_last(s.where, call_, in_size(), size_of(out()));
   }
   void keep_lengths(const call_site& s) {
-    if constexpr (others_go_on())
-      if (spare_.used()) return;
+    if (stand_in_.used()) return;
     detail::keep_lengths(s.where, call_, in_size(), size_of(out()));
   }
 
   /// Everything after. May be called again after each run of a persistent call.
   result_type finish() {
-    if constexpr (others_go_on()) spare_.complain();
+    stand_in_.complain();
     if constexpr (F.what == collective::exscan) {
       if (rank_ == 0) {
         T* to = static_cast<T*>(call_.output);
@@ -317,8 +324,7 @@ class frame : public frame_of<F, T, Args...>::base {
 
  protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
-  struct no_spare {};
-  [[no_unique_address]] std::conditional_t<others_go_on(), spare_room, no_spare> spare_;
+  stand_in stand_in_;
   std::size_t length_ = 0;  // of this rank's block in vector forms
   int rank_ = 0;
   call& call_;

@@ -108,30 +108,6 @@ class count_array {
   std::size_t size_ = 0;
 };
 
-/// Takes the place of a container that is too small, on a rank that has to take part for the others' sake.
-class spare_room {
- public:
-  spare_room() = default;
-  spare_room(const spare_room&) = delete;
-  spare_room& operator=(const spare_room&) = delete;
-  ~spare_room() {
-    if (kept_ != nullptr) drop();
-  }
-  /// Memory for `needed` elements of `bytes` each. What complain() will throw names the parameter.
-  void* make(caller, parameter, std::size_t holds, std::size_t needed, std::size_t bytes);
-  bool used() const noexcept { return kept_ != nullptr; }
-  /// Throws usage_error where it was needed.
-  void complain() const {
-    if (kept_ != nullptr) rethrow();
-  }
-
- private:
-  struct kept;
-  void drop() noexcept;
-  [[noreturn]] void rethrow() const;
-  kept* kept_ = nullptr;
-};
-
 /// Sent in place of a count by a rank that will throw.
 inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
 

@@ -94,6 +94,9 @@ class staging {
 
   /// Throws the fault that was kept, if there is one.
   void complain() const;
+  const std::exception_ptr& fault() const noexcept { return fault_; }
+  /// Nothing of the caller's is written, nor read where what is sent is at fault.
+  void leave_alone() noexcept;
 
   void pack() const noexcept;    ///< before each run
   void unpack() const noexcept;  ///< after it

@@ -254,6 +254,25 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
   }
 
+  // What is wrong with items: of this rank alone, as far as the others know.
+  void refused(const call_site& s) {
+    if (stage_.fault()) call_.input = nullptr;  // nothing right to send
+    call_.output = nullptr;
+    stage_.leave_alone();
+    this->stand_in_.take(s, call_, refused_count, base::counts_exchanged());
+    stage_.pack();
+  }
+
+  // After the frame has laid down the call in elements.
+  void lay_items(const call_site& s) {
+    stage_.complain();
+    this->require_identity(s);
+    if constexpr (typed_received) count_received(s);
+    if (call_.output == nullptr) this->leave_empty();
+    (hand_out<std::remove_reference_t<Args>>(s), ...);
+    if (F.how != mode::persistent) stage_.pack();
+  }
+
   void open(const call_site& s) {
     if constexpr (typed_in) {
       using item = std::remove_pointer_t<decltype(data_of(this->template data<base::in_name>()))>;
@@ -282,18 +301,22 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       if (sends(s)) count_sent(s);
     (hand_in<std::remove_reference_t<Args>>(s), ...);
     try {
+      if (const std::exception_ptr& wrong = stage_.fault()) inner_.standing_in().blame(wrong);
       inner_.set_up(s);
     } catch (...) {
       stage_.complain();  // it was shown something that it must refuse
       throw;
     }
-    stage_.complain();
     if (stage_.in_bytes()) call_.type = element_of<std::byte>();
-    this->require_identity(s);
-    if constexpr (typed_received) count_received(s);
-    if (call_.output == nullptr) this->leave_empty();
-    (hand_out<std::remove_reference_t<Args>>(s), ...);
-    if (F.how != mode::persistent) stage_.pack();
+    if (inner_.standing_in().used()) {
+      stage_.leave_alone();
+      return call_;
+    }
+    try {
+      lay_items(s);
+    } catch (...) {
+      refused(s);
+    }
     return call_;
   }
   pending_call watch(pending_call made) {
@@ -302,6 +325,8 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   void arrive() noexcept { stage_.unpack(); }
 
   result_type finish() {
+    this->stand_in_.complain();
+    inner_.standing_in().complain();
     if constexpr (F.what == collective::exscan) {
       inner_.finish();  // may say what rank 0 is given
       stage_.unpack();
