@@ -163,36 +163,30 @@ void staging::send_blocks(const call_site& where, parameter counts_name, const c
   });
 }
 
+// After a fault too: the frame is to know what the others expect.
 long long staging::scaled(caller where, parameter name, long long number, const side& s) {
   long long elements = -1;
   if (number < 0) return number;
-  keep([&] {
-    if (!__builtin_mul_overflow(number, s.per_, &elements)) return;
-    elements = -1;
-    refuse_call(where, name, "is beyond memory: " + std::to_string(number), "make it smaller");
-  });
-  return elements;
+  if (!__builtin_mul_overflow(number, s.per_, &elements)) return elements;
+  keep([&] { refuse_call(where, name, "is beyond memory: " + std::to_string(number), "make it smaller"); });
+  return -1;
 }
 
 void staging::scale(const call_site& where, parameter name, const counts_view& numbers, const side& s,
                     std::vector<std::size_t>& to) {
   to.clear();
   if (!numbers.given()) return;
-  bool whole = false;
-  keep([&] {
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      std::size_t elements = 0;
-      if (numbers.negative(i))
-        refuse_call(where, name, "the one of rank " + std::to_string(i) + " is negative",
-                    "numbers are 0 or more");
-      if (__builtin_mul_overflow(numbers[i], s.per_, &elements))
-        refuse_call(where, name, "the one of rank " + std::to_string(i) + " is beyond memory",
-                    "make it smaller");
-      to.push_back(elements);
-    }
-    whole = true;
-  });
-  if (!whole) to.clear();  // which the frame refuses: there are not enough
+  const auto wrong = [&](std::size_t i, const char* problem, const char* remedy) {
+    keep([&] { refuse_call(where, name, "the one of rank " + std::to_string(i) + problem, remedy); });
+    to.clear();  // which the frame refuses: there are not enough
+  };
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::size_t elements = 0;
+    if (numbers.negative(i)) return wrong(i, " is negative", "numbers are 0 or more");
+    if (__builtin_mul_overflow(numbers[i], s.per_, &elements))
+      return wrong(i, " is beyond memory", "make it smaller");
+    to.push_back(elements);
+  }
 }
 
 // --- what is received ---

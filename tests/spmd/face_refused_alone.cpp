@@ -2,44 +2,13 @@
 //
 // One rank refuses its own arguments where the others cannot know: it is told, the others' calls end, with
 // zeros for what it would have sent, and the next call gets what is its own, not what was left over.
-#include <vector>
-
-#include <tutti/tutti.hpp>
-
-#include "support/check.hpp"
 #include "support/program.hpp"
+#include "support/refused_alone.hpp"
 
 using namespace tutti;
-using tests::check;
+using namespace tests;
 
 namespace {
-
-using ints = std::vector<int>;
-
-std::size_t at(int n) { return static_cast<std::size_t>(n); }
-ints numbers(int n, int first) {
-  ints v;
-  for (int i = 0; i < n; ++i) v.push_back(first + i);
-  return v;
-}
-// Every third rank of many, all of a few.
-template <class Case>
-void each_root(const communicator& world, const Case& one) {
-  for (int q = 0; q<world.size(); q += world.size()> 3 ? 3 : 1) one(q);
-}
-
-// `wrong` is refused on this rank, if `refuses`; then `right` compares what it gets.
-template <class Wrong, class Right>
-void alone(bool refuses, std::initializer_list<const char*> words, const Wrong& wrong, const Right& right,
-           const std::source_location& where = std::source_location::current()) {
-  for (int round = 0; round < 3; ++round) {
-    if (refuses)
-      check.throws<usage_error>([&] { wrong(); }, words, where);
-    else
-      wrong();
-    right(1000 * round);
-  }
-}
 
 void scatters(const communicator& world) {
   const int p = world.size(), me = world.rank();

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call that one rank refuses and the others do not, and then one that is right.
+#pragma once
+
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+#include "support/check.hpp"
+
+namespace tests {
+
+using ints = std::vector<int>;
+
+inline std::size_t at(int n) { return static_cast<std::size_t>(n); }
+inline ints numbers(int n, int first) {
+  ints v;
+  for (int i = 0; i < n; ++i) v.push_back(first + i);
+  return v;
+}
+// Every third rank of many, all of a few.
+template <class Case>
+void each_root(const tutti::communicator& world, const Case& one) {
+  for (int q = 0; q < world.size(); q += (world.size() > 3 ? 3 : 1)) one(q);
+}
+
+// `wrong` is refused on this rank, if `refuses`; then `right` compares what it gets.
+template <class Wrong, class Right>
+void alone(bool refuses, std::initializer_list<const char*> words, const Wrong& wrong, const Right& right,
+           const std::source_location& where = std::source_location::current()) {
+  for (int round = 0; round < 3; ++round) {
+    if (refuses)
+      check.throws<tutti::usage_error>([&] { wrong(); }, words, where);
+    else
+      wrong();
+    right(1000 * round);
+  }
+}
+
+}  // namespace tests
