@@ -56,10 +56,14 @@ class intercommunicator;
 ///   rank, a root that does not exist, a communicator that was freed. A call that all ranks refuse leaves
 ///   the communicator usable.
 /// - peer_error: another rank failed, or refused its arguments before an exchange of counts.
-/// - usage_error at the end: a receiver that finds its container too small when the others go on (after an
-///   exchange of counts, and at the root of gather, gatherv and reduce) takes part with memory of its own
-///   and throws when the call is over, so that the others end theirs. With layouts it throws before; what
-///   else one rank alone refuses leaves the others waiting until it ends.
+/// - usage_error at the end: where the others go on, since they cannot know that this rank refuses, it takes
+///   part with memory of its own and throws when the call is over (of i... and ..._init forms: in wait()).
+///   The others' calls end, and they receive zeros for what it would have sent, unless that was right. So in
+///   every rooted collective, after an exchange of counts, and in blocking calls among all whose length all
+///   ranks know (up to 256 MiB where an argument names it). What else one rank alone refuses leaves the
+///   others waiting until it ends: a root that is no rank, an alltoallv, alltoallw or allgatherv with counts
+///   given, a buffer that the ranks do not divide, an i... form among all. TUTTI_CHECK=1 tells the others.
+/// - peer_error in checked mode: another rank refused its arguments; the text says which, and why.
 /// - mismatch_error: the ranks called something different, or blocks of different lengths;
 ///   truncation_error: a message longer than its place. TUTTI_CHECK=1 finds both before the call runs.
 /// - deadlock_error: all ranks wait for one another. engine_error: the engine failed, as MPI may.

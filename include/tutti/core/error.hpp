@@ -71,7 +71,8 @@ class deadlock_error : public error {
   using error::error;
 };
 
-/// Another rank failed, and this one was taken out of its wait. The text names the rank that failed first.
+/// Another rank failed, and this one was taken out of its wait; or it refused its arguments, and told so in
+/// an exchange of counts or in checked mode. The text names the rank that failed first.
 class peer_error : public error {
  public:
   using error::error;
