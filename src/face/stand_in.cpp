@@ -190,6 +190,14 @@ void stand_in::drop() noexcept {
 }
 void stand_in::rethrow() const { std::rethrow_exception(kept_->fault); }
 
+void serve(core& where, const call& c) noexcept {
+  try {
+    run_call(where, c);
+  } catch (...) {
+    // The caller is about to be told what is at fault.
+  }
+}
+
 // From a handler: what the face has not seen to be wrong. Only what is sent stays where it is.
 void core::take_refused(call& c, mode how, stand_in& into) {
   const call_site s{{*this, form{c.what, how, false, false}},
@@ -213,7 +221,7 @@ void core::run_refused(const call& c) {
   call instead = c;
   stand_in room;
   take_refused(instead, mode::blocking, room);
-  run_blocking(instead);
+  serve(*this, instead);
   room.complain();
 }
 

@@ -277,6 +277,8 @@ class frame : public frame_of<F, T, Args...>::base {
     stand_in_.take(s, call_, length_named(), counts_exchanged());
   }
   stand_in& standing_in() noexcept { return stand_in_; }
+  /// The call is refused, and carried out for the others' sake: by serve(), and finish() throws.
+  bool serves_others() const noexcept { return stand_in_.used(); }
 
   /// Whether the call can be like the last one with counts, and then carries it out in place of set_up() and
   /// run_call(). After those, where it said no: keep_lengths().

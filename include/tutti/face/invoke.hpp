@@ -24,6 +24,8 @@ auto invoke_judged(const call_site& site, const Communicator& comm, Args&&... ar
     f.set_up(site);
     if constexpr (own_way)
       comm.carry_out(c);
+    else if (f.serves_others()) [[unlikely]]
+      serve(site.where, c);
     else
       run_call(site.where, c);
     if constexpr (own::may_be_like_last && !own_way) f.keep_lengths(site);

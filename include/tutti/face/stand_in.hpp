@@ -39,10 +39,6 @@ class stand_in {
   void complain() const {
     if (taken_) rethrow();
   }
-  /// For another call.
-  void clear() noexcept {
-    if (kept_ != nullptr) drop();
-  }
 
  private:
   struct kept;
@@ -52,5 +48,8 @@ class stand_in {
   kept* kept_ = nullptr;
   bool taken_ = false;
 };
+
+/// Carries out such a call. What goes wrong with it is a consequence of what the caller is told anyway.
+void serve(core&, const call&) noexcept;
 
 }  // namespace tutti::detail

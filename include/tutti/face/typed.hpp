@@ -323,6 +323,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     return stage_.watch(std::move(made), false, F.how == mode::nonblocking);
   }
   void arrive() noexcept { stage_.unpack(); }
+  bool serves_others() const noexcept { return base::serves_others() || inner_.serves_others(); }
 
   result_type finish() {
     this->stand_in_.complain();
