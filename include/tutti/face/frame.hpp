@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tutti/core/again.hpp"
 #include "tutti/core/call.hpp"
 #include "tutti/face/check.hpp"
 #include "tutti/face/frame_base.hpp"
@@ -202,9 +203,21 @@ class frame : public frame_of<F, T, Args...>::base {
   void send_blocks(const call_site& s);
   void receive_blocks(const call_site& s, const counts_view& counts);
 
-  // --- vector forms of which all is given (given.hpp) ---
-  static constexpr bool all_given();
-  void lay_given(const call_site& s);
+  // --- the short way of a warm call (again.hpp) ---
+  static constexpr bool only_moves_data();
+  static constexpr bool combines_statelessly();
+  static constexpr bool has_one_count();
+  static constexpr bool has_all_counts();
+  template <parameter N>
+  static constexpr std::size_t width_of();
+  static constexpr std::size_t width();
+  static constexpr bool of_one_type();
+  std::uint64_t likeness_of(const call_site& s);
+  bool fits_already(std::size_t n);
+  bool run_with_one_count(const call_site& s);
+  template <parameter Counts, parameter Displs>
+  bool lay_numbers(int blocks, const void*& counts, const void*& displs);
+  bool lay_counted(const call_site& s, counted_call& c);
 
   // --- the result ---
   static constexpr bool by_reference = F.how == mode::persistent;
@@ -270,18 +283,11 @@ class frame : public frame_of<F, T, Args...>::base {
     return call_;
   }
 
-  /// Whether the call can be like the last one with counts, and then carries it out in place of set_up() and
-  /// run_call(). After those, where it said no: keep_lengths().
-  static constexpr bool may_be_like_last = all_given();
-  bool run_like_last(const call_site& s) {
-    lay_given(s);
-    return detail::run_like_last(s.where, call_, in_size(), size_of(out()));
-  }
-  void keep_lengths(const call_site& s) {
-    if constexpr (others_go_on())
-      if (spare_.used()) return;
-    detail::keep_lengths(s.where, call_, in_size(), size_of(out()));
-  }
+  /// Whether the call can be like the last one, and then carries it out in place of set_up() and run_call().
+  /// After those, where it said no: keep_like().
+  static constexpr bool may_be_like_last = has_one_count() || has_all_counts();
+  bool run_like_last(const call_site& s);
+  void keep_like(const call_site& s);
 
   /// Everything after. May be called again after each run of a persistent call.
   result_type finish() {
@@ -319,5 +325,5 @@ class frame : public frame_of<F, T, Args...>::base {
 
 }  // namespace tutti::detail
 
+#include "tutti/face/again.hpp"
 #include "tutti/face/families.hpp"
-#include "tutti/face/given.hpp"
