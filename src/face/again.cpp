@@ -18,7 +18,7 @@ void core::keep_last(const call& c, recent& r) {
   kept.last.op.state = &kept;  // of empty function objects, which do not look at it
   const bool native = r.found->bound != nullptr && r.found->chosen.pure == nullptr;
   kept.ready = native && r.quick ? where_->make_ready(c) : ready_native{};
-  r.like = never_alike;
+  r.like = r.roundabout = never_alike;
   if (!r.quick || inter() || c.type.size > most_alike || c.label != nullptr || c.input == nullptr ||
       c.output == nullptr)
     return;
@@ -100,45 +100,61 @@ bool core::last_side::take(const counts_view& c, const counts_view& d, bool left
   return true;
 }
 
-// A few numbers are compared faster here than by a function.
-[[gnu::always_inline]] inline bool core::last_side::same(const void* c, const void* d) const noexcept {
+// What one or two sides have that differs from the last call's, in the word at a place.
+template <class Word>
+[[gnu::always_inline]] inline Word core::difference_of_side(const last_side& side, const void* counts,
+                                                            const void* displs, std::size_t at) noexcept {
+  return difference<Word>(counts, side.counts, at) | difference<Word>(displs, side.displs, at);
+}
+
+// A few numbers are compared faster here than by a function; where both sides have some, as many each.
+template <number_sides Sides>
+[[gnu::always_inline]] inline bool core::same_numbers(const last_counted& last,
+                                                      const counted_call& c) noexcept {
+  const auto differs = [&]<class Word>(Word, std::size_t at) -> Word {
+    Word w = 0;
+    if constexpr (Sides != number_sides::out)
+      w = difference_of_side<Word>(last.in, c.in_counts, c.in_displs, at);
+    if constexpr (Sides != number_sides::in)
+      w |= difference_of_side<Word>(last.out, c.out_counts, c.out_displs, at);
+    return w;
+  };
+  const last_side& side = Sides == number_sides::in ? last.in : last.out;
   std::size_t i = 0;
-  for (; i < whole; i += 8)
-    if ((difference<std::uint64_t>(c, counts, i) | difference<std::uint64_t>(d, displs, i)) != 0)
-      return false;
-  return !odd || (difference<std::uint32_t>(c, counts, i) | difference<std::uint32_t>(d, displs, i)) == 0;
+  for (; i < side.whole; i += 8)
+    if (differs(std::uint64_t{}, i) != 0) return false;
+  return !side.odd || differs(std::uint32_t{}, i) == 0;
 }
 
 bool core::last_side::same_far(const void* c, const void* d) const noexcept {
-  if (far_counts.empty()) return same(c, d);
-  return std::memcmp(c, far_counts.data(), far_counts.size()) == 0 &&
-         std::memcmp(d, far_displs.data(), far_displs.size()) == 0;
+  const bool far = !far_counts.empty();
+  const std::size_t bytes = far ? far_counts.size() : whole + (odd ? 4 : 0);
+  return bytes == 0 || (std::memcmp(c, far ? far_counts.data() : counts, bytes) == 0 &&
+                        std::memcmp(d, far ? far_displs.data() : displs, bytes) == 0);
 }
 
 template <number_sides Sides>
 [[gnu::always_inline]] inline bool core::run_counted_like_last(std::uint64_t like, counted_call& c) {
   recent& r = recent_[like & 0xff];
-  if (like != r.like) [[unlikely]]
-    return false;
-  const last_counted& last = *r.counted;
-  if (last.roundabout || !shared_->active.empty()) [[unlikely]]
+  if (like != r.like || !shared_->active.empty()) [[unlikely]]
     return run_roundabout(r, like, c);
+  const last_counted& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length) [[unlikely]]
     return false;
   if (c.input != last.input || c.output != last.output) [[unlikely]]
     if (!same_pointers(c.input, c.output, nullptr, r)) return false;
-  if constexpr (Sides != number_sides::out)
-    if (!last.in.same(c.in_counts, c.in_displs)) return false;
-  if constexpr (Sides != number_sides::in)
-    if (!last.out.same(c.out_counts, c.out_displs)) return false;
+  if (!same_numbers<Sides>(last, c)) [[unlikely]]
+    return false;
   ++next_;
   guarded([&] { last.ready.go_counted(last.ready, c); });
   return true;
 }
 
-// The same of all else.
+// The same among calls under way, of displacements that were left out, of many numbers, and where the engine
+// has no way of its own.
 bool core::run_roundabout(recent& r, std::uint64_t like, counted_call& c) {
-  last_counted& last = *r.counted;
+  if (like != r.like && like != r.roundabout) return false;
+  const last_counted& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length ||
       !same_pointers(c.input, c.output, nullptr, r) || !last.in.same_far(c.in_counts, c.in_displs) ||
       !last.out.same_far(c.out_counts, c.out_displs))
@@ -170,7 +186,7 @@ void core::run_laid(recent& r, const counted_call& c, bool dense_in, bool dense_
 
 void core::keep_like(std::uint64_t like, const counted_call& c, const call& made) {
   recent& r = recent_[like & 0xff];
-  r.like = never_alike;
+  r.like = r.roundabout = never_alike;
   if (shared_->set.check || shared_->trace || r.found == nullptr || r.found->bound == nullptr) return;
   if (r.how == way::straight) r.how = way::plain;
   if (!r.counted) r.counted = std::make_unique<last_counted>();
@@ -196,9 +212,11 @@ void core::keep_like(std::uint64_t like, const counted_call& c, const call& made
   last.ready = r.how == way::native && !wide ? where_->make_ready(full) : ready_native{};
   const bool left_out = (c.in_counts != nullptr && !has(like, given_numbers::in_displs)) ||
                         (c.out_counts != nullptr && !has(like, given_numbers::out_displs));
-  last.roundabout = left_out || last.ready.go_counted == nullptr || !last.in.far_counts.empty() ||
-                    !last.out.far_counts.empty();
-  r.like = like;
+  const bool exchanges = made.what == collective::alltoallv || made.what == collective::neighbor_alltoallv;
+  const bool differ = exchanges && (last.in.whole != last.out.whole || last.in.odd != last.out.odd);
+  const bool direct = !left_out && !differ && last.ready.go_counted != nullptr &&
+                      last.in.far_counts.empty() && last.out.far_counts.empty();
+  (direct ? r.like : r.roundabout) = like;
 }
 
 // --- the door (tutti/core/again.hpp)

@@ -189,14 +189,11 @@ class core {
     std::vector<std::byte> far_counts, far_displs;  // of more bytes than that
     std::vector<std::byte> dense;                   // displacements, where they were left out
     bool take(const counts_view& counts, const counts_view& displs, bool left_out, bool wide);
-    bool same(const void* counts, const void* displs) const noexcept;
     bool same_far(const void* counts, const void* displs) const noexcept;
   };
   struct last_counted {
     std::size_t input_length = 0, output_length = 0;
     const void *input = nullptr, *output = nullptr;
-    bool roundabout =
-        false;  // displacements were left out, many numbers, or the engine has no way of its own
     ready_native ready;
     last_side in, out;
     std::vector<std::size_t> dense_in, dense_out;
@@ -210,8 +207,9 @@ class core {
   // is checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not
   // compared.
   struct alignas(64) recent {
-    std::uint64_t like = never_alike;  // of a call that may be told by it (tutti/core/again.hpp)
-    bool one_buffer = false;           // input and output are the same
+    std::uint64_t like = never_alike;        // of a call that may be told by it (tutti/core/again.hpp)
+    std::uint64_t roundabout = never_alike;  // the same, of one with counts that goes by run_roundabout()
+    bool one_buffer = false;                 // input and output are the same
     combine_function combine = nullptr;
     void (*go)(const ready_native&, const void*, void*, std::size_t) = nullptr;  // for this count; or null
     std::unique_ptr<again> kept;                                                 // from the first call on
@@ -229,7 +227,7 @@ class core {
     spells* by_count = nullptr;  // null where the trees have not the say
 
     void forget() noexcept {
-      like = never_alike;
+      like = roundabout = never_alike;
       quick = steady = false;
       go = nullptr;
       by_count = nullptr;
@@ -251,6 +249,11 @@ class core {
   void run_plainly(const call& c, recent& r);
   [[gnu::noinline]] bool run_like_other_count(recent& r, const void* input, void* output, std::size_t count);
   [[gnu::noinline]] void run_laid(recent& r, const void* input, void* output);
+  template <class Word>
+  static Word difference_of_side(const last_side& side, const void* counts, const void* displs,
+                                 std::size_t at) noexcept;
+  template <number_sides Sides>
+  static bool same_numbers(const last_counted& last, const counted_call& c) noexcept;
   [[gnu::noinline]] bool run_roundabout(recent& r, std::uint64_t like, counted_call& c);
   void run_laid(recent& r, const counted_call& c, bool dense_in, bool dense_out);
   void run_ready(recent& r, const void* input, void* output);

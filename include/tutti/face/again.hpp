@@ -173,7 +173,7 @@ inline bool frame<F, T, Args...>::lay_counted(const call_site& s, counted_call& 
   }
   c.input = !scatters || at_root ? in_data() : nullptr;
   c.output = !gathers_to_root || at_root ? data_of(out()) : nullptr;
-  c.in_counts = c.in_displs = c.out_counts = c.out_displs = nullptr;
+  if constexpr (!exchanges) c.in_counts = c.in_displs = c.out_counts = c.out_displs = nullptr;
   if (!at_root) return true;
   if constexpr (scatters && !has_in<send_counts>) return false;
   if constexpr ((scatters || exchanges) && has_in<send_counts>)
