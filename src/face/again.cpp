@@ -134,10 +134,10 @@ bool core::last_side::same_far(const void* c, const void* d) const noexcept {
 }
 
 template <number_sides Sides>
-[[gnu::always_inline]] inline bool core::run_counted_like_last(std::uint64_t like, counted_call& c) {
+[[gnu::always_inline]] inline bool core::run_counted_like_last(counted_call& c, std::uint64_t like) {
   recent& r = recent_[like & 0xff];
   if (like != r.like || !shared_->active.empty()) [[unlikely]]
-    return run_roundabout(r, like, c);
+    return run_roundabout(r, c, like);
   const last_counted& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length) [[unlikely]]
     return false;
@@ -152,7 +152,7 @@ template <number_sides Sides>
 
 // The same among calls under way, of displacements that were left out, of many numbers, and where the engine
 // has no way of its own.
-bool core::run_roundabout(recent& r, std::uint64_t like, counted_call& c) {
+bool core::run_roundabout(recent& r, counted_call& c, std::uint64_t like) {
   if (like != r.like && like != r.roundabout) return false;
   const last_counted& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length ||
@@ -226,12 +226,12 @@ bool run_like_last(core& c, std::uint64_t like, const void* input, void* output,
   return c.run_like_last(like, input, output, count, combine);
 }
 template <number_sides Sides>
-bool run_counted_like_last(core& c, std::uint64_t like, counted_call& call) {
-  return c.run_counted_like_last<Sides>(like, call);
+bool run_counted_like_last(core& c, counted_call& call, std::uint64_t like) {
+  return c.run_counted_like_last<Sides>(call, like);
 }
-template bool run_counted_like_last<number_sides::in>(core&, std::uint64_t, counted_call&);
-template bool run_counted_like_last<number_sides::out>(core&, std::uint64_t, counted_call&);
-template bool run_counted_like_last<number_sides::both>(core&, std::uint64_t, counted_call&);
+template bool run_counted_like_last<number_sides::in>(core&, counted_call&, std::uint64_t);
+template bool run_counted_like_last<number_sides::out>(core&, counted_call&, std::uint64_t);
+template bool run_counted_like_last<number_sides::both>(core&, counted_call&, std::uint64_t);
 void keep_like(core& c, std::uint64_t like, const counted_call& call, const tutti::call& made) {
   c.keep_like(like, call, made);
 }

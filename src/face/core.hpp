@@ -89,7 +89,7 @@ class core {
   bool run_like_last(std::uint64_t like, const void* input, void* output, std::size_t count,
                      combine_function combine);
   template <number_sides Sides>
-  bool run_counted_like_last(std::uint64_t like, counted_call& c);
+  bool run_counted_like_last(counted_call& c, std::uint64_t like);
   void keep_like(std::uint64_t like, const counted_call& c, const call& made);
   pending_call make_pending(const call& c, bool started);
   // Mail (mail.cpp); as the functions of tutti/core/mail.hpp.
@@ -254,7 +254,7 @@ class core {
                                  std::size_t at) noexcept;
   template <number_sides Sides>
   static bool same_numbers(const last_counted& last, const counted_call& c) noexcept;
-  [[gnu::noinline]] bool run_roundabout(recent& r, std::uint64_t like, counted_call& c);
+  [[gnu::noinline]] bool run_roundabout(recent& r, counted_call& c, std::uint64_t like);
   void run_laid(recent& r, const counted_call& c, bool dense_in, bool dense_out);
   void run_ready(recent& r, const void* input, void* output);
   static void choose_way(recent& r, way how) noexcept;

@@ -91,10 +91,10 @@ struct counted_call {
 /// The same of a call with counts: like the last one with the same numbers and the same lengths. After false:
 /// check it, run_call() it, and then keep_like(). May write displacements that were left out into `c`.
 template <number_sides Sides>
-bool run_counted_like_last(core&, std::uint64_t like, counted_call& c);
-extern template bool run_counted_like_last<number_sides::in>(core&, std::uint64_t, counted_call&);
-extern template bool run_counted_like_last<number_sides::out>(core&, std::uint64_t, counted_call&);
-extern template bool run_counted_like_last<number_sides::both>(core&, std::uint64_t, counted_call&);
+bool run_counted_like_last(core&, counted_call& c, std::uint64_t like);
+extern template bool run_counted_like_last<number_sides::in>(core&, counted_call&, std::uint64_t);
+extern template bool run_counted_like_last<number_sides::out>(core&, counted_call&, std::uint64_t);
+extern template bool run_counted_like_last<number_sides::both>(core&, counted_call&, std::uint64_t);
 /// `c` as it was before; `made` as it was carried out.
 void keep_like(core&, std::uint64_t like, const counted_call& c, const call& made);
 

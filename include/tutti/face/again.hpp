@@ -192,7 +192,7 @@ inline bool frame<F, T, Args...>::run_like_last(const call_site& s) {
                                    : has_in<send_counts>          ? number_sides::both
                                                                   : number_sides::out;
     counted_call c;
-    return lay_counted(s, c) && detail::run_counted_like_last<sides>(s.where, likeness_of(s), c);
+    return lay_counted(s, c) && detail::run_counted_like_last<sides>(s.where, c, likeness_of(s));
   }
 }
 
