@@ -22,6 +22,7 @@
 #include "fabric/waiting.hpp"
 #include "group/group.hpp"
 #include "group/hierarchy.hpp"
+#include "tutti/core/again.hpp"
 #include "tutti/core/call.hpp"
 
 namespace tutti {
@@ -74,6 +75,16 @@ struct native_state {
   alignas(16) std::byte state[128];
 };
 
+/// A native collective made ready for calls that differ in their buffers alone: what stays is looked up once,
+/// and no call has to be laid down. Both null: an engine that has no shorter way than native().
+struct ready_native {
+  /// For up to `most` elements.
+  void (*go)(const ready_native&, const void* input, void* output, std::size_t count) = nullptr;
+  std::size_t most = 0;
+  void (*go_counted)(const ready_native&, const detail::counted_call&) = nullptr;
+  alignas(8) std::byte state[56];  // the engine's own
+};
+
 /// One rank's part of one communicator.
 class context {
  public:
@@ -108,6 +119,8 @@ class context {
   // --- collectives of the engine's own. One that offers none has nothing to write here.
   virtual bool offers(const agreed_signature&) const noexcept { return false; }
   virtual void native(const call&, const fabric::wait_site&) { no_native(); }
+  /// For blocking calls like this one. Counts and displacements, where it has them, are all given, and int.
+  virtual ready_native make_ready(const call&) { return {}; }
   virtual void native_begin(const call&, native_state&) { no_native(); }
   virtual bool native_go_on(native_state&, bool /*blocking*/, const fabric::wait_site&) { no_native(); }
 
@@ -156,6 +169,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 4;
+inline constexpr std::uint32_t engine_abi = 5;
 
 }  // namespace tutti

@@ -243,11 +243,10 @@ combine_function core::kernel_for(const call& c) noexcept {
 
 void core::release() noexcept {
   released_ = true;
-  for (recent& r : recent_) {
-    r.quick = r.steady = false;
-    r.counts = nullptr;
-  }
+  for (recent& r : recent_) r.forget();
 }
+
+void core::give_up() noexcept { where_->door().abandon(std::current_exception()); }
 
 // Before a collective of the engine's own, in which nobody is served.
 void core::stand_still() {
@@ -272,11 +271,7 @@ void core::run_to_end(Run& r, const prepared& p) {
 // What was found so far may be a short way to a collective of the engine's own.
 void core::begin_mixing() noexcept {
   if (std::exchange(mixing_, true) || where_->door().node() != nullptr) return;
-  for (recent& r : recent_) {
-    r.quick = r.steady = false;
-    r.by_count = nullptr;
-    r.counts = nullptr;
-  }
+  for (recent& r : recent_) r.forget();
   spells_.clear();
 }
 
@@ -296,12 +291,6 @@ void core::carry_out(const call& c, prepared& p) {
 
 void run_call(core& c, const call& what) { c.run_blocking(what); }
 void check_call(core& c, const call& what) { c.check(what); }
-bool run_like_last(core& c, call& what, std::size_t input_length, std::size_t output_length) {
-  return c.run_like_last(what, input_length, output_length);
-}
-void keep_lengths(core& c, const call& what, std::size_t input_length, std::size_t output_length) {
-  c.keep_lengths(what, input_length, output_length);
-}
 pending_call start_call(core& c, const call& what) { return c.make_pending(what, true); }
 pending_call prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
 void keep(core& c) noexcept { c.holders_.fetch_add(1, std::memory_order_relaxed); }

@@ -19,6 +19,7 @@
 #include "select/resolve.hpp"
 #include "settings/settings.hpp"
 #include "settings/trees.hpp"
+#include "tutti/core/again.hpp"
 #include "tutti/core/mail.hpp"
 #include "tutti/core/port.hpp"
 #include "tutti/face/stand_in.hpp"
@@ -86,8 +87,11 @@ class core {
   bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
   void run_blocking(const call& c);
   void check(const call& c) const { validate(c); }
-  bool run_like_last(call& c, std::size_t input_length, std::size_t output_length);
-  void keep_lengths(const call& c, std::size_t input_length, std::size_t output_length);
+  bool run_like_last(std::uint64_t like, const void* input, void* output, std::size_t count,
+                     combine_function combine);
+  template <number_sides Sides>
+  bool run_counted_like_last(counted_call& c, std::uint64_t like);
+  void keep_like(std::uint64_t like, const counted_call& c, const call& made);
   pending_call make_pending(const call& c, bool started);
   pending_call make_refused(const call& c, bool started);
   pending_call make_right(const call& c, bool like, bool started);
@@ -184,24 +188,40 @@ class core {
       return *one;
     }
   };
-  // Counts and displacements of the last call that had some, as its caller had them, with the lengths of its
-  // buffers. Displacements that it left out are those of dense blocks.
-  struct numbers {
-    std::vector<std::byte> copy;
-    std::size_t size = 0, width = 0;  // 0, 0: none given
-
-    void take(const counts_view& v);
-    bool same(const counts_view& v) const noexcept;
+  // The numbers of the last call with counts, as its caller had them, for what it gave or took.
+  struct last_side {
+    static constexpr std::size_t most_near = 64;  // bytes that are compared here
+    std::size_t whole = 0;                        // bytes in words of 8; of more than most_near 0
+    bool odd = false;                             // 4 bytes more
+    std::byte counts[most_near], displs[most_near];
+    std::vector<std::byte> far_counts, far_displs;  // of more bytes than that
+    std::vector<std::byte> dense;                   // displacements, where they were left out
+    bool take(const counts_view& counts, const counts_view& displs, bool left_out, bool wide);
+    bool same_far(const void* counts, const void* displs) const noexcept;
   };
-  struct last_counts {
-    numbers in_counts, in_displs, out_counts, out_displs;
-    std::vector<std::size_t> dense_in, dense_out;
+  struct last_counted {
     std::size_t input_length = 0, output_length = 0;
+    const void *input = nullptr, *output = nullptr;
+    ready_native ready;
+    last_side in, out;
+    std::vector<std::size_t> dense_in, dense_out;
+  };
+  // What a call like the last one is carried out with, where it is told before it is laid down.
+  struct again {
+    call last;  // with the buffers of the one under way
+    ready_native ready;
   };
   // What the last call of a collective was found to need: most programs ask the same again, and then nothing
   // is checked, chosen or looked up twice. `quick` only where the call had no counts, was valid, and is not
   // compared.
-  struct recent {
+  struct alignas(64) recent {
+    std::uint64_t like = never_alike;        // of a call that may be told by it (tutti/core/again.hpp)
+    std::uint64_t roundabout = never_alike;  // the same, of one with counts that goes by run_roundabout()
+    bool one_buffer = false;                 // input and output are the same
+    combine_function combine = nullptr;
+    void (*go)(const ready_native&, const void*, void*, std::size_t) = nullptr;  // for this count; or null
+    std::unique_ptr<again> kept;                                                 // from the first call on
+    std::unique_ptr<last_counted> counted;                                       // where it has counts
     std::uint64_t head[4] = {};  // of the call: what, in place, root, element, kind of operator
     std::uint64_t count = 0;
     std::uint8_t pointers = 0;           // which of them are null or the same
@@ -212,14 +232,22 @@ class core {
     prepared* found = nullptr;
     const char* algorithm = "";
     fabric::wait_site site;
-    spells* by_count = nullptr;     // null where the trees have not the say
-    last_counts* counts = nullptr;  // of a vector form that may be carried out like the last
+    spells* by_count = nullptr;  // null where the trees have not the say
+
+    void forget() noexcept {
+      like = roundabout = never_alike;
+      quick = steady = false;
+      go = nullptr;
+      by_count = nullptr;
+    }
   };
   static bool same_head(const call& c, const recent& r) noexcept;
-  static std::uint8_t pointers_of(const call& c) noexcept;
-  static bool same_pointers(const call& c, const recent& r) noexcept;
+  static std::uint8_t pointers_of(const void* input, const void* output, combine_function combine) noexcept;
+  static bool same_pointers(const void* input, const void* output, combine_function combine,
+                            const recent& r) noexcept;
   way way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) const noexcept;
   void remember(const call& c, prepared& p);
+  void keep_last(const call& c, recent& r);
   [[gnu::noinline]] static bool is_like(const call& c, recent& r) noexcept;
   prepared& found_for(call& c, bool like);
   void run_again(const call& c, recent& r);
@@ -227,6 +255,17 @@ class core {
   [[gnu::noinline]] void run_another_count(const call& c, recent& r);
   [[gnu::noinline]] void run_otherwise(const call& c);
   void run_plainly(const call& c, recent& r);
+  [[gnu::noinline]] bool run_like_other_count(recent& r, const void* input, void* output, std::size_t count);
+  [[gnu::noinline]] void run_laid(recent& r, const void* input, void* output);
+  template <class Word>
+  static Word difference_of_side(const last_side& side, const void* counts, const void* displs,
+                                 std::size_t at) noexcept;
+  template <number_sides Sides>
+  static bool same_numbers(const last_counted& last, const counted_call& c) noexcept;
+  [[gnu::noinline]] bool run_roundabout(recent& r, counted_call& c, std::uint64_t like);
+  void run_laid(recent& r, const counted_call& c, bool dense_in, bool dense_out);
+  void run_ready(recent& r, const void* input, void* output);
+  static void choose_way(recent& r, way how) noexcept;
   static bool take_spell(std::uint64_t count, recent& r) noexcept;
   spells& spells_of(const call& c);
   void run_first(const call& c);
@@ -271,10 +310,11 @@ class core {
     try {
       return step();
     } catch (...) {
-      where_->door().abandon(std::current_exception());
+      give_up();
       throw;
     }
   }
+  void give_up() noexcept;  // apart, so that what is guarded saves few registers
   static constexpr std::uint64_t least_kernel_bytes = 512;
   static combine_function kernel_for(const call& c) noexcept;
   void carry_out(const call& c, prepared& p);
@@ -307,7 +347,6 @@ class core {
   std::vector<std::unique_ptr<inner>> inner_;
   std::vector<recent> recent_{collective_names.size()};  // by collective
   std::vector<std::unique_ptr<spells>> spells_;
-  std::vector<std::unique_ptr<last_counts>> last_counts_;  // by collective, where there was one
   std::vector<std::size_t> in_displs_, out_displs_;
   // What nonblocking calls that are complete have left for the next ones.
   static constexpr std::size_t most_idle = 64;

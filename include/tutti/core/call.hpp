@@ -44,6 +44,12 @@ class counts_view {
   /// Whether number i is negative, which operator[] hides.
   bool negative(std::size_t i) const noexcept { return !wide_ && static_cast<const int*>(data_)[i] < 0; }
   constexpr bool given() const noexcept { return data_ != nullptr; }
+  /// Other numbers of the same type, as many.
+  counts_view at(const void* data) const noexcept {
+    counts_view other = *this;
+    other.data_ = data;
+    return other;
+  }
   /// The first n of them.
   counts_view first(std::size_t n) const noexcept {
     counts_view some = *this;

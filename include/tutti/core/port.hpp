@@ -68,13 +68,6 @@ void run_call(core&, const call&);
 /// another way.
 void check_call(core&, const call&);
 
-/// A call with counts that is like the last one of its collective, with the same counts and buffers of the
-/// same lengths, is as right as that was: carries it out, and returns true. False: nothing was done; check
-/// it, run_call() it, and then keep_lengths(). Lengths in elements; `c` is given the displacements that it
-/// leaves out.
-bool run_like_last(core&, call& c, std::size_t input_length, std::size_t output_length);
-void keep_lengths(core&, const call& c, std::size_t input_length, std::size_t output_length);
-
 /// As run_call(), not waiting. The buffers and the operator's state must stay until wait() or test() says so;
 /// arrays of counts are copied.
 pending_call start_call(core&, const call&);

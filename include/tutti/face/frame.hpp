@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tutti/core/again.hpp"
 #include "tutti/core/call.hpp"
 #include "tutti/face/check.hpp"
 #include "tutti/face/frame_base.hpp"
@@ -169,11 +170,25 @@ class frame : public frame_of<F, T, Args...>::base {
   void send_blocks(const call_site& s);
   void receive_blocks(const call_site& s, const counts_view& counts);
 
+  // --- the short way of a warm call (again.hpp) ---
+  static constexpr bool only_moves_data();
+  static constexpr bool combines_statelessly();
+  static constexpr bool has_one_count();
+  static constexpr bool has_all_counts();
+  template <parameter N>
+  static constexpr std::size_t width_of();
+  static constexpr std::size_t width();
+  static constexpr bool of_one_type();
+  std::uint64_t likeness_of(const call_site& s);
+  bool fits_already(std::size_t n);
+  bool run_with_one_count(const call_site& s);
+  template <parameter Counts, parameter Displs>
+  bool lay_numbers(int blocks, const void*& counts, const void*& displs);
+  bool lay_counted(const call_site& s, counted_call& c);
+
   void lay(const call_site& s) {
     rank_ = s.rank;
     call_.what = F.what;
-    if constexpr (may_be_like_last)  // lay_given() has not checked them
-      call_.input = nullptr, call_.output = nullptr, call_.count = 0;
     if constexpr (F.even)
       call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
     if constexpr (stands_for_object<out_type>)  // gather of objects is carried out as gatherv
@@ -236,10 +251,6 @@ class frame : public frame_of<F, T, Args...>::base {
     }
   }
 
-  // --- vector forms of which all is given (given.hpp) ---
-  static constexpr bool all_given();
-  void lay_given(const call_site& s);
-
   // --- the result ---
   static constexpr bool by_reference = F.how == mode::persistent;
   template <class Part>
@@ -280,24 +291,11 @@ class frame : public frame_of<F, T, Args...>::base {
   /// The call is refused, and carried out for the others' sake: by serve(), and finish() throws.
   bool serves_others() const noexcept { return stand_in_.used(); }
 
-  /// Whether the call can be like the last one with counts, and then carries it out in place of set_up() and
-  /// run_call(). After those, where it said no: keep_lengths().
-  static constexpr bool may_be_like_last = all_given();
-  bool run_like_last(const call_site& s) {
-    lay_given(s);
-    // A container of displacements that is empty is not none: it is refused.
-    if constexpr (has_in<send_displs>)
-      if (call_.in_counts.given() && !call_.in_displs.given()) [[unlikely]]
-        return false;
-    if constexpr (has_in<recv_displs>)
-      if (call_.out_counts.given() && !call_.out_displs.given()) [[unlikely]]
-        return false;
-    return detail::run_like_last(s.where, call_, in_size(), size_of(out()));
-  }
-  void keep_lengths(const call_site& s) {
-    if (stand_in_.used()) return;
-    detail::keep_lengths(s.where, call_, in_size(), size_of(out()));
-  }
+  /// Whether the call can be like the last one, and then carries it out in place of set_up() and run_call().
+  /// After those, where it said no: keep_like().
+  static constexpr bool may_be_like_last = has_one_count() || has_all_counts();
+  bool run_like_last(const call_site& s);
+  void keep_like(const call_site& s);
 
   /// Everything after. May be called again after each run of a persistent call.
   result_type finish() {
@@ -334,5 +332,5 @@ class frame : public frame_of<F, T, Args...>::base {
 
 }  // namespace tutti::detail
 
+#include "tutti/face/again.hpp"
 #include "tutti/face/families.hpp"
-#include "tutti/face/given.hpp"

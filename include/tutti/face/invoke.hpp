@@ -8,29 +8,63 @@
 
 namespace tutti::detail {
 
-/// Carries out a call that was judged to be right, on elements of type T.
-template <form F, class T, class Communicator, class... Args>
+// Memory for a call that may not have to be laid down.
+union unlaid_call {
+  unlaid_call() noexcept {}
+  call laid;
+};
+
+// How an argument is handed on: in a register where it refers to the caller's data.
+template <class A>
+using handed = std::conditional_t<A::owning, A&, A>;
+
+/// A blocking call of any kind, from its arguments to its result. It stands outside, so that all that a warm
+/// call pays is its short way.
+template <form F, class T, form Named, class Communicator, class... Args>
+[[gnu::noinline]] auto invoke_laid(const Communicator& comm, handed<Args>... args) {
+  call_site site = comm.site(F);
+  site.name = Named;
+  call c;
+  using own = frame_for<F, T, Args&...>;
+  own f(c, static_cast<Args&>(args)...);
+  f.set_up(site);
+  if (f.serves_others()) [[unlikely]]
+    serve(site.where, c);
+  else
+    run_call(site.where, c);
+  if constexpr (own::may_be_like_last) f.keep_like(site);
+  return f.finish();
+}
+
+/// Carries out a call that was judged to be right, on elements of type T. Named: what its user called.
+template <form F, class T, form Named, class Communicator, class... Args>
 auto invoke_judged(const call_site& site, const Communicator& comm, Args&&... args) {
   if constexpr (asks_layouts<std::remove_cvref_t<Args>...>) (tell_layout<T>(without_const(args)), ...);
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
   if constexpr (F.how == mode::blocking) {
-    call c;
     using own = frame_for<F, T, std::remove_cvref_t<Args>&...>;
-    own f(c, without_const(args)...);
     // A communicator may have a way of its own to carry out its calls, as grid_communicator has.
-    constexpr bool own_way = requires { comm.carry_out(c); };
-    if constexpr (own::may_be_like_last && !own_way)
-      if (f.run_like_last(site)) return f.finish();
-    f.set_up(site);
-    if constexpr (own_way)
-      comm.carry_out(c);
-    else if (f.serves_others()) [[unlikely]]
-      serve(site.where, c);
-    else
-      run_call(site.where, c);
-    if constexpr (own::may_be_like_last && !own_way) f.keep_lengths(site);
-    if constexpr (typed) f.arrive();
-    return f.finish();
+    constexpr bool own_way = requires(const call& c) { comm.carry_out(c); };
+    if constexpr (own::may_be_like_last && !own_way) {
+      unlaid_call never;
+      own f(never.laid, without_const(args)...);
+      if (f.run_like_last(site)) [[likely]]
+        return f.finish();
+      return invoke_laid<F, T, Named, Communicator, std::remove_cvref_t<Args>...>(comm,
+                                                                                  without_const(args)...);
+    } else {
+      call c;
+      own f(c, without_const(args)...);
+      f.set_up(site);
+      if constexpr (own_way)
+        comm.carry_out(c);
+      else if (f.serves_others()) [[unlikely]]
+        serve(site.where, c);
+      else
+        run_call(site.where, c);
+      if constexpr (typed) f.arrive();
+      return f.finish();
+    }
   } else {
     using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
     auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
@@ -64,7 +98,7 @@ auto invoke(const Communicator& comm, Args&&... args) {
       return mistaken{};
     } else {
       using element = element_of_call<T, std::remove_cvref_t<Args>...>;
-      return invoke_judged<F, element>(comm.site(F), comm, static_cast<Args&&>(args)...);
+      return invoke_judged<F, element, F>(comm.site(F), comm, static_cast<Args&&>(args)...);
     }
   }
 }

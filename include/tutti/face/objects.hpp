@@ -127,7 +127,7 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
     (pack_sent<F>(sent, args, site, root), ...);
     const bool gives = site.rank == root;
     const auto go = [&](auto&&... more) {
-      return invoke_judged<on_bytes, std::byte>(
+      return invoke_judged<on_bytes, std::byte, F>(
           site, comm, std::move(more)...,
           in_bytes<known, format, many>(static_cast<Args&&>(args), site, sent.bytes, gives)...);
     };

@@ -42,17 +42,15 @@ class mpi_context final : public context {
 
   bool offers(const agreed_signature& s) const noexcept override;
   void native(const call& c, const fabric::wait_site& site) override;
+  ready_native make_ready(const call& c) override;
   void native_begin(const call& c, native_state& s) override;
   bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) override;
 
  private:
   struct under_way;
+  struct made_ready;
   template <class Start>
   std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
-  [[gnu::noinline]] void native_bcast(const call& c);
-  [[gnu::noinline]] void native_allgatherv(const call& c);
-  [[gnu::noinline]] void native_alltoallv(const call& c);
-  [[gnu::noinline]] void native_of_any_kind(const call& c, const fabric::wait_site& site);
   // What needs arrays of its own is kept out of the way of what does not.
   template <class Start>
   [[gnu::noinline]] void start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,

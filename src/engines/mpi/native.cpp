@@ -259,58 +259,9 @@ void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
   }
 }
 
-// The ones called most, each alone, so that it saves no more registers than it needs.
-void mpi_context::native_bcast(const call& c) {
-  const std::size_t n = c.type.kind == element_kind::opaque ? c.count * c.type.size : c.count;
-  ok(MPI_Bcast(rank_ == c.root ? const_cast<void*>(c.input) : c.output, static_cast<int>(n),
-               door_.types().of_kind(c.type.kind), c.root, comm_),
-     c);
-}
-void mpi_context::native_allgatherv(const call& c) {
-  const int* counts = c.out_counts.ints();
-  const MPI_Datatype type = door_.types().of_element(c.type);
-  ok(MPI_Allgatherv(c.input, counts[rank_], type, c.output, counts, c.out_displs.ints(), type, comm_), c);
-}
-void mpi_context::native_alltoallv(const call& c) {
-  const MPI_Datatype type = door_.types().of_element(c.type);
-  ok(MPI_Alltoallv(c.input, c.in_counts.ints(), c.in_displs.ints(), type, c.output, c.out_counts.ints(),
-                   c.out_displs.ints(), type, comm_),
-     c);
-}
-
 // With checking on, a blocking collective is one that is waited for, so that a notice can take this rank out
 // of it.
 void mpi_context::native(const call& c, const fabric::wait_site& site) {
-  if (door_.checks()) [[unlikely]]
-    return native_of_any_kind(c, site);
-  const bool small = c.count * c.type.size <= most_int;
-  if (c.what == collective::allreduce && small) [[likely]] {
-    const int status =
-        MPI_Allreduce(c.in_place ? MPI_IN_PLACE : c.input, c.output, static_cast<int>(c.count),
-                      door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_);
-    if (status != MPI_SUCCESS) [[unlikely]]
-      ok(status, c);
-    return;
-  }
-  if (c.in_place) return native_of_any_kind(c, site);
-  const auto plain = [](const counts_view& counts, const counts_view& displs) {
-    return counts.ints() != nullptr && displs.ints() != nullptr;
-  };
-  switch (c.what) {
-    case collective::bcast:
-      return small ? native_bcast(c) : native_of_any_kind(c, site);
-    case collective::allgatherv:
-      return plain(c.out_counts, c.out_displs) ? native_allgatherv(c) : native_of_any_kind(c, site);
-    case collective::alltoallv:
-      return plain(c.in_counts, c.in_displs) && plain(c.out_counts, c.out_displs)
-                 ? native_alltoallv(c)
-                 : native_of_any_kind(c, site);
-    default:
-      return native_of_any_kind(c, site);
-  }
-}
-
-void mpi_context::native_of_any_kind(const call& c, const fabric::wait_site& site) {
   if (door_.checks()) [[unlikely]] {
     native_state s;
     native_begin(c, s);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pieces that every warm call consists of, however it is told from the last one (warm.cpp, again.cpp).
+#pragma once
+
+#include "face/core.hpp"
+
+namespace tutti::detail {
+
+// Which pointers there are, and whether the buffers are one.
+inline std::uint8_t core::pointers_of(const void* input, const void* output,
+                                      combine_function combine) noexcept {
+  return static_cast<std::uint8_t>((input != nullptr) | (output != nullptr) << 1 | (input == output) << 2 |
+                                   (combine != nullptr) << 3);
+}
+
+// Two buffers are the usual case, and quickly told; then the operator is taken to be there as it was before.
+[[gnu::always_inline]] inline bool core::same_pointers(const void* input, const void* output,
+                                                       combine_function combine, const recent& r) noexcept {
+  if (r.two) [[likely]]
+    return input != nullptr && output != nullptr && input != output;
+  return r.pointers == pointers_of(input, output, combine);
+}
+
+// The engine's own collective, by what it has made ready.
+[[gnu::always_inline]] inline void core::run_ready(recent& r, const void* input, void* output) {
+  ++next_;
+  guarded([&] { r.go(r.kept->ready, input, output, r.count); });
+}
+
+}  // namespace tutti::detail
