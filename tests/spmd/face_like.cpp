@@ -114,7 +114,8 @@ void refusals(const communicator& world) {
   broadcast();
   for (const long long wrong : {-1LL, 4LL}) {
     n = wrong;
-    check.throws<usage_error>(broadcast, {"bcast", "send_recv_count"});
+    check.throws<usage_error>(broadcast,
+                              {"bcast", n < 0 || world.is_root() ? "send_recv_count" : "send_recv_buf"});
     n = 3;
     broadcast();
   }
