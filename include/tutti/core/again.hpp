@@ -8,7 +8,7 @@
 // ```cpp
 // int mine = 1, sum = 0;
 // auto plus = op(std::plus<>{});
-// const operation how = detail::operation_for<int>(plus);
+// const operation how = detail::operation_for<int>(plus.data);
 // const auto key = detail::likeness(collective::allreduce, element_of<int>(), how.which, how.commutative);
 // for (int i = 0; i < 3; ++i) {
 //   if (detail::run_like_last(world.native(), key, &mine, &sum, 1, how.combine)) continue;
