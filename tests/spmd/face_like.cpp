@@ -114,8 +114,7 @@ void refusals(const communicator& world) {
   broadcast();
   for (const long long wrong : {-1LL, 4LL}) {
     n = wrong;
-    check.throws<usage_error>(broadcast,
-                              {"bcast", n < 0 || world.is_root() ? "send_recv_count" : "send_recv_buf"});
+    check.throws<usage_error>(broadcast, {"bcast", "send_recv_"});
     n = 3;
     broadcast();
   }

@@ -8,7 +8,7 @@
 // ```cpp
 // int mine = 1, sum = 0;
 // auto plus = op(std::plus<>{});
-// const operation how = detail::operation_for<int>(plus);
+// const operation how = detail::operation_for<int>(plus.data);
 // const auto key = detail::likeness(collective::allreduce, element_of<int>(), how.which, how.commutative);
 // for (int i = 0; i < 3; ++i) {
 //   if (detail::run_like_last(world.native(), key, &mine, &sum, 1, how.combine)) continue;
@@ -80,7 +80,7 @@ enum class number_sides : std::uint8_t { in, out, both };
 struct counted_call {
   const void* input;          ///< as in `call`, and so on
   void* output;               ///< null where nothing is received
-  std::size_t input_length;   ///< elements that are there, or the count where that is given
+  std::size_t input_length;   ///< bytes that are there, or that the count says where that is given
   std::size_t output_length;  ///< the same
   const void* in_counts;
   const void* in_displs;

@@ -161,15 +161,17 @@ inline bool frame<F, T, Args...>::lay_counted(const call_site& s, counted_call& 
     at_root = s.rank == data<root>();
   else if constexpr (is_rooted(F.what))
     at_root = s.rank == s.default_root;
-  c.input_length = in_size();
-  c.output_length = size_of(out());
+  c.input_length = in_size() * sizeof(T);
+  c.output_length = size_of(out()) * sizeof(T);
   if constexpr (has_in<send_count>) {
-    c.input_length = static_cast<std::size_t>(data<send_count>());
-    if (c.input_length > in_size()) return false;
+    const auto n = static_cast<std::size_t>(data<send_count>());
+    if (n > in_size()) return false;
+    c.input_length = n * sizeof(T);
   }
   if constexpr (scatters) {
-    c.output_length = static_cast<std::size_t>(data<recv_count>());
-    if (!fits_already(c.output_length)) return false;
+    const auto n = static_cast<std::size_t>(data<recv_count>());
+    if (!fits_already(n)) return false;
+    c.output_length = n * sizeof(T);
   }
   c.input = !scatters || at_root ? in_data() : nullptr;
   c.output = !gathers_to_root || at_root ? data_of(out()) : nullptr;

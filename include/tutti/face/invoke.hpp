@@ -18,53 +18,55 @@ union unlaid_call {
 template <class A>
 using handed = std::conditional_t<A::owning, A&, A>;
 
-/// A blocking call of any kind, from its arguments to its result. It stands outside, so that all that a warm
+/// A call that has a short way, which it could not go. It stands outside, so that all that a warm
 /// call pays is its short way.
 template <form F, class T, form Named, class Communicator, class... Args>
 [[gnu::noinline]] auto invoke_laid(const Communicator& comm, handed<Args>... args) {
   call_site site = comm.site(F);
   site.name = Named;
   call c;
-  using own = frame_for<F, T, Args&...>;
-  own f(c, static_cast<Args&>(args)...);
+  frame_for<F, T, Args&...> f(c, static_cast<Args&>(args)...);
   f.set_up(site);
   if (f.serves_others()) [[unlikely]]
     serve(site.where, c);
   else
     run_call(site.where, c);
-  if constexpr (own::may_be_like_last) f.keep_like(site);
+  f.keep_like(site);
   return f.finish();
 }
 
-/// Carries out a call that was judged to be right, on elements of type T. Named: what its user called.
-template <form F, class T, form Named, class Communicator, class... Args>
-auto invoke_judged(const call_site& site, const Communicator& comm, Args&&... args) {
+// A communicator may have a way of its own to carry out its calls, as grid_communicator has.
+template <class Communicator>
+inline constexpr bool has_own_way = requires(const Communicator& comm, const call& c) {
+  comm.carry_out(c);
+};
+
+// Args: the types of the arguments themselves.
+template <form F, class T, class Communicator, class... Args>
+consteval bool has_short_way() {
+  if constexpr (F.how != mode::blocking || has_own_way<Communicator> || asks_layouts<Args...>)
+    return false;
+  else
+    return frame_for<F, T, Args&...>::may_be_like_last;
+}
+
+// A call that has none.
+template <form F, class T, class Communicator, class... Args>
+auto invoke_at_length(const call_site& site, const Communicator& comm, Args&&... args) {
   if constexpr (asks_layouts<std::remove_cvref_t<Args>...>) (tell_layout<T>(without_const(args)), ...);
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
   if constexpr (F.how == mode::blocking) {
-    using own = frame_for<F, T, std::remove_cvref_t<Args>&...>;
-    // A communicator may have a way of its own to carry out its calls, as grid_communicator has.
-    constexpr bool own_way = requires(const call& c) { comm.carry_out(c); };
-    if constexpr (own::may_be_like_last && !own_way) {
-      unlaid_call never;
-      own f(never.laid, without_const(args)...);
-      if (f.run_like_last(site)) [[likely]]
-        return f.finish();
-      return invoke_laid<F, T, Named, Communicator, std::remove_cvref_t<Args>...>(comm,
-                                                                                  without_const(args)...);
-    } else {
-      call c;
-      own f(c, without_const(args)...);
-      f.set_up(site);
-      if constexpr (own_way)
-        comm.carry_out(c);
-      else if (f.serves_others()) [[unlikely]]
-        serve(site.where, c);
-      else
-        run_call(site.where, c);
-      if constexpr (typed) f.arrive();
-      return f.finish();
-    }
+    call c;
+    frame_for<F, T, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
+    f.set_up(site);
+    if constexpr (has_own_way<Communicator>)
+      comm.carry_out(c);
+    else if (f.serves_others()) [[unlikely]]
+      serve(site.where, c);
+    else
+      run_call(site.where, c);
+    if constexpr (typed) f.arrive();
+    return f.finish();
   } else {
     using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
     auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
@@ -81,12 +83,28 @@ auto invoke_judged(const call_site& site, const Communicator& comm, Args&&... ar
   }
 }
 
+/// Carries out a call that was judged to be right, on elements of type T. Named: what its user called. A part
+/// of the user's code, since it is short where the call has a short way.
+template <form F, class T, form Named, class Communicator, class... Args>
+[[gnu::always_inline]] inline auto invoke_judged(const call_site& site, const Communicator& comm,
+                                                 Args&&... args) {
+  if constexpr (has_short_way<F, T, Communicator, std::remove_cvref_t<Args>...>()) {
+    unlaid_call never;
+    frame_for<F, T, std::remove_cvref_t<Args>&...> f(never.laid, without_const(args)...);
+    if (f.run_like_last(site)) [[likely]]
+      return f.finish();
+    return invoke_laid<F, T, Named, Communicator, std::remove_cvref_t<Args>...>(comm, without_const(args)...);
+  } else {
+    return invoke_at_length<F, T>(site, comm, static_cast<Args&&>(args)...);
+  }
+}
+
 /// A call some of whose buffers are objects to be serialized; in face/objects.hpp.
 template <form F, class T, class Communicator, class... Args>
 auto invoke_with_objects(const Communicator& comm, Args&&... args);
 
 template <form F, class T, class Communicator, class... Args>
-auto invoke(const Communicator& comm, Args&&... args) {
+[[gnu::always_inline]] inline auto invoke(const Communicator& comm, Args&&... args) {
   if constexpr ((shorthand<Args> || ...)) {
     return invoke<F, T>(comm, named(static_cast<Args&&>(args))...);
   } else if constexpr ((holds_object<std::remove_cvref_t<Args>> || ...)) {
