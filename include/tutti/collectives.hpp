@@ -173,12 +173,13 @@ class collectives : public reductions<Self> {
   /// The root's blocks of different lengths, one to each rank.
   ///
   /// `scatterv(send_buf(v), send_counts(c), [send_displs(_out)], [root], [recv_buf], [recv_count(_out)])`, in
-  /// place `scatterv(send_recv_buf(v), send_counts(c), ...)`
+  /// place `scatterv(send_recv_buf(v), send_counts(c), ...)`; send_counts_out() where recv_count is given
   ///
   /// send_counts has p entries, send_displs says where in v each block begins. All three are read at the root
   /// and may be left out elsewhere: `scatterv<T>(root(q))`.
   ///
-  /// Exchange of counts: one scatter, unless recv_count is given on all ranks.
+  /// Exchange of counts: one scatter, unless recv_count is given on all ranks; one gather for
+  /// send_counts_out(), which all ranks ask for or none.
   ///
   /// ```cpp
   /// std::vector<int> all(world.size() + 3), counts(world.size(), 1);
@@ -296,13 +297,14 @@ class collectives : public reductions<Self> {
   /// Blocks of different lengths: block i of each rank goes to rank i.
   ///
   /// `alltoallv(send_buf(v), send_counts(c), [send_displs(_out)], [recv_buf], [recv_counts(_out)],
-  /// [recv_displs(_out)])`, in place `alltoallv(send_recv_buf(v), recv_counts(c), [recv_displs(_out)])`
+  /// [recv_displs(_out)])`, in place `alltoallv(send_recv_buf(v), recv_counts(c), [recv_displs(_out)])`; with
+  /// `send_counts_out(), recv_counts(c)` who receives says how much, and who sends is told
   ///
   /// Counts and displacements have p entries. recv_counts is given on all ranks or on none. What lies between
   /// the blocks is neither read nor written. In place each pair of ranks exchanges as much in both
   /// directions.
   ///
-  /// Exchange of counts: one alltoall, unless recv_counts is given.
+  /// Exchange of counts: one alltoall, unless both counts are given.
   ///
   /// ```cpp
   /// std::vector<int> v(2 * world.size() - 1, world.rank());  // 1 to rank 0, 2 to every other

@@ -24,6 +24,8 @@ inline constexpr exchange_of_counts exchanges_of_counts[] = {
     {collective::scatterv, parameter::recv_count, parameter::unnamed, collective::scatter},
     {collective::allgatherv, parameter::recv_counts, parameter::unnamed, collective::allgather},
     {collective::alltoallv, parameter::recv_counts, parameter::unnamed, collective::alltoall},
+    {collective::scatterv, parameter::send_counts, parameter::unnamed, collective::gather},
+    {collective::alltoallv, parameter::send_counts, parameter::unnamed, collective::alltoall},
     {collective::neighbor_allgatherv, parameter::recv_counts, parameter::unnamed,
      collective::neighbor_allgatherv},
     {collective::neighbor_alltoallv, parameter::recv_counts, parameter::unnamed,

@@ -4,5 +4,5 @@
 
 void f(tutti::communicator& comm, std::vector<int>& v) {
   using namespace tutti;
-  auto [got, counts] = comm.alltoallv(send_buf(v), send_counts(v), recv_counts_out());
+  auto got = comm.reduce_scatter(send_buf(v), recv_counts(v), op(std::plus<>{}));
 }

@@ -238,6 +238,43 @@ void extracted(const communicator& world) {
   check.equal(r.extract_recv_buf(), expected);
 }
 
+// Who receives says how much; who sends is told.
+void asked_for(const communicator& world) {
+  const int p = world.size(), me = world.rank();
+  // Rank r wants (r + q) % 3 elements of rank q.
+  ints wanted, given, given_displs, buffer, expected;
+  for (int q = 0; q < p; ++q) {
+    wanted.push_back((me + q) % 3);
+    given_displs.push_back(static_cast<int>(buffer.size()));
+    given.push_back((q + me) % 3);
+    for (int i = 0; i < (q + me) % 3; ++i) buffer.push_back(1000 * me + q), expected.push_back(1000 * q + me);
+  }
+  auto r = world.alltoallv(send_buf(buffer), recv_counts(wanted), send_counts_out(), send_displs_out());
+  check.equal(r.extract_send_counts(), given);
+  check.equal(r.extract_send_displs(), given_displs);
+  check.equal(r.extract_recv_buf(), expected);
+  std::vector<std::size_t> wide;
+  const ints again =
+      world.ialltoallv(send_buf(buffer), recv_counts(wanted), send_counts_out<resize_to_fit>(wide)).wait();
+  check.equal(again, expected);
+  check.equal(ints(wide.begin(), wide.end()), given);
+  for (int q = 0; q < p; ++q) {
+    ints row, counts;
+    for (int to = 0; to < p; ++to) {
+      counts.push_back(to % 3);
+      row.insert(row.end(), static_cast<std::size_t>(to % 3), to + q);
+    }
+    auto [part, told] = world.scatterv(send_buf(row), recv_count(me % 3), send_counts_out(), root(q));
+    check.equal(part, ints(static_cast<std::size_t>(me % 3), me + q));
+    check.equal(told, me == q ? counts : ints{});
+  }
+  // Too little to send is this rank's own fault; a count that is wrong is told to all.
+  wanted[0] = -1;
+  const auto wrong = [&] { (void)world.alltoallv(send_buf(buffer), recv_counts(wanted), send_counts_out()); };
+  check.throws<usage_error>(wrong, {"alltoallv", "recv_counts", "negative"});
+  world.barrier();
+}
+
 // An exchange of counts is a call of its own, and so it leaves a trace.
 void nothing_exchanged(const communicator& world) {
   const auto used = [](const communicator& c, collective what) { return *c.last_algorithm(what) != '\0'; };
@@ -296,6 +333,7 @@ int main(int argc, char** argv) {
     cases("plain_containers", [&] { plain_containers(world); });
     cases("nothing_to_send", [&] { nothing_to_send(world); });
     cases("extracted", [&] { extracted(world); });
+    cases("asked_for", [&] { asked_for(world); });
     cases("nothing_exchanged", [&] { nothing_exchanged(world); });
   });
 }

@@ -73,6 +73,7 @@ constexpr rules rules_without_types(form f) {
   if (f.what == collective::scatter || f.what == collective::scatterv) r.type_suffices = true;
   if (f.single) return r;
   r.out.add(recv_buf);
+  const auto both_ways = [&r](parameter_set all) { r.in = r.in | all, r.out = r.out | all; };
   switch (f.what) {
     case collective::reduce_scatter:
       r.in = r.in | parameter_set{recv_counts};
@@ -80,11 +81,7 @@ constexpr rules rules_without_types(form f) {
       break;
     case collective::neighbor_allgatherv:
     case collective::neighbor_alltoallv:
-      if (f.even) {
-        r.in = r.in | parameter_set{send_count, recv_count};
-        r.out = r.out | parameter_set{send_count, recv_count};
-        break;
-      }
+      if (f.even) return both_ways({send_count, recv_count}), r;
       if (f.what == collective::neighbor_alltoallv) {
         r.in = r.in | parameter_set{send_counts, send_displs, recv_counts, recv_displs};
         r.out = r.out | parameter_set{send_displs, recv_counts, recv_displs};
@@ -93,16 +90,13 @@ constexpr rules rules_without_types(form f) {
       [[fallthrough]];
     case collective::gatherv:
     case collective::allgatherv:
-      r.in = r.in | parameter_set{send_count, recv_counts, recv_displs};
-      r.out = r.out | parameter_set{send_count, recv_counts, recv_displs};
+      both_ways({send_count, recv_counts, recv_displs});
       break;
     case collective::scatterv:
-      r.in = r.in | parameter_set{send_counts, send_displs, recv_count};
-      r.out = r.out | parameter_set{send_displs, recv_count};
+      both_ways({send_counts, send_displs, recv_count});
       break;
     case collective::alltoallv:
-      r.in = r.in | parameter_set{send_counts, send_displs, recv_counts, recv_displs};
-      r.out = r.out | parameter_set{send_displs, recv_counts, recv_displs};
+      both_ways({send_counts, send_displs, recv_counts, recv_displs});
       break;
     case collective::alltoallw:
       r.in = r.in | parameter_set{send_counts, send_displs, send_types, recv_counts, recv_displs, recv_types};
@@ -121,8 +115,7 @@ constexpr rules rules_without_types(form f) {
       r.out = r.out | parameter_set{recv_count};
       break;
     default:  // gather, scatter, allgather, alltoall
-      r.in = r.in | parameter_set{send_count, recv_count, send_recv_count};
-      r.out = r.out | parameter_set{send_count, recv_count, send_recv_count};
+      both_ways({send_count, recv_count, send_recv_count});
   }
   return r;
 }
@@ -242,6 +235,7 @@ constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const
     if (arguments[i].direction != flow::out) in.add(arguments[i].name);
   for (parameter type : {send_type, recv_type, send_recv_type}) {
     if (!in.has(type)) continue;
+    if (given.has(send_counts) && !in.has(send_counts)) return {problem::not_out, send_counts};
     const bool both = type == send_recv_type;
     if (in_place && !both) return {problem::in_place, type};
     const bool apart = both && !given.has(send_recv_buf);  // of a reduction: of both buffers
@@ -265,7 +259,7 @@ inline constexpr seen_argument seen_in{parameter_of<A>, direction_of<A>, own_pro
                                        is_fixed<A>};
 
 constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std::size_t n) {
-  parameter_set given;
+  parameter_set given, asked;
   for (std::size_t i = 0; i < n; ++i) {
     const seen_argument& a = arguments[i];
     if (a.name == parameter::unnamed) return {problem::unnamed, a.name};
@@ -277,6 +271,7 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
       return {r.in.has(a.name) ? problem::not_out : problem::unexpected, a.name};
     if (given.has(a.name)) return {problem::twice, a.name};
     given.add(a.name);
+    if (a.direction == flow::out) asked.add(a.name);
   }
   for (parameter name : {parameter::send_tag, parameter::recv_tag})
     if (given.has(name) && given.has(parameter::tag)) return {problem::both_tags, name};
@@ -293,6 +288,9 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) &&
       !given.has(parameter::send_counts))
     return {problem::missing, parameter::send_counts};
+  const parameter told = r.in.has(parameter::recv_count) ? parameter::recv_count : parameter::recv_counts;
+  if (asked.has(parameter::send_counts) && (!given.has(told) || asked.has(told)))
+    return {problem::missing, told};
   if (r.in.has(parameter::send_types) && given.has(parameter::send_buf) && !given.has(parameter::send_types))
     return {problem::missing, parameter::send_types};
   if (r.in.has(parameter::recv_counts) && in_place && !given.has(parameter::recv_counts))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each family of collectives makes of its arguments: how long blocks are, what is inferred from whom,
-// where there must be room. Members of frame, which includes this file at its end; inline, as they would be
-// in the class.
+// where there must be room. Members of frame, which includes this file at its end; inline as in the class.
 #pragma once
 
 #include "tutti/face/frame.hpp"
@@ -205,11 +204,17 @@ inline void frame<F, T, Args...>::scatterv(const call_site& s) {
   const bool at_root = s.rank == call_.root;
   const auto at_the_root = [&] {
     require_buffer(s);
-    if (!has_in<send_counts>)
+    if (!has<send_counts>)
       refuse_call(s, send_counts, "is missing at the root", "the root must say who gets what");
-    send_blocks(s);
+    send_blocks(s, has_out<send_counts> ? inferred_.view() : view_of<send_counts>());
   };
-  if constexpr (has_in<recv_count>) {
+  if constexpr (has_out<send_counts>) {
+    std::size_t* all = at_root ? inferred_.make(static_cast<std::size_t>(s.gives)) : nullptr;
+    const auto tell = [&](std::size_t n) { counts_by_gather(s, call_.root, n, all); };
+    agree([&] { length_ = count_given<recv_count>(s); }, [&] { tell(refused_count); });
+    tell(length_);
+    if (at_root) at_the_root();
+  } else if constexpr (has_in<recv_count>) {
     if (at_root) at_the_root();
     length_ = count_given<recv_count>(s);
   } else {
@@ -293,11 +298,19 @@ inline void frame<F, T, Args...>::alltoallv(const call_site& s) {
     call_.in_displs = call_.out_displs;
   } else {
     counts_view counts = view_of<recv_counts>();
-    if constexpr (has_in<recv_counts>) {
-      send_blocks(s);
+    if constexpr (has_out<send_counts>) {  // who knows what it receives asks for it
+      std::size_t* wanted = inferred_.make(static_cast<std::size_t>(s.gives));
+      const counts_view displs = view_of<recv_displs>();
+      const auto tell = [&] { counts_by_alltoall(s, nullptr, wanted); };
+      agree([&] { extent_of(s, recv_counts, counts, recv_displs, displs, has_in<recv_displs>); }, tell);
+      counts_by_alltoall(s, &counts, wanted);
+      send_blocks(s, inferred_.view());
+    } else if constexpr (has_in<recv_counts>) {
+      send_blocks(s, view_of<send_counts>());
     } else {
       std::size_t* received = inferred_.make(static_cast<std::size_t>(s.takes));
-      agree([&] { send_blocks(s); }, [&] { counts_by_alltoall(s, nullptr, received); });
+      const auto tell = [&] { counts_by_alltoall(s, nullptr, received); };
+      agree([&] { send_blocks(s, view_of<send_counts>()); }, tell);
       counts_by_alltoall(s, &call_.in_counts, received);
       counts = inferred_.view();
     }
@@ -363,8 +376,8 @@ inline void frame<F, T, Args...>::receive_scattered(const call_site& s, std::siz
 }
 
 template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::send_blocks(const call_site& s) {
-  call_.in_counts = view_of<send_counts>();
+inline void frame<F, T, Args...>::send_blocks(const call_site& s, const counts_view& counts) {
+  call_.in_counts = counts;
   call_.in_displs = view_of<send_displs>();
   const std::size_t end =
       extent_of(s, send_counts, call_.in_counts, send_displs, call_.in_displs, has_in<send_displs>);

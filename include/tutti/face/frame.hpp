@@ -167,7 +167,7 @@ class frame : public frame_of<F, T, Args...>::base {
   void put_lengths(const call_site& s, std::size_t n);
   void leave_empty();
   void receive_scattered(const call_site& s, std::size_t n);
-  void send_blocks(const call_site& s);
+  void send_blocks(const call_site& s, const counts_view& counts);
   void receive_blocks(const call_site& s, const counts_view& counts);
 
   // --- the short way of a warm call (again.hpp) ---
