@@ -107,6 +107,12 @@ void refuse_size(caller s, parameter name, std::size_t holds, std::size_t needed
               "make it larger, or let it be resized: name<resize_to_fit>(...)");
 }
 
+void refuse_values(caller s, std::size_t values, std::size_t n) {
+  refuse_call(s, parameter::values_on_rank_0,
+              "holds " + std::to_string(values) + " values for " + std::to_string(n) + " elements",
+              "give one for all of them, or one for each");
+}
+
 void refuse_room(caller s, parameter name, std::size_t needed) {
   refuse_call(
       s, name,

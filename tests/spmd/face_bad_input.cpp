@@ -257,6 +257,9 @@ void no_identity(const communicator& world) {
                             {"exscan", "values_on_rank_0", me.c_str()});
   check.throws<usage_error>([&] { (void)world.exscan_single(send_buf(4), op(first)); },
                             {"exscan_single", "values_on_rank_0", me.c_str()});
+  check.throws<usage_error>(
+      [&] { world.exscan(send_buf(v), op(first), values_on_rank_0(std::vector<int>(v.size() + 1))); },
+      {"exscan", "values_on_rank_0", "one for all of them"});
   check.equal(world.exscan(send_buf(v), op(first), values_on_rank_0(9)).front(), world.rank() == 0 ? 9 : 4);
   std::vector<int> kept{5};
   world.exscan(send_buf(v), op(first), recv_buf(kept));

@@ -100,8 +100,7 @@ constexpr rules rules_without_types(form f) {
       break;
     case collective::alltoallw:
       r.in = r.in | parameter_set{send_counts, send_displs, send_types, recv_counts, recv_displs, recv_types};
-      r.required.add(recv_counts);
-      r.required.add(recv_types);
+      r.required = r.required | parameter_set{recv_counts, recv_types};
       break;
     case collective::reduce:
     case collective::allreduce:
@@ -385,13 +384,16 @@ struct element_in<F, T, Args...> {
 /// What is wrong with the call F<T>(Args...).
 template <auto F, class T, class... Args>
 consteval verdict judged() {
+  constexpr rules r = rules_of(F);
+  if constexpr (!std::is_void_v<T> && (std::is_const_v<T> || is_packed_bool<T> || !travels<T>))
+    return {problem::no_element, r.buffer == parameter::send_recv_buf ? r.buffer : parameter::recv_buf};
   using element = element_in<F, T, Args...>;
   constexpr bool typed = !std::is_void_v<typename element::type>;
   if constexpr (sizeof...(Args) == 0) {
-    return judge(rules_of(F), typed, nullptr, 0);
+    return judge(r, typed, nullptr, 0);
   } else {
     constexpr seen_argument seen[] = {seen_in<typename element::template for_argument<Args>, Args>...};
-    return judge(rules_of(F), typed, seen, sizeof...(Args));
+    return judge(r, typed, seen, sizeof...(Args));
   }
 }
 

@@ -41,6 +41,7 @@ enum class problem : std::uint8_t {
   no_range,
   // of what is received into
   no_type,
+  no_element,
   makes_none,
   items_resized
 };
@@ -93,6 +94,7 @@ struct complaint {
   TUTTI_SAY(NAME, misused, "takes one container, with a policy or without, or a type alone; of a pointer p std::span(p, n)") \
   TUTTI_SAY_CONTAINER(NAME)                                                                                   \
   TUTTI_SAY(NAME, no_type, "pass one, or name the element type: call<T>(...)")                                \
+  TUTTI_SAY(NAME, no_element, "call<T>(...) of a T that is no element, as as_deserializable<T>() may receive")\
   TUTTI_SAY(NAME, makes_none, "missing: with request(r) the call makes and returns nothing, pass a variable") \
   TUTTI_SAY(NAME, items_resized, "with a layout it must be a no_resize container")
 #define TUTTI_SAYS_in_out_buffer(NAME) TUTTI_SAYS_out_buffer(NAME)

@@ -62,7 +62,7 @@ inline void frame<F, T, Args...>::reduction(const call_site& s) {
   require_identity(s);
   if constexpr (F.what == collective::exscan && has<values_on_rank_0>) {
     const std::size_t values = size_of(data<values_on_rank_0>());
-    if (values != 1 && values < n) refuse_size(s, values_on_rank_0, values, n);
+    if (values != 1 && values != n) refuse_values(s, values, n);
   }
   call_.count = n;
   if constexpr (in_place) {

@@ -63,6 +63,9 @@ struct call_site : caller {
 /// NAME: "holds 3 elements, but 5 are needed".
 [[noreturn]] void refuse_size(caller, parameter, std::size_t holds, std::size_t needed);
 
+/// values_on_rank_0 has neither one value nor one for each of n elements.
+[[noreturn]] void refuse_values(caller, std::size_t values, std::size_t n);
+
 /// NAME: would have to hold more than an address can count.
 [[noreturn]] void refuse_room(caller, parameter, std::size_t needed);
 
