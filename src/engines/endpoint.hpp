@@ -22,6 +22,7 @@
 #include "fabric/waiting.hpp"
 #include "group/group.hpp"
 #include "group/hierarchy.hpp"
+#include "group/name.hpp"
 #include "tutti/core/again.hpp"
 #include "tutti/core/call.hpp"
 
@@ -59,6 +60,9 @@ class endpoint : public fabric::waiting {
   /// Collective where `parent` is not null (an engine may have to agree on something); local for the job
   /// itself.
   virtual std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) = 0;
+  /// The same of a group that its members make without a message: they reckoned its name alike, and no other
+  /// group has it. Local.
+  virtual std::unique_ptr<context> open_locally(const group& members, const group_name& name) = 0;
   /// An exception is about to leave a collective on this rank: ends the job, and returns when no other rank
   /// looks into this one's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }

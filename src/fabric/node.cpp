@@ -44,6 +44,19 @@ void node::close_postbox(std::uint64_t context, int rank) noexcept {
   }
 }
 
+std::uint64_t node::enter_group(const group_name& name) {
+  const std::lock_guard guard(groups_lock_);
+  const auto [found, added] = groups_.try_emplace(name);
+  if (added) found->second.number = next_group_++;
+  return found->second.number;
+}
+
+void node::leave_group(const group_name& name, int size) noexcept {
+  const std::lock_guard guard(groups_lock_);
+  const auto found = groups_.find(name);
+  if (found != groups_.end() && ++found->second.left == size) groups_.erase(found);
+}
+
 std::shared_ptr<team> node::team_of(std::uint64_t context, const group& members) {
   const std::lock_guard guard(teams_lock_);
   auto& known = teams_[{context, members.address(0)}];

@@ -15,6 +15,7 @@
 #include "fabric/postbox.hpp"
 #include "fabric/team.hpp"
 #include "group/group.hpp"
+#include "group/name.hpp"
 
 namespace tutti::fabric {
 
@@ -23,6 +24,9 @@ class node {
   /// worker_of[r] is the thread that runs rank r. Bells: one for each rank, told by writers of the same
   /// worker, and one for each worker, told by writers of others.
   node(std::vector<int> worker_of, ringer& rings);
+
+  /// Numbers from here on are of groups that enter_group() numbers; contexts have 40 bits.
+  static constexpr std::uint64_t first_group = std::uint64_t{1} << 39;
 
   int size() const noexcept { return static_cast<int>(worker_of_.size()); }
   int workers() const noexcept { return workers_; }
@@ -34,6 +38,11 @@ class node {
 
   /// The team of a group, the same object for all its members. `context` tells groups apart.
   std::shared_ptr<team> team_of(std::uint64_t context, const group& members);
+
+  /// The number of a group that its members make without a message, the same for all who ask by its name. A
+  /// member asks once, and leaves once; when all have, the number is forgotten.
+  std::uint64_t enter_group(const group_name& name);
+  void leave_group(const group_name& name, int size) noexcept;
 
   /// Where mail to a rank waits, on one communicator: the same object for all who ask, until close_postbox().
   std::shared_ptr<postbox> postbox_of(std::uint64_t context, int rank);
@@ -58,6 +67,16 @@ class node {
   std::unique_ptr<doorbell[]> rank_bells_, worker_bells_;
   std::unique_ptr<letter_store[]> letters_;  // before the postboxes, from which letters come back
   std::unique_ptr<inbox[]> inboxes_;
+  struct named_group {
+    std::uint64_t number;
+    int left = 0;  // members that are done with it
+  };
+  struct name_hash {
+    std::size_t operator()(const group_name& n) const noexcept { return static_cast<std::size_t>(n.a); }
+  };
+  std::mutex groups_lock_;
+  std::unordered_map<group_name, named_group, name_hash> groups_;
+  std::uint64_t next_group_ = first_group;
   std::mutex teams_lock_;
   std::map<std::pair<std::uint64_t, int>, std::weak_ptr<team>> teams_;  // context, job's rank of member 0
 };

@@ -14,6 +14,10 @@ std::unique_ptr<context> embedded_endpoint::open(const group& members, std::uint
   return std::make_unique<embedded_context>(*this, members, id);
 }
 
+std::unique_ptr<context> embedded_endpoint::open_locally(const group& members, const group_name& name) {
+  return std::make_unique<embedded_context>(*this, members, node_.enter_group(name), name);
+}
+
 void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
   try {
     std::rethrow_exception(what);
@@ -23,11 +27,16 @@ void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
   job_.leave_in_peace();
 }
 
-embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id)
-    : context(door, members, id) {}
+embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id,
+                                   const group_name& name)
+    : context(door, members, id), name_(name) {}
 
 // Mail to this rank may come before it first asks for some, so its postbox stays as long as the communicator.
-embedded_context::~embedded_context() { door().node()->close_postbox(id(), door().rank()); }
+embedded_context::~embedded_context() {
+  fabric::node& all = *door().node();
+  all.close_postbox(id(), door().rank());
+  if (id() >= fabric::node::first_group) all.leave_group(name_, members().size());
+}
 
 std::unique_ptr<carrier> embedded_context::open_mail() { return std::make_unique<embedded_carrier>(*this); }
 

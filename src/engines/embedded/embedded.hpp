@@ -24,6 +24,7 @@ class embedded_endpoint : public endpoint {
   std::span<const engine_condition> conditions() const noexcept override { return job_.conditions(); }
   fabric::node* node() noexcept override { return &node_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
+  std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
   void abandon(std::exception_ptr what) noexcept override;
   void begin_reading(const fabric::wait_site& site) override {
     if (!job_.begin_reading(rank_)) [[unlikely]]
@@ -78,7 +79,7 @@ class embedded_endpoint : public endpoint {
 
 class embedded_context final : public context {
  public:
-  embedded_context(endpoint& door, const group& members, std::uint64_t id);
+  embedded_context(endpoint& door, const group& members, std::uint64_t id, const group_name& name = {});
   ~embedded_context();
 
   std::unique_ptr<carrier> open_mail() override;
@@ -102,6 +103,7 @@ class embedded_context final : public context {
   fabric::team& team();
   bool may_begin(std::uint32_t number) const noexcept;
 
+  group_name name_;  // of one that was opened locally
   std::shared_ptr<fabric::team> team_;
   std::uint32_t next_ = 0;
   std::vector<std::uint32_t> unfinished_;  // numbers, ascending

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "engines/mpi/group_post.hpp"
 #include "engines/mpi/mail.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "tutti/core/error.hpp"
@@ -142,6 +143,8 @@ void mpi_endpoint::settle(double deadline) {
 void mpi_endpoint::drain() {
   drain(job_);
   drain(mail_);
+  if (post_) post_->poll("run");
+  drain(groups_);
   for (MPI_Comm c : opened_) drain(c);
   for (mpi_carrier* c : carriers_) c->take_in_all();
 }

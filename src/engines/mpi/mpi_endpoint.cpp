@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "engines/mpi/group_context.hpp"
 #include "engines/mpi/mpi_context.hpp"
 #include "tutti/core/error.hpp"
 
@@ -20,6 +21,8 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) : mpi_endpoint() {
   MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN);
   check(MPI_Comm_dup(job_, &mail_), "run", -1);
   MPI_Comm_set_errhandler(mail_, MPI_ERRORS_RETURN);
+  check(MPI_Comm_dup(job_, &groups_), "run", -1);
+  MPI_Comm_set_errhandler(groups_, MPI_ERRORS_RETURN);
   check(MPI_Comm_rank(job_, &rank_), "run", -1);
   check(MPI_Comm_size(job_, &size_), "run", rank_);
   int* limit = nullptr;
@@ -41,6 +44,8 @@ mpi_endpoint::~mpi_endpoint() {
   if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   for (MPI_Comm& c : opened_) MPI_Comm_free(&c);
   end_mail();
+  post_.reset();
+  if (groups_ != MPI_COMM_NULL) MPI_Comm_free(&groups_);
   if (mail_ != MPI_COMM_NULL) MPI_Comm_free(&mail_);
   if (control_ != MPI_COMM_NULL) MPI_Comm_free(&control_);
   if (job_ != MPI_COMM_NULL) MPI_Comm_free(&job_);
@@ -102,6 +107,11 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   return std::make_unique<mpi_context>(*this, members, id, made, opened_.back(), true);
 }
 
+std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const group_name& name) {
+  if (!post_) post_ = std::make_unique<group_post>(*this, groups_);
+  return std::make_unique<group_context>(*this, *post_, members, name.a, name);
+}
+
 void mpi_endpoint::grow() {
   const auto row = static_cast<std::uint32_t>(messages_.size());
   message fresh{};
@@ -146,6 +156,7 @@ void mpi_endpoint::throw_failure(const fabric::wait_site& site) {
 // cancelled. Sends cannot be; but everybody who knows of a failure takes in what is sent to him, so they end
 // too.
 void mpi_endpoint::abandon(const char* why) {
+  if (post_) post_->forget();
   for (std::uint32_t row = 0; row < messages_.size(); ++row) {
     message& m = messages_[row];
     if (m.busy && m.unseen)
@@ -267,6 +278,14 @@ void mpi_endpoint::throw_length(const message& m, long long came, const fabric::
                              remedy));
   give_up(mismatch_error(site.operation, rank_, "count",
                          from + std::to_string(came) + " bytes where this rank expects " + expected, remedy));
+}
+
+void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::size_t came,
+                                 const fabric::wait_site& site) {
+  message m{};
+  m.peer = peer;
+  m.bytes = expected;
+  throw_length(m, static_cast<long long>(came), site);
 }
 
 void mpi_endpoint::throw_abandoned(const fabric::wait_site& site) {

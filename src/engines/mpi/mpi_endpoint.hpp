@@ -46,6 +46,7 @@ struct kept_message {
 };
 
 class mpi_carrier;
+class group_post;
 
 class mpi_endpoint final : public message_endpoint {
  public:
@@ -60,6 +61,7 @@ class mpi_endpoint final : public message_endpoint {
   const hierarchy& layout() const noexcept override { return layout_; }
   std::span<const engine_condition> conditions() const noexcept override { return conditions_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
+  std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 
   void pause(const fabric::wait_site& site) override {
     if (crowded_) [[unlikely]]
@@ -115,6 +117,9 @@ class mpi_endpoint final : public message_endpoint {
   /// Ends a receive whose place may go. It may have got its message.
   void cancel(transfer& t) noexcept;
   [[noreturn]] void throw_abandoned(const fabric::wait_site& site);
+  /// A message of `came` bytes where `expected` are.
+  [[noreturn]] void refuse_length(int peer, std::size_t expected, std::size_t came,
+                                  const fabric::wait_site& site);
   tutti::mpi::types& types() noexcept { return *types_; }
   int tag_mask() const noexcept { return tag_mask_; }
   int greatest_tag() const noexcept { return greatest_tag_; }
@@ -181,7 +186,7 @@ class mpi_endpoint final : public message_endpoint {
     std::vector<kept_message> left;
   };
 
-  MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, mail_ = MPI_COMM_NULL;
+  MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, mail_ = MPI_COMM_NULL, groups_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, tag_mask_ = 0, greatest_tag_ = 0;
   bool crowded_ = false;
   hierarchy layout_;
@@ -193,6 +198,7 @@ class mpi_endpoint final : public message_endpoint {
   std::vector<message> messages_;
   std::vector<MPI_Comm> opened_;  // of communicators that others may still send to
   std::vector<mpi_carrier*> carriers_;
+  std::unique_ptr<group_post> post_;  // of groups that were made without a message
   std::vector<retired> retired_;
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;

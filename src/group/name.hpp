@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tells one group from every other where groups are made without a message: all members reckon the same
+// 128 bits from what they were told alike. Two groups of one name would have to meet by chance, one in 2^128.
+#pragma once
+
+#include <cstdint>
+
+namespace tutti {
+
+struct group_name {
+  std::uint64_t a = 0, b = 0;
+
+  bool operator==(const group_name&) const = default;
+
+  /// The name of what differs from this by one more number.
+  group_name with(std::uint64_t number) const noexcept {
+    const std::uint64_t x = mixed(a ^ number * 0x9e3779b97f4a7c15),
+                        y = mixed(b + number + 0x632be59bd9b4e019);
+    return {mixed(x + (y << 1 | y >> 63)), mixed(y ^ (x << 32 | x >> 32))};
+  }
+
+ private:
+  // The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+  static std::uint64_t mixed(std::uint64_t x) noexcept {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+  }
+};
+
+}  // namespace tutti
