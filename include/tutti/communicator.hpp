@@ -8,6 +8,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "tutti/collectives.hpp"
@@ -19,6 +20,9 @@ namespace tutti {
 
 class graph_communicator;
 class intercommunicator;
+
+/// A colour of split(), and of structures: of no group. Any other below 0 is as good.
+inline constexpr int undefined = -0x7fffff03;
 
 /// A group of ranks that communicate. Copies are cheap, local, and mean the same group; each rank uses its
 /// own from one thread at a time.
@@ -150,6 +154,60 @@ class communicator : public collectives<communicator>, public messages<communica
   /// assert(node.allgather(send_buf(world.rank()))[node.rank()] == world.rank());
   /// ```
   communicator split_to_shared_memory() const { return communicator(detail::split_to_shared_memory(*core_)); }
+
+  /// Collective: the ranks of the same bin, in their order; empty for a bin below 0. Costs as split().
+  /// usage_error on all ranks where one names a bin that is not below `bins`.
+  std::optional<communicator> split_bin(int bins, int bin) const {
+    detail::core_handle made = detail::split_bin(*core_, bins, bin);
+    if (!made) return std::nullopt;
+    return communicator(std::move(made));
+  }
+
+  /// Local, no message: ranks first, first + stride, ... last, which is included. Called by these ranks
+  /// alone, with the same arguments, by each of them as often. Its traffic meets no other communicator's,
+  /// also where they overlap. O(1) where this one is a range of the job's ranks, as the first one is. Throws
+  /// usage_error where stride does not lead from first to last, or leaves the caller out.
+  ///
+  /// ```cpp
+  /// const int p = world.size(), me = world.rank();
+  /// communicator half = me < p / 2 ? world.range(0, p / 2 - 1) : world.range(p / 2, p - 1);
+  /// communicator back = world.range(p - 1, 0, -1);
+  /// assert(half.size() == (me < p / 2 ? p / 2 : p - p / 2) && back.rank() == p - 1 - me);
+  /// ```
+  communicator range(int first, int last, int stride = 1) const {
+    return communicator(detail::range(*core_, first, last, stride));
+  }
+  /// Local, no message: these ranks in this order, any contiguous container of int. Called by them alone,
+  /// with the same list, by each of them as often. O(size()) time. Throws usage_error where the list has what
+  /// is no rank, one twice, or not the caller.
+  template <class Ranks>
+  communicator list(const Ranks& ranks) const {
+    return communicator(detail::list(*core_, {ranks.data(), ranks.size()}));
+  }
+  communicator list(std::initializer_list<int> ranks) const {
+    return communicator(detail::list(*core_, {ranks.begin(), ranks.size()}));
+  }
+  /// Local: which rank of `other` is `rank` of this one; rank::null where it is none, and of rank::null. O(1)
+  /// where both are ranges of the job's ranks, else O(other.size()). Throws usage_error where there is no
+  /// such rank.
+  int translate(int rank, const communicator& other) const {
+    return detail::translate(*core_, rank, *other.core_);
+  }
+  /// Collective over the members of a structure (group.hpp) whose parent this is: a communicator of them.
+  template <class Structure>
+  communicator over(const Structure& members) const;
+
+  /// Collective: numbers the different texts that ranks pass, in alphabetical order: `number` of the own one,
+  /// 0 .. count - 1, and their `count`. A colour for split(), as of host names. Costs an allgatherv of the
+  /// texts.
+  ///
+  /// ```cpp
+  /// auto [number, count] = world.number_distinct(world.rank() % 2 == 0 ? "even" : "odd");
+  /// assert(number == world.rank() % 2 && count == std::min(world.size(), 2));
+  /// ```
+  detail::numbered number_distinct(std::string_view text) const {
+    return detail::number_distinct(*core_, text);
+  }
 
   /// Collective: these ranks, each with neighbours: `sources` that it receives from, `destinations` that it
   /// sends to, as contiguous containers of int. A rank may be named several times, also the own one. The

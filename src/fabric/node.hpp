@@ -71,11 +71,8 @@ class node {
     std::uint64_t number;
     int left = 0;  // members that are done with it
   };
-  struct name_hash {
-    std::size_t operator()(const group_name& n) const noexcept { return static_cast<std::size_t>(n.a); }
-  };
   std::mutex groups_lock_;
-  std::unordered_map<group_name, named_group, name_hash> groups_;
+  std::unordered_map<group_name, named_group, group_name::hash> groups_;
   std::uint64_t next_group_ = first_group;
   std::mutex teams_lock_;
   std::map<std::pair<std::uint64_t, int>, std::weak_ptr<team>> teams_;  // context, job's rank of member 0

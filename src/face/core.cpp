@@ -18,7 +18,11 @@
 namespace tutti::detail {
 
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
-    : shared_(std::move(shared)), where_(std::move(where)), topology_(std::move(shape)), links_(*where_) {
+    : shared_(std::move(shared)),
+      where_(std::move(where)),
+      name_{2, where_->id()},
+      topology_(std::move(shape)),
+      links_(*where_) {
   if (!shared_->by) shared_->by = std::make_shared<const selection>();
   if (shared_->active.capacity() == 0) shared_->active.reserve(most_idle);
   const hierarchy& job = where_->door().layout();
@@ -306,6 +310,11 @@ core_handle with_graph(core& c, std::span<const int> sources, std::span<const in
 }
 core_handle between(core& c, int first) { return c.with({false, {}, {}, first}, "between"); }
 core_handle split(core& c, int color, int key) { return c.split(color, key, "split"); }
+core_handle split_bin(core& c, int bins, int bin) { return c.split(bin, 0, "split_bin", bins); }
+numbered number_distinct(core& c, std::string_view text) { return c.number_distinct(text); }
+core_handle range(core& c, int first, int last, int stride) { return c.range(first, last, stride); }
+core_handle list(core& c, std::span<const int> ranks) { return c.list(ranks); }
+int translate(const core& c, int rank, const core& to) { return c.translate(rank, to, "translate"); }
 core_handle split_to_shared_memory(core& c) {
   return c.split(c.nodes().node_of(c.rank()), 0, "split_to_shared_memory");
 }

@@ -10,11 +10,14 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engines/endpoint.hpp"
 #include "execute/program_run.hpp"
+#include "group/name.hpp"
 #include "mail/mailbox.hpp"
 #include "select/resolve.hpp"
 #include "settings/settings.hpp"
@@ -115,7 +118,20 @@ class core {
   void tell_refusal(const call& c, const char* why) { compare_with_others(&c, why); }
   core_handle duplicate();
   core_handle with(topology shape, const char* operation);
-  core_handle split(int color, int key, const char* operation);
+  /// Colours are below `colors`.
+  core_handle split(int color, int key, const char* operation, std::int64_t colors = std::int64_t{1} << 31);
+  numbered number_distinct(std::string_view text);
+  // Groups that are made without a message, and what members of structures do together (groups.cpp).
+  core_handle range(int first, int last, int stride);
+  core_handle list(std::span<const int> ranks);
+  /// The members, ranks here, of which this rank is number `own`; all of them say the same `number`, which
+  /// none of them has used.
+  core_handle of_ranks(std::span<const int> ranks, int own, std::uint64_t number);
+  std::uint64_t next_number() const noexcept { return shared_->next_id; }
+  int translate(int rank, const core& to, const char* operation) const;
+  /// One message to a rank and one from another, either may be nobody (below 0).
+  void make_hop(const char* operation, int to, const void* data, std::size_t bytes, int from, void* into,
+                std::size_t received);
   void release() noexcept;
   const char* last_algorithm(collective what) const noexcept {
     return recent_[static_cast<std::size_t>(what)].algorithm;
@@ -287,6 +303,7 @@ class core {
   void exchange(collective what, const void* mine, void* all, std::size_t bytes, const char* on_behalf);
   core& whole() noexcept { return within_ ? *within_ : *this; }
   std::uint64_t unused_number();
+  core_handle made_locally(const group& members, group_name name);
   void check_graph(const topology& t);
   call with_displacements(const call& c, std::vector<std::size_t>& in, std::vector<std::size_t>& out) const;
   prepared& find(const call& c);
@@ -338,6 +355,8 @@ class core {
 
   std::shared_ptr<rank_state> shared_;
   std::unique_ptr<context> where_;
+  group_name name_;
+  std::unordered_map<group_name, std::uint32_t, group_name::hash> made_;  // how often each was made of this
   topology topology_;
   core_handle within_;  // between two groups: both as one, for what the library itself exchanges
   links links_;

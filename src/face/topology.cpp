@@ -74,39 +74,6 @@ core_handle core::with(topology shape, const char* operation) {
   return made;
 }
 
-// The job's ranks where they lie at one distance from each other take two numbers instead of a list.
-static group group_of(const std::vector<int>& members, int rank) {
-  const int size = static_cast<int>(members.size());
-  const int stride = size > 1 ? members[1] - members[0] : 1;
-  for (int i = 1; i < size; ++i)
-    if (members[static_cast<std::size_t>(i)] - members[static_cast<std::size_t>(i) - 1] != stride)
-      return group::list(members, rank);
-  return group::range(members[0], stride, size, rank);
-}
-
-core_handle core::split(int color, int key, const char* operation) {
-  if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
-  if (inter()) refuse(operation, "communicator", "has two groups", "split one of one group");
-  if (shared_->set.check) compare_with_others(nullptr);
-  struct wish {
-    int color, key;
-  };
-  const wish mine{color, key};
-  std::vector<wish> all(static_cast<std::size_t>(size()));
-  exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
-  const std::uint64_t id = unused_number();
-  if (color < 0) return core_handle();
-  std::vector<int> ranks;
-  for (int r = 0; r < size(); ++r)
-    if (all[static_cast<std::size_t>(r)].color == color) ranks.push_back(r);
-  std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
-    return all[static_cast<std::size_t>(a)].key < all[static_cast<std::size_t>(b)].key;
-  });
-  const int own = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank()) - ranks.begin());
-  for (int& r : ranks) r = where_->members().address(r);
-  return core_handle(new core(shared_, where_->door().open(group_of(ranks, own), id, where_.get())));
-}
-
 // Every edge has two ends: whoever sends to me must be whom I receive from, as many times.
 void core::check_graph(const topology& t) {
   const auto p = static_cast<std::size_t>(size());

@@ -4,6 +4,7 @@
 // 128 bits from what they were told alike. Two groups of one name would have to meet by chance, one in 2^128.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tutti {
@@ -12,6 +13,10 @@ struct group_name {
   std::uint64_t a = 0, b = 0;
 
   bool operator==(const group_name&) const = default;
+
+  struct hash {
+    std::size_t operator()(const group_name& n) const noexcept { return static_cast<std::size_t>(n.a); }
+  };
 
   /// The name of what differs from this by one more number.
   group_name with(std::uint64_t number) const noexcept {

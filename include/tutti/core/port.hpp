@@ -88,6 +88,20 @@ core_handle duplicate(core&);
 /// those are the same; none for a colour below 0. And those that share memory with this rank.
 core_handle split(core&, int color, int key);
 core_handle split_to_shared_memory(core&);
+/// As split() by the bin; usage_error on all ranks where one names a bin that is not below `bins`.
+core_handle split_bin(core&, int bins, int bin);
+
+/// Local: the ranks of a range or list, as communicator::range() and list() say; and which rank of another
+/// communicator a rank here is.
+core_handle range(core&, int first, int last, int stride);
+core_handle list(core&, std::span<const int> ranks);
+int translate(const core&, int rank, const core& to);
+
+/// Collective: how many different texts there are, and the place of one's own among them in their order.
+struct numbered {
+  int number, count;
+};
+numbered number_distinct(core&, std::string_view text);
 
 /// Collective: the same ranks, each with its neighbours: those that it receives from, and those that it sends
 /// to. The neighbour collectives serve it. Throws usage_error where a neighbour is no rank; with checks on,

@@ -74,9 +74,6 @@ class group_post {
     MPI_Request request = MPI_REQUEST_NULL;
     std::array<std::byte, sizeof(head) + at_once> bytes;
   };
-  struct hash {
-    std::size_t operator()(const group_name& n) const noexcept { return static_cast<std::size_t>(n.a); }
-  };
 
   bool all_sent() noexcept;
   void listen();
@@ -91,8 +88,8 @@ class group_post {
   std::deque<copy> copies_;  // used in turn
   std::size_t next_copy_ = 0;
   std::vector<std::int32_t> bodies_;  // sent so far to each rank of the job
-  std::unordered_map<group_name, group_context*, hash> groups_;
-  std::unordered_map<group_name, std::vector<arrival>, hash> early_;
+  std::unordered_map<group_name, group_context*, group_name::hash> groups_;
+  std::unordered_map<group_name, std::vector<arrival>, group_name::hash> early_;
 };
 
 }  // namespace tutti::mpi

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups of which each member knows its neighbours. All that they do together is a scan in both directions at
+// once: in round d each member hands what it knows of the 2^d members up to itself to the one 2^d hops on,
+// and names itself the one 2^d hops back, who is then known to that one at twice the distance. The other way
+// likewise. After ceil(log2(n)) rounds each has what stands left and right of it.
+#include "tutti/core/structure.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "execute/hop.hpp"
+#include "face/core.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+// What a member knows of some that stand side by side: rows of one length, or one row a member.
+using window = std::vector<std::byte>;
+
+// Hands windows on, in both directions. Merge is given what comes from further away, to be put before (from
+// the left) or behind (from the right) what is known.
+class both_ways {
+ public:
+  both_ways(const neighbours& chain, const char* operation) : chain_(chain), operation_(operation) {}
+
+  /// `length_of(n)`: bytes of a window of n members. `merge(near, far, left)`: near becomes both.
+  /// `seen(d, left, right)`: who is 2^d hops away.
+  template <class Length, class Merge, class Seen>
+  void run(const window& own, window& left, window& right, const Length& length_of, const Merge& merge,
+           const Seen& seen) {
+    window from_left = own, from_right = own;  // with the own one
+    int l = chain_.left, r = chain_.right;
+    const int n = chain_.size, me = chain_.rank;
+    bool first_left = true, first_right = true;
+    for (int d = 0; d < distances(n); ++d) {
+      seen(d, l, r);
+      const int far = 1 << d;
+      window incoming;
+      const int next_l = pass(r, l, l, from_left, incoming, length_of(std::min(far, me - far + 1)));
+      if (l >= 0) take(left, from_left, first_left, incoming, merge, true);
+      const int next_r = pass(l, r, r, from_right, incoming, length_of(std::min(far, n - me - far)));
+      if (r >= 0) take(right, from_right, first_right, incoming, merge, false);
+      l = next_l, r = next_r;
+    }
+  }
+
+ private:
+  // To one side goes the window and who is on the other side; the same comes from there. Returns who is known
+  // on that side then.
+  int pass(int to, int from, int behind, const window& mine, window& theirs, std::size_t bytes) {
+    out_.resize(sizeof behind + mine.size());
+    std::memcpy(out_.data(), &behind, sizeof behind);
+    if (!mine.empty()) std::memcpy(out_.data() + sizeof behind, mine.data(), mine.size());
+    in_.resize(from < 0 ? 0 : sizeof behind + bytes);
+    chain_.parent->make_hop(operation_, to < 0 ? -1 : to, out_.data(), out_.size(), from < 0 ? -1 : from,
+                            in_.data(), in_.size());
+    if (from < 0) return rank::null;
+    std::memcpy(&behind, in_.data(), sizeof behind);
+    theirs.assign(in_.begin() + sizeof behind, in_.end());
+    return behind;
+  }
+  template <class Merge>
+  static void take(window& without, window& with, bool& first, const window& incoming, const Merge& merge,
+                   bool left) {
+    if (first)
+      without = incoming;
+    else
+      merge(without, incoming, left);
+    first = false;
+    merge(with, incoming, left);
+  }
+
+  neighbours chain_;
+  const char* operation_;
+  window out_, in_;
+};
+
+// Nothing but addresses.
+template <class Seen>
+void see_hops(const neighbours& chain, const char* operation, const Seen& seen) {
+  window left, right;
+  both_ways(chain, operation)
+      .run(
+          {}, left, right, [](int) { return std::size_t{0}; }, [](window&, const window&, bool) {}, seen);
+}
+
+// --- what a split knows of one bin: how many members, the nearest and the farthest
+struct side {
+  int count, nearest, farthest;
+};
+// The first of the rows: the greatest number that any of them would give a group next.
+
+neighbours nobody(core* parent) {
+  neighbours none;
+  none.parent = parent;
+  return none;
+}
+
+}  // namespace
+
+neighbours neighbours_in(core& parent, bool wraps) {
+  neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
+  if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
+  if (all.rank == all.size - 1) all.right = wraps ? 0 : rank::null;
+  return all;
+}
+
+neighbours neighbours_in(core& parent, bool wraps, std::span<const int> ranks) {
+  const int p = parent.size(), n = static_cast<int>(ranks.size());
+  std::vector<bool> seen(static_cast<std::size_t>(p));
+  neighbours all;
+  all.parent = &parent;
+  all.size = n;
+  for (int i = 0; i < n; ++i) {
+    const int r = ranks[static_cast<std::size_t>(i)];
+    if (r < 0 || r >= p || seen[static_cast<std::size_t>(r)])
+      parent.refuse("group", "ranks",
+                    "names rank " + std::to_string(r) + (r < 0 || r >= p ? "" : " twice") +
+                        ", and ranks are 0 to " + std::to_string(p - 1),
+                    "name each member once");
+    seen[static_cast<std::size_t>(r)] = true;
+    if (r == parent.rank()) all.rank = i, all.address = r;
+  }
+  if (all.address < 0)
+    parent.refuse("group", "ranks", "has not this rank", "make a group on its members only");
+  const auto at = [&](int i) { return ranks[static_cast<std::size_t>((i + n) % n)]; };
+  if (wraps || all.rank > 0) all.left = at(all.rank - 1);
+  if (wraps || all.rank < n - 1) all.right = at(all.rank + 1);
+  return all;
+}
+
+hops hops_in(core& parent, bool wraps) {
+  hops h;
+  h.all = neighbours_in(parent, wraps);
+  std::fill(std::begin(h.left), std::end(h.left), rank::null);
+  std::fill(std::begin(h.right), std::end(h.right), rank::null);
+  const int n = h.all.size, me = h.all.rank;
+  for (int d = 0; d < distances(n); ++d) {
+    const int far = 1 << d;
+    if (wraps || me >= far) h.left[d] = (me - far + n) % n;
+    if (wraps || far < n - me) h.right[d] = static_cast<int>((std::int64_t{me} + far) % n);
+  }
+  return h;
+}
+
+neighbours opened(neighbours ring) noexcept {
+  if (ring.rank == 0) ring.left = rank::null;
+  if (ring.rank == ring.size - 1) ring.right = rank::null;
+  return ring;
+}
+
+hops opened(hops ring) noexcept {
+  ring.all = opened(ring.all);
+  for (int d = 0; d < distances(ring.all.size); ++d) {
+    if (ring.all.rank < 1 << d) ring.left[d] = rank::null;
+    if (ring.all.size - ring.all.rank <= 1 << d) ring.right[d] = rank::null;
+  }
+  return ring;
+}
+
+// Who is at either end goes along, since each knows whether that is itself.
+neighbours closed(const neighbours& chain) {
+  if (chain.size == 0) return chain;
+  window own(sizeof(int)), left, right;
+  std::memcpy(own.data(), &chain.address, sizeof(int));
+  both_ways(chain, "ring")
+      .run(
+          own, left, right, [](int) { return sizeof(int); },
+          [](window& near, const window& far, bool) { near = far; }, [](int, int, int) {});
+  neighbours ring = chain;
+  const auto end_of = [&](const window& w) {
+    int end = chain.address;
+    if (!w.empty()) std::memcpy(&end, w.data(), sizeof end);
+    return end;
+  };
+  if (chain.rank == 0) ring.left = end_of(right);
+  if (chain.rank == chain.size - 1) ring.right = end_of(left);
+  return ring;
+}
+
+hops hops_of(const neighbours& of, bool wraps) {
+  hops h;
+  h.all = of;
+  std::fill(std::begin(h.left), std::end(h.left), rank::null);
+  std::fill(std::begin(h.right), std::end(h.right), rank::null);
+  if (!wraps) {
+    see_hops(of, "logchain", [&](int d, int l, int r) { h.left[d] = l, h.right[d] = r; });
+    return h;
+  }
+  int l = of.left, r = of.right;
+  for (int d = 0; d < distances(of.size); ++d) {
+    h.left[d] = l, h.right[d] = r;
+    int next_l = 0, next_r = 0;
+    of.parent->make_hop("logring", r, &l, sizeof l, l, &next_l, sizeof l);
+    of.parent->make_hop("logring", l, &r, sizeof r, r, &next_r, sizeof r);
+    l = next_l, r = next_r;
+  }
+  return h;
+}
+
+neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
+  const neighbours chain = wraps ? opened(given) : given;
+  if (chain.size == 0) return chain;
+  if (bins < 0 || bin >= bins)
+    chain.parent->refuse(
+        "split_bin", bins < 0 ? "bins" : "bin",
+        "is " + std::to_string(bins < 0 ? bins : bin) + " of " + std::to_string(bins) + " bins",
+        "bins are 0 to bins - 1; below 0: in no group");
+  const std::size_t bytes = static_cast<std::size_t>(bins) * sizeof(side);
+  const auto sides = [](window& w) { return reinterpret_cast<side*>(w.data()); };
+  window own(bytes), left(bytes), right(bytes);
+  if (bin >= 0) sides(own)[bin] = {1, chain.address, chain.address};
+  both_ways(chain, "split_bin")
+      .run(
+          own, left, right, [&](int) { return bytes; },
+          [&](window& near, const window& far, bool) {
+            for (int b = 0; b < bins; ++b) {
+              side& n = sides(near)[b];
+              const side& f = reinterpret_cast<const side*>(far.data())[b];
+              if (f.count == 0) continue;
+              n = n.count == 0 ? f : side{n.count + f.count, n.nearest, f.farthest};
+            }
+          },
+          [](int, int, int) {});
+  if (bin < 0) return nobody(chain.parent);
+  const side l = sides(left)[bin], r = sides(right)[bin];
+  neighbours part = chain;
+  part.size = l.count + 1 + r.count;
+  part.rank = l.count;
+  part.left = l.count != 0 ? l.nearest : rank::null;
+  part.right = r.count != 0 ? r.nearest : rank::null;
+  if (wraps && l.count == 0) part.left = r.count != 0 ? r.farthest : chain.address;
+  if (wraps && r.count == 0) part.right = l.count != 0 ? l.farthest : chain.address;
+  return part;
+}
+
+namespace {
+
+// What each member says of itself, all of them in the order of ranks, on every member.
+template <class Row>
+std::vector<Row> all_rows(const neighbours& chain, const char* operation, const Row& own_row) {
+  window own(sizeof(Row)), left, right;
+  std::memcpy(own.data(), &own_row, sizeof(Row));
+  both_ways(chain, operation)
+      .run(
+          own, left, right, [](int n) { return static_cast<std::size_t>(std::max(n, 0)) * sizeof(Row); },
+          [](window& near, const window& far, bool from_left) {
+            near.insert(from_left ? near.begin() : near.end(), far.begin(), far.end());
+          },
+          [](int, int, int) {});
+  std::vector<Row> all(static_cast<std::size_t>(chain.size));
+  std::memcpy(all.data(), left.data(), left.size());
+  all[static_cast<std::size_t>(chain.rank)] = own_row;
+  if (!right.empty()) std::memcpy(all.data() + chain.rank + 1, right.data(), right.size());
+  return all;
+}
+
+}  // namespace
+
+neighbours split(const neighbours& given, bool wraps, int color, int key) {
+  const neighbours chain = wraps ? opened(given) : given;
+  if (chain.size == 0) return chain;
+  struct row {
+    int address, color, key;
+  };
+  std::vector<row> all = all_rows(chain, "split", row{chain.address, color, key});
+  if (color < 0) return nobody(chain.parent);
+  std::erase_if(all, [&](const row& one) { return one.color != color; });
+  const auto before = [](const row& a, const row& b) { return a.key < b.key; };
+  if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
+  neighbours part = chain;
+  const int n = static_cast<int>(all.size());
+  part.size = n;
+  part.rank = static_cast<int>(
+      std::find_if(all.begin(), all.end(), [&](const row& one) { return one.address == chain.address; }) -
+      all.begin());
+  const auto at = [&](int i) { return all[static_cast<std::size_t>((i + n) % n)].address; };
+  part.left = wraps || part.rank > 0 ? at(part.rank - 1) : rank::null;
+  part.right = wraps || part.rank < n - 1 ? at(part.rank + 1) : rank::null;
+  return part;
+}
+
+core_handle over(const neighbours& chain) {
+  if (chain.size == 0) return core_handle();
+  struct row {
+    int address;
+    std::uint64_t number;
+  };
+  const std::vector<row> all = all_rows(chain, "over", row{chain.address, chain.parent->next_number()});
+  std::vector<int> ranks;
+  std::uint64_t number = 0;
+  for (const row& one : all) {
+    ranks.push_back(one.address);
+    number = std::max(number, one.number);
+  }
+  return chain.parent->of_ranks(ranks, chain.rank, number);
+}
+
+}  // namespace tutti::detail

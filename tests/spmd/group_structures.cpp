@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// chain, ring, logchain, logring: what a member knows, of a communicator, a list and of one another; splits
+// by colour and key and by bin, again and again down to single ranks; communicators over them.
+#include <numeric>
+#include <vector>
+
+#include <tutti/group.hpp>
+#include <tutti/tutti.hpp>
+
+#include "support/check.hpp"
+#include "support/program.hpp"
+#include "support/split_oracle.hpp"
+
+using namespace tutti;
+using tests::check, tests::ints, tests::split_case;
+
+static_assert(sizeof(chain) <= 32 && sizeof(ring) <= 32);
+static_assert(sizeof(logchain) < 512 && sizeof(logring) < 512);
+
+namespace {
+
+int at(const ints& v, int i) { return v[static_cast<std::size_t>(i)]; }
+
+// Address of member i of a group, as far as there is one.
+int member(const ints& members, int i, bool wraps) {
+  const int n = static_cast<int>(members.size());
+  if (!wraps && (i < 0 || i >= n)) return rank::null;
+  return at(members, ((i % n) + n) % n);
+}
+
+template <class Structure>
+constexpr bool wraps = std::is_same_v<Structure, ring> || std::is_same_v<Structure, logring>;
+template <class Structure>
+constexpr bool is_log = std::is_same_v<Structure, logchain> || std::is_same_v<Structure, logring>;
+
+// `members`: addresses in order, of which the caller is one.
+template <class Structure>
+void knows(const Structure& s, int me, const ints& members) {
+  const int n = static_cast<int>(members.size());
+  const int own = static_cast<int>(std::find(members.begin(), members.end(), me) - members.begin());
+  check.equal(s.size(), n);
+  check.equal(s.rank(), own);
+  check.equal(s.address(), me);
+  check.equal(s.left(), member(members, own - 1, wraps<Structure>));
+  check.equal(s.right(), member(members, own + 1, wraps<Structure>));
+  if constexpr (is_log<Structure>) {
+    int d = 0;
+    for (; 1 << d < n; ++d) {
+      check.equal(s.left(d), member(members, own - (1 << d), wraps<Structure>));
+      check.equal(s.right(d), member(members, own + (1 << d), wraps<Structure>));
+    }
+    check.equal(s.distances(), d);
+    check.equal(s.left(d), rank::null);
+    check.equal(s.right(-1), rank::null);
+  }
+}
+
+ints all_of(const communicator& world) {
+  ints all(static_cast<std::size_t>(world.size()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void of_a_communicator(const communicator& world) {
+  const int me = world.rank();
+  const ints all = all_of(world);
+  knows(chain(world), me, all);
+  knows(ring(world), me, all);
+  knows(logchain(world), me, all);
+  knows(logring(world), me, all);
+}
+
+void of_one_another(const communicator& world) {
+  const int me = world.rank();
+  const ints all = all_of(world);
+  const chain c(world);
+  const ring r(world);
+  knows(ring(c), me, all);
+  knows(chain(r), me, all);
+  const logchain lc(c), of_ring(r);
+  const logring lr(r), of_chain(c);
+  knows(lc, me, all);
+  knows(of_ring, me, all);
+  knows(lr, me, all);
+  knows(of_chain, me, all);
+  knows(chain(lc), me, all);
+  knows(chain(lr), me, all);
+  knows(ring(lr), me, all);
+  knows(ring(lc), me, all);
+  knows(logchain(lr), me, all);
+  knows(logring(lc), me, all);
+}
+
+void of_a_list(const communicator& world) {
+  const int p = world.size(), me = world.rank();
+  ints odd_backwards, others;
+  for (int r = p - 1; r >= 0; --r) (r % 2 == 1 ? odd_backwards : others).push_back(r);
+  const ints& mine = me % 2 == 1 ? odd_backwards : others;
+  const chain c(world, mine);
+  knows(c, me, mine);
+  knows(ring(world, mine), me, mine);
+  knows(logchain(c), me, mine);
+  knows(logring(ring(world, mine)), me, mine);
+  knows(chain(world, {me}), me, {me});
+  check.throws<usage_error>([&] { chain(world, {me, me}); }, {"ranks", "twice"});
+  check.throws<usage_error>([&] { chain(world, {me, p}); }, {"ranks", std::to_string(p).c_str()});
+  check.throws<usage_error>([&] { ring(world, ints{}); }, {"ranks", "has not this rank"});
+}
+
+template <class Structure>
+void splits(const communicator& world, const Structure& of, const ints& members, unsigned seed, int depth) {
+  const int me = world.rank();
+  for (const split_case& c : tests::split_cases(of.size(), seed)) {
+    const Structure part = of.split(at(c.colors, of.rank()), at(c.keys, of.rank()));
+    if (at(c.colors, of.rank()) < 0) {
+      check.that(part.empty());
+      check.equal(part.left(), rank::null);
+      check.equal(part.split(0).size(), 0);
+      continue;
+    }
+    ints expected;
+    for (const int r : c.part_of(of.rank())) expected.push_back(at(members, r));
+    knows(part, me, expected);
+    if (depth > 0 && part.size() < of.size()) splits(world, part, expected, seed + 1, depth - 1);
+  }
+}
+
+template <class Structure>
+void bins(const communicator& world, const Structure& of, const ints& members) {
+  for (const int many : {1, 2, 3, 7}) {
+    const auto bin_of = [&](int r) { return (r * 5 + r / 3) % (many + 1) - 1; };
+    const Structure part = of.split_bin(many, bin_of(of.rank()));
+    ints expected;
+    for (int r = 0; r < of.size(); ++r)
+      if (bin_of(r) == bin_of(of.rank())) expected.push_back(at(members, r));
+    if (bin_of(of.rank()) < 0)
+      check.that(part.empty());
+    else
+      knows(part, world.rank(), expected);
+  }
+  // Halves of halves, down to single ranks.
+  Structure part = of;
+  int first = 0;
+  while (part.size() > 1) {
+    const int n = part.size(), upper = part.rank() >= (n + 1) / 2;
+    part = part.split_bin(2, upper);
+    first += upper ? (n + 1) / 2 : 0;
+    const int left = upper ? n / 2 : (n + 1) / 2;
+    knows(part, world.rank(), ints(members.begin() + first, members.begin() + first + left));
+  }
+  check.throws<usage_error>([&] { part.split_bin(2, 2); }, {"split_bin", "bin", "2 of 2"});
+  check.throws<usage_error>([&] { part.split_bin(-1, -1); }, {"split_bin", "bins", "-1"});
+}
+
+template <class Structure>
+void split_again(const communicator& world) {
+  const Structure all(world);
+  splits(world, all, all_of(world), 17, 1);
+  bins(world, all, all_of(world));
+}
+
+// Collectives, and messages, on who was found by a split.
+template <class Structure>
+void made_communicators(const communicator& world) {
+  const int me = world.rank();
+  const Structure all(world);
+  for (const split_case& c : tests::split_cases(world.size(), 5)) {
+    const Structure part = all.split(at(c.colors, me), at(c.keys, me));
+    if (part.empty()) continue;
+    const communicator made = world.over(part);
+    const ints expected = c.part_of(me);
+    check.equal(made.rank(), part.rank());
+    check.equal(made.allgather(send_buf(me)), expected);
+    check.equal(made.translate(made.size() - 1, world), expected.back());
+    int x = me;
+    made.bcast(send_recv_buf(x), root(made.size() - 1));
+    check.equal(x, expected.back());
+    const int before = made.exscan_single(send_buf(1), op(std::plus<>{}));
+    check.equal(before, made.rank());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    cases("of_a_communicator", [&] { of_a_communicator(world); });
+    cases("of_one_another", [&] { of_one_another(world); });
+    cases("of_a_list", [&] { of_a_list(world); });
+    cases("chains", [&] { split_again<chain>(world); });
+    cases("rings", [&] { split_again<ring>(world); });
+    cases("logchains", [&] { split_again<logchain>(world); });
+    cases("logrings", [&] { split_again<logring>(world); });
+    cases("communicators_of_chains", [&] { made_communicators<chain>(world); });
+    cases("communicators_of_logrings", [&] { made_communicators<logring>(world); });
+  });
+}
