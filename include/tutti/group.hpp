@@ -83,6 +83,7 @@ class chain : public detail::structure<detail::neighbours> {
       : structure(detail::neighbours_in(parent.native(), false, ranks)) {}
   chain(const communicator& parent, std::initializer_list<int> ranks)
       : chain(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
+  chain(const chain&) noexcept = default;
   explicit chain(const ring& from) noexcept;      ///< local
   explicit chain(const logchain& from) noexcept;  ///< local
   explicit chain(const logring& from) noexcept;   ///< local
@@ -167,7 +168,7 @@ inline logchain::logchain(const logring& from) noexcept : log_structure(detail::
 
 template <class Structure>
 communicator communicator::over(const Structure& members) const {
-  return communicator(detail::over(members.nearest()));
+  return communicator(detail::over(chain(members).nearest()));
 }
 
 }  // namespace tutti

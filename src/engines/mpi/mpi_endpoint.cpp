@@ -82,14 +82,14 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
       throw std::logic_error("a communicator over part of an MPI job is made from one that exists");
     return std::make_unique<mpi_context>(*this, members, id, job_, mail_, false);
   }
-  auto& from = static_cast<mpi_context&>(*parent);
-  const group& old = from.members();
+  const group& old = parent->members();
   const auto ok = [&](int code) { check(code, "making a communicator", rank_); };
-  bool same = old.size() == members.size();
+  const auto* from = dynamic_cast<const mpi_context*>(parent);  // null: one that has none of MPI's
+  bool same = from != nullptr && old.size() == members.size();
   for (int r = 0; same && r < members.size(); ++r) same = old.address(r) == members.address(r);
   MPI_Comm made = MPI_COMM_NULL;
   if (same) {
-    made = duplicate(from.comm(), id);
+    made = duplicate(from->comm(), id);
   } else {
     std::vector<int> ranks(static_cast<std::size_t>(members.size()));
     for (int r = 0; r < members.size(); ++r) ranks[static_cast<std::size_t>(r)] = members.address(r);
