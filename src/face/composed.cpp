@@ -56,7 +56,7 @@ core::inner& core::inner_schedule(const call& c, const subcall& sub, const std::
   auto made = std::make_unique<inner>(
       inner{found.pure, sub.what, sub.root, sub.in_place, s.call.commutative, ranks, nullptr});
   made->bound = std::make_unique<bound_schedule>(name_of_choice(sub.what, found.pure), write(found.pure, sh),
-                                                 *where_, links_, ranks);
+                                                 *where_, *links_, ranks);
   inner_.push_back(std::move(made));
   return *inner_.back();
 }

@@ -19,20 +19,41 @@ namespace tutti::detail {
 
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
     : shared_(std::move(shared)),
+      members_(where->members()),
       where_(std::move(where)),
       name_{2, where_->id()},
-      topology_(std::move(shape)),
-      links_(*where_) {
+      topology_(std::move(shape)) {
   if (!shared_->by) shared_->by = std::make_shared<const selection>();
   if (shared_->active.capacity() == 0) shared_->active.reserve(most_idle);
-  const hierarchy& job = where_->door().layout();
+  open();
+}
+
+core::core(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name)
+    : shared_(shared), members_(members), name_(name) {}
+
+// Never written to: nothing is like a call that there was none of.
+core::recent* core::none_recent() noexcept {
+  static const std::array<recent, collective_names.size()> none;
+  return const_cast<recent*>(none.data());
+}
+
+void core::open() {
+  if (!where_) where_ = door().open_locally(members_, name_);
+  links_.emplace(*where_);
+  const hierarchy& job = door().layout();
   layout_ = &job;
-  const group& g = where_->members();
-  if (g.size() == where_->door().size()) return;  // groups of all ranks keep their order
-  std::vector<int> members(static_cast<std::size_t>(g.size()));
-  for (int r = 0; r < g.size(); ++r) members[static_cast<std::size_t>(r)] = g.address(r);
-  own_layout_ = std::make_shared<const hierarchy>(job.restricted_to(members));
-  layout_ = own_layout_.get();
+  std::vector<int> ranks(static_cast<std::size_t>(size()));
+  bool whole = size() == door().size();
+  for (int r = 0; r < size(); ++r) {
+    ranks[static_cast<std::size_t>(r)] = members_.address(r);
+    whole = whole && members_.address(r) == r;
+  }
+  if (!whole) {
+    own_layout_ = std::make_shared<const hierarchy>(job.restricted_to(ranks));
+    layout_ = own_layout_.get();
+  }
+  own_recent_.reset(new recent[collective_names.size()]);
+  recent_ = own_recent_.get();
 }
 
 void core::refuse(const char* operation, const char* parameter, std::string_view problem,
@@ -44,9 +65,9 @@ void core::refuse(const char* operation, const char* parameter, std::string_view
 // -------------------------------------------------------------------------------------------------
 
 situation core::situation_of(const agreed_signature& s) const {
-  situation all{.call = s, .native = offers_native(s), .shared_memory = where_->door().node() != nullptr};
+  situation all{.call = s, .native = offers_native(s), .shared_memory = door().node() != nullptr};
   all.lie_on(*layout_);
-  all.whole_job = size() == where_->door().size();
+  all.whole_job = size() == door().size();
   all.engine = shared_->engine_conditions;
   return all;
 }
@@ -128,6 +149,7 @@ schedule core::write(const choice& chosen, shape s) {
 }
 
 core::prepared& core::select(const call& c, const agreed_signature& s) {
+  be_open();
   const resolution found = decide(c, s);
   for (const auto& k : known_)
     if (k->chosen == found.pure && k->composed == found.composed && k->what == c.what && k->root == c.root &&
@@ -155,7 +177,7 @@ core::prepared& core::select(const call& c, const agreed_signature& s) {
     sh.first_group = topology_.first_group;
     sh.sources = topology_.sources;
     sh.destinations = topology_.destinations;
-    made->bound = std::make_unique<bound_schedule>(made->name, write(found.pure, sh), *where_, links_);
+    made->bound = std::make_unique<bound_schedule>(made->name, write(found.pure, sh), *where_, *links_);
     made->blocking = std::make_unique<schedule_run>();
   }
   known_.push_back(std::move(made));
@@ -197,6 +219,7 @@ void core::run_otherwise(const call& c) {
 
 // With the way to the schedule as it would be, and a look at the clock before and after.
 void core::run_traced(const call& c) {
+  be_open();
   recent& r = recent_[static_cast<std::size_t>(c.what)];
   const auto begin = std::chrono::steady_clock::now();
   if (is_like(c, r)) {
@@ -247,10 +270,10 @@ combine_function core::kernel_for(const call& c) noexcept {
 
 void core::release() noexcept {
   released_ = true;
-  for (recent& r : recent_) r.forget();
+  for (recent& r : recents()) r.forget();
 }
 
-void core::give_up() noexcept { where_->door().abandon(std::current_exception()); }
+void core::give_up() noexcept { door().abandon(std::current_exception()); }
 
 // Before a collective of the engine's own, in which nobody is served.
 void core::stand_still() {
@@ -261,7 +284,7 @@ void core::stand_still() {
 template <class Run>
 void core::run_to_end(Run& r, const prepared& p) {
   const bool others = !shared_->active.empty();
-  const bool rigid = where_->door().node() == nullptr && p.chosen.pure == nullptr;  // composed calls too
+  const bool rigid = door().node() == nullptr && p.chosen.pure == nullptr;  // composed calls too
   guarded([&] {
     if (rigid ? mixing_ : others) [[unlikely]] {
       finish(r);
@@ -274,19 +297,19 @@ void core::run_to_end(Run& r, const prepared& p) {
 
 // What was found so far may be a short way to a collective of the engine's own.
 void core::begin_mixing() noexcept {
-  if (std::exchange(mixing_, true) || where_->door().node() != nullptr) return;
-  for (recent& r : recent_) r.forget();
+  if (std::exchange(mixing_, true) || door().node() != nullptr) return;
+  for (recent& r : recents()) r.forget();
   spells_.clear();
 }
 
 void core::carry_out(const call& c, prepared& p) {
   if (p.bound == nullptr) [[unlikely]] {
     if (!p.program || !p.program->serves(c)) p.program = plan(c, p, true);
-    p.blocking_program->begin(*p.program->bound, c, next_++);
+    p.blocking_program->begin(*p.program->bound, c, next_number_of_call());
     run_to_end(*p.blocking_program, p);
     return;
   }
-  p.blocking->begin(*p.bound, c, next_++);
+  p.blocking->begin(*p.bound, c, next_number_of_call());
   run_to_end(*p.blocking, p);
 }
 

@@ -10,12 +10,14 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "engines/endpoint.hpp"
+#include "execute/hop.hpp"
 #include "execute/program_run.hpp"
 #include "group/name.hpp"
 #include "mail/mailbox.hpp"
@@ -71,12 +73,14 @@ struct topology {
 class core {
  public:
   core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape = {});
+  /// Of members that make it without a message. What only calls need is made with the first of them.
+  core(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name);
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
 
-  int rank() const noexcept { return where_->members().rank(); }
-  int size() const noexcept { return where_->members().size(); }
+  int rank() const noexcept { return members_.rank(); }
+  int size() const noexcept { return members_.size(); }
   std::string_view engine() const noexcept { return shared_->door->engine(); }
 
   const topology& graph() const noexcept { return topology_; }
@@ -84,7 +88,11 @@ class core {
   int blocks_given(collective what) const noexcept;
   int blocks_taken(collective what) const noexcept;
 
-  const hierarchy& nodes() const noexcept { return *layout_; }
+  endpoint& door() const noexcept { return *shared_->door; }
+  const hierarchy& nodes() {
+    be_open();
+    return *layout_;
+  }
   /// What selection may know of a call here.
   situation situation_of(const agreed_signature& s) const;
   bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
@@ -257,6 +265,10 @@ class core {
       by_count = nullptr;
     }
   };
+  static recent* none_recent() noexcept;
+  std::span<recent> recents() noexcept {
+    return {own_recent_.get(), own_recent_ ? collective_names.size() : 0};
+  }
   static bool same_head(const call& c, const recent& r) noexcept;
   static std::uint8_t pointers_of(const void* input, const void* output, combine_function combine) noexcept;
   static bool same_pointers(const void* input, const void* output, combine_function combine,
@@ -289,6 +301,11 @@ class core {
   void note_call(const call& c, const prepared& p, planned* program, bool nonblocking,
                  std::chrono::nanoseconds took);
 
+  void be_open() {
+    if (!own_recent_) [[unlikely]]
+      open();
+  }
+  void open();
   void validate(const call& c) const;
   void validate_vectors(const call& c) const;
   void validate_own_edges(const call& c) const;
@@ -354,17 +371,19 @@ class core {
   void end_mail() noexcept;
 
   std::shared_ptr<rank_state> shared_;
-  std::unique_ptr<context> where_;
+  group members_;
+  std::unique_ptr<context> where_;  // null until it is needed
   group_name name_;
   std::unordered_map<group_name, std::uint32_t, group_name::hash> made_;  // how often each was made of this
   topology topology_;
   core_handle within_;  // between two groups: both as one, for what the library itself exchanges
-  links links_;
+  std::optional<links> links_;
   std::shared_ptr<const hierarchy> own_layout_;  // where the ranks are not all of the job's
-  const hierarchy* layout_;
+  const hierarchy* layout_ = nullptr;
   std::vector<std::unique_ptr<prepared>> known_;
   std::vector<std::unique_ptr<inner>> inner_;
-  std::vector<recent> recent_{collective_names.size()};  // by collective
+  recent* recent_ = none_recent();        // by collective
+  std::unique_ptr<recent[]> own_recent_;  // from the first call on
   std::vector<std::unique_ptr<spells>> spells_;
   std::vector<std::size_t> in_displs_, out_displs_;
   // What nonblocking calls that are complete have left for the next ones.
@@ -376,6 +395,12 @@ class core {
   std::vector<operation_under_way*> idle_;
   std::vector<mail_under_way*> idle_mail_;
   std::vector<idle_memory> idle_memory_;
+  // The number of a call, but never that of hops, in as many bits as every engine tells apart.
+  std::uint32_t next_number_of_call() noexcept {
+    if ((next_ & hop::number_bits) == hop::number_bits) [[unlikely]]
+      ++next_;
+    return next_++;
+  }
   std::uint32_t next_ = 0;
   bool released_ = false;
   std::atomic<std::size_t> holders_{1};  // see core_handle

@@ -15,9 +15,7 @@ namespace tutti::detail {
 core_handle core::made_locally(const group& members, group_name name) {
   name = name.with(static_cast<std::uint64_t>(members.address(0)));  // parts of one split have one name
   name = name.with(made_[name]++);
-  core_handle made(new core(shared_, where_->door().open_locally(members, name)));
-  made->name_ = name;
-  return made;
+  return core_handle(new core(shared_, members, name));
 }
 
 core_handle core::range(int first, int last, int stride) {
@@ -37,7 +35,7 @@ core_handle core::range(int first, int last, int stride) {
   if (own < 0 || own >= n || first + own * stride != rank())
     refuse("range", "first, last, stride", "leave this rank out", "make a group on its members only");
   const auto number = [](int i) { return static_cast<std::uint64_t>(i); };
-  return made_locally(where_->members().part(first, stride, n, own),
+  return made_locally(members_.part(first, stride, n, own),
                       name_.with(number(first)).with(number(n)).with(number(stride)));
 }
 
@@ -59,7 +57,7 @@ core_handle core::list(std::span<const int> ranks) {
     seen[static_cast<std::size_t>(r)] = true;
     if (r == rank()) own = i;
     name = name.with(static_cast<std::uint64_t>(r));
-    addresses.push_back(where_->members().address(r));
+    addresses.push_back(members_.address(r));
   }
   if (own < 0) refuse("list", "ranks", "leaves this rank out", "make a group on its members only");
   return made_locally(group::of(std::move(addresses), own), name);
@@ -133,26 +131,24 @@ core_handle core::of_ranks(std::span<const int> ranks, int own, std::uint64_t nu
   shared_->next_id = number + 1;
   std::vector<int> addresses;
   addresses.reserve(ranks.size());
-  for (const int r : ranks) addresses.push_back(where_->members().address(r));
+  for (const int r : ranks) addresses.push_back(members_.address(r));
   // Groups of one number have no member in common; their first members tell them apart.
   const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(addresses[0]));
-  core_handle made(
-      new core(shared_, where_->door().open_locally(group::of(std::move(addresses), own), name)));
-  made->name_ = name;
-  return made;
+  return core_handle(new core(shared_, group::of(std::move(addresses), own), name));
 }
 
 int core::translate(int rank, const core& to, const char* operation) const {
   if (rank == rank::null) return rank::null;
   if (rank < 0 || rank >= size())
     refuse(operation, "rank", "is " + std::to_string(rank), "ranks are 0 to size - 1");
-  const int found = to.where_->members().rank_of(where_->members().address(rank));
+  const int found = to.members_.rank_of(members_.address(rank));
   return found < 0 ? rank::null : found;
 }
 
 void core::make_hop(const char* operation, int to, const void* data, std::size_t bytes, int from, void* into,
                     std::size_t received) {
-  hop one(*where_, links_, operation);
+  be_open();
+  hop one(*where_, *links_, operation);
   guarded([&] {
     one.begin(to, data, bytes, from, into, received);
     if (shared_->active.empty())

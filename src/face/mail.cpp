@@ -33,6 +33,7 @@ inline mailbox& core::open_mail(const char* operation) {
 
 void core::open_first_mail(const char* operation) {
   if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  be_open();
   std::unique_ptr<carrier> by = where_->open_mail();
   mail_ = std::make_unique<mailbox>(*where_, by ? std::move(by) : mail_to_oneself(*where_));
 }
@@ -92,13 +93,13 @@ void core::wait_for_mail(const fabric::wait_site& site, bool for_mail, const Ove
       box.take_in();
       if (box.moves() != moves) {
         moves = box.moves();
-        where_->door().progressed();
+        door().progressed();
       }
       if (over()) break;
-      where_->door().pause(site);
+      door().pause(site);
     }
   }
-  where_->door().progressed();
+  door().progressed();
 }
 
 void core::finish(want& w) {
@@ -130,7 +131,7 @@ void core::finish(const letter& l, transfer& t) {
 void core::send(const letter& l) {
   if (!check_letter(l)) return;
   guarded([&] {
-    if (mail_->restless()) where_->door().stir();
+    if (mail_->restless()) door().stir();
     transfer t;
     if (!mail_->by().post(l, t)) finish(l, t);
   });
@@ -152,7 +153,7 @@ envelope core::receive(const reception& r) {
   {
     const end_of_wait given_up{*mail_, w};
     guarded([&] {
-      if (mail_->restless()) where_->door().stir();
+      if (mail_->restless()) door().stir();
       mail_->begin(w);
       if (!w.over()) finish(w);
     });
@@ -170,8 +171,8 @@ fabric::parcel* core::find_mail(const char* operation, int source, int tag, bool
     if (one != nullptr) return;
     if (!wait) {  // nothing is said of a wait: the program may do so for as long as it likes
       progress_others(&box);
-      if (where_->door().size() > 1) where_->door().pause(box.site_of(operation, "a message", -1, tag));
-      where_->door().progressed();
+      if (door().size() > 1) door().pause(box.site_of(operation, "a message", -1, tag));
+      door().progressed();
       box.take_in();
       one = box.find(source, tag);
       return;
@@ -240,7 +241,7 @@ class mail_under_way final : public pending {
       return;
     }
     where_.guarded([&] {
-      if (box.restless()) where_.where_->door().stir();
+      if (box.restless()) where_.door().stir();
       if (sends_)
         sending_ = !box.by().post(letter_, moving_);
       else
@@ -255,7 +256,7 @@ class mail_under_way final : public pending {
       where_.guarded([&] {
         where_.progress_others(nullptr);
         // To be asked is not to wait: a rank that is alone has nobody to make room for.
-        if (!ended() && where_.where_->door().size() > 1) where_.where_->door().pause(site());
+        if (!ended() && where_.door().size() > 1) where_.door().pause(site());
       });
       if (!over()) return false;
     }
@@ -278,7 +279,7 @@ class mail_under_way final : public pending {
 
   void dismiss() noexcept override {
     std::unique_ptr<mail_under_way> self(this);
-    end_use(*this, where_.where_->door(), operation(), where_.rank());
+    end_use(*this, where_.door(), operation(), where_.rank());
     if (where_.mail_) {
       where_.mail_->give_up(want_);
       leave_active();

@@ -19,11 +19,11 @@ void core::finish(progressing& r) {
     progress_others(&r);
     if (r.moves() != moves) {
       moves = r.moves();
-      where_->door().progressed();
+      door().progressed();
     }
-    where_->door().pause(r.site("messages"));
+    door().pause(r.site("messages"));
   }
-  where_->door().progressed();
+  door().progressed();
 }
 
 void core::progress_others(const progressing* except) {
@@ -36,7 +36,7 @@ void core::progress_others(const progressing* except) {
     }
     const std::uint64_t before = one->moves();
     const bool over = one->go_on(false);
-    if (over || one->moves() != before) where_->door().progressed();
+    if (over || one->moves() != before) door().progressed();
     if (over) {
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
@@ -68,7 +68,7 @@ class operation_under_way final : public pending {
   // ever.
   void dismiss() noexcept override {
     std::unique_ptr<operation_under_way> self(this);
-    end_use(*this, where_.where_->door(), name_of(call_.what).data(), where_.rank());
+    end_use(*this, where_.door(), name_of(call_.what).data(), where_.rank());
     auto& active = where_.shared_->active;
     active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
     if (!over() || where_.idle_.size() == where_.idle_.capacity()) return;
@@ -87,9 +87,9 @@ class operation_under_way final : public pending {
     if (where_.shared_->trace) begun_ = std::chrono::steady_clock::now();
     const bool complete_already = where_.guarded([&] {
       if (program_)
-        program_run_->begin(*program_->bound, call_, where_.next_++);
+        program_run_->begin(*program_->bound, call_, where_.next_number_of_call());
       else
-        run_.begin(*prepared_->bound, call_, where_.next_++);
+        run_.begin(*prepared_->bound, call_, where_.next_number_of_call());
       return run().go_on(false);
     });
     if (!complete_already) where_.shared_->active.push_back(&run());
@@ -98,7 +98,7 @@ class operation_under_way final : public pending {
     if (over()) return complete();
     where_.guarded([&] {
       where_.progress_others(nullptr);
-      if (!over()) where_.where_->door().pause(run().site("messages"));
+      if (!over()) where_.door().pause(run().site("messages"));
     });
     return over() && complete();
   }
@@ -187,6 +187,7 @@ core::~core() {
 // The short way of blocking calls, for the others: a call like the last one is not checked nor chosen again.
 // `c` is given the library's own loops where they are faster.
 core::prepared& core::found_for(call& c, bool like) {
+  be_open();
   recent& r = recent_[static_cast<std::size_t>(c.what)];
   if (!like) remember(c, find(c));
   if (r.kernel != nullptr) c.op.combine = r.kernel;

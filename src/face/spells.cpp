@@ -18,7 +18,7 @@ core::spells& core::spells_of(const call& c) {
     if (std::memcmp(one->head, head, sizeof head) == 0) return *one;
   constexpr std::size_t most = 256;  // a program that changes its root with every call asks for many
   if (spells_.size() == most) {
-    for (recent& r : recent_) r.by_count = nullptr;
+    for (recent& r : recents()) r.by_count = nullptr;
     spells_.clear();
   }
   auto made = std::make_unique<spells>();

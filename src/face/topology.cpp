@@ -45,8 +45,9 @@ core_handle core::duplicate() {
   if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
   if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
   if (shared_->set.check) compare_with_others(nullptr);
+  be_open();
   return core_handle(
-      new core(shared_, where_->door().open(where_->members(), unused_number(), where_.get())));
+      new core(shared_, door().open(members_, unused_number(), where_.get())));
 }
 
 core_handle core::with(topology shape, const char* operation) {
@@ -68,7 +69,8 @@ core_handle core::with(topology shape, const char* operation) {
     compare_with_others(nullptr);
     if (shape.graph) check_graph(shape);
   }
-  const auto open = [&] { return where_->door().open(where_->members(), unused_number(), where_.get()); };
+  be_open();
+  const auto open = [&] { return door().open(members_, unused_number(), where_.get()); };
   core_handle made(new core(shared_, open(), std::move(shape)));
   if (made->inter()) made->within_ = core_handle(new core(shared_, open()));
   return made;

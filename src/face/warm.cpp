@@ -79,7 +79,7 @@ void core::remember(const call& c, prepared& p) {
 // The shortest that serves blocks of so many bytes and fewer.
 core::way core::way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) const noexcept {
   if (other_kernel || p.bound == nullptr) return way::plain;
-  if (p.chosen.pure == nullptr) return mixing_ && where_->door().node() == nullptr ? way::plain : way::native;
+  if (p.chosen.pure == nullptr) return mixing_ && door().node() == nullptr ? way::plain : way::native;
   return p.bound->serves_straight(bytes) ? way::straight : way::plain;
 }
 
@@ -90,10 +90,10 @@ core::way core::way_of(const prepared& p, std::uint64_t bytes, bool other_kernel
   switch (r.how) {
     case way::native:
       if (r.go != nullptr) return run_ready(r, c.input, c.output);
-      r.site.run = next_++;
+      r.site.run = next_number_of_call();
       return guarded([&] { where_->native(c, r.site); });
     case way::straight:
-      return guarded([&] { r.found->blocking->run_straight(*r.found->bound, c, next_++); });
+      return guarded([&] { r.found->blocking->run_straight(*r.found->bound, c, next_number_of_call()); });
     case way::plain:
       return run_plainly(c, r);
   }
