@@ -223,6 +223,23 @@ class communicator : public collectives<communicator>, public messages<communica
   /// usage_error where a group would be empty.
   intercommunicator between(int first) const;
 
+  /// Collective over two groups of ranks that have none in common: this rank's, `local`, and the other one,
+  /// whose rank 0 is rank `remote_leader` here. Ranks of this communicator that are in neither do not call
+  /// it. Only rank 0 of each group need name the other's. The group whose leader has the lower rank is the
+  /// first one. Costs three bcasts and an allgather within each group, and two exchanges of the leaders.
+  /// Throws usage_error where there is no such rank (on the leader; the others wait), and on all where the
+  /// groups overlap.
+  ///
+  /// ```cpp
+  /// if (world.size() < 3) return;
+  /// const bool low = world.rank() < 1;  // rank 0, and ranks 1 and 2
+  /// if (world.rank() > 2) return;
+  /// communicator mine = low ? world.range(0, 0) : world.range(1, 2);
+  /// intercommunicator sides = world.inter(mine, low ? 1 : 0);
+  /// assert(sides.remote_size() == (low ? 2 : 1));
+  /// ```
+  intercommunicator inter(const communicator& local, int remote_leader) const;
+
   /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
   void free() noexcept { detail::release(*core_); }
 

@@ -79,6 +79,9 @@ class intercommunicator : public collectives<intercommunicator> {
   int rank_, size_, first_;
 };
 
+inline intercommunicator communicator::inter(const communicator& local, int remote_leader) const {
+  return intercommunicator(detail::between_groups(*core_, *local.core_, remote_leader));
+}
 inline intercommunicator communicator::between(int first) const {
   return intercommunicator(detail::between(*core_, first));
 }

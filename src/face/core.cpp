@@ -335,6 +335,9 @@ core_handle between(core& c, int first) { return c.with({false, {}, {}, first}, 
 core_handle split(core& c, int color, int key) { return c.split(color, key, "split"); }
 core_handle split_bin(core& c, int bins, int bin) { return c.split(bin, 0, "split_bin", bins); }
 numbered number_distinct(core& c, std::string_view text) { return c.number_distinct(text); }
+core_handle between_groups(core& c, core& local, int remote_leader) {
+  return c.between_groups(local, remote_leader);
+}
 core_handle range(core& c, int first, int last, int stride) { return c.range(first, last, stride); }
 core_handle list(core& c, std::span<const int> ranks) { return c.list(ranks); }
 int translate(const core& c, int rank, const core& to) { return c.translate(rank, to, "translate"); }

@@ -137,6 +137,8 @@ class core {
   core_handle of_ranks(std::span<const int> ranks, int own, std::uint64_t number);
   std::uint64_t next_number() const noexcept { return shared_->next_id; }
   int translate(int rank, const core& to, const char* operation) const;
+  core_handle between_groups(core& local, int remote_leader);
+  void refuse_freed(const char* operation) const;
   /// One message to a rank and one from another, either may be nobody (below 0).
   void make_hop(const char* operation, int to, const void* data, std::size_t bytes, int from, void* into,
                 std::size_t received);

@@ -12,6 +12,10 @@
 
 namespace tutti::detail {
 
+void core::refuse_freed(const char* operation) const {
+  if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+}
+
 core_handle core::made_locally(const group& members, group_name name) {
   name = name.with(static_cast<std::uint64_t>(members.address(0)));  // parts of one split have one name
   name = name.with(made_[name]++);
@@ -22,7 +26,7 @@ core_handle core::range(int first, int last, int stride) {
   const auto refuse_number = [&](const char* parameter, int value, const char* remedy) {
     refuse("range", parameter, "is " + std::to_string(value), remedy);
   };
-  if (released_) refuse("range", "communicator", "was freed", "use it before free(), or a duplicate()");
+  refuse_freed("range");
   if (inter()) refuse("range", "communicator", "has two groups", "take a range of one group");
   if (first < 0 || first >= size()) refuse_number("first", first, "ranks are 0 to size - 1");
   if (last < 0 || last >= size()) refuse_number("last", last, "ranks are 0 to size - 1");
@@ -40,7 +44,7 @@ core_handle core::range(int first, int last, int stride) {
 }
 
 core_handle core::list(std::span<const int> ranks) {
-  if (released_) refuse("list", "communicator", "was freed", "use it before free(), or a duplicate()");
+  refuse_freed("list");
   if (inter()) refuse("list", "communicator", "has two groups", "list ranks of one group");
   const int p = size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
@@ -65,7 +69,7 @@ core_handle core::list(std::span<const int> ranks) {
 
 // All say what they would be part of and which number they would use; each reckons the rest alone.
 core_handle core::split(int color, int key, const char* operation, std::int64_t colors) {
-  if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  refuse_freed(operation);
   if (inter()) refuse(operation, "communicator", "has two groups", "split one of one group");
   if (shared_->set.check) compare_with_others(nullptr);
   struct wish {
@@ -97,8 +101,7 @@ core_handle core::split(int color, int key, const char* operation, std::int64_t 
 }
 
 numbered core::number_distinct(std::string_view text) {
-  if (released_)
-    refuse("number_distinct", "communicator", "was freed", "use it before free(), or a duplicate()");
+  refuse_freed("number_distinct");
   if (inter()) refuse("number_distinct", "communicator", "has two groups", "ask one of one group");
   if (shared_->set.check) compare_with_others(nullptr);
   std::vector<std::size_t> lengths(static_cast<std::size_t>(size()));
@@ -135,6 +138,62 @@ core_handle core::of_ranks(std::span<const int> ranks, int own, std::uint64_t nu
   // Groups of one number have no member in common; their first members tell them apart.
   const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(addresses[0]));
   return core_handle(new core(shared_, group::of(std::move(addresses), own), name));
+}
+
+// The leaders exchange what their groups are; the ranks of both are then one group, of which the one whose
+// leader has the lower rank comes first.
+core_handle core::between_groups(core& local, int remote_leader) {
+  refuse_freed("inter");
+  local.refuse_freed("inter");
+  if (inter() || local.inter())
+    refuse("inter", inter() ? "communicator" : "local", "has two groups", "give groups of one");
+  const bool leads = local.rank() == 0;
+  if (leads && (remote_leader < 0 || remote_leader >= size()))
+    refuse("inter", "remote_leader", "is " + std::to_string(remote_leader), "ranks are 0 to size - 1");
+  struct side {
+    std::uint64_t number;
+    int leader, size;
+  };
+  // The number that both can use, of the own group.
+  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(local.size()));
+  const std::uint64_t next = next_number();
+  local.exchange(collective::allgather, &next, numbers.data(), sizeof next, "inter");
+  side mine{*std::max_element(numbers.begin(), numbers.end()), rank(), local.size()}, theirs{};
+  std::vector<int> own, others;
+  for (int r = 0; r < local.size(); ++r) own.push_back(local.members_.address(r));
+  const auto from_leader = [&](void* data, std::size_t bytes) {
+    call c;
+    c.what = collective::bcast;
+    c.type = element_of<std::byte>();
+    c.count = bytes;
+    c.input = c.output = data;
+    c.label = "inter";
+    local.carry_out(c, local.find(c));
+  };
+  if (leads) make_hop("inter", remote_leader, &mine, sizeof mine, remote_leader, &theirs, sizeof theirs);
+  from_leader(&mine, sizeof mine);
+  from_leader(&theirs, sizeof theirs);
+  others.resize(static_cast<std::size_t>(theirs.size));
+  if (leads)
+    make_hop("inter", remote_leader, own.data(), own.size() * sizeof(int), remote_leader, others.data(),
+             others.size() * sizeof(int));
+  from_leader(others.data(), others.size() * sizeof(int));
+  for (const int r : others)
+    if (std::find(own.begin(), own.end(), r) != own.end())
+      refuse("inter", "local", "has a rank that is in the other group too",
+             "give groups that have none in common");
+  const std::uint64_t number = std::max(mine.number, theirs.number);
+  shared_->next_id = number + 1;
+  const bool first = mine.leader < theirs.leader;
+  std::vector<int> all = first ? own : others;
+  all.insert(all.end(), first ? others.begin() : own.begin(), first ? others.end() : own.end());
+  const int place = local.rank() + (first ? 0 : theirs.size);
+  const group both = group::of(std::move(all), place);
+  const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(both.address(0)));
+  core_handle made(new core(shared_, both, name));
+  made->topology_.first_group = first ? mine.size : theirs.size;
+  made->within_ = core_handle(new core(shared_, both, name.with(1)));
+  return made;
 }
 
 int core::translate(int rank, const core& to, const char* operation) const {

@@ -112,6 +112,9 @@ core_handle with_graph(core&, std::span<const int> sources, std::span<const int>
 /// usage_error where one of them would be empty.
 core_handle between(core&, int first);
 
+/// Collective over both groups: `local` and that of rank `remote_leader` here, which rank 0 of each group names.
+core_handle between_groups(core&, core& local, int remote_leader);
+
 /// How many blocks this rank gives and takes in a collective: the number of ranks, of neighbours, or of ranks
 /// in the other group.
 int blocks_given(const core&, collective) noexcept;
