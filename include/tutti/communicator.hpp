@@ -2,8 +2,7 @@
 //
 // The communicator: a group of ranks, every collective on it, and the messages between two of them. What
 // holds for all of them is said at the class; the single collectives stand in collectives.hpp and
-// reductions.hpp, but for those that go within one group only: scans, and calls of one element; messages in
-// messages.hpp.
+// reductions.hpp, those that go within one group only in scans.hpp, messages in messages.hpp.
 #pragma once
 
 #include <initializer_list>
@@ -15,6 +14,7 @@
 #include "tutti/core/port.hpp"
 #include "tutti/messages.hpp"
 #include "tutti/parameters.hpp"
+#include "tutti/scans.hpp"
 
 namespace tutti {
 
@@ -89,7 +89,9 @@ inline constexpr int undefined = -0x7fffff03;
 /// std::vector<double> rows = world.allgather(send_buf(matrix), send_type(column), send_count(1));
 /// assert(rows.size() == 4 * all.size() / 2);
 /// ```
-class communicator : public collectives<communicator>, public messages<communicator> {
+class communicator : public collectives<communicator>,
+                     public scans<communicator>,
+                     public messages<communicator> {
  public:
   /// For the library: a program is given its first one by run() or adopt().
   explicit communicator(detail::core_handle core)
@@ -252,166 +254,6 @@ class communicator : public collectives<communicator>, public messages<communica
   const detail::core_handle& shared() const noexcept { return core_; }
   detail::call_site site(detail::form f) const noexcept {
     return {{*core_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
-  }
-
-  /// bcast() of exactly one element: no exchange of counts, a T in place of a container.
-  template <class T = void, class... Args>
-  auto bcast_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class T = void, class... Args>
-  auto ibcast_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class T = void, class... Args>
-  auto bcast_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent, true}, T>(
-        *this, static_cast<Args&&>(args)...);
-  }
-
-  /// reduce() of one element: a std::optional<T>, empty off the root.
-  template <class... Args>
-  auto reduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::blocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ireduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto reduce_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-
-  /// allreduce() of one element into one.
-  template <class... Args>
-  auto allreduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::blocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iallreduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto allreduce_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-
-  /// scatter() of one element to each rank: no exchange of counts, a T in place of a container.
-  template <class T = void, class... Args>
-  auto scatter_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class T = void, class... Args>
-  auto iscatter_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class T = void, class... Args>
-  auto scatter_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent, true}, T>(
-        *this, static_cast<Args&&>(args)...);
-  }
-
-  /// Each rank receives the combination of ranks 0 .. rank.
-  ///
-  /// `scan(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
-  ///
-  /// n elements in and n out on each rank. scan_single combines one element into one.
-  ///
-  /// Exchange of counts: none.
-  ///
-  /// ```cpp
-  /// std::vector<int> v = {1, 10};
-  /// auto prefix = world.scan(send_buf(v), op(std::plus<>{}));
-  /// assert(prefix[1] == 10 * (world.rank() + 1));
-  /// ```
-  template <class... Args>
-  auto scan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan}, void>(*this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto scan_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::persistent}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto scan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::blocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto scan_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::persistent, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-
-  /// Each rank receives the combination of ranks 0 .. rank - 1.
-  ///
-  /// `exscan(send_buf(v), op(f), [values_on_rank_0], [recv_buf], [send_recv_count(_out)])`, in place
-  /// `send_recv_buf(v)`
-  ///
-  /// n elements in and n out on each rank. Rank 0 receives values_on_rank_0 (one for all elements, or one
-  /// each), which takes no part in the others' results; left out, the identity of an operator known by name
-  /// (ops.hpp), else what stands in a recv_buf or send_recv_buf that was passed. exscan_single combines one
-  /// element into one.
-  ///
-  /// Exchange of counts: none.
-  ///
-  /// Throws usage_error, on every rank that gives none of these three.
-  ///
-  /// ```cpp
-  /// int mine = world.rank() + 1;  // as many elements as this rank has
-  /// int before = world.exscan_single(send_buf(mine), op(std::plus<>{}));
-  /// assert(before == world.rank() * mine / 2);
-  /// ```
-  template <class... Args>
-  auto exscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan}, void>(*this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iexscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto exscan_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto exscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::blocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iexscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto exscan_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent, true}, void>(
-        *this, static_cast<Args&&>(args)...);
   }
 
  protected:

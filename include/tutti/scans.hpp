@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes within one group only, as member functions of communicator with named parameters: scans, and
+// calls of exactly one element. communicator.hpp says what holds for all collectives, collectives.hpp how to
+// read what is said of each.
+#pragma once
+
+#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
+#include "tutti/face/invoke.hpp"
+
+namespace tutti {
+
+/// A base of communicator. Nothing else derives from it.
+///
+/// ```cpp
+/// int sum = world.allreduce_single(send_buf(1), op(std::plus<>{}));
+/// assert(sum == world.size());
+/// ```
+template <class Self>
+class scans {
+ public:
+  /// bcast() of exactly one element: no exchange of counts, a T in place of a container.
+  template <class T = void, class... Args>
+  auto bcast_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto ibcast_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto bcast_single_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent, true}, T>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// reduce() of one element: a std::optional<T>, empty off the root.
+  template <class... Args>
+  auto reduce_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce, detail::mode::blocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto ireduce_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto reduce_single_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// allreduce() of one element into one.
+  template <class... Args>
+  auto allreduce_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::blocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iallreduce_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto allreduce_single_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// scatter() of one element to each rank: no exchange of counts, a T in place of a container.
+  template <class T = void, class... Args>
+  auto scatter_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto iscatter_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void, class... Args>
+  auto scatter_single_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent, true}, T>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// Each rank receives the combination of ranks 0 .. rank.
+  ///
+  /// `scan(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
+  ///
+  /// n elements in and n out on each rank. scan_single combines one element into one.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// ```cpp
+  /// std::vector<int> v = {1, 10};
+  /// auto prefix = world.scan(send_buf(v), op(std::plus<>{}));
+  /// assert(prefix[1] == 10 * (world.rank() + 1));
+  /// ```
+  template <class... Args>
+  auto scan(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scan}, void>(self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iscan(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto scan_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scan, detail::mode::persistent}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto scan_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scan, detail::mode::blocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iscan_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto scan_single_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::scan, detail::mode::persistent, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+  /// Each rank receives the combination of ranks 0 .. rank - 1.
+  ///
+  /// `exscan(send_buf(v), op(f), [values_on_rank_0], [recv_buf], [send_recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
+  ///
+  /// n elements in and n out on each rank. Rank 0 receives values_on_rank_0 (one for all elements, or one
+  /// each), which takes no part in the others' results; left out, the identity of an operator known by name
+  /// (ops.hpp), else what stands in a recv_buf or send_recv_buf that was passed. exscan_single combines one
+  /// element into one.
+  ///
+  /// Exchange of counts: none.
+  ///
+  /// Throws usage_error, on every rank that gives none of these three.
+  ///
+  /// ```cpp
+  /// int mine = world.rank() + 1;  // as many elements as this rank has
+  /// int before = world.exscan_single(send_buf(mine), op(std::plus<>{}));
+  /// assert(before == world.rank() * mine / 2);
+  /// ```
+  template <class... Args>
+  auto exscan(Args&&... args) const {
+    return detail::invoke<detail::form{collective::exscan}, void>(self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iexscan(Args&&... args) const {
+    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto exscan_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto exscan_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::exscan, detail::mode::blocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto iexscan_single(Args&&... args) const {
+    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+  template <class... Args>
+  auto exscan_single_init(Args&&... args) const {
+    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent, true}, void>(
+        self(), static_cast<Args&&>(args)...);
+  }
+
+ protected:
+  scans() = default;
+
+ private:
+  const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+};
+
+}  // namespace tutti
