@@ -19,11 +19,10 @@
 #include "engines/endpoint.hpp"
 #include "execute/hop.hpp"
 #include "execute/program_run.hpp"
+#include "face/rank_state.hpp"
 #include "group/name.hpp"
 #include "mail/mailbox.hpp"
 #include "select/resolve.hpp"
-#include "settings/settings.hpp"
-#include "settings/trees.hpp"
 #include "tutti/core/again.hpp"
 #include "tutti/core/mail.hpp"
 #include "tutti/core/port.hpp"
@@ -33,35 +32,6 @@ namespace tutti::detail {
 
 class mail_under_way;
 class operation_under_way;
-
-struct override_use {
-  std::size_t obeyed = 0, unfit = 0;  // choices made by it, and in spite of it
-  bool said = false;
-};
-
-/// What all communicators of one rank share.
-struct rank_state {
-  std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
-  endpoint* door = nullptr;
-  settings set;
-  std::shared_ptr<const selection> by;  // left null: the fallback in code alone
-  std::uint64_t next_id = 2;            // of communicators; 1 is the job itself
-  std::vector<progressing*> active;     // nonblocking runs under way
-  std::vector<override_use> uses;       // three for each collective; empty until there is one
-  std::uint32_t engine_conditions = 0;
-  std::unique_ptr<call_trace> trace;  // of rank 0, where TUTTI_TRACE asks for it
-
-  void begin_trace();
-
-  rank_state() = default;
-  ~rank_state();
-
-  override_use& use_of(collective what, override_kind kind);
-  override_use use_of(collective what, override_kind kind) const;
-};
-
-/// Tells on standard error what nothing used, and how often choices fell back; for rank 0, at the end.
-void say_unused_overrides(const rank_state& state);
 
 /// Who a rank's neighbours are, or how many ranks the first of two groups has.
 struct topology {
