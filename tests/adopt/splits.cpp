@@ -78,6 +78,7 @@ long resident_pages() {
 
 void memory_stays(const communicator& world) {
   const int p = world.size(), me = world.rank();
+  const int rarely = p <= 2 ? 1 : 64;  // with more ranks than cores a call may take milliseconds
   long after_some = 0;
   for (int i = 0; i < 100000; ++i) {
     if (i == 20000) after_some = resident_pages();
@@ -85,8 +86,9 @@ void memory_stays(const communicator& world) {
     const communicator part = p == 1     ? world.range(0, 0)
                               : me < cut ? world.range(0, cut - 1)
                                          : world.range(cut, p - 1);
-    if (i % 16 == 0) check.equal(part.allreduce_single(send_buf(1), op(std::plus<>{})), part.size());
-    if (i % 64 == 0) {
+    if (i % (16 * rarely) == 0)
+      check.equal(part.allreduce_single(send_buf(1), op(std::plus<>{})), part.size());
+    if (i % (64 * rarely) == 0) {
       const auto odd = world.split(me % 2);
       check.equal(odd->exscan_single(send_buf(1), op(std::plus<>{}), values_on_rank_0(0)), odd->rank());
       check.equal(chain(world).split_bin(2, me % 2).size(), odd->size());
