@@ -2,7 +2,7 @@
 //
 // The communicator: a group of ranks, every collective on it, and the messages between two of them. What
 // holds for all of them is said at the class; the single collectives stand in collectives.hpp and
-// reductions.hpp, those that go within one group only in scans.hpp, messages in messages.hpp.
+// reductions.hpp, those that go within one group only in within_group.hpp, messages in messages.hpp.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@
 #include "tutti/core/port.hpp"
 #include "tutti/messages.hpp"
 #include "tutti/parameters.hpp"
-#include "tutti/scans.hpp"
+#include "tutti/within_group.hpp"
 
 namespace tutti {
 
@@ -90,7 +90,7 @@ inline constexpr int undefined = -0x7fffff03;
 /// assert(rows.size() == 4 * all.size() / 2);
 /// ```
 class communicator : public collectives<communicator>,
-                     public scans<communicator>,
+                     public within_group<communicator>,
                      public messages<communicator> {
  public:
   /// For the library: a program is given its first one by run() or adopt().

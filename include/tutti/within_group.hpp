@@ -17,7 +17,7 @@ namespace tutti {
 /// assert(sum == world.size());
 /// ```
 template <class Self>
-class scans {
+class within_group {
  public:
   /// bcast() of exactly one element: no exchange of counts, a T in place of a container.
   template <class T = void, class... Args>
@@ -180,7 +180,7 @@ class scans {
   }
 
  protected:
-  scans() = default;
+  within_group() = default;
 
  private:
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
