@@ -10,6 +10,7 @@
 // the program's own nor those of collectives.
 //
 // ```cpp
+// #include <tutti/group.hpp>
 // chain mine(world);
 // while (mine.size() > 1) {  // down to groups of one
 //   const int half = mine.rank() < mine.size() / 2 ? 0 : 1;

@@ -126,6 +126,27 @@ void among_all(const communicator& world) {
         into(out, [&](ints& to) { world.alltoallv(send_buf(row), send_counts(ones), recv_buf(to)); });
       },
       all);
+  // Nothing is exchanged here; the counts are right nevertheless.
+  refused_then_right(
+      "allgatherv", me == alone,
+      [&](ints& out, int base) {
+        into(out, [&](ints& to) { world.allgatherv(send_buf(base + me), recv_counts(ones), recv_buf(to)); });
+      },
+      all);
+  refused_then_right(
+      "alltoallv", me == alone,
+      [&](ints& out, int base) {
+        const ints row(static_cast<std::size_t>(p), base + me);
+        into(out, [&](ints& to) {
+          world.alltoallv(send_buf(row), send_counts(ones), recv_counts(ones), recv_buf(to));
+        });
+      },
+      all);
+  // The same mistake on all ranks.
+  ints none;
+  check.throws<usage_error>([&] { world.allgatherv(send_buf(me), recv_counts(ones), recv_buf(none)); },
+                            {"allgatherv", "recv_buf"});
+  check.equal(world.allgatherv(send_buf(me), recv_counts(ones)), all(0));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // Exascale algorithms for generalized MPI_Comm_split, EuroMPI 2011).
 //
 // ```cpp
+// #include <tutti/core/structure.hpp>
 // const detail::neighbours all = detail::neighbours_in(world.native(), false);
 // assert(all.size == world.size() && all.rank == world.rank() && (all.left == rank::null) == (all.rank ==
 // 0));

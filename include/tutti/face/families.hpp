@@ -8,8 +8,6 @@
 
 namespace tutti::detail {
 
-// --- the families ---
-
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::bcast(const call_site& s) {
   constexpr bool fixed = F.single || nature_of<out_type>() == nature::single;
@@ -390,6 +388,7 @@ inline void frame<F, T, Args...>::receive_blocks(const call_site& s, const count
   call_.out_displs = view_of<recv_displs>();
   const std::size_t end =
       extent_of(s, recv_counts, counts, recv_displs, call_.out_displs, has_in<recv_displs>);
+  lists_right_ = !in_place;
   if constexpr (in_place)
     use_in_place(s, end);
   else

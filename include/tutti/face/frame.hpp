@@ -285,7 +285,7 @@ class frame : public frame_of<F, T, Args...>::base {
   /// From a handler: the call is to serve the others, or the error is thrown.
   void refused(const call_site& s) {
     call_.in_place = in_place;
-    stand_in_.take(s, call_, length_named(), counts_exchanged());
+    stand_in_.take(s, call_, length_named(), counts_exchanged() || lists_right_);
   }
   stand_in& standing_in() noexcept { return stand_in_; }
   /// The call is refused, and carried out for the others' sake: by serve(), and finish() throws.
@@ -325,7 +325,8 @@ class frame : public frame_of<F, T, Args...>::base {
  protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   stand_in stand_in_;
-  std::size_t length_ = 0;  // of this rank's block in vector forms
+  bool lists_right_ = false;  // counts and displacements were checked: what is refused then is the room
+  std::size_t length_ = 0;    // of this rank's block in vector forms
   int rank_ = 0;
   call& call_;
 };
