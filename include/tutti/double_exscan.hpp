@@ -52,7 +52,8 @@ consteval verdict judged_double_exscan() {
 /// rank on that side.
 template <class T>
 struct both_sides {
-  std::vector<T> from_left, from_right;
+  std::vector<T> from_left;   ///< of all ranks before this one
+  std::vector<T> from_right;  ///< of all ranks behind it
 };
 
 /// Collective: `double_exscan(comm, send_buf(v), op(f))`, with as many elements on all ranks, and any

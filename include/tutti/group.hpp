@@ -82,12 +82,14 @@ class chain : public detail::structure<detail::neighbours> {
   /// usage_error where it has what is no rank, one twice, or not the caller.
   chain(const communicator& parent, std::span<const int> ranks)
       : structure(detail::neighbours_in(parent.native(), false, ranks)) {}
+  /// The same, of ranks in braces.
   chain(const communicator& parent, std::initializer_list<int> ranks)
       : chain(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
   chain(const chain&) noexcept = default;
   explicit chain(const ring& from) noexcept;      ///< local
   explicit chain(const logchain& from) noexcept;  ///< local
   explicit chain(const logring& from) noexcept;   ///< local
+  /// For the library.
   explicit chain(const detail::neighbours& all) noexcept : structure(all) {}
 
   /// Collective: the members of the same colour, in the order of keys, of equal keys in that of ranks; an
@@ -108,15 +110,19 @@ class chain : public detail::structure<detail::neighbours> {
 /// As chain, but the last member is before the first one. 32 bytes.
 class ring : public detail::structure<detail::neighbours> {
  public:
+  /// Local: all ranks of the parent.
   explicit ring(const communicator& parent) : structure(detail::neighbours_in(parent.native(), true)) {}
+  /// Local, as of a chain.
   ring(const communicator& parent, std::span<const int> ranks)
       : structure(detail::neighbours_in(parent.native(), true, ranks)) {}
+  /// The same, of ranks in braces.
   ring(const communicator& parent, std::initializer_list<int> ranks)
       : ring(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
   explicit ring(const chain& from)
       : structure(detail::closed(from.nearest())) {}  ///< collective: its ends meet
   explicit ring(const logchain& from);                ///< collective, as of a chain
   explicit ring(const logring& from) noexcept;        ///< local
+  /// For the library.
   explicit ring(const detail::neighbours& all) noexcept : structure(all) {}
 
   ring split(int color, int key = 0) const {
@@ -136,6 +142,7 @@ class ring : public detail::structure<detail::neighbours> {
 /// ```
 class logchain : public detail::log_structure {
  public:
+  /// Local: all ranks of the parent.
   explicit logchain(const communicator& parent) : log_structure(detail::hops_in(parent.native(), false)) {}
   /// Collective: ceil(log2(size)) rounds.
   explicit logchain(const chain& from) : log_structure(detail::hops_of(from.nearest(), false)) {}
@@ -150,13 +157,16 @@ class logchain : public detail::log_structure {
 /// A ring whose members also know those 2^d hops away. 280 bytes.
 class logring : public detail::log_structure {
  public:
+  /// Local: all ranks of the parent.
   explicit logring(const communicator& parent) : log_structure(detail::hops_in(parent.native(), true)) {}
   /// Collective: ceil(log2(size)) rounds.
   explicit logring(const ring& from) : log_structure(detail::hops_of(from.nearest(), true)) {}
   explicit logring(const chain& from) : logring(ring(from)) {}
   explicit logring(const logchain& from) : logring(chain(from)) {}
 
+  /// As logchain's.
   logring split(int color, int key = 0) const { return logring(ring(nearest()).split(color, key)); }
+  /// As logchain's.
   logring split_bin(int bins, int bin) const { return logring(ring(nearest()).split_bin(bins, bin)); }
 };
 
