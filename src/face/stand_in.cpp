@@ -18,6 +18,7 @@ struct freed {
 
 // A length that the caller gives may be anything: of more bytes than this nobody is served.
 constexpr std::size_t most_of_a_given_length = std::size_t{1} << 28;
+constexpr std::size_t most_memory = std::size_t{1} << 40;  // nobody expects a block of more
 
 bool sum_of(const counts_view& counts, std::size_t& sum) noexcept {
   sum = 0;
@@ -138,7 +139,9 @@ struct stand_in::kept {
     const bool both = c.in_place && (c.input == nullptr || c.output == nullptr);
     if (both) in = out = std::max(in, out);
     const auto room = [&](std::unique_ptr<void, freed>& memory, std::size_t n) {
-      memory.reset(std::calloc(std::max<std::size_t>(n, 1), c.type.size));
+      std::size_t bytes = 0;
+      if (__builtin_mul_overflow(n, c.type.size, &bytes) || bytes > most_memory) return memory.get();
+      memory.reset(std::calloc(std::max<std::size_t>(bytes, 1), 1));
       return memory.get();
     };
     if (both || c.output == nullptr) {

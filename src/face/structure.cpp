@@ -92,7 +92,6 @@ void see_hops(const neighbours& chain, const char* operation, const Seen& seen) 
 struct side {
   int count, nearest, farthest;
 };
-// The first of the rows: the greatest number that any of them would give a group next.
 
 neighbours nobody(core* parent) {
   neighbours none;
@@ -253,7 +252,7 @@ std::vector<Row> all_rows(const neighbours& chain, const char* operation, const 
           },
           [](int, int, int) {});
   std::vector<Row> all(static_cast<std::size_t>(chain.size));
-  std::memcpy(all.data(), left.data(), left.size());
+  if (!left.empty()) std::memcpy(all.data(), left.data(), left.size());
   all[static_cast<std::size_t>(chain.rank)] = own_row;
   if (!right.empty()) std::memcpy(all.data() + chain.rank + 1, right.data(), right.size());
   return all;
