@@ -4,12 +4,6 @@
 // one process: `mpirun -n 4 groups_openmpi`. Half of the ranks each, as in a step of a quicksort. Times are
 // those of the slowest rank, least of the medians of several batches; a ratio is how many of the new there
 // are in the time of one of MPI's.
-#ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1
-#endif
-#ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1
-#endif
 #include <algorithm>
 #include <chrono>
 #include <functional>

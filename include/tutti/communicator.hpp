@@ -65,8 +65,9 @@ inline constexpr int undefined = -0x7fffff03;
 ///   The others' calls end, and they receive zeros for what it would have sent, unless that was right. So in
 ///   every rooted collective, after an exchange of counts, and in blocking calls among all whose length all
 ///   ranks know (up to 256 MiB where an argument names it). What else one rank alone refuses leaves the
-///   others waiting until it ends: a root that is no rank, an alltoallv, alltoallw or allgatherv with counts
-///   given, a buffer that the ranks do not divide, an i... form among all. TUTTI_CHECK=1 tells the others.
+///   others waiting until it ends: a root that is no rank, wrong counts that are given to alltoallv,
+///   alltoallw or allgatherv, a buffer that the ranks do not divide, an i... form among all. TUTTI_CHECK=1
+///   tells the others.
 /// - peer_error in checked mode: another rank refused its arguments; the text says which, and why.
 /// - mismatch_error: the ranks called something different, or blocks of different lengths;
 ///   truncation_error: a message longer than its place. TUTTI_CHECK=1 finds both before the call runs.
@@ -136,8 +137,11 @@ class communicator : public collectives<communicator>,
   }
 
   /// Collective: the ranks that pass the same `color`, in the order of `key`, of equal keys in that of ranks
-  /// here; empty for who passes a colour below 0, and so is in no part. Costs an allgather of 8 bytes a rank
-  /// and what duplicate() does; O(size()) memory while it runs, O(its size) afterwards.
+  /// here; empty for who passes a colour below 0, and so is in no part. Costs an allgather of 16 bytes a
+  /// rank; O(size()) memory while it runs, O(its size) afterwards, O(1) where it is a range of the job's
+  /// ranks. What a part needs for calls is made with its first one. Over MPI its collectives are schedules: a
+  /// duplicate() of it has a communicator of MPI's, and its collectives. usage_error where this one was
+  /// freed.
   ///
   /// ```cpp
   /// std::optional<communicator> half = world.split(world.rank() % 2, -world.rank());
@@ -196,6 +200,8 @@ class communicator : public collectives<communicator>,
     return detail::translate(*core_, rank, *other.core_);
   }
   /// Collective over the members of a structure (group.hpp) whose parent this is: a communicator of them.
+  /// ceil(log2(size)) rounds in which all addresses go round; O(size) memory. usage_error where the parent is
+  /// another communicator, was freed, or the caller is in no group.
   template <class Structure>
   communicator over(const Structure& members) const;
 
@@ -207,9 +213,7 @@ class communicator : public collectives<communicator>,
   /// auto [number, count] = world.number_distinct(world.rank() % 2 == 0 ? "even" : "odd");
   /// assert(number == world.rank() % 2 && count == std::min(world.size(), 2));
   /// ```
-  detail::numbered number_distinct(std::string_view text) const {
-    return detail::number_distinct(*core_, text);
-  }
+  numbered number_distinct(std::string_view text) const { return detail::number_distinct(*core_, text); }
 
   /// Collective: these ranks, each with neighbours: `sources` that it receives from, `destinations` that it
   /// sends to, as contiguous containers of int. A rank may be named several times, also the own one. The
@@ -224,6 +228,13 @@ class communicator : public collectives<communicator>,
   /// what is returned go between them (intercommunicator.hpp). Costs what two duplicate() do. Throws
   /// usage_error where a group would be empty.
   intercommunicator between(int first) const;
+
+  /// Collective: exclusive scans in both directions at once, `double_exscan(send_buf(v), op(f))`: a struct of
+  /// `from_left`, what all ranks before this one combine to, and `from_right`, all behind it; in
+  /// tutti/double_exscan.hpp. As many elements on all ranks, else mismatch_error; any operator, also one that
+  /// does not commute. ceil(log2 p) rounds of two messages. usage_error where the communicator was freed.
+  template <class... Args>
+  auto double_exscan(Args&&... args) const;
 
   /// Collective over two groups of ranks that have none in common: this rank's, `local`, and the other one,
   /// whose rank 0 is rank `remote_leader` here. Ranks of this communicator that are in neither do not call

@@ -179,7 +179,7 @@ inline logchain::logchain(const logring& from) noexcept : log_structure(detail::
 
 template <class Structure>
 communicator communicator::over(const Structure& members) const {
-  return communicator(detail::over(chain(members).nearest()));
+  return communicator(detail::over(*core_, chain(members).nearest()));
 }
 
 }  // namespace tutti

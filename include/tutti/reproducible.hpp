@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "tutti/communicator.hpp"
+#include "tutti/face/combining.hpp"
 
 namespace tutti {
 namespace detail {
@@ -93,22 +94,6 @@ struct apply {
   }
 };
 
-/// What is wrong with a call that takes send_buf and op, and root where it is rooted.
-template <bool Rooted, class T, class... Args>
-consteval verdict judged_tree() {
-  rules r;
-  r.buffer = parameter::send_buf;
-  r.in = {parameter::send_buf, parameter::op};
-  if (Rooted) r.in.add(parameter::root);
-  r.required.add(parameter::op);
-  if constexpr (sizeof...(Args) == 0) {
-    return judge(r, false, nullptr, 0);
-  } else {
-    constexpr seen_argument seen[] = {seen_in<T, Args>...};
-    return judge(r, false, seen, sizeof...(Args));
-  }
-}
-
 }  // namespace detail
 
 /// An array whose elements lie on the ranks in the order of ranks, any number on each, prepared for
@@ -170,7 +155,7 @@ class reproducible {
   template <bool Rooted, class... Args>
   auto run(const char* operation, Args&&... args) const {
     using element = detail::element_of_call<void, std::remove_cvref_t<Args>...>;
-    constexpr detail::verdict v = detail::judged_tree<Rooted, element, std::remove_cvref_t<Args>...>();
+    constexpr detail::verdict v = detail::judged_combination<Rooted, element, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != detail::problem::none) {
       detail::complaint<v.what, v.which>{};
       return detail::mistaken{};

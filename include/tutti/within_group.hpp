@@ -142,7 +142,8 @@ class within_group {
   ///
   /// Exchange of counts: none.
   ///
-  /// Throws usage_error, on every rank that gives none of these three.
+  /// Throws usage_error, on every rank that gives none of these three; further what the class communicator
+  /// says.
   ///
   /// ```cpp
   /// int mine = world.rank() + 1;  // as many elements as this rank has

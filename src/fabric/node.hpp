@@ -40,7 +40,8 @@ class node {
   std::shared_ptr<team> team_of(std::uint64_t context, const group& members);
 
   /// The number of a group that its members make without a message, the same for all who ask by its name. A
-  /// member asks once, and leaves once; when all have, the number is forgotten.
+  /// member asks once, and leaves once; when all have, the number is forgotten. A group that some members
+  /// never use keeps its number for as long as the node stands.
   std::uint64_t enter_group(const group_name& name);
   void leave_group(const group_name& name, int size) noexcept;
 

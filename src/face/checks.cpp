@@ -25,7 +25,7 @@ const char* result_name(const call& c) noexcept {
 
 void core::validate(const call& c) const {
   const char* name = called(c);
-  if (released_) refuse(name, "communicator", "was freed", "use it before free(), or a duplicate()");
+  refuse_freed(name);
   const bool rooted = is_rooted(c.what);
   if (rooted && (c.root < 0 || c.root >= size()))
     refuse(name, "root",

@@ -206,6 +206,7 @@ int core::translate(int rank, const core& to, const char* operation) const {
 
 void core::make_hop(const char* operation, int to, const void* data, std::size_t bytes, int from, void* into,
                     std::size_t received) {
+  refuse_freed(operation);
   be_open();
   hop one(*where_, *links_, operation);
   guarded([&] {

@@ -32,7 +32,7 @@ inline mailbox& core::open_mail(const char* operation) {
 }
 
 void core::open_first_mail(const char* operation) {
-  if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  refuse_freed(operation);
   be_open();
   std::unique_ptr<carrier> by = where_->open_mail();
   mail_ = std::make_unique<mailbox>(*where_, by ? std::move(by) : mail_to_oneself(*where_));

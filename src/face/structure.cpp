@@ -36,10 +36,10 @@ class both_ways {
     int l = chain_.left, r = chain_.right;
     const int n = chain_.size, me = chain_.rank;
     bool first_left = true, first_right = true;
+    window incoming;
     for (int d = 0; d < distances(n); ++d) {
       seen(d, l, r);
       const int far = 1 << d;
-      window incoming;
       const int next_l = pass(r, l, l, from_left, incoming, length_of(std::min(far, me - far + 1)));
       if (l >= 0) take(left, from_left, first_left, incoming, merge, true);
       const int next_r = pass(l, r, r, from_right, incoming, length_of(std::min(far, n - me - far)));
@@ -283,8 +283,12 @@ neighbours split(const neighbours& given, bool wraps, int color, int key) {
   return part;
 }
 
-core_handle over(const neighbours& chain) {
-  if (chain.size == 0) return core_handle();
+core_handle over(core& parent, const neighbours& chain) {
+  if (chain.parent != &parent)
+    parent.refuse("over", "members", "have another communicator for their parent",
+                  "call over() of the communicator that they were made of");
+  if (chain.size == 0)
+    parent.refuse("over", "members", "are none: this rank is in no group", "call it where empty() is false");
   struct row {
     int address;
     std::uint64_t number;

@@ -42,16 +42,15 @@ std::uint64_t core::unused_number() {
 }
 
 core_handle core::duplicate() {
-  if (released_) refuse("duplicate", "communicator", "was freed", "duplicate it before free()");
+  refuse_freed("duplicate");
   if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
   if (shared_->set.check) compare_with_others(nullptr);
   be_open();
-  return core_handle(
-      new core(shared_, door().open(members_, unused_number(), where_.get())));
+  return core_handle(new core(shared_, door().open(members_, unused_number(), where_.get())));
 }
 
 core_handle core::with(topology shape, const char* operation) {
-  if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  refuse_freed(operation);
   if (inter() && &whole() == this)
     refuse(operation, "communicator", "has two groups", "use one of one group");
   for (const auto& [list, name] :

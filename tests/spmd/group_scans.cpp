@@ -39,17 +39,19 @@ void in_both_directions(const communicator& comm) {
   for (const std::size_t n : {0, 1, 3, 2000}) {
     std::vector<affine> mine(n);
     for (std::size_t i = 0; i < n; ++i) mine[i] = of_rank(me, i);
-    const auto [left, right] =
-        double_exscan(comm, send_buf(mine),
-                      op([](const affine& f, const affine& g) { return f * g; }, ops::non_commutative));
+    const auto [left, right] = comm.double_exscan(
+        send_buf(mine), op([](const affine& f, const affine& g) { return f * g; }, ops::non_commutative));
     check.equal(left.size(), me == 0 ? 0 : n);
     check.equal(right.size(), me == p - 1 ? 0 : n);
     for (std::size_t i = 0; i < left.size(); ++i) check.that(left[i] == product(0, me, i));
     for (std::size_t i = 0; i < right.size(); ++i) check.that(right[i] == product(me + 1, p, i));
   }
-  const auto [fewer, more] = double_exscan(comm, op(std::plus<>{}), send_buf(1));
+  const auto [fewer, more] = comm.double_exscan(op(std::plus<>{}), send_buf(1));
   check.equal(std::accumulate(fewer.begin(), fewer.end(), 0), me);
   check.equal(std::accumulate(more.begin(), more.end(), 0), p - 1 - me);
+  const auto [before, behind] = comm.double_exscan(send_buf(me == 0), op(std::logical_or<>{}));
+  check.that(before.empty() ? me == 0 : before[0]);
+  check.that(behind.empty() ? me == p - 1 : !behind[0]);
 }
 
 void of_groups(const communicator& world) {
@@ -58,7 +60,7 @@ void of_groups(const communicator& world) {
   in_both_directions(me < p / 2 ? world.range(0, p / 2 - 1) : world.range(p - 1, p / 2, -1));
   communicator gone = world.duplicate();
   gone.free();
-  check.throws<usage_error>([&] { (void)double_exscan(gone, send_buf(1), op(std::plus<>{})); },
+  check.throws<usage_error>([&] { (void)gone.double_exscan(send_buf(1), op(std::plus<>{})); },
                             {"double_exscan", "freed"});
 }
 

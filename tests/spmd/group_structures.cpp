@@ -181,6 +181,24 @@ void made_communicators(const communicator& world) {
   }
 }
 
+// What has no parent any more, or another one, or nobody in it.
+void refused(const communicator& world) {
+  communicator gone = world.duplicate();
+  const chain orphan(gone);
+  const logring orphan_ring(gone);
+  check.throws<usage_error>([&] { world.over(orphan); }, {"over", "members", "parent"});
+  gone.free();
+  if (world.size() > 1) {
+    check.throws<usage_error>([&] { orphan.split(0); }, {"split", "freed"});
+    check.throws<usage_error>([&] { orphan.split_bin(1, 0); }, {"split_bin", "freed"});
+    check.throws<usage_error>([&] { (void)ring(orphan); }, {"ring", "freed"});
+    check.throws<usage_error>([&] { (void)logchain(orphan); }, {"logchain", "freed"});
+    check.throws<usage_error>([&] { orphan_ring.split(0); }, {"split", "freed"});
+  }
+  const chain nobody = chain(world).split(undefined);
+  check.throws<usage_error>([&] { world.over(nobody); }, {"over", "members", "no group"});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -193,6 +211,7 @@ int main(int argc, char** argv) {
     cases("logchains", [&] { split_again<logchain>(world); });
     cases("logrings", [&] { split_again<logring>(world); });
     cases("communicators_of_chains", [&] { made_communicators<chain>(world); });
+    cases("refused", [&] { refused(world); });
     cases("communicators_of_logrings", [&] { made_communicators<logring>(world); });
   });
 }

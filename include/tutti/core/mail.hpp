@@ -108,9 +108,10 @@ envelope receive(core&, const reception&);
 ///
 /// Over MPI a rank that stands in a blocking collective of MPI's own serves nobody. Receives under way are
 /// given to MPI before, but for those with `room`, and those that could take a message which an earlier one
-/// with `room` could take: a sender that waits for one of these (as more than 1 KiB may, and a synchronous send
-/// does) should be waited for before that collective is called. One that MPI was given consumes its message
-/// also where that is no whole number of elements, and Open MPI 4.1 writes a longer one beyond its place.
+/// with `room` could take, and those of groups that were made without a message: a sender that waits for one
+/// of these (as more than 1 KiB may, and a synchronous send does) should be waited for before that collective
+/// is called. One that MPI was given consumes its message also where that is no whole number of elements, and
+/// Open MPI 4.1 writes a longer one beyond its place.
 pending_call start_receive(core&, const reception&);
 pending_call prepare_receive(core&, const reception&);
 

@@ -30,7 +30,13 @@
 
 namespace tutti {
 class communicator;
-}
+
+/// How many different texts there are, and the place of one's own among them in their order.
+struct numbered {
+  int number;  ///< 0 .. count - 1
+  int count;
+};
+}  // namespace tutti
 
 namespace tutti::detail {
 
@@ -97,10 +103,7 @@ core_handle range(core&, int first, int last, int stride);
 core_handle list(core&, std::span<const int> ranks);
 int translate(const core&, int rank, const core& to);
 
-/// Collective: how many different texts there are, and the place of one's own among them in their order.
-struct numbered {
-  int number, count;
-};
+/// Collective, as communicator::number_distinct().
 numbered number_distinct(core&, std::string_view text);
 
 /// Collective: the same ranks, each with its neighbours: those that it receives from, and those that it sends
@@ -112,7 +115,8 @@ core_handle with_graph(core&, std::span<const int> sources, std::span<const int>
 /// usage_error where one of them would be empty.
 core_handle between(core&, int first);
 
-/// Collective over both groups: `local` and that of rank `remote_leader` here, which rank 0 of each group names.
+/// Collective over both groups: `local` and that of rank `remote_leader` here, which rank 0 of each group
+/// names.
 core_handle between_groups(core&, core& local, int remote_leader);
 
 /// How many blocks this rank gives and takes in a collective: the number of ranks, of neighbours, or of ranks

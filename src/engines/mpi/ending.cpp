@@ -9,7 +9,9 @@
 #include <limits>
 
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engines/mpi/group_post.hpp"
 #include "engines/mpi/mail.hpp"
@@ -31,6 +33,16 @@ void rest(double waited) {
   nanosleep(&a_while, nullptr);
 }
 
+// MPICH's launcher drops what it has not read when it hears of an abort (some 2 of 100 jobs lost their last
+// line): until it has taken all from the pipe, and then as long as it takes to hand it on.
+void let_launcher_read() {
+  const timespec a_while{0, 20'000'000};
+  int unread = 0;
+  for (int i = 0; i < 100 && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++i)
+    nanosleep(&a_while, nullptr);
+  for (int i = 0; i < 5; ++i) nanosleep(&a_while, nullptr);
+}
+
 }  // namespace
 
 void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
@@ -50,6 +62,7 @@ void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
 void mpi_endpoint::end_job(int rank, const std::string& text) {
   std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, text.c_str());
   std::fflush(stderr);
+  let_launcher_read();
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }

@@ -38,13 +38,7 @@ bool group_carrier::post(const detail::letter& what, transfer& t) {
 fabric::parcel* group_carrier::next(const char* operation) {
   if (where_.mail().empty()) where_.post().poll(operation);
   if (where_.mail().empty()) return nullptr;
-  if (unused_.empty()) [[unlikely]] {
-    all_.push_back(std::make_unique<found_message>());
-    unused_.reserve(all_.size());
-    unused_.push_back(all_.back().get());
-  }
-  found_message* const one = unused_.back();
-  unused_.pop_back();
+  found_message* const one = &found_.take();
   one->from = std::move(where_.mail().front());
   where_.mail().pop_front();
   one->source = one->from.what.source;
@@ -55,7 +49,7 @@ fabric::parcel* group_carrier::next(const char* operation) {
 
 void group_carrier::use_up(found_message& one) noexcept {
   one.from.contents.reset();
-  unused_.push_back(&one);
+  found_.give_back(one);
 }
 
 bool group_carrier::open(fabric::parcel& one, void* into, transfer& t, const char* operation) {

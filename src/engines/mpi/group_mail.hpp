@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engines/mpi/group_context.hpp"
+#include "engines/mpi/places.hpp"
 
 namespace tutti::mpi {
 
@@ -39,8 +40,7 @@ class group_carrier final : public carrier {
   group_context& where_;
   mpi_endpoint& door_;
   std::vector<kept_message> kept_;
-  std::vector<std::unique_ptr<found_message>> all_;
-  std::vector<found_message*> unused_;
+  places<found_message> found_;
 };
 
 }  // namespace tutti::mpi

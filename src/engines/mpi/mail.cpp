@@ -80,13 +80,7 @@ fabric::parcel* mpi_carrier::next(const char* operation) {
   MPI_Status status;
   check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, &handle, &status), operation, rank_);
   if (!flag) return nullptr;
-  if (unused_.empty()) [[unlikely]] {
-    all_.push_back(std::make_unique<found_message>());
-    unused_.reserve(all_.size());
-    unused_.push_back(all_.back().get());
-  }
-  found_message* const one = unused_.back();
-  unused_.pop_back();
+  found_message* const one = &found_.take();
   one->handle = handle;
   one->source = status.MPI_SOURCE;
   one->tag = status.MPI_TAG;
@@ -110,7 +104,7 @@ bool mpi_carrier::open(fabric::parcel& one, void* into, transfer& t, const char*
     check(MPI_Mrecv(into, static_cast<int>(from.bytes), MPI_BYTE, &from.handle, MPI_STATUS_IGNORE), operation,
           rank_);
     from.handle = MPI_MESSAGE_NULL;
-    unused_.push_back(&from);
+    found_.give_back(from);
     return true;
   }
   receive(from, into, t, operation);
@@ -125,7 +119,7 @@ void mpi_carrier::receive(found_message& from, void* into, transfer& t, const ch
   if (code != MPI_SUCCESS) [[unlikely]]
     refuse_start(t, code, operation);
   from.handle = MPI_MESSAGE_NULL;
-  unused_.push_back(&from);
+  found_.give_back(from);
 }
 
 // It is received all the same, since MPI would keep it for ever else.
@@ -143,7 +137,7 @@ void mpi_carrier::drop(fabric::parcel& one, bool) noexcept {
 }
 
 void mpi_carrier::take_in_all() {
-  for (const auto& one : all_)
+  for (const auto& one : found_.all())
     if (one->handle != MPI_MESSAGE_NULL) {
       door_.take_in(one->handle, one->bytes);
       one->handle = MPI_MESSAGE_NULL;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/places.hpp"
 
 namespace tutti::mpi {
 
@@ -56,8 +57,7 @@ class mpi_carrier final : public carrier {
   bool owned_;
   int rank_;
   std::vector<kept_message> kept_;
-  std::vector<std::unique_ptr<found_message>> all_;
-  std::vector<found_message*> unused_;
+  places<found_message> found_;
 };
 
 }  // namespace tutti::mpi
