@@ -57,7 +57,7 @@ struct measurement {
 
 /// Everything that a timer measured, the same on all ranks: first what lies at the top, each followed by what
 /// began while it ran (its depth is greater by one).
-class measurements {
+class [[gnu::visibility("default")]] measurements {  // its file hides what else it is compiled from
  public:
   measurements() = default;
   /// For the library: aggregate() makes them.
@@ -76,7 +76,7 @@ class measurements {
   /// where calls, total and each have min, mean, max, sum and ranks, and what a rank lacks is null.
   std::string json(int indent = 2) const;
   /// Writes text().
-  void print(std::ostream& to) const;
+  void print(std::ostream & to) const;
 
  private:
   std::vector<measurement> all_;
