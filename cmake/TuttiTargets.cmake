@@ -163,7 +163,7 @@ function(tutti_programs variable)
     add_executable(${program} "${main}" ${parts})
     target_link_libraries(${program} PRIVATE tutti::tutti ${arg_LIBRARIES})
     target_include_directories(${program} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-    target_compile_options(${program} PRIVATE -Wall -Wextra)
+    target_compile_options(${program} PRIVATE -Wall -Wextra ${program_optimisation})
     set_target_properties(${program} PROPERTIES CXX_EXTENSIONS OFF)
     if(TARGET modules)
       add_dependencies(${program} modules)  # so that `mpirun ./program` works as soon as it is built

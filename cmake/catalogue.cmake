@@ -15,6 +15,8 @@
 #   //
 #   // Source:       who had it
 #   // Restrictions: what it demands, by names of schedule/algorithm.hpp          left out: nothing
+#   // Reach:        which ranks it sends to and receives from, by names of group/reach.hpp ("neighbors around"),
+#                    perhaps "... with k = 2": with this value of a parameter only      left out: any
 #   // Parameters:   name = usual in least..most: what it is; ...                 left out: none
 #                    the names are those of schedule/shape.hpp
 #   // Rounds:       a formula (docs/algorithms.md says what may stand in it)
@@ -49,10 +51,12 @@ endfunction()
 names_of(collective include/tutti/core/collective.hpp collectives)
 names_of(restriction src/schedule/algorithm.hpp restrictions)
 names_of(knob src/schedule/shape.hpp knobs)
+names_of(reach src/group/reach.hpp reaches)
 
 if(kind STREQUAL "compositions")
   set(one "a composition")
   set(own_keywords Calls)
+  set(further_keywords "")
   set(form "<name>.cpp")
   set(taken null auto native)  # a tree and a call mean none by these, and the engine's own
   set(type composed_algorithm)
@@ -62,6 +66,7 @@ if(kind STREQUAL "compositions")
 else()
   set(one "an algorithm")
   set(own_keywords Rounds Bytes Scratch)
+  set(further_keywords Reach)
   set(form "<collective>/<name>.cpp")
   set(taken native)
   set(type pure_algorithm)
@@ -69,7 +74,7 @@ else()
   set(header "schedule/algorithm.hpp")
   set(function "void write(const shape&, builder&)")
 endif()
-set(keywords Source Restrictions Parameters ${own_keywords} Good_for)
+set(keywords Source Restrictions Parameters ${further_keywords} ${own_keywords} Good_for)
 set(required Source ${own_keywords} Good_for)
 
 # Text as a C++ literal.
@@ -169,6 +174,26 @@ foreach(file IN LISTS files)
   endforeach()
   string(REPLACE "restriction::none | " "" needs "${needs}")
 
+  # How far it reaches.
+  set(reach "reach::any_rank")
+  if(field_Reach)
+    if(NOT field_Reach MATCHES "^([a-z ]+[a-z])( with ([a-z]+) = ([0-9]+))?$")
+      message(FATAL_ERROR "${file}: a reach is described as \"hops around with k = 2\", not \"${field_Reach}\"")
+    endif()
+    set(of_knob "")
+    if(CMAKE_MATCH_3)
+      set(of_knob ", knob::${CMAKE_MATCH_3}, ${CMAKE_MATCH_4}")
+    endif()
+    string(REGEX REPLACE " with .*" "" reach "${field_Reach}")
+    string(REPLACE " " "_" reach "${reach}")
+    if(NOT reach IN_LIST reaches)
+      list(JOIN reaches ", " known)
+      string(REPLACE "_" " " known "${known}")
+      message(FATAL_ERROR "${file}: there is no reach \"${field_Reach}\", known are ${known}")
+    endif()
+    set(reach "reach::${reach}${of_knob}")
+  endif()
+
   # Its parameters.
   set(parameters "")
   set(span "{}")
@@ -242,6 +267,7 @@ foreach(file IN LISTS files)
     .name = \"${name}\",
     .what = collective::${what},
     .needs = ${needs},
+    .reaches = {${reach}},
     .idea = ${idea},
     .source = ${source},
     .good_for = ${good_for},

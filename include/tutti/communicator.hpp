@@ -199,9 +199,12 @@ class communicator : public collectives<communicator>,
   int translate(int rank, const communicator& other) const {
     return detail::translate(*core_, rank, *other.core_);
   }
-  /// Collective over the members of a structure (group.hpp) whose parent this is: a communicator of them.
-  /// ceil(log2(size)) rounds in which all addresses go round; O(size) memory. usage_error where the parent is
-  /// another communicator, was freed, or the caller is in no group.
+  /// Collective over the members of a structure (group.hpp) whose parent this is: a communicator of them that
+  /// knows whom the structure knows, and no others. Its collectives run algorithms whose ranks send to these
+  /// alone, `along` from one to the next where there is nothing better; messages to others, range(), list(),
+  /// between(), graph() and inter() are refused, and split(0) of it knows all. ceil(log2(size)) rounds of 16
+  /// bytes; memory as the structure has. usage_error where the parent is another communicator, was freed, or
+  /// the caller is in no group.
   template <class Structure>
   communicator over(const Structure& members) const;
 

@@ -22,6 +22,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <type_traits>
 
 #include "tutti/communicator.hpp"
 #include "tutti/core/structure.hpp"
@@ -49,6 +50,7 @@ class structure {
   int right() const noexcept { return nearest().right; }  ///< address of rank + 1
 
   const neighbours& nearest() const noexcept { return nearest_of(all_); }  ///< for the library
+  const Known& known() const noexcept { return all_; }                     ///< for the library
 
  protected:
   explicit structure(const Known& all) noexcept : all_(all) {}
@@ -64,8 +66,6 @@ class log_structure : public structure<hops> {
   /// Address of the member 2^d hops away, 0 <= d < distances(); rank::null for every other d.
   int left(int d) const noexcept { return d < 0 || d >= distances() ? tutti::rank::null : all_.left[d]; }
   int right(int d) const noexcept { return d < 0 || d >= distances() ? tutti::rank::null : all_.right[d]; }
-
-  const hops& known() const noexcept { return all_; }  ///< for the library
 
  protected:
   using structure::structure;
@@ -179,7 +179,8 @@ inline logchain::logchain(const logring& from) noexcept : log_structure(detail::
 
 template <class Structure>
 communicator communicator::over(const Structure& members) const {
-  return communicator(detail::over(*core_, chain(members).nearest()));
+  constexpr bool wraps = std::is_same_v<Structure, ring> || std::is_same_v<Structure, logring>;
+  return communicator(detail::over(*core_, members.known(), wraps));
 }
 
 }  // namespace tutti

@@ -5,7 +5,8 @@
 //
 // Nothing is buffered: a transfer is complete when both sides have come to it, and messages of two ranks meet
 // in order. So a schedule that passes needs no mailbox of any size. Faults:
-//   rendezvous   nobody can go on; messages of different sizes; peers out of range; put against recv
+//   rendezvous   nobody can go on; messages of different sizes; peers out of range, or further away than the
+//                algorithm says; put against recv
 //   places       beyond a buffer or a scratch as declared; what holds nothing yet or is a gap of the caller's
 //                is read; input or a gap is written
 //   hazards      a round writes where it reads or writes at the same time; a put meets an access of its
@@ -71,6 +72,7 @@ struct run_options {
   bool symbols =
       true;  ///< without, only sizes are followed: fast for large counts, and no result is compared
   bool record = false;
+  reach within = reach::any_rank;  ///< to whom ranks may send, as the head of the algorithm says
 };
 
 struct outcome {

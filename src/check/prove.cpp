@@ -88,7 +88,7 @@ proof prove(const pure_algorithm& a, int ranks, abstract_machine& machine) {
     guarded(all, a, p, [&] {
       if (schedules.empty() || !differ_in_counts_only(w, written)) schedules = write_all(a.write, p);
       written = w;
-      outcome o = machine.run(p, schedules);
+      outcome o = machine.run(p, schedules, {.within = a.reach_with(p.knobs)});
       count(all, o);
       note(all, a, p, std::move(o.faults));
     });

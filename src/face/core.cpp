@@ -40,6 +40,13 @@ core::recent* core::none_recent() noexcept {
 void core::open() {
   if (!where_) where_ = door().open_locally(members_, name_);
   links_.emplace(*where_);
+  own_recent_.reset(new recent[collective_names.size()]);
+  recent_ = own_recent_.get();
+  if (members_.knows() != reach::any_rank) {  // nobody knows where the others lie
+    own_layout_ = std::make_shared<const hierarchy>();
+    layout_ = own_layout_.get();
+    return;
+  }
   const hierarchy& job = door().layout();
   layout_ = &job;
   std::vector<int> ranks(static_cast<std::size_t>(size()));
@@ -52,8 +59,6 @@ void core::open() {
     own_layout_ = std::make_shared<const hierarchy>(job.restricted_to(ranks));
     layout_ = own_layout_.get();
   }
-  own_recent_.reset(new recent[collective_names.size()]);
-  recent_ = own_recent_.get();
 }
 
 void core::refuse(const char* operation, const char* parameter, std::string_view problem,
@@ -68,6 +73,7 @@ situation core::situation_of(const agreed_signature& s) const {
   situation all{.call = s, .native = offers_native(s), .shared_memory = door().node() != nullptr};
   all.lie_on(*layout_);
   all.whole_job = size() == door().size();
+  all.reaches = members_.knows();
   all.engine = shared_->engine_conditions;
   return all;
 }
@@ -341,9 +347,7 @@ core_handle between_groups(core& c, core& local, int remote_leader) {
 core_handle range(core& c, int first, int last, int stride) { return c.range(first, last, stride); }
 core_handle list(core& c, std::span<const int> ranks) { return c.list(ranks); }
 int translate(const core& c, int rank, const core& to) { return c.translate(rank, to, "translate"); }
-core_handle split_to_shared_memory(core& c) {
-  return c.split(c.nodes().node_of(c.rank()), 0, "split_to_shared_memory");
-}
+core_handle split_to_shared_memory(core& c) { return c.split(c.own_node(), 0, "split_to_shared_memory"); }
 int blocks_given(const core& c, collective what) noexcept { return c.blocks_given(what); }
 int blocks_taken(const core& c, collective what) noexcept { return c.blocks_taken(what); }
 int first_group(const core& c) noexcept { return c.graph().first_group; }

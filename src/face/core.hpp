@@ -65,7 +65,9 @@ class core {
   }
   /// What selection may know of a call here.
   situation situation_of(const agreed_signature& s) const;
-  bool offers_native(const agreed_signature& s) const noexcept { return !s.inter && where_->offers(s); }
+  bool offers_native(const agreed_signature& s) const noexcept {
+    return !s.inter && members_.knows() == reach::any_rank && where_->offers(s);
+  }
   void run_blocking(const call& c);
   void check(const call& c) const { validate(c); }
   bool run_like_last(std::uint64_t like, const void* input, void* output, std::size_t count,
@@ -102,9 +104,16 @@ class core {
   // Groups that are made without a message, and what members of structures do together (groups.cpp).
   core_handle range(int first, int last, int stride);
   core_handle list(std::span<const int> ranks);
-  /// The members, ranks here, of which this rank is number `own`; all of them say the same `number`, which
-  /// none of them has used.
-  core_handle of_ranks(std::span<const int> ranks, int own, std::uint64_t number);
+  /// These members; all of them say the same `number`, which none of them has used.
+  core_handle of_members(const group& members, std::uint64_t number);
+  /// The job's ranks of all members. Collective where this rank does not know them.
+  std::vector<int> addresses(const char* operation);
+  /// The job's rank of a rank here, which this one knows.
+  int address(int rank) const noexcept { return members_.address(rank); }
+  bool knows_all() const noexcept { return members_.knows() == reach::any_rank; }
+  void refuse_few(const char* operation) const;
+  /// Which of the job's nodes of the finest level this rank is on.
+  int own_node() const { return door().layout().node_of(door().rank()); }
   std::uint64_t next_number() const noexcept { return shared_->next_id; }
   int translate(int rank, const core& to, const char* operation) const;
   core_handle between_groups(core& local, int remote_leader);

@@ -16,8 +16,16 @@ void core::refuse_freed(const char* operation) const {
   if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
 }
 
+// What needs the addresses of all members, of whom this rank knows a few.
+void core::refuse_few(const char* operation) const {
+  if (!knows_all())
+    refuse(operation, "communicator",
+           "knows " + std::string(description_of(members_.knows())) + ", no others",
+           "use split(0) of it, which knows all");
+}
+
 core_handle core::made_locally(const group& members, group_name name) {
-  name = name.with(static_cast<std::uint64_t>(members.address(0)));  // parts of one split have one name
+  name = name.with(static_cast<std::uint64_t>(members.first_address()));  // parts of one split have one name
   name = name.with(made_[name]++);
   return core_handle(new core(shared_, members, name));
 }
@@ -27,6 +35,7 @@ core_handle core::range(int first, int last, int stride) {
     refuse("range", parameter, "is " + std::to_string(value), remedy);
   };
   refuse_freed("range");
+  refuse_few("range");
   if (inter()) refuse("range", "communicator", "has two groups", "take a range of one group");
   if (first < 0 || first >= size()) refuse_number("first", first, "ranks are 0 to size - 1");
   if (last < 0 || last >= size()) refuse_number("last", last, "ranks are 0 to size - 1");
@@ -45,6 +54,7 @@ core_handle core::range(int first, int last, int stride) {
 
 core_handle core::list(std::span<const int> ranks) {
   refuse_freed("list");
+  refuse_few("list");
   if (inter()) refuse("list", "communicator", "has two groups", "list ranks of one group");
   const int p = size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
@@ -79,6 +89,7 @@ core_handle core::split(int color, int key, const char* operation, std::int64_t 
   const wish mine{next_number(), color, key};
   std::vector<wish> all(static_cast<std::size_t>(size()));
   exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
+  const std::vector<int> few = knows_all() ? std::vector<int>() : addresses(operation);
   std::vector<int> ranks;
   std::uint64_t number = 0;
   const auto of = [&](int r) -> const wish& { return all[static_cast<std::size_t>(r)]; };
@@ -97,7 +108,19 @@ core_handle core::split(int color, int key, const char* operation, std::int64_t 
   if (!std::is_sorted(ranks.begin(), ranks.end(), before))
     std::stable_sort(ranks.begin(), ranks.end(), before);
   const int own = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank()) - ranks.begin());
-  return of_ranks(ranks, own, number);
+  for (int& r : ranks) r = knows_all() ? members_.address(r) : few[static_cast<std::size_t>(r)];
+  return of_members(group::of(std::move(ranks), own), number);
+}
+
+std::vector<int> core::addresses(const char* operation) {
+  std::vector<int> all(static_cast<std::size_t>(size()));
+  if (knows_all()) {
+    for (int r = 0; r < size(); ++r) all[static_cast<std::size_t>(r)] = members_.address(r);
+  } else {
+    const int own = members_.address(rank());
+    exchange(collective::allgather, &own, all.data(), sizeof own, operation);
+  }
+  return all;
 }
 
 numbered core::number_distinct(std::string_view text) {
@@ -130,14 +153,11 @@ numbered core::number_distinct(std::string_view text) {
   return {static_cast<int>(own - texts.begin()), static_cast<int>(texts.size())};
 }
 
-core_handle core::of_ranks(std::span<const int> ranks, int own, std::uint64_t number) {
+core_handle core::of_members(const group& members, std::uint64_t number) {
   shared_->next_id = number + 1;
-  std::vector<int> addresses;
-  addresses.reserve(ranks.size());
-  for (const int r : ranks) addresses.push_back(members_.address(r));
   // Groups of one number have no member in common; their first members tell them apart.
-  const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(addresses[0]));
-  return core_handle(new core(shared_, group::of(std::move(addresses), own), name));
+  const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(members.first_address()));
+  return core_handle(new core(shared_, members, name));
 }
 
 // The leaders exchange what their groups are; the ranks of both are then one group, of which the one whose
@@ -145,6 +165,8 @@ core_handle core::of_ranks(std::span<const int> ranks, int own, std::uint64_t nu
 core_handle core::between_groups(core& local, int remote_leader) {
   refuse_freed("inter");
   local.refuse_freed("inter");
+  refuse_few("inter");
+  local.refuse_few("inter");
   if (inter() || local.inter())
     refuse("inter", inter() ? "communicator" : "local", "has two groups", "give groups of one");
   const bool leads = local.rank() == 0;
@@ -200,6 +222,10 @@ int core::translate(int rank, const core& to, const char* operation) const {
   if (rank == rank::null) return rank::null;
   if (rank < 0 || rank >= size())
     refuse(operation, "rank", "is " + std::to_string(rank), "ranks are 0 to size - 1");
+  if (!members_.knows(rank))
+    refuse(operation, "rank",
+           "is " + std::to_string(rank) + ", which rank " + std::to_string(this->rank()) + " does not know",
+           "translate a rank that is known here, or use split(0), which knows all");
   const int found = to.members_.rank_of(members_.address(rank));
   return found < 0 ? rank::null : found;
 }

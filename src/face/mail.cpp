@@ -40,6 +40,11 @@ void core::open_first_mail(const char* operation) {
 
 void core::refuse_peer(const char* operation, const char* parameter, int peer) const {
   const bool sends = parameter[0] == 'd';
+  if (peer >= 0 && peer < size())
+    refuse(operation, parameter,
+           "is " + std::to_string(peer) + ", which rank " + std::to_string(rank()) +
+               " does not know: it knows " + std::string(description_of(members_.knows())),
+           "name one of these, or use split(0) of this communicator, which knows all");
   refuse(operation, parameter,
          "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(size() - 1),
          sends ? "name a rank of this communicator, or rank::null for nobody"
@@ -57,7 +62,8 @@ inline bool core::check_letter(const letter& l) {
   mailbox& box = open_mail(l.operation);
   if (static_cast<unsigned>(l.tag) > box.greatest_tag()) [[unlikely]]
     refuse_tag(l.operation, l.tag);
-  if (static_cast<unsigned>(l.destination) < static_cast<unsigned>(size())) [[likely]]
+  if (static_cast<unsigned>(l.destination) < static_cast<unsigned>(size()) && members_.knows(l.destination))
+      [[likely]]
     return true;
   if (l.destination != rank::null) refuse_peer(l.operation, "destination", l.destination);
   return false;
@@ -67,7 +73,8 @@ inline bool core::check_source(const char* operation, int source, int tag) {
   mailbox& box = open_mail(operation);
   if (tag != tags::any && static_cast<unsigned>(tag) > box.greatest_tag()) [[unlikely]]
     refuse_tag(operation, tag);
-  if (source == rank::any || static_cast<unsigned>(source) < static_cast<unsigned>(size())) [[likely]]
+  if (source == rank::any ||
+      (static_cast<unsigned>(source) < static_cast<unsigned>(size()) && members_.knows(source))) [[likely]]
     return true;
   if (source != rank::null) refuse_peer(operation, "source", source);
   return false;

@@ -102,6 +102,7 @@ neighbours nobody(core* parent) {
 }  // namespace
 
 neighbours neighbours_in(core& parent, bool wraps) {
+  parent.refuse_few("group");
   neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
   if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
   if (all.rank == all.size - 1) all.right = wraps ? 0 : rank::null;
@@ -109,6 +110,7 @@ neighbours neighbours_in(core& parent, bool wraps) {
 }
 
 neighbours neighbours_in(core& parent, bool wraps, std::span<const int> ranks) {
+  parent.refuse_few("group");
   const int p = parent.size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
   neighbours all;
@@ -283,24 +285,58 @@ neighbours split(const neighbours& given, bool wraps, int color, int key) {
   return part;
 }
 
-core_handle over(core& parent, const neighbours& chain) {
+namespace {
+
+// All that they have to agree on is a number that none has used, and who is the first.
+core_handle made_over(core& parent, const neighbours& chain, reach knows, const int* left, const int* right,
+                      int many) {
   if (chain.parent != &parent)
     parent.refuse("over", "members", "have another communicator for their parent",
                   "call over() of the communicator that they were made of");
   if (chain.size == 0)
     parent.refuse("over", "members", "are none: this rank is in no group", "call it where empty() is false");
-  struct row {
-    int address;
+  struct agreed {
     std::uint64_t number;
+    std::int64_t end;  // the address of who is furthest away on that side
   };
-  const std::vector<row> all = all_rows(chain, "over", row{chain.address, chain.parent->next_number()});
-  std::vector<int> ranks;
-  std::uint64_t number = 0;
-  for (const row& one : all) {
-    ranks.push_back(one.address);
-    number = std::max(number, one.number);
+  const auto of = [](const window& w) {
+    agreed one;
+    std::memcpy(&one, w.data(), sizeof one);
+    return one;
+  };
+  agreed all{parent.next_number(), chain.address};
+  window own(sizeof all), before, behind;
+  std::memcpy(own.data(), &all, sizeof all);
+  both_ways(opened(chain), "over")
+      .run(
+          own, before, behind, [](int) { return sizeof(agreed); },
+          [&](window& near, const window& far, bool) {
+            const agreed both{std::max(of(near).number, of(far).number), of(far).end};
+            std::memcpy(near.data(), &both, sizeof both);
+          },
+          [](int, int, int) {});
+  if (!before.empty()) all = {std::max(all.number, of(before).number), of(before).end};
+  if (!behind.empty()) all.number = std::max(all.number, of(behind).number);
+  const auto in_job = [&](int rank) { return rank == rank::null ? rank : parent.address(rank); };
+  std::vector<int> l, r;
+  for (int d = 0; d < many; ++d) {
+    l.push_back(in_job(left[d]));
+    r.push_back(in_job(right[d]));
   }
-  return chain.parent->of_ranks(ranks, chain.rank, number);
+  return parent.of_members(group::of_few(knows, in_job(static_cast<int>(all.end)), in_job(chain.address),
+                                         chain.size, chain.rank, l, r),
+                           all.number);
+}
+
+}  // namespace
+
+core_handle over(core& parent, const neighbours& of, bool wraps) {
+  return made_over(parent, of, wraps ? reach::neighbors_around : reach::neighbors, &of.left, &of.right, 1);
+}
+
+core_handle over(core& parent, const hops& of, bool wraps) {
+  return made_over(parent, of.all, wraps ? reach::hops_around : reach::hops, of.left, of.right,
+                   distances(of.all.size));
 }
 
 }  // namespace tutti::detail

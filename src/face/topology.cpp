@@ -46,11 +46,13 @@ core_handle core::duplicate() {
   if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
   if (shared_->set.check) compare_with_others(nullptr);
   be_open();
+  if (!knows_all()) return of_members(members_, unused_number());
   return core_handle(new core(shared_, door().open(members_, unused_number(), where_.get())));
 }
 
 core_handle core::with(topology shape, const char* operation) {
   refuse_freed(operation);
+  refuse_few(operation);
   if (inter() && &whole() == this)
     refuse(operation, "communicator", "has two groups", "use one of one group");
   for (const auto& [list, name] :

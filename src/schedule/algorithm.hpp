@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "group/reach.hpp"
 #include "schedule/builder.hpp"
 #include "tutti/core/collective.hpp"
 
@@ -74,15 +75,29 @@ struct knob_range {
   std::string_view what;
 };
 
+/// Which ranks an algorithm sends to and receives from, in every call that it serves; where `value` is not 0
+/// only with that value of the parameter, and any ranks with another.
+struct reach_claim {
+  reach to = reach::any_rank;
+  knob with = knob::k;
+  std::uint32_t value = 0;
+};
+
 /// What the head of a file says, of an algorithm as of a composition.
 struct catalogue_entry {
   std::string_view name;  ///< "allreduce/ring"
   collective what = collective::barrier;
   restriction needs = restriction::none;
+  reach_claim reaches{};
   std::string_view idea, source, good_for;
   std::span<const knob_range> parameters;
 
   std::string_view short_name() const noexcept { return name.substr(name.find('/') + 1); }
+  reach reach_with(const knob_values& knobs) const noexcept {
+    return reaches.value == 0 || knobs[static_cast<std::size_t>(reaches.with)] == reaches.value
+               ? reaches.to
+               : reach::any_rank;
+  }
   knob_values usual() const noexcept {
     knob_values all{};
     for (const knob_range& p : parameters) all[static_cast<std::size_t>(p.which)] = p.usual;

@@ -109,23 +109,27 @@ composed_choice read_composition(collective what, std::string_view text, int ran
 
 namespace {
 
-const pure_algorithm* permitted(const agreed_signature& s, std::string_view name) noexcept {
-  const pure_algorithm* a = find_algorithm(s.what, name);
+const pure_algorithm* permitted(const situation& s, std::string_view name) noexcept {
+  const pure_algorithm* a = find_algorithm(s.call.what, name);
   return a != nullptr && permits(choice(a), s) ? a : nullptr;
 }
 
-// The fallback in code that each collective has, legal for every signature where one exists (trees come above
-// it): the first of the names that the call permits.
-const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
+// The fallback in code that each collective has, legal for every call where one exists (trees come above it):
+// the first of the names that the call permits. "hops" and "along" are for groups whose members know a few
+// others only; the last one serves all of them.
+const pure_algorithm* best_pure(const situation& all) noexcept {
+  const agreed_signature& s = all.call;
   const auto first_of = [&](std::initializer_list<std::string_view> names) -> const pure_algorithm* {
     for (const std::string_view name : names)
-      if (const pure_algorithm* a = permitted(s, name)) return a;
+      if (const pure_algorithm* a = permitted(all, name)) return a;
+    for (const std::string_view name : {"hops", "along"})
+      if (const pure_algorithm* a = permitted(all, name)) return a;
     return nullptr;
   };
   if (s.inter) return first_of({"across"});
   switch (s.what) {
     case collective::barrier:
-      return first_of({"dissemination"});
+      return first_of({"dissemination", "tree"});
     case collective::bcast:
     case collective::reduce:
     case collective::gather:
@@ -161,10 +165,10 @@ const pure_algorithm* best_pure(const agreed_signature& s) noexcept {
 
 }  // namespace
 
-choice choose(const agreed_signature& s, bool native_offered) {
-  if (native_offered) return {};
+choice choose(const situation& s) {
+  if (s.native && !s.call.inter) return {};
   if (const pure_algorithm* a = best_pure(s)) return choice(a);
-  throw usage_error(std::string(name_of(s.what)), -1, "", "no algorithm serves this call here",
+  throw usage_error(std::string(name_of(s.call.what)), -1, "", "no algorithm serves this call here",
                     "use an operator that is commutative, or buffers that are not in place");
 }
 

@@ -62,8 +62,8 @@ const composed_algorithm* find_composition(collective what, std::string_view nam
 /// As read_choice: "node_leader", "allreduce/pipeline:segment=64K"; null too for the null composition.
 composed_choice read_composition(collective what, std::string_view text, int rank = -1);
 
-/// The choice for a call. `native_offered`: the engine has its own collective for it. Throws usage_error
+/// The choice for a call without trees: the engine's own collective where there is one. Throws usage_error
 /// (rank -1) where nothing serves the call.
-choice choose(const agreed_signature& s, bool native_offered);
+choice choose(const situation& s);
 
 }  // namespace tutti

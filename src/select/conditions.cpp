@@ -13,7 +13,7 @@ constexpr bool has_inter_form(collective what) noexcept {
 }
 constexpr bool between(const situation& s) noexcept { return s.call.inter && has_inter_form(s.call.what); }
 
-constexpr std::array<condition_entry, 22> condition_table = {{
+constexpr std::array<condition_entry, 23> condition_table = {{
     {condition::power_of_two, "power_of_two", "the number of ranks is a power of two",
      [](const situation& s) noexcept {
        return s.call.ranks > 0 && std::has_single_bit(static_cast<unsigned>(s.call.ranks));
@@ -44,7 +44,7 @@ constexpr std::array<condition_entry, 22> condition_table = {{
     {condition::peer_readable, "peer_readable", "peers can read the buffers directly",
      [](const situation& s) noexcept { return s.shared_memory; }},
     {condition::any_rank, "any_rank", "the group can send to any of its ranks",
-     [](const situation&) noexcept { return true; }},
+     [](const situation& s) noexcept { return s.reaches == reach::any_rank; }},
     {condition::count_ge_ranks, "count_ge_ranks", "a block has as many elements as there are ranks, or more",
      [](const situation& s) noexcept {
        return !is_vector_form(s.call.what) && s.call.count >= static_cast<std::size_t>(s.call.ranks);
@@ -61,19 +61,23 @@ constexpr std::array<condition_entry, 22> condition_table = {{
     {condition::device_memory, "device_memory", "a buffer is memory of a device",
      [](const situation&) noexcept { return false; }},
     {condition::log_hops, "log_hops", "the group can send to the ranks 1, 2, 4 ... hops away",
-     [](const situation&) noexcept { return true; }},
+     [](const situation& s) noexcept { return goes_in_hops(s.reaches); }},
     {condition::neighbors, "neighbors", "the group can send to the next rank on either side",
      [](const situation&) noexcept { return true; }},
+    {condition::wraps, "wraps", "the group can send from its last ranks on to the first",
+     [](const situation& s) noexcept { return goes_around(s.reaches); }},
 }};
 
-constexpr std::array<consequence, 10> consequence_table = {{
+constexpr std::array<consequence, 12> consequence_table = {{
     {condition::host_memory, true, condition::device_memory, false},
     {condition::host_memory, false, condition::device_memory, true},
     {condition::any_rank, true, condition::log_hops, true},
+    {condition::any_rank, true, condition::wraps, true},
     {condition::log_hops, true, condition::neighbors, true},
     {condition::node_consecutive, true, condition::rank_order, true},
     {condition::commutative, true, condition::rank_order, true},
     {condition::hierarchical, false, condition::equal_nodes, true},
+    {condition::native, true, condition::any_rank, true},
     {condition::inter, true, condition::native, false},  // no engine has collectives between groups
     {condition::peer_readable, true, condition::shared_memory, true},
     {condition::shared_memory, true, condition::peer_readable, true},
@@ -168,6 +172,7 @@ std::string to_string(const literals& some, std::span<const declared_condition> 
 
 literals fixed_conditions(collective what) noexcept {
   literals fixed;
+  fixed.demand(condition::neighbors, true);
   if (!combines(what)) {
     fixed.demand(condition::commutative, true);
     fixed.demand(condition::builtin_op, false);

@@ -15,6 +15,7 @@
 
 #include "core/signature.hpp"
 #include "group/hierarchy.hpp"
+#include "group/reach.hpp"
 
 namespace tutti {
 
@@ -27,6 +28,7 @@ struct situation {
   int ranks_per_node = 0;  ///< 0 where the nodes have different numbers; of one node it need not be given
   bool node_consecutive = true;
   bool whole_job = true;
+  reach reaches = reach::any_rank;  ///< which ranks the members of the group know
   std::uint32_t engine = 0;  ///< which of the engine's own conditions hold: bit i is document::conditions[i]
 
   /// What of a layout selection may know.
@@ -62,6 +64,7 @@ enum class condition : std::uint8_t {
   device_memory,
   log_hops,
   neighbors,
+  wraps,
   first_declared = 32
 };
 struct condition_entry {
@@ -92,6 +95,10 @@ using condition_bits = std::uint64_t;
 constexpr condition_bits bit(condition c) noexcept { return condition_bits{1} << static_cast<unsigned>(c); }
 /// Those that hold.
 condition_bits conditions_of(const situation&) noexcept;
+/// The kind of group. A tree's region that asks none of these is about groups that can send to any of their
+/// ranks; where it would send others further than they can, they run the fallback in code.
+inline constexpr condition_bits reach_conditions =
+    bit(condition::any_rank) | bit(condition::log_hops) | bit(condition::neighbors) | bit(condition::wraps);
 /// Calls `each` with every condition of a set, in their order.
 template <class F>
 void for_each_condition(condition_bits set, F&& each) {

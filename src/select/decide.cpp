@@ -57,10 +57,16 @@ std::string to_string(const leaf& l) {
   return text;
 }
 
-demand demands_of(const leaf& l) {
-  if (const catalogue_entry* const entry = l.named()) return demands_of(*entry, l.knobs());
+demand demands_of(const leaf& l, bool reach_too) {
   demand d;
-  if (l.what == leaf::kind::native) d.conditions.demand(condition::native, true);
+  if (const catalogue_entry* const entry = l.named())
+    d = demands_of(*entry, l.knobs());
+  else if (l.what == leaf::kind::native)
+    d.conditions.demand(condition::native, true);
+  if (!reach_too) {
+    d.conditions.mask &= ~reach_conditions;
+    d.conditions.values &= ~reach_conditions;
+  }
   return d;
 }
 

@@ -73,9 +73,13 @@ std::uint32_t region_of(const knob_values& knobs) noexcept {
   return knobs[static_cast<std::size_t>(knob::region)];
 }
 
-// All but what a parameter demands.
-literals literals_of(const catalogue_entry& of) noexcept {
+// All but what a region demands.
+literals literals_of(const catalogue_entry& of, const knob_values& knobs) noexcept {
   literals all;
+  const reach needed = of.reach_with(knobs);
+  if (needed == reach::any_rank) all.demand(condition::any_rank, true);
+  if (goes_in_hops(needed)) all.demand(condition::log_hops, true);
+  if (goes_around(needed)) all.demand(condition::wraps, true);
   all.demand(condition::inter, false);  // whoever does not go between two groups serves one
   for (const meaning& m : meanings)
     if (demands(of.needs, m.which)) all.demand(m.what, m.value);
@@ -90,7 +94,7 @@ bool region_fits(const catalogue_entry& of, const knob_values& knobs, const situ
 }  // namespace
 
 demand demands_of(const catalogue_entry& of, const knob_values& knobs) {
-  demand d{literals_of(of), {}};
+  demand d{literals_of(of, knobs), {}};
   if (demands(of.needs, restriction::equal_regions)) {
     const std::uint32_t region = region_of(knobs);
     if (region == 2)
@@ -103,7 +107,7 @@ demand demands_of(const catalogue_entry& of, const knob_values& knobs) {
 
 bool meets_demands(const catalogue_entry& of, const knob_values& knobs, const situation& s) noexcept {
   if (s.call.inter && !demands(of.needs, restriction::inter)) return false;  // also where it has no such form
-  return of.what == s.call.what && literals_of(of).hold(conditions_of(s)) && region_fits(of, knobs, s);
+  return of.what == s.call.what && literals_of(of, knobs).hold(conditions_of(s)) && region_fits(of, knobs, s);
 }
 
 std::string unmet_demands(const catalogue_entry& of, const knob_values& knobs, const situation& s) {
@@ -112,6 +116,9 @@ std::string unmet_demands(const catalogue_entry& of, const knob_values& knobs, c
   if (of.what != s.call.what) return "it is no " + std::string(name_of(s.call.what));
   const condition_bits truth = conditions_of(s);
   if (s.call.inter && !demands(of.needs, restriction::inter)) say("it does not go between two groups");
+  if (const reach needed = of.reach_with(knobs); !covers(s.reaches, needed))
+    say("it sends to " + std::string(description_of(needed)) + ", and the ranks of this group know only " +
+        std::string(description_of(s.reaches)));
   for (const meaning& m : meanings)
     if (demands(of.needs, m.which) && ((truth & bit(m.what)) != 0) != m.value) say(m.why(s));
   if (!region_fits(of, knobs, s))

@@ -11,11 +11,13 @@ namespace tutti {
 
 namespace {
 
+bool asks_reach(const region_place& r) noexcept { return (r.when.mask & reach_conditions) != 0; }
+
 void check_leaves(const region_place& r, const truth_set& left, std::span<const declared_condition> declared,
                   std::vector<found_fault>& found) {
   std::vector<literals> proved;
   for (const leaf_place& l : r.leaves) {
-    const demand d = demands_of(l.use);
+    const demand d = demands_of(l.use, asks_reach(r));
     const catalogue_entry* const named = l.use.named();
     const std::string name = named != nullptr ? std::string(named->name) : "native";
     if (!d.beyond.empty())
@@ -54,7 +56,7 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
   condition_bits mentioned = 0;
   for (const region_place& r : regions) {
     mentioned |= r.when.mask;
-    for (const leaf_place& l : r.leaves) mentioned |= demands_of(l.use).conditions.mask;
+    for (const leaf_place& l : r.leaves) mentioned |= demands_of(l.use, asks_reach(r)).conditions.mask;
   }
   if (std::popcount(mentioned) > truth_set::most) {
     found.push_back(

@@ -71,7 +71,7 @@ void choose_pure(resolution& made, const selection& by, const situation& s) {
   }
   made.algorithm_by = chosen_by::code;
   try {
-    made.pure = choose(s.call, s.native);
+    made.pure = choose(s);
   } catch (const usage_error&) {
     made.served = false;
   }

@@ -161,7 +161,8 @@ struct explanation {
 explanation explain(const document&, const situation&, tree_half = tree_half::pure);
 
 /// What a leaf demands of the calls that reach it.
-demand demands_of(const leaf&);
+/// `reach_too`: in a region that asks what kind of group it is; else groups can send to any of their ranks.
+demand demands_of(const leaf&, bool reach_too = false);
 /// True where the call may run what the leaf chooses; and why not, in words.
 bool permits(const leaf&, const situation&) noexcept;
 std::string why_not(const leaf&, const situation&);

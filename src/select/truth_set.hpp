@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets of calls as the truth values of some conditions: what a list of regions leaves over, exactly. A set of
-// n conditions has 2^n bits. There are 19 of the library's own and at most 6 that a document may declare, so
-// that operations stay quick whatever a tree asks.
+// n conditions has 2^n bits. Most of a document's trees ask a few; those that ask more than `most` are
+// refused, so that operations stay quick whatever a tree asks.
 #pragma once
 
 #include <bit>

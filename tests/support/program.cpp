@@ -7,6 +7,7 @@
 #include "face/core.hpp"
 #include "launch/modules.hpp"
 #include "support/environment.hpp"
+#include "support/group_kinds.hpp"
 
 namespace tests {
 
@@ -33,7 +34,12 @@ int run_program(int argc, char** argv, const std::function<void(tutti::communica
   return tutti::run(argc, argv, [&](tutti::communicator& world) {
     try {
       cases all;
-      body(world, all);
+      if (const auto kind = variable("TUTTI_TEST_GROUP")) {
+        tutti::communicator few = of_kind(world, *kind);
+        body(few, all);
+      } else {
+        body(world, all);
+      }
       if (world.rank() == 0) all.expect_some();
     } catch (const tutti::peer_error&) {
       throw;

@@ -135,7 +135,7 @@ TEST(fallback_in_code, serves_every_call_that_any_algorithm_serves) {
     };
     const bool any = std::any_of(catalogue().begin(), catalogue().end(), fits);
     try {
-      const choice made = choose(s.call, s.native && !s.call.inter);
+      const choice made = choose(s);
       ASSERT_TRUE(made.pure == nullptr || fits(made.pure));
       ++served;
     } catch (const usage_error&) {

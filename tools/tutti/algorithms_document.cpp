@@ -44,7 +44,13 @@ Restrictions say which calls an algorithm or a composition serves:
 
 | | |
 | --- | --- |
-@restrictions@)";
+@restrictions@
+The reach says how far its ranks send and receive, so that it serves groups whose members know a few others only (chains, rings,
+logchains, logrings); where nothing is said, to any rank:
+
+| | |
+| --- | --- |
+@reaches@)";
 
 std::string preface_with_names() {
   std::string text = preface, names, parameters, restrictions;
@@ -60,6 +66,10 @@ std::string preface_with_names() {
   replace("@names@", names);
   replace("@parameters@", parameters);
   replace("@restrictions@", restrictions);
+  std::string reaches;
+  for (const reach r : {reach::hops_around, reach::hops, reach::neighbors_around, reach::neighbors})
+    reaches += fmt::format("| {} | {} |\n", name_of(r), description_of(r));
+  replace("@reaches@", reaches);
   return text;
 }
 
@@ -84,6 +94,12 @@ std::string item(std::string_view what, std::string_view value) {
   return fmt::format("- {}: {}\n", what, value);
 }
 
+std::string reach_text(const catalogue_entry& a) {
+  const reach_claim& r = a.reaches;
+  return std::string(name_of(r.to)) +
+         (r.value == 0 ? "" : fmt::format(", with `{}` = {}", name_of(r.with), r.value));
+}
+
 // What an algorithm and a composition both have.
 std::string head_items(const catalogue_entry& a) {
   std::string text;
@@ -93,6 +109,7 @@ std::string head_items(const catalogue_entry& a) {
   for (const restriction_name& one : restriction_names)
     if (demands(a.needs, one.which)) needs += fmt::format("{}`{}`", needs.empty() ? "" : ", ", one.name);
   line("restrictions", needs.empty() ? "none" : needs);
+  if (a.reaches.to != reach::any_rank) line("reach", reach_text(a));
   if (a.parameters.empty()) line("parameters", "none");
   for (const knob_range& k : a.parameters)
     line("parameter", fmt::format("`{}` = {}, from {} to {}: {}", name_of(k.which), k.usual, k.least, k.most,

@@ -41,6 +41,9 @@ void add_options(CLI::App& to, question& q) {
                 "A condition of the engine's own that holds, or does not: oversubscribed=false");
   to.add_option("--algorithm", q.algorithm, "The call names one itself: ring:segment=64K");
   to.add_option("--composition", q.composition, "The call names one itself: node_leader");
+  to.add_option("--group", q.group,
+                "What the communicator was made over, so that its ranks know a few others only: chain, ring, "
+                "logchain or logring");
   to.add_flag("--in-place", q.in_place, "The operands stand where the results go");
   to.add_flag("--inter", q.inter, "The call goes between two groups");
   to.add_flag("--nonblocking", q.nonblocking, "The call is nonblocking or persistent");

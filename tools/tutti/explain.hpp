@@ -21,7 +21,7 @@ namespace tutti::tool {
 
 /// As typed. Empty texts and zeros are not given.
 struct question {
-  std::string what, bytes, count, type, op, nodes, engine, mpi, algorithm, composition;
+  std::string what, bytes, count, type, op, nodes, engine, mpi, group, algorithm, composition;
   std::vector<std::string> conditions;  ///< "oversubscribed", "oversubscribed=false"
   int ranks = 0, root = 0;
   bool in_place = false, inter = false, nonblocking = false;

@@ -35,6 +35,7 @@ json situation_as_json(const asked_call& asked) {
           {"root", is_rooted(c.what) ? json(c.root) : json()},
           {"in_place", c.in_place},
           {"inter", s.call.inter},
+          {"reach", name_of(s.reaches)},
           {"nonblocking", !asked.blocking},
           {"conditions", holding},
           {"quantities", quantities_here},

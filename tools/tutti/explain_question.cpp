@@ -205,6 +205,16 @@ void refuse_nonsense(const question& q, collective what, int ranks) {
   if (q.inter && ranks < 2) throw called_wrongly("two groups have two ranks at least; give --ranks");
 }
 
+reach read_group(const question& q) {
+  if (q.group.empty()) return reach::any_rank;
+  if (q.inter) throw called_wrongly("between two groups all ranks know one another; leave --group out");
+  if (q.group == "chain") return reach::neighbors;
+  if (q.group == "ring") return reach::neighbors_around;
+  if (q.group == "logchain") return reach::hops;
+  if (q.group == "logring") return reach::hops_around;
+  throw called_wrongly(fmt::format("--group is {}; say chain, ring, logchain or logring", q.group));
+}
+
 }  // namespace
 
 asked_call read_question(const question& q) {
@@ -244,7 +254,9 @@ asked_call read_question(const question& q) {
   const engine_entry& engine = *find_engine(asked.engine);
   s.native = engine.has_native(s.call);
   s.shared_memory = engine.shared_memory;
-  s.lie_on(asked.layout);
+  s.reaches = read_group(q);
+  s.native = s.native && s.reaches == reach::any_rank;
+  if (s.reaches == reach::any_rank) s.lie_on(asked.layout);
 
   const auto known = engine.conditions;
   const auto state = [&](std::string_view name, bool holds) {

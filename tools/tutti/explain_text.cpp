@@ -39,6 +39,8 @@ std::string call_text(const answer& a) {
   if (is_rooted(c.what)) text += fmt::format(", root {}", c.root);
   if (c.in_place) text += ", in place";
   if (a.asked.seen.call.inter) text += ", between two groups";
+  if (const reach r = a.asked.seen.reaches; r != reach::any_rank)
+    text += ", of ranks that know " + std::string(description_of(r)) + ", no others";
   if (!a.asked.blocking) text += ", nonblocking";
   return text;
 }

@@ -37,6 +37,7 @@ json to_json(const catalogue_entry& e, std::string_view kind) {
           {"kind", kind},
           {"source", e.source},
           {"restrictions", restrictions},
+          {"reach", name_of(e.reach_with(e.usual()))},
           {"parameters", parameters}};
 }
 

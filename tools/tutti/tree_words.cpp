@@ -41,6 +41,8 @@ constexpr std::array phrases = {
     phrase{condition::log_hops, "ranks can send 1, 2, 4 ... hops", "ranks cannot send 1, 2, 4 ... hops"},
     phrase{condition::neighbors, "ranks can send to their neighbours",
            "ranks cannot send to their neighbours"},
+    phrase{condition::wraps, "the last ranks can send on to the first",
+           "the last ranks cannot send on to the first"},
 };
 constexpr bool one_for_each() {
   for (std::size_t i = 0; i < phrases.size(); ++i)

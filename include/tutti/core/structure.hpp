@@ -62,8 +62,9 @@ hops hops_of(const neighbours& of, bool wraps);
 neighbours split(const neighbours& chain, bool wraps, int color, int key);
 neighbours split_bin(const neighbours& chain, bool wraps, int bins, int bin);
 
-/// Collective over the members: a communicator of theirs. usage_error where `parent` is not that of the
-/// chain, or was freed, or the caller is in no group.
-core_handle over(core& parent, const neighbours& chain);
+/// Collective over the members: a communicator of theirs, whose members know whom these know. usage_error
+/// where `parent` is not their parent, or was freed, or the caller is in no group.
+core_handle over(core& parent, const neighbours& of, bool wraps);
+core_handle over(core& parent, const hops& of, bool wraps);
 
 }  // namespace tutti::detail

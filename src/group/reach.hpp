@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which ranks a member of a group can send to and receive from: what a group knows, and what an algorithm
+// needs. Distances are counted in ranks.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tutti {
+
+/// In the head of an algorithm: "neighbors around".
+enum class reach : std::uint8_t {
+  any_rank,
+  hops_around,       ///< 1, 2, 4 ... away on both sides, and from the last rank on to the first: a logring
+  hops,              ///< the same, but not beyond the ends: a logchain
+  neighbors_around,  ///< the next on both sides, and from the last on to the first: a ring
+  neighbors,         ///< the next on both sides, but not beyond the ends: a chain
+};
+
+constexpr bool goes_around(reach r) noexcept {
+  return r == reach::any_rank || r == reach::hops_around || r == reach::neighbors_around;
+}
+constexpr bool goes_in_hops(reach r) noexcept {
+  return r == reach::any_rank || r == reach::hops_around || r == reach::hops;
+}
+
+/// A group whose members know `known` can run what needs `needed`.
+constexpr bool covers(reach known, reach needed) noexcept {
+  return known == reach::any_rank ||
+         (needed != reach::any_rank && goes_around(known) >= goes_around(needed) &&
+          goes_in_hops(known) >= goes_in_hops(needed));
+}
+
+/// Rank `from` of `size` can send to rank `to`; every rank can to itself.
+constexpr bool reaches(reach r, int from, int to, int size) noexcept {
+  if (r == reach::any_rank || from == to) return true;
+  const unsigned up = static_cast<unsigned>(to > from ? to - from : from - to);
+  const auto near = [&](unsigned distance) {
+    return goes_in_hops(r) ? std::has_single_bit(distance) : distance == 1;
+  };
+  return near(up) || (goes_around(r) && near(static_cast<unsigned>(size) - up));
+}
+
+constexpr std::string_view name_of(reach r) noexcept {
+  constexpr std::string_view names[] = {"any rank", "hops around", "hops", "neighbors around", "neighbors"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+/// In words: whom a rank sends to.
+constexpr std::string_view description_of(reach r) noexcept {
+  constexpr std::string_view words[] = {"ranks at any distance",
+                                        "ranks 1, 2, 4 ... away, also from the last ones on to the first",
+                                        "ranks 1, 2, 4 ... away, not beyond the ends",
+                                        "the ranks beside them, also from the last on to the first",
+                                        "the ranks beside them, not beyond the ends"};
+  return words[static_cast<std::size_t>(r)];
+}
+
+}  // namespace tutti
