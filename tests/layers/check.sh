@@ -11,7 +11,7 @@ core        :
 compute     :
 group       :
 fabric      : compute group
-schedule    :
+schedule    : group
 patterns    :
 algorithms  : schedule patterns
 compose     : group schedule

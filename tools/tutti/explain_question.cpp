@@ -215,6 +215,28 @@ reach read_group(const question& q) {
   throw called_wrongly(fmt::format("--group is {}; say chain, ring, logchain or logring", q.group));
 }
 
+// What the engine registers: known of the machine, or said.
+void read_conditions(const question& q, const engine_entry& engine, int ranks, asked_call& asked) {
+  const auto known = engine.conditions;
+  const auto state = [&](std::string_view name, bool holds) {
+    std::erase(asked.holds, name);
+    if (holds) asked.holds.emplace_back(name);
+  };
+  if (std::any_of(known.begin(), known.end(),
+                  [](const engine_condition& k) { return k.name == "oversubscribed"; }))
+    state("oversubscribed", ranks > usable_cores());
+  if (!asked.mpi.empty()) state(asked.mpi == "mpich" ? "mpich" : "open_mpi", true);
+  for (const std::string& text : q.conditions) {
+    const std::string name = text.substr(0, text.find('='));
+    const std::string value = name.size() == text.size() ? "true" : text.substr(name.size() + 1);
+    if (std::none_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; }))
+      no_such("condition of this engine", name, names_in(known));
+    if (value != "true" && value != "false")
+      throw called_wrongly(fmt::format("--condition {}: say {}=true or {}=false", text, name, name));
+    state(name, value == "true");
+  }
+}
+
 }  // namespace
 
 asked_call read_question(const question& q) {
@@ -258,24 +280,7 @@ asked_call read_question(const question& q) {
   s.native = s.native && s.reaches == reach::any_rank;
   if (s.reaches == reach::any_rank) s.lie_on(asked.layout);
 
-  const auto known = engine.conditions;
-  const auto state = [&](std::string_view name, bool holds) {
-    std::erase(asked.holds, name);
-    if (holds) asked.holds.emplace_back(name);
-  };
-  if (std::any_of(known.begin(), known.end(),
-                  [](const engine_condition& k) { return k.name == "oversubscribed"; }))
-    state("oversubscribed", ranks > usable_cores());
-  if (!asked.mpi.empty()) state(asked.mpi == "mpich" ? "mpich" : "open_mpi", true);
-  for (const std::string& text : q.conditions) {
-    const std::string name = text.substr(0, text.find('='));
-    const std::string value = name.size() == text.size() ? "true" : text.substr(name.size() + 1);
-    if (std::none_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; }))
-      no_such("condition of this engine", name, names_in(known));
-    if (value != "true" && value != "false")
-      throw called_wrongly(fmt::format("--condition {}: say {}=true or {}=false", text, name, name));
-    state(name, value == "true");
-  }
+  read_conditions(q, engine, ranks, asked);
   return asked;
 }
 

@@ -34,7 +34,7 @@ class communicator;
 /// How many different texts there are, and the place of one's own among them in their order.
 struct numbered {
   int number;  ///< 0 .. count - 1
-  int count;
+  int count;   ///< how many different ones
 };
 }  // namespace tutti
 
