@@ -24,7 +24,10 @@ core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, t
       name_{2, where_->id()},
       topology_(std::move(shape)) {
   if (!shared_->by) shared_->by = std::make_shared<const selection>();
-  if (shared_->active.capacity() == 0) shared_->active.reserve(most_idle);
+  if (shared_->active.capacity() == 0) {
+    shared_->active.reserve(most_idle);
+    shared_->cores.reserve(rank_state::most_cores);
+  }
   open();
 }
 

@@ -25,9 +25,9 @@ void core::refuse_few(const char* operation) const {
 }
 
 core_handle core::made_locally(const group& members, group_name name) {
-  name = name.with(static_cast<std::uint64_t>(members.first_address()));  // parts of one split have one name
-  name = name.with(made_[name]++);
-  return core_handle(new core(shared_, members, name));
+  const std::uint64_t first = static_cast<std::uint32_t>(members.first_address());
+  name = name.with(first << 32 | made_[name]++);  // parts of one split have one name
+  return core_handle(new (*shared_) core(shared_, members, name));
 }
 
 core_handle core::range(int first, int last, int stride) {
@@ -47,9 +47,9 @@ core_handle core::range(int first, int last, int stride) {
   const int n = (last - first) / stride + 1, own = (rank() - first) / stride;
   if (own < 0 || own >= n || first + own * stride != rank())
     refuse("range", "first, last, stride", "leave this rank out", "make a group on its members only");
-  const auto number = [](int i) { return static_cast<std::uint64_t>(i); };
+  const auto number = [](int i) { return std::uint64_t{static_cast<std::uint32_t>(i)}; };
   return made_locally(members_.part(first, stride, n, own),
-                      name_.with(number(first)).with(number(n)).with(number(stride)));
+                      name_.with(number(first) << 32 | number(n)).with(number(stride)));
 }
 
 core_handle core::list(std::span<const int> ranks) {
@@ -157,7 +157,7 @@ core_handle core::of_members(const group& members, std::uint64_t number) {
   shared_->next_id = number + 1;
   // Groups of one number have no member in common; their first members tell them apart.
   const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(members.first_address()));
-  return core_handle(new core(shared_, members, name));
+  return core_handle(new (*shared_) core(shared_, members, name));
 }
 
 // The leaders exchange what their groups are; the ranks of both are then one group, of which the one whose
@@ -212,9 +212,9 @@ core_handle core::between_groups(core& local, int remote_leader) {
   const int place = local.rank() + (first ? 0 : theirs.size);
   const group both = group::of(std::move(all), place);
   const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(both.address(0)));
-  core_handle made(new core(shared_, both, name));
+  core_handle made(new (*shared_) core(shared_, both, name));
   made->topology_.first_group = first ? mine.size : theirs.size;
-  made->within_ = core_handle(new core(shared_, both, name.with(1)));
+  made->within_ = core_handle(new (*shared_) core(shared_, both, name.with(1)));
   return made;
 }
 

@@ -178,8 +178,25 @@ class refused_operation final : public pending {
   ~refused_operation() = default;
 };
 
+void* core::operator new(std::size_t bytes, rank_state& shared) {
+  if (shared.cores.empty()) return ::operator new(bytes);
+  void* const memory = shared.cores.back();
+  shared.cores.pop_back();
+  return memory;
+}
+void core::operator delete(void* memory, rank_state&) noexcept { ::operator delete(memory); }
+
+void core::operator delete(core* gone, std::destroying_delete_t) noexcept {
+  gone->end_mail();
+  const std::shared_ptr<rank_state> shared = std::move(gone->shared_);
+  gone->~core();
+  if (shared->cores.size() < shared->cores.capacity())
+    shared->cores.push_back(gone);
+  else
+    ::operator delete(gone);
+}
+
 core::~core() {
-  end_mail();
   for (const operation_under_way* one : idle_) delete one;
   for (const idle_memory& one : idle_memory_) ::operator delete(one.at);
 }

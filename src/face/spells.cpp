@@ -10,12 +10,13 @@
 
 namespace tutti::detail {
 
-core::spells& core::spells_of(const call& c) {
+core::spells* core::spells_of(const call& c, bool make) {
   std::uint64_t head[4];
   std::memcpy(head, static_cast<const void*>(&c), 24);
   std::memcpy(head + 3, &c.op.which, 8);
   for (const auto& one : spells_)
-    if (std::memcmp(one->head, head, sizeof head) == 0) return *one;
+    if (std::memcmp(one->head, head, sizeof head) == 0) return one.get();
+  if (!make) return nullptr;
   constexpr std::size_t most = 256;  // a program that changes its root with every call asks for many
   if (spells_.size() == most) {
     for (recent& r : recents()) r.by_count = nullptr;
@@ -49,7 +50,7 @@ core::spells& core::spells_of(const call& c) {
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   for (const std::uint64_t upto : cuts) made->all.push_back({upto});
   spells_.push_back(std::move(made));
-  return *spells_.back();
+  return spells_.back().get();
 }
 
 }  // namespace tutti::detail

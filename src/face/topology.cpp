@@ -47,7 +47,7 @@ core_handle core::duplicate() {
   if (shared_->set.check) compare_with_others(nullptr);
   be_open();
   if (!knows_all()) return of_members(members_, unused_number());
-  return core_handle(new core(shared_, door().open(members_, unused_number(), where_.get())));
+  return core_handle(new (*shared_) core(shared_, door().open(members_, unused_number(), where_.get())));
 }
 
 core_handle core::with(topology shape, const char* operation) {
@@ -72,8 +72,8 @@ core_handle core::with(topology shape, const char* operation) {
   }
   be_open();
   const auto open = [&] { return door().open(members_, unused_number(), where_.get()); };
-  core_handle made(new core(shared_, open(), std::move(shape)));
-  if (made->inter()) made->within_ = core_handle(new core(shared_, open()));
+  core_handle made(new (*shared_) core(shared_, open(), std::move(shape)));
+  if (made->inter()) made->within_ = core_handle(new (*shared_) core(shared_, open()));
   return made;
 }
 

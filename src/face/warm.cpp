@@ -51,8 +51,12 @@ void core::choose_way(recent& r, way how) noexcept {
 
 void core::remember(const call& c, prepared& p) {
   recent& r = recent_[static_cast<std::size_t>(c.what)];
-  std::memcpy(r.head, static_cast<const void*>(&c), 24);
-  std::memcpy(r.head + 3, &c.op.which, 8);
+  std::uint64_t head[4];
+  std::memcpy(head, static_cast<const void*>(&c), 24);
+  std::memcpy(head + 3, &c.op.which, 8);
+  // What other counts need is looked for when there is one: most communicators of short lives see none.
+  const bool counts_differ = r.found != nullptr && std::memcmp(r.head, head, sizeof head) == 0;
+  std::memcpy(r.head, head, sizeof head);
   r.count = c.count;
   r.pointers = pointers_of(c.input, c.output, c.op.combine);
   r.two = c.input != nullptr && c.output != nullptr && c.input != c.output;
@@ -67,7 +71,8 @@ void core::remember(const call& c, prepared& p) {
   r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
   r.by_count = nullptr;
   if (!r.steady || !shared_->by->trees || c.count == 0) return;
-  r.by_count = &spells_of(c);
+  r.by_count = spells_of(c, counts_differ);
+  if (r.by_count == nullptr) return;
   spell& one = r.by_count->at(c.count);
   one.found = &p;
   one.kernel = r.kernel;
