@@ -47,10 +47,9 @@ class core {
   /// Of members that make it without a message. What only calls need is made with the first of them.
   core(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name);
   ~core();
-  // In the memory of one that is gone, where there is any.
-  static void* operator new(std::size_t bytes, rank_state& shared);
+  static void* operator new(std::size_t bytes, rank_state& shared);  // where one was that is gone
   static void* operator new(std::size_t bytes) { return ::operator new(bytes); }
-  static void operator delete(void* memory, rank_state& shared) noexcept;
+  static void operator delete(void* memory, rank_state&) noexcept { ::operator delete(memory); }
   static void operator delete(core* gone, std::destroying_delete_t) noexcept;
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -282,8 +281,7 @@ class core {
   void run_ready(recent& r, const void* input, void* output);
   static void choose_way(recent& r, way how) noexcept;
   static bool take_spell(std::uint64_t count, recent& r) noexcept;
-  /// Null where there are none yet, and none are to be made.
-  spells* spells_of(const call& c, bool make);
+  spells* spells_of(const call& c, bool make);  // null where there are none, and none are to be made
   void run_first(const call& c);
   void run_traced(const call& c);
   void note_call(const call& c, const prepared& p, planned* program, bool nonblocking,

@@ -184,7 +184,6 @@ void* core::operator new(std::size_t bytes, rank_state& shared) {
   shared.cores.pop_back();
   return memory;
 }
-void core::operator delete(void* memory, rank_state&) noexcept { ::operator delete(memory); }
 
 void core::operator delete(core* gone, std::destroying_delete_t) noexcept {
   gone->end_mail();
