@@ -155,7 +155,7 @@ const pure_algorithm* best_pure(const situation& all) noexcept {
       return first_of({"pairwise", "recursive_doubling"});
     case collective::scan:
     case collective::exscan:
-      return first_of({"recursive_doubling"});
+      return first_of({"recursive_doubling", "linear"});
     case collective::neighbor_allgatherv:
     case collective::neighbor_alltoallv:
       return first_of({"scattered"});

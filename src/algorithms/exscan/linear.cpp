@@ -5,6 +5,7 @@
 // Along the ranks: what comes from the rank below is the result, and with the own operand behind it goes on.
 //
 // Source:       folklore
+// Reach:        neighbors
 // Rounds:       p - 1
 // Bytes:        p > 1 ? n : 0
 // Scratch:      p > 2 ? n : 0

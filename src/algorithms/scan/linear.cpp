@@ -5,6 +5,7 @@
 // Along the ranks: each puts what comes from the rank below in front of its operand and passes the result on.
 //
 // Source:       folklore
+// Reach:        neighbors
 // Rounds:       p - 1
 // Bytes:        p > 1 ? n : 0
 // Scratch:      0

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// alltoallv/along, alltoallw/along
+//
+// The blocks of a rank for all on one side of it set out together, in one dense message, those that go
+// farthest first. Each rank takes its own block, the last, out of what comes by and passes the others on,
+// both ways at once. The lengths of a message's blocks travel one step ahead of it.
+//
+// Source:       folklore
+// Reach:        neighbors
+// Rounds:       <= 3 * p
+// Bytes:        <= (b + word) * (ceil(p * p / 2) - 1)
+// Scratch:      p < 2 ? 0 : 2 * b * (p + 1) + 3 * word * (p + 1)
+// Good for:     ranks that know their neighbours only
+#include "algorithms/parts/passage.hpp"
+#include "algorithms/parts/row.hpp"
+
+namespace tutti::algorithms::alltoallv_along {
+
+namespace {
+
+struct writer {
+  const shape& s;
+  builder& b;
+
+  // In place an operand is divided as the result is.
+  place operand(index of) const {
+    return s.in_place ? block(buffer::output, of, table::out) : block(buffer::input, of, table::in);
+  }
+  static place result(index of) { return block(buffer::output, of, table::out); }
+
+  // Message 0: the blocks from that of rank `first` on, `n` of them.
+  void pack(const parts::passage& through, int first, int direction, int n) const {
+    const auto each = [&](auto&& body) {
+      if (n == 1)
+        body(index{first}, 0);
+      else
+        b.loop(n, [&] { body(at(first, direction), 1); });
+    };
+    const int told = through.words_of(0);
+    each([&](index of, int by) { b.measure(operand(of), word(at(told, by))); });
+    b.reserve(through.leaving(0));
+    each([&](index of, int by) { b.copy(operand(of), through.part(0, 0, by)); });
+  }
+};
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // how many are there
+  const writer w{s, b};
+  if (!s.in_place) b.copy(w.operand({r}), w.result({r}));
+  if (p == 1) return;
+  parts::passage rightwards(b, {.from = r - 1,
+                                .to = r + 1,
+                                .even = buffer::scratch0,
+                                .odd = buffer::scratch1,
+                                .first_word = 0,
+                                .comes = right + 1,
+                                .goes = right,
+                                .first = 0,
+                                .last = left,
+                                .told = right > 1 ? left : -1});
+  parts::passage leftwards(b, {.from = r + 1,
+                               .to = r - 1,
+                               .even = buffer::scratch2,
+                               .odd = buffer::scratch3,
+                               .first_word = 3 * (right + 1),
+                               .comes = left + 1,
+                               .goes = left,
+                               .first = 0,
+                               .last = right,
+                               .told = left > 1 ? right : -1});
+  b.words(3 * (p + 1));
+  if (right > 0) w.pack(rightwards, p - 1, -1, right);
+  if (left > 0) w.pack(leftwards, 0, 1, left);
+  b.round();
+  std::vector<int> marks = rightwards.marks();
+  for (const int mark : leftwards.marks()) marks.push_back(mark);
+  parts::in_stages(b, 2, marks, [&](int step, int by) {
+    // Message i from the left is that of rank r - i. At an end nothing goes on, and what comes is one block.
+    const place of_left = w.result(at(r - step, -by)), of_right = w.result(at(r + step, by));
+    if (right > 0) rightwards.transfer(step);
+    if (left > 0) leftwards.transfer(step);
+    if (right == 0 && rightwards.comes(step)) b.recv(r - 1, of_left);
+    if (left == 0 && leftwards.comes(step)) b.recv(r + 1, of_right);
+    if (right > 0 && rightwards.comes(step)) b.copy(rightwards.staying(step), of_left);
+    if (left > 0 && leftwards.comes(step)) b.copy(leftwards.staying(step), of_right);
+    if (right > 0) rightwards.make_room(step);
+    if (left > 0) leftwards.make_room(step);
+  });
+}
+
+}  // namespace tutti::algorithms::alltoallv_along

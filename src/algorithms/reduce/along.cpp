@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce/along
+//
+// Partial results go from both ends of the ranks to the root, in segments: while one segment comes in and is
+// added, the one before goes on. What comes from the left stands left of the own operand, what comes from the
+// right stands right of it, so operands stay in order. The root adds a segment of the shorter side while the
+// longer side's segment before it is under way.
+//
+// Source:       folklore; pipelined chain
+// Reach:        neighbors
+// Parameters:   segment = 65536 in 1..1073741824: bytes of one message
+// Rounds:       <= p < 2 ? 0 : min(root, p - 1 - root) == 0 ? segments + p - 2 :
+//                 2 * segments - 2 + max(max(root, p - 1 - root), min(root, p - 1 - root) + 1)
+// Bytes:        p < 2 ? 0 : n
+// Scratch:      p < 3 ? 0 : n
+// Good for:     ranks that know their neighbours only, operators that do not commute included
+#include "algorithms/parts/row.hpp"
+
+namespace tutti::algorithms::reduce_along {
+
+namespace {
+
+void collect(const shape& s, builder& b) {
+  const std::vector<parts::row> rows = parts::rows_of(s);
+  const int sides = static_cast<int>(rows.size());
+  b.loop({sides - 1, 1}, [&] {
+    // The shorter side first.
+    for (int i = 0; i < sides; ++i) {
+      const parts::row& one = rows[static_cast<std::size_t>(sides - 1 - i)];
+      const auto part = [&](buffer which) { return segment(whole(which), at(-i, 1)); };
+      b.recv_reduce(one.nearest(), one.direction < 0, part(i == 0 ? buffer::input : buffer::output),
+                    part(buffer::output));
+    }
+  });
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (s.size == 1) {
+    if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
+    return;
+  }
+  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  if (s.rank == s.root) return collect(s, b);
+  const auto [nearer, farther, behind] = parts::standing_of(s);
+  const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };
+  if (behind == 0) {
+    b.loop({0, 1}, [&] { b.send(nearer, part(buffer::input, 0)); });
+    return;
+  }
+  b.scratch(buffer::scratch0, 1);
+  b.loop({1, 1}, [&] {
+    b.recv_reduce(farther, farther < s.rank, part(buffer::input, 0), part(buffer::scratch0, 0));
+    b.send(nearer, part(buffer::scratch0, -1));
+  });
+}
+
+}  // namespace tutti::algorithms::reduce_along

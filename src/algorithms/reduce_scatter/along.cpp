@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_scatter/along, reduce_scatter_block/along
+//
+// Of every block two partial results travel towards the rank that wants it, one from each end of the ranks,
+// and each rank on the way adds its operand: what comes from the left, the own operand and what comes from
+// the right are the result, in order. Blocks that go farthest start first, so that at every rank the last
+// message from either side is its own block. Of each side's two blocks of scratch one is sent while the other
+// is filled.
+//
+// Source:       folklore
+// Reach:        neighbors
+// Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
+// Bytes:        n * (p - 1) / p
+// Scratch:      p < 3 ? b * (p - 1) * in_place : 4 * b
+// Good for:     ranks that know their neighbours only, operators that do not commute included
+#include "algorithms/parts/row.hpp"
+
+namespace tutti::algorithms::reduce_scatter_along {
+
+namespace {
+
+struct writer {
+  const shape& s;
+  builder& b;
+  int p, r;
+  table how;
+
+  place operand(index of) const { return block(buffer::input, of, how); }
+  // Where a partial result stands that came in such a step.
+  place partial(bool from_left, int step, index of) {
+    constexpr buffer turns[2][2] = {{buffer::scratch2, buffer::scratch3},
+                                    {buffer::scratch0, buffer::scratch1}};
+    const buffer which = turns[from_left ? 1 : 0][step % 2];
+    b.scratch(which, 1, how);
+    return packed(block(which, of, how));
+  }
+
+  // Steps are those of all ranks. From the left come blocks p - 1 ... r, beginning in step r - 1, from the
+  // right blocks 0 ... r, beginning in step p - 2 - r; in step p - 2 both end with the own one.
+  void pass_on(int step, int by) {
+    if (r + 1 < p && step >= r) {
+      const index of = at(p - 1 + r - step, -by);
+      b.send(r + 1, r == 0 ? operand(of) : partial(true, step - 1, of));
+    }
+    if (r > 0 && step >= p - 1 - r) {
+      const index of = at(step - (p - 1 - r), by);
+      b.send(r - 1, r == p - 1 ? operand(of) : partial(false, step - 1, of));
+    }
+  }
+  void take_in(int step, int by) {
+    if (r > 0 && step >= r - 1) {
+      const index of = at(p - 2 + r - step, -by);
+      b.recv_reduce_left({r - 1}, operand(of), partial(true, step, of));
+    }
+    if (r + 1 < p && step >= p - 2 - r) {
+      const index of = at(step - (p - 2 - r), by);
+      b.recv_reduce_right({r + 1}, operand(of), partial(false, step, of));
+    }
+  }
+  // In place the output may lie on what is being sent; rank 0's is its own operand.
+  void end(int step) {
+    const place own = operand({r}), result = whole(buffer::output);
+    if (r == 0) {
+      b.recv_reduce_right({1}, own, result);
+    } else if (r + 1 < p) {
+      b.recv_reduce_left({r - 1}, own, partial(true, step, {r}));
+      b.recv(r + 1, partial(false, step, {r}));
+      b.reduce(partial(true, step, {r}), partial(false, step, {r}), result);
+    } else if (s.in_place) {
+      b.recv_reduce_left({r - 1}, own, partial(true, step, {r}));
+      b.copy(partial(true, step, {r}), result);
+    } else {
+      b.recv_reduce_left({r - 1}, own, result);
+    }
+  }
+};
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank, last = p - 2;
+  writer w{s, b, p, r, operand_table(s)};
+  if (p == 1) {
+    if (!s.in_place) b.copy(w.operand({0}), whole(buffer::output));
+    return;
+  }
+  const auto mark = [&](int step) { return std::clamp(step, 0, last); };
+  parts::in_stages(b, 2, {mark(r - 1), mark(r), mark(p - 2 - r), mark(p - 1 - r), last},
+                   [&](int step, int by) {
+                     w.pass_on(step, by);
+                     w.take_in(step, by);
+                   });
+  w.pass_on(last, 0);
+  w.end(last);
+}
+
+}  // namespace tutti::algorithms::reduce_scatter_along

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scatter/along
+//
+// The root sends the blocks of each side to the rank beside it, those that go farthest first. Every rank
+// passes on what comes, and keeps the last. While one block goes on the next one comes in, so two of them
+// have room in scratch.
+//
+// Source:       folklore
+// Reach:        neighbors
+// Rounds:       p - 1
+// Bytes:        b * (p - 1)
+// Scratch:      p < 3 ? 0 : 2 * b
+// Good for:     ranks that know their neighbours only
+#include "algorithms/parts/row.hpp"
+
+namespace tutti::algorithms::scatter_along {
+
+namespace {
+
+void give(const shape& s, builder& b) {
+  const std::vector<parts::row> rows = parts::rows_of(s);
+  std::vector<int> marks{0};
+  for (const parts::row& one : rows) marks.push_back(one.length);
+  parts::in_stages(b, 1, marks, [&](int step, int by) {
+    for (const parts::row& one : rows)
+      if (step < one.length)
+        b.send(one.nearest(), block(buffer::input, one.at_distance(one.length - step, -by)));
+  });
+  if (!s.in_place) b.copy(block(buffer::input, s.root), whole(buffer::output));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (s.rank == s.root) return give(s, b);
+  const parts::standing here = parts::standing_of(s);
+  b.scratch(buffer::scratch0, std::min(here.behind, 2));
+  const auto aside = [](int step, int by) { return block(buffer::scratch0, at(step, by, 2)); };
+  parts::in_stages(b, 1, {0, 1, here.behind, here.behind + 1}, [&](int step, int by) {
+    if (step > 0) b.send(here.farther, aside(step - 1, by));
+    b.recv(here.nearer, step < here.behind ? aside(step, by) : whole(buffer::output));
+  });
+}
+
+}  // namespace tutti::algorithms::scatter_along

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scatterv/along
+//
+// The root sends the blocks of each side to the rank beside it, those that go farthest first. Every rank
+// passes on what comes, and keeps the last. A rank knows the length of its own block only, so the lengths of
+// those that go on travel one step ahead of them.
+//
+// Source:       folklore
+// Reach:        neighbors
+// Rounds:       <= p < 3 ? p - 1 : 2 * p - 3
+// Bytes:        <= (b + word) * (p - 1)
+// Scratch:      p < 3 ? 0 : 2 * b + 3 * word
+// Good for:     ranks that know their neighbours only
+#include "algorithms/parts/passage.hpp"
+#include "algorithms/parts/row.hpp"
+
+namespace tutti::algorithms::scatterv_along {
+
+namespace {
+
+// Message i of a side is the block of the i-th rank from its end on.
+void give(const shape& s, builder& b) {
+  const std::vector<parts::row> rows = parts::rows_of(s);
+  b.words(static_cast<int>(rows.size()));
+  std::vector<int> marks{0, 1};
+  for (const parts::row& one : rows) {
+    marks.push_back(one.length - 1);
+    marks.push_back(one.length);
+    marks.push_back(one.length + 1);
+  }
+  const auto message = [](const parts::row& to, int i, int by) {
+    return block(buffer::input, to.at_distance(to.length + 1 - i, -by), table::in);
+  };
+  parts::in_stages(b, 1, marks, [&](int step, int by) {
+    const auto each = [&](auto&& body) {
+      for (std::size_t i = 0; i < rows.size(); ++i) body(rows[i], word(static_cast<int>(i)));
+    };
+    each([&](const parts::row& to, place length) {
+      if (step + 1 < to.length) b.measure(message(to, step + 1, by), length);
+    });
+    each([&](const parts::row& to, place length) {
+      if (step + 1 < to.length) b.send(to.nearest(), length);
+      if (step >= 1 && step <= to.length) b.send(to.nearest(), message(to, step, by));
+    });
+  });
+  if (!s.in_place) b.copy(block(buffer::input, s.root, table::in), whole(buffer::output));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  if (s.rank == s.root) return give(s, b);
+  const parts::standing here = parts::standing_of(s);
+  const int last = here.behind;
+  if (last > 0) b.words(3);
+  parts::passage through(b, {.from = here.nearer,
+                             .to = here.farther,
+                             .even = buffer::scratch0,
+                             .odd = buffer::scratch1,
+                             .first_word = 0,
+                             .comes = 1,
+                             .goes = 1,
+                             .first = 1,
+                             .last = last,
+                             .told = last - 1});
+  parts::in_stages(b, 2, through.marks(), [&](int step, int) {
+    through.transfer(step);
+    if (step == last + 1) b.recv(here.nearer, whole(buffer::output));
+    through.make_room(step);
+  });
+}
+
+}  // namespace tutti::algorithms::scatterv_along
