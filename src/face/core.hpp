@@ -48,11 +48,11 @@ class core {
   core(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name);
   ~core();
   static void* operator new(std::size_t bytes, rank_state& shared);  // where one was that is gone
-  static void* operator new(std::size_t bytes) { return ::operator new(bytes); }
-  static void operator delete(void* memory, rank_state&) noexcept { ::operator delete(memory); }
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* memory, rank_state& shared) noexcept;
+  static void operator delete(void* memory) noexcept;
   static void operator delete(core* gone, std::destroying_delete_t) noexcept;
   core(const core&) = delete;
-  core& operator=(const core&) = delete;
 
   int rank() const noexcept { return members_.rank(); }
   int size() const noexcept { return members_.size(); }

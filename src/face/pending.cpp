@@ -185,6 +185,10 @@ void* core::operator new(std::size_t bytes, rank_state& shared) {
   return memory;
 }
 
+void* core::operator new(std::size_t bytes) { return ::operator new(bytes); }
+void core::operator delete(void* memory, rank_state&) noexcept { ::operator delete(memory); }
+void core::operator delete(void* memory) noexcept { ::operator delete(memory); }
+
 void core::operator delete(core* gone, std::destroying_delete_t) noexcept {
   gone->end_mail();
   const std::shared_ptr<rank_state> shared = std::move(gone->shared_);
