@@ -29,7 +29,9 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-bool matters(const std::string& name) { return name.starts_with("TUTTI_") || name.ends_with("SAN_OPTIONS"); }
+bool matters(const std::string& name) {
+  return name.starts_with("TUTTI_") || name == "GROUP_OF_TESTS" || name.ends_with("SAN_OPTIONS");
+}
 
 }  // namespace
 

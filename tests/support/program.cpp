@@ -34,7 +34,7 @@ int run_program(int argc, char** argv, const std::function<void(tutti::communica
   return tutti::run(argc, argv, [&](tutti::communicator& world) {
     try {
       cases all;
-      if (const auto kind = variable("TUTTI_TEST_GROUP")) {
+      if (const auto kind = variable("GROUP_OF_TESTS")) {
         tutti::communicator few = of_kind(world, *kind);
         body(few, all);
       } else {

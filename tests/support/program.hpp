@@ -11,7 +11,7 @@
 
 namespace tests {
 
-/// With TUTTI_TEST_GROUP set to a kind of group, `world` is a communicator over one of all ranks.
+/// With GROUP_OF_TESTS set to a kind of group, `world` is a communicator over one of all ranks.
 int run_program(int argc, char** argv, const std::function<void(tutti::communicator&, cases&)>& body);
 
 /// Prints both lines to standard error, in one piece. `e`: what the rank threw.
