@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// bcast/hops
+//
+// The ranks are cut into two halves, and the root sends the vector to a rank of the other half that is a
+// power of two away; then each of the two serves its half in the same way. Nothing goes around the ends.
+//
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Reach:        hops
+// Rounds:       ceil_log(2, p)
+// Bytes:        <= n * ceil_log(2, p)
+// Scratch:      0
+// Good for:     short vectors, and ranks that know those 2^d away only
+#include "patterns/hop_tree.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::bcast_hops {
+
+void write(const shape& s, builder& b) {
+  const patterns::hop_tree tree(s.rank, s.root, s.size);
+  const bool is_root = tree.parent < 0;
+  if (!is_root) b.recv(tree.parent, whole(buffer::output));
+  b.round();
+  for (const auto& child : tree.children) b.send(child.rank, whole(is_root ? buffer::input : buffer::output));
+}
+
+}  // namespace tutti::algorithms::bcast_hops

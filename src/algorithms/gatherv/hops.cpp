@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// gatherv/hops
+//
+// The ranks are cut into two halves, each of which is gathered in the same way: one by the root, the other by
+// a rank a power of two away from it, which then sends its half as one dense message. Only the root knows how
+// long the blocks are, so their lengths travel up before them; while a rank receives blocks, its own lengths
+// are already on their way. Nothing goes around the ends.
+//
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Reach:        hops
+// Rounds:       <= p == 1 ? 0 : 2 * ceil_log(2, p) - 1
+// Bytes:        <= (b + word) * ceil(p / 2)
+// Scratch:      (b + word) * p
+// Good for:     small blocks, and ranks that know those 2^d away only
+#include "patterns/hop_tree.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::gatherv_hops {
+
+namespace {
+
+using patterns::hop_tree;
+
+void collect(const shape& s, builder& b, const hop_tree& tree) {
+  const int first = tree.ranks.low, mine = tree.ranks.size();
+  // Word i: the length of the block of rank first + i.
+  b.words(mine);
+  tree.for_each_child_up([&](const hop_tree::child& child) {
+    b.recv(child.rank, words(child.ranks.low - first, child.ranks.size()));
+  });
+  b.measure(whole(buffer::input), word(s.rank - first));
+  if (mine > 1) b.reserve(held(buffer::scratch0, 0, mine));
+  if (tree.parent != s.root) b.send(tree.parent, words(0, mine));
+  if (mine == 1) {
+    b.send(tree.parent, whole(buffer::input));
+    return;
+  }
+  tree.for_each_child_up([&](const hop_tree::child& child) {
+    b.recv(child.rank, held(buffer::scratch0, child.ranks.low - first, child.ranks.size()));
+  });
+  b.copy(whole(buffer::input), held(buffer::scratch0, s.rank - first));
+  b.send(tree.parent, held(buffer::scratch0, 0, mine));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  const int p = s.size;
+  const hop_tree tree(s.rank, s.root, p);
+  if (tree.parent >= 0) {
+    collect(s, b, tree);
+    return;
+  }
+  // What comes of several ranks passes through scratch: of those around the root, who send their own block
+  // alone, nothing does.
+  const patterns::row alone = tree.alone(s.rank);
+  const auto result = [](index i) { return block(buffer::output, i, table::out); };
+  const auto each_of_several = [&](auto&& body) {
+    for (const patterns::row& side : {patterns::row{0, alone.low}, patterns::row{alone.high, p}})
+      b.loop(side.size(), [&] { body(at(side.low, 1)); });
+  };
+  if (alone.size() < p) {
+    // Word i: the length of the block of rank i, 0 of those around the root.
+    b.words(p);
+    each_of_several([&](index i) { b.measure(result(i), word(i)); });
+    b.reserve(held(buffer::scratch0, 0, p));
+  }
+  tree.for_each_child_up([&](const hop_tree::child& child) {
+    const int n = child.ranks.size();
+    b.recv(child.rank, n == 1 ? result(index{child.rank}) : held(buffer::scratch0, child.ranks.low, n));
+  });
+  if (!s.in_place) b.copy(whole(buffer::input), result(index{s.rank}));
+  each_of_several([&](index i) { b.copy(held(buffer::scratch0, i), result(i)); });
+}
+
+}  // namespace tutti::algorithms::gatherv_hops

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// scatterv/hops
+//
+// The ranks are cut into two halves, and the root sends the blocks of the other half as one dense message to
+// a rank of it that is a power of two away; then each of the two serves its half in the same way. Only the
+// root knows how long the blocks are, so their lengths travel down before them, to those that have others to
+// serve; while a rank receives blocks, it passes the lengths on. Nothing goes around the ends.
+//
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Reach:        hops
+// Rounds:       <= p == 1 ? 0 : 2 * ceil_log(2, p) - 1
+// Bytes:        <= (b + word) * (p - 1)
+// Scratch:      (b + word) * p
+// Good for:     small blocks, and ranks that know those 2^d away only
+#include "patterns/hop_tree.hpp"
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::scatterv_hops {
+
+namespace {
+
+using patterns::hop_tree;
+
+// Lengths from word `first` on, one for each rank from there; of a child, where it has more than one.
+void send_lengths(builder& b, const hop_tree& tree, int first) {
+  for (const auto& child : tree.children)
+    if (child.ranks.size() > 1) b.send(child.rank, words(child.ranks.low - first, child.ranks.size()));
+}
+
+void pass_on(const shape& s, builder& b, const hop_tree& tree) {
+  const int first = tree.ranks.low, mine = tree.ranks.size();
+  if (mine == 1) {
+    b.recv(tree.parent, whole(buffer::output));
+    return;
+  }
+  // Word i: the length of the block of rank first + i.
+  b.words(mine);
+  b.recv(tree.parent, words(0, mine));
+  b.reserve(held(buffer::scratch0, 0, mine));
+  b.recv(tree.parent, held(buffer::scratch0, 0, mine));
+  send_lengths(b, tree, first);
+  b.round();
+  for (const auto& child : tree.children)
+    b.send(child.rank, held(buffer::scratch0, child.ranks.low - first, child.ranks.size()));
+  b.copy(held(buffer::scratch0, s.rank - first), whole(buffer::output));
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  const int p = s.size;
+  const hop_tree tree(s.rank, s.root, p);
+  if (tree.parent >= 0) {
+    pass_on(s, b, tree);
+    return;
+  }
+  // What goes to several ranks passes through scratch: to those around the root, who get their own block
+  // alone, nothing does.
+  const patterns::row alone = tree.alone(s.rank);
+  const auto given = [](index i) { return block(buffer::input, i, table::in); };
+  const auto each_of_several = [&](auto&& body) {
+    for (const patterns::row& side : {patterns::row{0, alone.low}, patterns::row{alone.high, p}})
+      b.loop(side.size(), [&] { body(at(side.low, 1)); });
+  };
+  if (alone.size() < p) {
+    // Word i: the length of the block of rank i, 0 of those around the root.
+    b.words(p);
+    each_of_several([&](index i) { b.measure(given(i), word(i)); });
+    b.reserve(held(buffer::scratch0, 0, p));
+    b.round();
+    each_of_several([&](index i) { b.copy(given(i), held(buffer::scratch0, i)); });
+  }
+  for (const auto& child : tree.children) {
+    const int n = child.ranks.size();
+    if (n > 1) b.send(child.rank, words(child.ranks.low, n));
+    b.send(child.rank, n == 1 ? given(index{child.rank}) : held(buffer::scratch0, child.ranks.low, n));
+  }
+  if (!s.in_place) b.copy(given(index{s.rank}), whole(buffer::output));
+}
+
+}  // namespace tutti::algorithms::scatterv_hops
