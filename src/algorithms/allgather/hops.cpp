@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// allgather/hops, allgatherv/hops
+//
+// Each rank knows the blocks of the ranks less than D away from it, on both sides. It sends those of the D
+// ranks up to itself to the rank D above, and those of the D ranks from itself on to the rank D below, and so
+// learns those less than 2 D away. Nothing goes around the ends. Blocks of the vector form travel densely and
+// are brought to where the caller wants them at the end; others stand there all the time.
+//
+// Source:       LWGRP's allgather over a logchain for the hops; Bruck et al. 1997 in both directions
+// Reach:        hops
+// Rounds:       p == 1 ? 0 : 2 * ceil_log(2, p) - 1
+// Bytes:        <= 2 * (n - b)
+// Scratch:      p > 1 ? n + p * word : 0
+// Good for:     small blocks, and ranks that know those 2^d away only
+#include <algorithm>
+
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::allgather_hops {
+
+namespace {
+
+// Blocks of ranks low .. high - 1 where they stand on their way.
+place known(const shape& s, int low, int high) {
+  return s.what == collective::allgather ? blocks(buffer::output, low, high - low)
+                                         : held(buffer::scratch0, low, high - low);
+}
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  const int p = s.size, r = s.rank;
+  const bool dense = s.what == collective::allgatherv && p > 1;
+  const auto result = [&](index i) { return block(buffer::output, i, result_table(s)); };
+  if (!s.in_place) b.copy(whole(buffer::input), result(index{r}));
+  if (dense) {
+    // Word i: the length of the block of rank i.
+    b.words(p);
+    b.loop(p, [&] { b.measure(result(at(0, 1)), word(at(0, 1))); });
+    b.reserve(held(buffer::scratch0, 0, p));
+    b.copy(result(index{r}), known(s, r, r + 1));
+  }
+  b.round();
+  for (long long distance = 1; distance < p; distance *= 2) {
+    const int d = static_cast<int>(distance);
+    if (r + d < p) b.send(r + d, known(s, std::max(0, r - d + 1), r + 1));
+    if (r - d >= 0) b.send(r - d, known(s, r, std::min(r + d, p)));
+    if (r - d >= 0) b.recv(r - d, known(s, std::max(0, r - d - d + 1), r - d + 1));
+    if (r + d < p) b.recv(r + d, known(s, r + d, d > p - r - d ? p : r + d + d));
+    b.round();
+  }
+  if (!dense) return;
+  for (const auto [low, high] : {std::pair{0, r}, std::pair{r + 1, p}})
+    b.loop(high - low, [&] { b.copy(held(buffer::scratch0, at(low, 1)), result(at(low, 1))); });
+}
+
+}  // namespace tutti::algorithms::allgather_hops

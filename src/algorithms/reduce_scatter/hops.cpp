@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_scatter/hops, reduce_scatter_block/hops
+//
+// Each block is added up along a binomial tree on either side of the rank that wants it, the nearest hops
+// first and never around the ends; there what came from below, the own operand and what came from above are
+// combined. So operands stay in rank order. In round d a rank has partial results of 2^d ranks for the blocks
+// of those ranks below that are multiples of 2^d away. It sends those of the odd multiples to the rank 2^d
+// below, and adds what comes from the rank 2^d above to the others; before, it moves odd ones together and
+// even ones together, so that a message is one stretch. Likewise for the blocks of the ranks above.
+//
+// Source:       Jeaugey 2025 (PAT) for trees that share messages; on both sides, in order: this project
+// Reach:        hops
+// Rounds:       p == 1 ? 0 : 2 * ceil_log(2, p) - 1
+// Bytes:        n * (p - 1) / p
+// Scratch:      <= p == 1 ? 0 : b * (3 * (p + 1) / 2 + 1)
+// Good for:     short vectors, operators that do not commute, and ranks that know those 2^d away only
+#include "schedule/algorithm.hpp"
+
+namespace tutti::algorithms::reduce_scatter_hops {
+
+namespace {
+
+// The blocks of one side: slot u of n is that of the rank u * distance away. Two buffers take turns.
+class side {
+ public:
+  /// step -1: the blocks of the ranks below, which travel down; 1: of those above.
+  side(const shape& s, builder& b, int step)
+      : b_(b),
+        how_(operand_table(s)),
+        step_(step),
+        rank_(s.rank),
+        size_(s.size),
+        n_(step < 0 ? s.rank + 1 : s.size - s.rank),
+        lacks_own_(step > 0 && s.rank > 0) {}
+
+  /// Words that it takes, from number `first` on.
+  int place_words(int first) {
+    words_at_ = first;
+    most_ = n_;
+    return 2 * most_;
+  }
+
+  /// Even slots go to the front of the other buffer, odd ones behind them.
+  void part(int distance) {
+    if (n_ == 1 && distance > 1) return;
+    const int even = (n_ + 1) / 2, odd = n_ / 2;
+    const side before = *this;
+    turn_ = 1 - turn_;
+    if (of_words()) {
+      measure(0, even, 0, 2 * distance);
+      measure(even, odd, distance, 2 * distance);
+    }
+    if (distance == 1) take_memory(even);
+    const bool moved = distance > 1;
+    const auto slot = [&](int u) { return moved ? before.slots(at(u, 2), 1) : operand(u, 2 * distance); };
+    // The own operand is taken in on the other side.
+    const int skipped = lacks_own_ && !moved ? 1 : 0;
+    b_.loop(even - skipped, [&] { b_.copy(slot(2 * skipped), slots(at(skipped, 1), 1)); });
+    b_.loop(odd, [&] { b_.copy(slot(1), slots(at(even, 1), 1)); });
+  }
+
+  void exchange(int distance) {
+    const int to = rank_ + step_ * distance, from = rank_ - step_ * distance;
+    kept_ = (n_ + 1) / 2;
+    if (n_ > 1) b_.send(to, slots(index{kept_}, n_ - kept_));
+    comes_ = from >= 0 && from < size_;
+    if (comes_) b_.recv(from, came(0, kept_));
+  }
+
+  void add(int distance) {
+    n_ = kept_;
+    if (!comes_) return;
+    const int first = lacks_own_ && distance == 1 ? 1 : 0, n = n_ - first;
+    if (first == 1) b_.copy(came(0, 1), slots(index{0}, 1));
+    if (n == 0) return;
+    const place mine = slots(index{first}, n), theirs = came(first, n);
+    b_.reduce(step_ < 0 ? mine : theirs, step_ < 0 ? theirs : mine, mine);
+  }
+
+  /// The own block.
+  place own() const { return slots(index{0}, 1); }
+
+ private:
+  bool of_words() const { return how_ != table::uniform; }
+  buffer memory(int turn) const {
+    if (step_ < 0) return turn == 0 ? buffer::scratch0 : buffer::scratch1;
+    return turn == 0 ? buffer::scratch2 : buffer::scratch3;
+  }
+  int first_word() const { return words_at_ + turn_ * most_; }
+  place stretch(buffer where, index first, int n) const {
+    if (!of_words()) return blocks(where, first, n);
+    return held(where, plus(first, first_word()), n, first_word());
+  }
+  place slots(index first, int n) const { return stretch(memory(turn_), first, n); }
+  /// What comes stands where slots were before, in the order of those that it is added to.
+  place came(int first, int n) const { return stretch(memory(1 - turn_), index{first}, n); }
+  /// The operands of the blocks of the ranks `away`, away + by, ... from here.
+  place operand(int away, int by) const {
+    return block(buffer::input, at(rank_ + step_ * away, step_ * by), how_);
+  }
+  void measure(int slot, int n, int away, int by) {
+    b_.loop(n, [&] { b_.measure(operand(away, by), word(at(first_word() + slot, 1))); });
+  }
+  /// In the first round one buffer has all slots, and never has more, the other one the even ones.
+  void take_memory(int even) {
+    if (of_words()) {
+      b_.reserve(slots(index{0}, n_));
+      b_.reserve(came(0, even));
+    } else {
+      b_.scratch(memory(turn_), n_);
+      b_.scratch(memory(1 - turn_), even);
+    }
+  }
+
+  builder& b_;
+  table how_;
+  int step_, rank_, size_;
+  int n_;
+  bool lacks_own_;
+  int words_at_ = 0, most_ = 0;
+  int turn_ = 0, kept_ = 1;
+  bool comes_ = false;
+};
+
+}  // namespace
+
+void write(const shape& s, builder& b) {
+  const int p = s.size;
+  if (p == 1) {
+    if (!s.in_place) b.copy(block(buffer::input, 0, operand_table(s)), whole(buffer::output));
+    return;
+  }
+  side below(s, b, -1), above(s, b, 1);
+  const int words = below.place_words(0);
+  const int all = words + above.place_words(words);
+  if (operand_table(s) != table::uniform) b.words(all);
+  for (long long distance = 1; distance < p; distance *= 2) {
+    const int d = static_cast<int>(distance);
+    below.part(d);
+    above.part(d);
+    below.exchange(d);
+    above.exchange(d);
+    below.add(d);
+    above.add(d);
+    b.round();
+  }
+  // The blocks of the ranks below have gathered what is above, and those of the ranks above what is below.
+  if (s.rank == 0)
+    b.copy(below.own(), whole(buffer::output));
+  else
+    b.reduce(above.own(), below.own(), whole(buffer::output));
+}
+
+}  // namespace tutti::algorithms::reduce_scatter_hops
