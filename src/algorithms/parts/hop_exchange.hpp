@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Alltoall by hops of 2^d that never go around the ends. A block for a rank above travels up by the bits of
+// its distance, the lowest first, one for a rank below travels down likewise, and all blocks with the same
+// bit travel in one message. Slot v of a rank holds the block under way whose whole distance is v: it came
+// from v mod 2^d ranks behind and has the rest before it, neither of which leads beyond an end; so the slots
+// of a message are runs of the same length, equally far apart.
+//
+// Blocks of different lengths stand in rooms as wide as the longest of all ranks, which they find out first;
+// their messages are dense, and others with their lengths go before them.
+#pragma once
+
+#include <algorithm>
+
+#include "schedule/builder.hpp"
+
+namespace tutti::parts {
+
+/// Of blocks of different lengths. Word i is how long the slot in room i is, as table::spaced has it.
+struct hop_words {
+  int width;   ///< of a room, and three words from here
+  int giving;  ///< lengths of the slots that leave
+  int taking;  ///< and of those that come
+};
+
+/// The blocks that travel one way.
+class hop_stream {
+ public:
+  /// Where its messages begin in scratch0 and scratch1, in slots.
+  struct offsets {
+    int sent = 0, received = 0;
+  };
+
+  /// step 1: upwards, -1: downwards. Its rooms are p - 1 blocks of scratch2. Without words, blocks have one
+  /// length.
+  hop_stream(const shape& s, builder& b, int step, const hop_words* words)
+      : b_(b),
+        words_(words),
+        step_(step),
+        rank_(s.rank),
+        behind_(step > 0 ? s.rank : s.size - 1 - s.rank),
+        ahead_(s.size - 1 - behind_),
+        rooms_(step > 0 ? -1 : s.size - 2) {}
+
+  int slots_sent(int d) const { return runs_sent(d) * std::min(behind_ + 1, d); }
+  int slots_received(int d) const { return runs_received(d) * length_received(d); }
+
+  /// The rank's own blocks. operand(index) is the one for a rank.
+  template <class Operand>
+  void load(Operand&& operand) {
+    b_.loop(ahead_, [&] {
+      const place own = operand(at(rank_ + step_, step_));
+      if (words_ != nullptr) b_.measure(own, word(at(rooms_ + 1, 1)));
+      b_.copy(own, room(at(rooms_ + 1, 1), 1));
+    });
+  }
+
+  void pack_lengths(int d, offsets o) {
+    const int length = std::min(behind_ + 1, d);
+    b_.loop(runs_sent(d), [&] {
+      b_.copy(blocks(buffer::words, at(rooms_ + d, 2 * d), length),
+              blocks(buffer::words, at(words_->giving + o.sent, length), length));
+    });
+  }
+  void exchange_lengths(int d, offsets o) {
+    exchange(d, words(words_->giving + o.sent, slots_sent(d)),
+             words(words_->taking + o.received, slots_received(d)));
+  }
+  void pack(int d, offsets o) {
+    const int length = std::min(behind_ + 1, d);
+    each_run(runs_sent(d), length, [&](auto&& nth, int n) {
+      b_.copy(room(nth(rooms_ + d, 2 * d), n), leaving(nth(o.sent, length), n));
+    });
+  }
+  void exchange(int d, offsets o) {
+    exchange(d, leaving(index{o.sent}, slots_sent(d)), coming(index{o.received}, slots_received(d)));
+  }
+  /// The first run has arrived. result(index) is where the block of a rank belongs.
+  template <class Result>
+  void unpack(int d, offsets o, Result&& result) {
+    const int length = length_received(d), others = runs_received(d) - 1;
+    if (length == 0) return;
+    b_.loop(length, [&] { b_.copy(coming(at(o.received, 1), 1), result(at(rank_ - step_ * d, -step_))); });
+    if (others == 0) return;
+    const int first = o.received + length, target = rooms_ + 3 * d;
+    if (words_ != nullptr)
+      b_.loop(others, [&] {
+        b_.copy(blocks(buffer::words, at(words_->taking + first, length), length),
+                blocks(buffer::words, at(target, 2 * d), length));
+      });
+    each_run(others, length,
+             [&](auto&& nth, int n) { b_.copy(coming(nth(first, length), n), room(nth(target, 2 * d), n)); });
+  }
+
+ private:
+  // Those with bit d and any lower bits: v mod d ranks behind and the rest ahead, here or at the rank behind.
+  int runs_sent(int d) const { return ahead_ < d ? 0 : (ahead_ - d) / d / 2 + 1; }
+  int runs_received(int d) const { return behind_ < d ? 0 : ahead_ / d / 2 + 1; }
+  int length_received(int d) const { return behind_ < d ? 0 : std::min(behind_ - d + 1, d); }
+
+  place room(index i, int n) const {
+    return blocks(buffer::scratch2, i, n, words_ != nullptr ? table::spaced : table::uniform);
+  }
+  place leaving(index i, int n) const {
+    if (words_ == nullptr) return blocks(buffer::scratch0, i, n);
+    return held(buffer::scratch0, plus(i, words_->giving), n, words_->giving);
+  }
+  place coming(index i, int n) const {
+    if (words_ == nullptr) return blocks(buffer::scratch1, i, n);
+    return held(buffer::scratch1, plus(i, words_->taking), n, words_->taking);
+  }
+
+  void exchange(int d, place given, place taken) {
+    if (given.blocks > 0) b_.send(rank_ + step_ * d, given);
+    if (taken.blocks > 0) b_.recv(rank_ - step_ * d, taken);
+  }
+
+  // Run by run, or slot by slot where lengths differ: body(nth, n) for n slots, of which nth(first, distance)
+  // is the place in a row of runs that begins with `first`.
+  template <class Body>
+  void each_run(int runs, int length, Body&& body) {
+    if (words_ == nullptr)
+      b_.loop(runs, [&] { body([](int first, int distance) { return at(first, distance); }, length); });
+    else if (runs == 1)
+      b_.loop(length, [&] { body([](int first, int) { return at(first, 1); }, 1); });
+    else
+      b_.loop(runs, [&] {
+        b_.loop(length, [&] {
+          body([](int first, int distance) { return index{first, distance, 1, 0}; }, 1);
+        });
+      });
+  }
+
+  builder& b_;
+  const hop_words* words_;
+  int step_, rank_;
+  int behind_, ahead_;  // ranks
+  int rooms_;           // where slot 0 would be
+};
+
+/// Both directions.
+class hop_exchange {
+ public:
+  hop_exchange(const shape& s, builder& b) : hop_exchange(s, b, s.what != collective::alltoall) {}
+
+  /// operand(index) is the block for a rank, result(index) that of a rank.
+  template <class Operand, class Result>
+  void write(Operand&& operand, Result&& result) {
+    if (!s_.in_place) b_.copy(operand(index{s_.rank}), result(index{s_.rank}));
+    if (s_.size == 1) return;
+    if (of_words_) {
+      b_.words(words_.taking + received_, words_.width);
+      find_the_longest(operand);
+      b_.reserve(blocks(buffer::scratch2, 0, words_.width, table::padded));
+    } else {
+      b_.scratch(buffer::scratch0, sent_);
+      b_.scratch(buffer::scratch1, received_);
+      b_.scratch(buffer::scratch2, words_.width);
+    }
+    up_.load(operand);
+    down_.load(operand);
+    for_each_hop([&](int d) {
+      const hop_stream::offsets first{}, second{up_.slots_sent(d), up_.slots_received(d)};
+      if (of_words_) tell_lengths(d, first, second);
+      up_.pack(d, first);
+      down_.pack(d, second);
+      up_.exchange(d, first);
+      down_.exchange(d, second);
+      up_.unpack(d, first, result);
+      down_.unpack(d, second, result);
+    });
+  }
+
+ private:
+  hop_exchange(const shape& s, builder& b, bool of_words)
+      : s_(s),
+        b_(b),
+        of_words_(of_words),
+        up_(s, b, 1, of_words ? &words_ : nullptr),
+        down_(s, b, -1, of_words ? &words_ : nullptr) {
+    for_each_hop([&](int d) {
+      sent_ = std::max(sent_, up_.slots_sent(d) + down_.slots_sent(d));
+      received_ = std::max(received_, up_.slots_received(d) + down_.slots_received(d));
+    });
+    words_.width = 2 * (s.size - 1);
+    words_.giving = words_.width + 3;
+    words_.taking = words_.giving + sent_;
+  }
+  hop_exchange(const hop_exchange&) = delete;  // the streams know where its words are
+
+  template <class Body>
+  void for_each_hop(Body&& body) const {
+    for (long long d = 1; d < s_.size; d *= 2) body(static_cast<int>(d));
+  }
+
+  // By what all know of all less than 2^d away, on both sides.
+  template <class Operand>
+  void find_the_longest(Operand&& operand) {
+    const int r = s_.rank, width = words_.width;
+    const auto take_in = [&](int other) { b_.greatest(word(width), word(other), word(width)); };
+    b_.loop(s_.size, [&] {
+      b_.measure(operand(at(0, 1)), word(width + 1));
+      take_in(width + 1);
+    });
+    for_each_hop([&](int d) {
+      const bool below = r - d >= 0, above = r + d < s_.size;
+      if (above) b_.send(r + d, word(width));
+      if (below) b_.send(r - d, word(width));
+      if (below) b_.recv(r - d, word(width + 1));
+      if (above) b_.recv(r + d, word(width + 2));
+      if (below) take_in(width + 1);
+      if (above) take_in(width + 2);
+      b_.round();
+    });
+  }
+
+  void tell_lengths(int d, hop_stream::offsets first, hop_stream::offsets second) {
+    up_.pack_lengths(d, first);
+    down_.pack_lengths(d, second);
+    b_.round();
+    up_.exchange_lengths(d, first);
+    down_.exchange_lengths(d, second);
+    const int sent = second.sent + down_.slots_sent(d), received = second.received + down_.slots_received(d);
+    b_.reserve(held(buffer::scratch0, words_.giving, sent, words_.giving));
+    b_.reserve(held(buffer::scratch1, words_.taking, received, words_.taking));
+  }
+
+  const shape& s_;
+  builder& b_;
+  bool of_words_;
+  hop_words words_{};
+  hop_stream up_, down_;
+  int sent_ = 0, received_ = 0;  // slots of one round, at most
+};
+
+}  // namespace tutti::parts
