@@ -9,6 +9,7 @@
 // has to be rotated at the end.
 //
 // Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
+// Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..1024: one more than the messages under way together
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
 // Bytes:        b * (p - 1)

@@ -9,6 +9,7 @@
 //
 // Source:       Chen, Zhang, Zhang, Yuan 2005
 // Restrictions: even_ranks
+// Reach:        neighbors around
 // Rounds:       p / 2
 // Bytes:        b * (p - 1)
 // Scratch:      0

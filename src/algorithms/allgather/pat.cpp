@@ -8,6 +8,7 @@
 // in the result, so that nothing is gained by walking depth first, and rounds of one hop are a loop.
 //
 // Source:       Jeaugey 2025
+// Reach:        hops around
 // Parameters:   aggregate = 16 in 1..65536: blocks of one message, rounded down to a power of two
 // Rounds:       log2(min(pow(2, floor_log(2, aggregate)), pow(2, ceil_log(2, p))))
 //                 + min(p, pow(2, ceil_log(2, p))

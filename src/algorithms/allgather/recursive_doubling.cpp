@@ -7,6 +7,7 @@
 //
 // Source:       folklore; Thakur, Rabenseifner, Gropp 2005
 // Restrictions: power_of_two
+// Reach:        hops
 // Rounds:       log2(p)
 // Bytes:        b * (p - 1)
 // Scratch:      0

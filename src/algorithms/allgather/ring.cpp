@@ -6,6 +6,7 @@
 // step before.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
+// Reach:        neighbors around
 // Rounds:       p - 1
 // Bytes:        n - b
 // Scratch:      0

@@ -8,6 +8,7 @@
 // packed into one message.
 //
 // Source:       Loch, Koslovski 2021
+// Reach:        hops around
 // Rounds:       ceil_log(2, p)
 // Bytes:        b * (p - 1)
 // Scratch:      p < 4 ? 0 : 2 * b * floor(p / 2)

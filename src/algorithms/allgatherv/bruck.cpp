@@ -7,6 +7,7 @@
 // the end the blocks are brought to where the caller wants them.
 //
 // Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
+// Reach:        hops around
 // Rounds:       ceil_log(2, p)
 // Bytes:        n - b
 // Scratch:      p > 1 ? n + p * word : 0

@@ -8,6 +8,7 @@
 // has segments on their way up and segments on their way down. The trees are in order, and so are operands.
 //
 // Source:       Sanders, Speck, Traeff 2009
+// Reach:        hops around
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
 // Rounds:       <= p == 1 ? 0 : 4 * (ceil(n / 2 / segment) - 1)
 //                 + 4 * (floor_log(2, 2 * floor(p / 2)) + (2 * floor(p / 2) < p))

@@ -7,6 +7,7 @@
 //
 // Source:       Patarasuk, Yuan 2009
 // Restrictions: commutative
+// Reach:        neighbors around
 // Rounds:       2 * (p - 1)
 // Bytes:        2 * n * (p - 1) / p
 // Scratch:      0

@@ -9,6 +9,7 @@
 //
 // Source:       Patarasuk, Yuan 2009; the segments as in Open MPI
 // Restrictions: commutative
+// Reach:        neighbors around
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
 // Rounds:       2 * (p - 1) * ceil(n / p / segment)
 // Bytes:        2 * n * (p - 1) / p

@@ -8,6 +8,7 @@
 // first arrival on, so there is nothing to rotate at the end.
 //
 // Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
+// Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..256: base of the digits, k - 1 messages at a time
 // Rounds:       p < 2 ? 0 : (ceil_log(k, p) - 1) * (k - 1) + ceil(p / pow(k, ceil_log(k, p) - 1)) - 1
 // Bytes:        <= b * floor(p * (k - 1) / k) * ceil_log(k, p)

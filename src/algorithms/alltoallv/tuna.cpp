@@ -8,6 +8,7 @@
 //
 // Source:       Fan et al. 2025 (HPDC), arXiv 2411.02581
 // Restrictions: not_in_place
+// Reach:        hops around with radix = 2
 // Parameters:   radix = 4 in 2..1024: base of the digits, radix - 1 messages at a time
 // Rounds:       <= p <= radix + 1 ? p - 1 : ceil(log2(p)) + 2 * ((ceil_log(radix, p) - 1) * (radix - 1) +
 //                 ceil(p / pow(radix, ceil_log(radix, p) - 1)) - 1)

@@ -7,6 +7,7 @@
 //
 // Source:       Fan et al. 2022 (HPDC)
 // Restrictions: not_in_place
+// Reach:        hops around
 // Rounds:       p <= 3 ? p - 1 : 3 * ceil(log2(p)) - (p == pof2 + 1 ? 1 : 0)
 // Bytes:        <= (b + word) * floor(p / 2) * ceil(log2(p)) + word * ceil(log2(p))
 // Scratch:      p <= 3 ? 0 : b * (p - 3 + 2 * floor(p / 2))

@@ -7,6 +7,7 @@
 // everybody.
 //
 // Source:       Hensgen, Finkel, Manber 1988
+// Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..1024: factor by which the ranks that one has heard of grow in a round
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1
 // Bytes:        0

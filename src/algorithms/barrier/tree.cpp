@@ -5,6 +5,7 @@
 // Word that all have come goes up a k-nomial tree to rank 0 and down again.
 //
 // Source:       folklore; Mellor-Crummey, Scott 1991
+// Reach:        hops with k = 2
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       2 * ((k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1)
 // Bytes:        0

@@ -5,6 +5,7 @@
 // The vector passes from rank to rank in segments: while one segment comes in, the one before goes on.
 //
 // Source:       folklore; pipelined chain
+// Reach:        neighbors around
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
 // Rounds:       p > 1 ? segments + p - 2 : 0
 // Bytes:        p > 1 ? n : 0

@@ -6,6 +6,7 @@
 // subtrees first.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
+// Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1
 // Bytes:        n * ((k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1)

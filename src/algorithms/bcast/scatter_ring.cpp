@@ -7,6 +7,7 @@
 // would come at the end, so the root receives none.
 //
 // Source:       Barnett, Shuler, van de Geijn, Gupta, Payne, Watts 1994; Thakur, Rabenseifner, Gropp 2005
+// Reach:        hops around
 // Rounds:       ceil_log(2, p) + p - 1
 // Bytes:        2 * n * (p - 1) / p
 // Scratch:      0

@@ -6,6 +6,7 @@
 // recursive doubling. Rank 0 only sends.
 //
 // Source:       Hillis, Steele 1986
+// Reach:        hops
 // Rounds:       p > 1 ? 1 + ceil_log(2, p - 1) : 0
 // Bytes:        p > 1 ? n * (1 + ceil_log(2, p - 1)) : 0
 // Scratch:      p > 2 ? n : 0

@@ -7,6 +7,7 @@
 // that begins with the last ranks and goes on with the first ones.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
+// Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
 // Bytes:        p == 1 ? 0 : b * min(pow(k, ceil_log(k, p) - 1),

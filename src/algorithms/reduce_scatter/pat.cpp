@@ -9,6 +9,7 @@
 //
 // Source:       Jeaugey 2025 (PAT)
 // Restrictions: commutative
+// Reach:        hops around
 // Parameters:   aggregate = 16 in 1..65536: blocks of one message, rounded down to a power of two
 // Rounds:       min(p, pow(2, max(0, ceil_log(2, p) - floor_log(2, aggregate)))) - 1 +
 //                 min(ceil_log(2, p), floor_log(2, aggregate))

@@ -7,6 +7,7 @@
 //
 // Source:       Patarasuk, Yuan 2009
 // Restrictions: commutative
+// Reach:        neighbors around
 // Rounds:       p - 1
 // Bytes:        n * (p - 1) / p
 // Scratch:      p == 1 ? 0 : b * min(2, p - 2 + in_place)

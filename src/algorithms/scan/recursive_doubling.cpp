@@ -6,6 +6,7 @@
 // and puts what comes from the rank 2^i below in front of its own. Two buffers take turns while it sends.
 //
 // Source:       Hillis, Steele 1986
+// Reach:        hops
 // Rounds:       ceil_log(2, p)
 // Bytes:        n * ceil_log(2, p)
 // Scratch:      p > 2 ? n : 0

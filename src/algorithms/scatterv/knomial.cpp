@@ -8,6 +8,7 @@
 // lengths on.
 //
 // Source:       folklore; MPICH's scatter for the tree
+// Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       <= p == 1 ? 0 : (k - 1) * (2 * ceil_log(k, p) - 1)
 // Bytes:        <= (b + word) * (p - 1)
