@@ -18,7 +18,7 @@ namespace tutti {
 class truth_set {
  public:
   /// More conditions are not told apart.
-  static constexpr int most = 25;
+  static constexpr int most = 27;
 
   /// All calls of a collective, told apart by these conditions, at most `most` of them.
   truth_set(condition_bits mentioned, collective what) {

@@ -51,7 +51,7 @@ void write(const shape& s, builder& b) {
     b.round();
   }
   if (!dense) return;
-  for (const auto [low, high] : {std::pair{0, r}, std::pair{r + 1, p}})
+  for (const auto& [low, high] : {std::pair{0, r}, std::pair{r + 1, p}})
     b.loop(high - low, [&] { b.copy(held(buffer::scratch0, at(low, 1)), result(at(low, 1))); });
 }
 
