@@ -8,85 +8,96 @@
 
 namespace tutti {
 
-void hop::begin(int to, const void* data, std::size_t bytes, int from, void* into, std::size_t received) {
-  to_ = to;
-  from_ = from;
-  data_ = data;
-  bytes_ = bytes;
-  into_ = into;
-  received_ = received;
-  posted_ = false;
+void hop::begin(const leg& l) {
+  state& s = legs_[many_++];
+  static_cast<leg&>(s) = l;
   if (where_.door().node() != nullptr) {
-    out_ = to < 0 ? nullptr : peers_.to(to).out;
-    in_ = from < 0 ? nullptr : peers_.to(from).in;
+    s.out = s.to < 0 ? nullptr : peers_.to(s.to).out;
+    s.in = s.from < 0 ? nullptr : peers_.to(s.from).in;
     return;
   }
-  if (from >= 0) where_.irecv(from, number, into, received, receiving_);
-  if (to >= 0) where_.isend(to, number, data, bytes, sending_);
+  if (s.from >= 0) where_.irecv(s.from, number, s.into, s.received, s.receiving);
+  if (s.to >= 0) where_.isend(s.to, number, s.data, s.bytes, s.sending);
 }
 
-bool hop::go_on(bool blocking) {
-  if (where_.door().node() == nullptr) return both_by_messages(blocking);
-  if (to_ >= 0 && !posted_ && !send(blocking)) return false;
-  if (from_ >= 0 && !receive(blocking)) return false;
-  if (to_ >= 0 && read_.load(std::memory_order_acquire) == 0) {
-    if (!blocking) return false;
-    where_.door().wait(read_, 1, out_->same_worker(), site("its data to be read by", out_->to()));
-  }
-  to_ = -1;
+template <class Step>
+bool hop::for_each_leg(Step&& step) {
+  for (int i = 0; i < many_; ++i)
+    if (!step(legs_[i])) return false;
   return true;
 }
 
-bool hop::send(bool blocking) {
-  while (!out_->has_room()) {
-    if (!blocking) return false;
-    where_.door().wait(out_->room_word(), out_->room_value(), out_->same_worker(),
-                       site("room in the channel to", out_->to()));
+// Everything is sent before anything is waited for, so that both sides of a pair go at once.
+bool hop::go_on(bool blocking) {
+  if (where_.door().node() == nullptr) {
+    if (!for_each_leg([&](state& s) {
+          return end_message(s.from, s.receiving, "a message from", blocking) &&
+                 end_message(s.to, s.sending, "a message to be sent to", blocking);
+        }))
+      return false;
+    where_.door().progressed();
+    return true;
   }
-  read_.store(fabric::channel::is_rendezvous(bytes_) ? 0 : 1, std::memory_order_relaxed);
-  out_->post(where_.id() << 24 | number, data_, bytes_, &read_);
-  posted_ = true;
+  return for_each_leg([&](state& s) { return send(s, blocking); }) &&
+         for_each_leg([&](state& s) { return receive(s, blocking); }) &&
+         for_each_leg([&](state& s) { return is_read(s, blocking); });
+}
+
+bool hop::send(state& s, bool blocking) {
+  if (s.to < 0 || s.posted) return true;
+  while (!s.out->has_room()) {
+    if (!blocking) return false;
+    where_.door().wait(s.out->room_word(), s.out->room_value(), s.out->same_worker(),
+                       site("room in the channel to", s.out->to()));
+  }
+  s.read.store(fabric::channel::is_rendezvous(s.bytes) ? 0 : 1, std::memory_order_relaxed);
+  s.out->post(where_.id() << 24 | number, s.data, s.bytes, &s.read);
+  s.posted = true;
   ++moves_;
   return true;
 }
 
-bool hop::receive(bool blocking) {
+bool hop::receive(state& s, bool blocking) {
+  if (s.from < 0) return true;
   fabric::arrival a;
-  while (!in_->look(where_.id() << 24 | number, a)) {
+  while (!s.in->look(where_.id() << 24 | number, a)) {
     if (!blocking) return false;
-    where_.door().wait(in_->arrival_word(), in_->arrival_value(), in_->same_worker(),
-                       site("a message from", in_->from()));
+    where_.door().wait(s.in->arrival_word(), s.in->arrival_value(), s.in->same_worker(),
+                       site("a message from", s.in->from()));
   }
-  if (a.bytes != received_)
+  if (a.bytes != s.received)
     throw mismatch_error(operation_, where_.members().rank(), "",
-                         "rank " + std::to_string(from_) + " sent " + std::to_string(a.bytes) +
-                             " bytes where this rank expects " + std::to_string(received_),
+                         "rank " + std::to_string(s.from) + " sent " + std::to_string(a.bytes) +
+                             " bytes where this rank expects " + std::to_string(s.received),
                          "call it on all members, with the same arguments where it says so");
   if (a.done != nullptr) {
-    const fabric::reading guard(where_.door(), site("a look into the memory of", in_->from()));
-    std::memcpy(into_, a.data, a.bytes);
+    const fabric::reading guard(where_.door(), site("a look into the memory of", s.in->from()));
+    std::memcpy(s.into, a.data, a.bytes);
   } else if (a.bytes != 0) {
-    std::memcpy(into_, a.data, a.bytes);
+    std::memcpy(s.into, a.data, a.bytes);
   }
-  in_->take(a);
-  from_ = -1;
+  s.in->take(a);
+  s.from = -1;
   ++moves_;
   return true;
 }
 
-bool hop::both_by_messages(bool blocking) {
-  const auto ended = [&](int& peer, transfer& t, const char* what) {
-    while (peer >= 0 && !where_.done(t, site(what, where_.members().address(peer)))) {
-      if (!blocking) return false;
-      where_.door().pause(site(what, where_.members().address(peer)));
-    }
-    if (peer >= 0) ++moves_;
-    peer = -1;
-    return true;
-  };
-  if (!ended(from_, receiving_, "a message from") || !ended(to_, sending_, "a message to be sent to"))
-    return false;
-  where_.door().progressed();
+bool hop::is_read(state& s, bool blocking) {
+  if (s.to >= 0 && s.read.load(std::memory_order_acquire) == 0) {
+    if (!blocking) return false;
+    where_.door().wait(s.read, 1, s.out->same_worker(), site("its data to be read by", s.out->to()));
+  }
+  s.to = -1;
+  return true;
+}
+
+bool hop::end_message(int& peer, transfer& t, const char* what, bool blocking) {
+  while (peer >= 0 && !where_.done(t, site(what, where_.members().address(peer)))) {
+    if (!blocking) return false;
+    where_.door().pause(site(what, where_.members().address(peer)));
+  }
+  if (peer >= 0) ++moves_;
+  peer = -1;
   return true;
 }
 

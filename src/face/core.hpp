@@ -123,9 +123,8 @@ class core {
   int translate(int rank, const core& to, const char* operation) const;
   core_handle between_groups(core& local, int remote_leader);
   void refuse_freed(const char* operation) const;
-  /// One message to a rank and one from another, either may be nobody (below 0).
-  void make_hop(const char* operation, int to, const void* data, std::size_t bytes, int from, void* into,
-                std::size_t received);
+  /// Both at once.
+  void make_hops(const char* operation, const leg& one, const leg& other = {});
   void release() noexcept;
   const char* last_algorithm(collective what) const noexcept {
     return recent_[static_cast<std::size_t>(what)].algorithm;

@@ -40,13 +40,13 @@ sides_found double_exscan(core& where, element type, std::size_t n, const operat
   const auto* mine = static_cast<const std::byte*>(own);
   one_side left{{mine, mine + bytes}, static_cast<std::byte*>(from_left)};
   one_side right{{mine, mine + bytes}, static_cast<std::byte*>(from_right)};
-  std::vector<std::byte> far(bytes);
+  std::vector<std::byte> far(bytes), far_behind(bytes);
   for (int d = 1; d < p; d *= 2) {
     const int before = me >= d ? me - d : -1, behind = p - me > d ? me + d : -1;
-    where.make_hop("double_exscan", behind, left.with_own.data(), bytes, before, far.data(), bytes);
+    where.make_hops("double_exscan", {behind, left.with_own.data(), bytes, before, far.data(), bytes},
+                    {before, right.with_own.data(), bytes, behind, far_behind.data(), bytes});
     if (before >= 0) left.take(far.data(), true, n, bytes, op);
-    where.make_hop("double_exscan", before, right.with_own.data(), bytes, behind, far.data(), bytes);
-    if (behind >= 0) right.take(far.data(), false, n, bytes, op);
+    if (behind >= 0) right.take(far_behind.data(), false, n, bytes, op);
     if (d > p / 2) break;  // the next would not be an int
   }
   return {left.any, right.any};

@@ -192,13 +192,13 @@ core_handle core::between_groups(core& local, int remote_leader) {
     c.label = "inter";
     local.carry_out(c, local.find(c));
   };
-  if (leads) make_hop("inter", remote_leader, &mine, sizeof mine, remote_leader, &theirs, sizeof theirs);
+  if (leads) make_hops("inter", {remote_leader, &mine, sizeof mine, remote_leader, &theirs, sizeof theirs});
   from_leader(&mine, sizeof mine);
   from_leader(&theirs, sizeof theirs);
   others.resize(static_cast<std::size_t>(theirs.size));
   if (leads)
-    make_hop("inter", remote_leader, own.data(), own.size() * sizeof(int), remote_leader, others.data(),
-             others.size() * sizeof(int));
+    make_hops("inter", {remote_leader, own.data(), own.size() * sizeof(int), remote_leader, others.data(),
+                        others.size() * sizeof(int)});
   from_leader(others.data(), others.size() * sizeof(int));
   for (const int r : others)
     if (std::find(own.begin(), own.end(), r) != own.end())
@@ -230,17 +230,17 @@ int core::translate(int rank, const core& to, const char* operation) const {
   return found < 0 ? rank::null : found;
 }
 
-void core::make_hop(const char* operation, int to, const void* data, std::size_t bytes, int from, void* into,
-                    std::size_t received) {
+void core::make_hops(const char* operation, const leg& one, const leg& other) {
   refuse_freed(operation);
   be_open();
-  hop one(*where_, *links_, operation);
+  hop both(*where_, *links_, operation);
   guarded([&] {
-    one.begin(to, data, bytes, from, into, received);
+    both.begin(one);
+    both.begin(other);
     if (shared_->active.empty())
-      one.go_on(true);
+      both.go_on(true);
     else
-      finish(one);
+      finish(both);
   });
 }
 

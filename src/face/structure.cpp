@@ -36,33 +36,40 @@ class both_ways {
     int l = chain_.left, r = chain_.right;
     const int n = chain_.size, me = chain_.rank;
     bool first_left = true, first_right = true;
-    window incoming;
     for (int d = 0; d < distances(n); ++d) {
       seen(d, l, r);
       const int far = 1 << d;
-      const int next_l = pass(r, l, l, from_left, incoming, length_of(std::min(far, me - far + 1)));
-      if (l >= 0) take(left, from_left, first_left, incoming, merge, true);
-      const int next_r = pass(l, r, r, from_right, incoming, length_of(std::min(far, n - me - far)));
-      if (r >= 0) take(right, from_right, first_right, incoming, merge, false);
+      chain_.parent->make_hops(operation_,
+                               right_.prepare(r, l, l, from_left, length_of(std::min(far, me - far + 1))),
+                               left_.prepare(l, r, r, from_right, length_of(std::min(far, n - me - far))));
+      const int next_l = right_.arrived(l), next_r = left_.arrived(r);
+      if (l >= 0) take(left, from_left, first_left, right_.came, merge, true);
+      if (r >= 0) take(right, from_right, first_right, left_.came, merge, false);
       l = next_l, r = next_r;
     }
   }
 
  private:
-  // To one side goes the window and who is on the other side; the same comes from there. Returns who is known
-  // on that side then.
-  int pass(int to, int from, int behind, const window& mine, window& theirs, std::size_t bytes) {
-    out_.resize(sizeof behind + mine.size());
-    std::memcpy(out_.data(), &behind, sizeof behind);
-    if (!mine.empty()) std::memcpy(out_.data() + sizeof behind, mine.data(), mine.size());
-    in_.resize(from < 0 ? 0 : sizeof behind + bytes);
-    chain_.parent->make_hop(operation_, to < 0 ? -1 : to, out_.data(), out_.size(), from < 0 ? -1 : from,
-                            in_.data(), in_.size());
-    if (from < 0) return rank::null;
-    std::memcpy(&behind, in_.data(), sizeof behind);
-    theirs.assign(in_.begin() + sizeof behind, in_.end());
-    return behind;
-  }
+  // To one side goes the window and who is on the other side; the same comes from there.
+  struct way {
+    window out, in, came;
+
+    leg prepare(int to, int from, int behind, const window& mine, std::size_t bytes) {
+      out.resize(sizeof behind + mine.size());
+      std::memcpy(out.data(), &behind, sizeof behind);
+      if (!mine.empty()) std::memcpy(out.data() + sizeof behind, mine.data(), mine.size());
+      in.resize(from < 0 ? 0 : sizeof behind + bytes);
+      return {to, out.data(), out.size(), from, in.data(), in.size()};
+    }
+    // Who is known on that side then.
+    int arrived(int from) {
+      if (from < 0) return rank::null;
+      int behind;
+      std::memcpy(&behind, in.data(), sizeof behind);
+      came.assign(in.begin() + sizeof behind, in.end());
+      return behind;
+    }
+  };
   template <class Merge>
   static void take(window& without, window& with, bool& first, const window& incoming, const Merge& merge,
                    bool left) {
@@ -76,7 +83,7 @@ class both_ways {
 
   neighbours chain_;
   const char* operation_;
-  window out_, in_;
+  way right_, left_;  // where to
 };
 
 // Nothing but addresses.
@@ -196,8 +203,8 @@ hops hops_of(const neighbours& of, bool wraps) {
   for (int d = 0; d < distances(of.size); ++d) {
     h.left[d] = l, h.right[d] = r;
     int next_l = 0, next_r = 0;
-    of.parent->make_hop("logring", r, &l, sizeof l, l, &next_l, sizeof l);
-    of.parent->make_hop("logring", l, &r, sizeof r, r, &next_r, sizeof r);
+    of.parent->make_hops("logring", {r, &l, sizeof l, l, &next_l, sizeof l},
+                         {l, &r, sizeof r, r, &next_r, sizeof r});
     l = next_l, r = next_r;
   }
   return h;
