@@ -162,7 +162,8 @@ class communicator : public collectives<communicator>,
   communicator split_to_shared_memory() const { return communicator(detail::split_to_shared_memory(*core_)); }
 
   /// Collective: the ranks of the same bin, in their order; empty for a bin below 0. Costs as split().
-  /// usage_error on all ranks where one names a bin that is not below `bins`.
+  /// usage_error on all ranks where one names a bin that is not below `bins`; mismatch_error where `bins`
+  /// differ.
   std::optional<communicator> split_bin(int bins, int bin) const {
     detail::core_handle made = detail::split_bin(*core_, bins, bin);
     if (!made) return std::nullopt;
@@ -195,7 +196,8 @@ class communicator : public collectives<communicator>,
   }
   /// Local: which rank of `other` is `rank` of this one; rank::null where it is none, and of rank::null. O(1)
   /// where both are ranges of the job's ranks, else O(other.size()). Throws usage_error where there is no
-  /// such rank.
+  /// such rank, where either was freed, and where it cannot be told since one of them is over a structure
+  /// that does not know it.
   int translate(int rank, const communicator& other) const {
     return detail::translate(*core_, rank, *other.core_);
   }

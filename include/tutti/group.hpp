@@ -5,9 +5,10 @@
 // of the group. They are values: made, copied and dropped freely, with a message only where that is said.
 // Splits of them are scans over neighbours, so a program can make other groups at each step.
 //
-// The parent is recorded as a plain handle: it must outlive them. What is said to be collective is called by
-// all members of the group; of two members of several groups, in the same order. Their messages meet neither
-// the program's own nor those of collectives.
+// The parent is recorded as a plain handle: it must outlive them. It knows all its ranks: a communicator over
+// a structure is no parent (split(0) of it is). What is said to be collective is called by all members of the
+// group; of two members of several groups, in the same order. Their messages meet neither the program's own
+// nor those of collectives.
 //
 // ```cpp
 // #include <tutti/group.hpp>

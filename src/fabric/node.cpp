@@ -73,4 +73,11 @@ std::shared_ptr<team> node::team_of(std::uint64_t context, const group& members)
   return found;
 }
 
+void node::leave_team(std::uint64_t context, const group& members, std::shared_ptr<team> mine) noexcept {
+  const std::lock_guard guard(teams_lock_);
+  mine.reset();
+  const auto known = teams_.find({context, members.address(0)});
+  if (known != teams_.end() && known->second.expired()) teams_.erase(known);
+}
+
 }  // namespace tutti::fabric

@@ -38,6 +38,8 @@ class node {
 
   /// The team of a group, the same object for all its members. `context` tells groups apart.
   std::shared_ptr<team> team_of(std::uint64_t context, const group& members);
+  /// A member is done with it; when all are, it is forgotten.
+  void leave_team(std::uint64_t context, const group& members, std::shared_ptr<team> mine) noexcept;
 
   /// The number of a group that its members make without a message, the same for all who ask by its name. A
   /// member asks once, and leaves once; when all have, the number is forgotten. A group that some members

@@ -103,8 +103,9 @@ class core {
   void tell_refusal(const call& c, const char* why) { compare_with_others(&c, why); }
   core_handle duplicate();
   core_handle with(topology shape, const char* operation);
-  /// Colours are below `colors`.
-  core_handle split(int color, int key, const char* operation, std::int64_t colors = std::int64_t{1} << 31);
+  // By bins where their number is given: then in the order of ranks.
+  static constexpr int any_color = 0x7fffffff;
+  core_handle split(int color, int key, const char* operation, int bins = any_color);
   numbered number_distinct(std::string_view text);
   // Groups that are made without a message, and what members of structures do together (groups.cpp).
   core_handle range(int first, int last, int stride);
@@ -113,8 +114,8 @@ class core {
   core_handle of_members(const group& members, std::uint64_t number);
   /// The job's ranks of all members. Collective where this rank does not know them.
   std::vector<int> addresses(const char* operation);
-  /// The job's rank of a rank here, which this one knows.
-  int address(int rank) const noexcept { return members_.address(rank); }
+  int address(int rank) const noexcept { return members_.address(rank); }  // of one that is known here
+  bool goes_in_hops() const noexcept { return tutti::goes_in_hops(members_.knows()); }
   bool knows_all() const noexcept { return members_.knows() == reach::any_rank; }
   void refuse_few(const char* operation) const;
   /// Which of the job's nodes of the finest level this rank is on.

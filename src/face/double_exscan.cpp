@@ -29,6 +29,15 @@ struct one_side {
   }
 };
 
+// One direction from a rank to the next, where members know no others.
+void along(core& where, int from, int to, one_side& side, bool left, std::size_t n, std::size_t bytes,
+           const operation& op) {
+  std::vector<std::byte> far(bytes);
+  where.make_hops("double_exscan", {-1, nullptr, 0, from, far.data(), bytes});
+  if (from >= 0) side.take(far.data(), left, n, bytes, op);
+  where.make_hops("double_exscan", {to, side.with_own.data(), bytes, -1, nullptr, 0});
+}
+
 }  // namespace
 
 sides_found double_exscan(core& where, element type, std::size_t n, const operation& op, const void* own,
@@ -41,6 +50,12 @@ sides_found double_exscan(core& where, element type, std::size_t n, const operat
   one_side left{{mine, mine + bytes}, static_cast<std::byte*>(from_left)};
   one_side right{{mine, mine + bytes}, static_cast<std::byte*>(from_right)};
   std::vector<std::byte> far(bytes), far_behind(bytes);
+  if (!where.goes_in_hops()) {
+    const int before = me > 0 ? me - 1 : -1, behind = me + 1 < p ? me + 1 : -1;
+    along(where, before, behind, left, true, n, bytes, op);
+    along(where, behind, before, right, false, n, bytes, op);
+    return {left.any, right.any};
+  }
   for (int d = 1; d < p; d *= 2) {
     const int before = me >= d ? me - d : -1, behind = p - me > d ? me + d : -1;
     where.make_hops("double_exscan", {behind, left.with_own.data(), bytes, before, far.data(), bytes},

@@ -9,6 +9,7 @@
 
 #include "execute/hop.hpp"
 #include "face/core.hpp"
+#include "tutti/core/error.hpp"
 
 namespace tutti::detail {
 
@@ -39,7 +40,8 @@ core_handle core::range(int first, int last, int stride) {
   if (inter()) refuse("range", "communicator", "has two groups", "take a range of one group");
   if (first < 0 || first >= size()) refuse_number("first", first, "ranks are 0 to size - 1");
   if (last < 0 || last >= size()) refuse_number("last", last, "ranks are 0 to size - 1");
-  if (stride == 0 || (last - first) % stride != 0 || (last - first) / stride < 0)
+  if (stride == 0) refuse_number("stride", stride, "take 1 for one rank, else one that divides last - first");
+  if ((last - first) % stride != 0 || (last - first) / stride < 0)
     refuse("range", "stride",
            "is " + std::to_string(stride) + ", which does not lead from " + std::to_string(first) + " to " +
                std::to_string(last),
@@ -78,7 +80,7 @@ core_handle core::list(std::span<const int> ranks) {
 }
 
 // All say what they would be part of and which number they would use; each reckons the rest alone.
-core_handle core::split(int color, int key, const char* operation, std::int64_t colors) {
+core_handle core::split(int color, int key, const char* operation, int bins) {
   refuse_freed(operation);
   if (inter()) refuse(operation, "communicator", "has two groups", "split one of one group");
   if (shared_->set.check) compare_with_others(nullptr);
@@ -86,7 +88,7 @@ core_handle core::split(int color, int key, const char* operation, std::int64_t 
     std::uint64_t number;
     int color, key;
   };
-  const wish mine{next_number(), color, key};
+  const wish mine{next_number(), color, bins == any_color ? key : bins};
   std::vector<wish> all(static_cast<std::size_t>(size()));
   exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
   const std::vector<int> few = knows_all() ? std::vector<int>() : addresses(operation);
@@ -95,10 +97,17 @@ core_handle core::split(int color, int key, const char* operation, std::int64_t 
   const auto of = [&](int r) -> const wish& { return all[static_cast<std::size_t>(r)]; };
   for (int r = 0; r < size(); ++r) {
     number = std::max(number, of(r).number);
-    if (of(r).color >= colors)
+    if (bins != any_color && of(r).key != bins)
+      throw mismatch_error(operation, rank(), "bins",
+                           "is " + std::to_string(bins) + ", but " + std::to_string(of(r).key) + " on rank " +
+                               std::to_string(r),
+                           "name as many bins on all ranks");
+    if (bins < 0)
+      refuse(operation, "bins", "is " + std::to_string(bins), "0 or more; a bin below 0: in no group");
+    if (bins != any_color && of(r).color >= bins)
       refuse(operation, "bin",
              "is " + std::to_string(of(r).color) + " on rank " + std::to_string(r) + ", of " +
-                 std::to_string(colors) + " bins",
+                 std::to_string(bins) + " bins",
              "bins are 0 to bins - 1; below 0: in no group");
     if (of(r).color == color) ranks.push_back(r);
   }
@@ -220,6 +229,8 @@ core_handle core::between_groups(core& local, int remote_leader) {
 
 int core::translate(int rank, const core& to, const char* operation) const {
   if (rank == rank::null) return rank::null;
+  refuse_freed(operation);
+  to.refuse_freed(operation);
   if (rank < 0 || rank >= size())
     refuse(operation, "rank", "is " + std::to_string(rank), "ranks are 0 to size - 1");
   if (!members_.knows(rank))
@@ -227,6 +238,10 @@ int core::translate(int rank, const core& to, const char* operation) const {
            "is " + std::to_string(rank) + ", which rank " + std::to_string(this->rank()) + " does not know",
            "translate a rank that is known here, or use split(0), which knows all");
   const int found = to.members_.rank_of(members_.address(rank));
+  if (found < 0 && !to.knows_all())
+    refuse(operation, "rank",
+           "is " + std::to_string(rank) + ", which is not among those that this rank knows in the other one",
+           "translate to split(0) of the other one, which knows all");
   return found < 0 ? rank::null : found;
 }
 

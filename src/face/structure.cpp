@@ -7,6 +7,7 @@
 #include "tutti/core/structure.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -108,8 +109,10 @@ neighbours nobody(core* parent) {
 
 }  // namespace
 
-neighbours neighbours_in(core& parent, bool wraps) {
-  parent.refuse_few("group");
+neighbours neighbours_in(core& parent, bool wraps, const char* operation) {
+  if (operation == nullptr) operation = wraps ? "ring" : "chain";
+  parent.refuse_freed(operation);
+  parent.refuse_few(operation);
   neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
   if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
   if (all.rank == all.size - 1) all.right = wraps ? 0 : rank::null;
@@ -117,7 +120,9 @@ neighbours neighbours_in(core& parent, bool wraps) {
 }
 
 neighbours neighbours_in(core& parent, bool wraps, std::span<const int> ranks) {
-  parent.refuse_few("group");
+  const char* const operation = wraps ? "ring" : "chain";
+  parent.refuse_freed(operation);
+  parent.refuse_few(operation);
   const int p = parent.size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
   neighbours all;
@@ -126,7 +131,7 @@ neighbours neighbours_in(core& parent, bool wraps, std::span<const int> ranks) {
   for (int i = 0; i < n; ++i) {
     const int r = ranks[static_cast<std::size_t>(i)];
     if (r < 0 || r >= p || seen[static_cast<std::size_t>(r)])
-      parent.refuse("group", "ranks",
+      parent.refuse(operation, "ranks",
                     "names rank " + std::to_string(r) + (r < 0 || r >= p ? "" : " twice") +
                         ", and ranks are 0 to " + std::to_string(p - 1),
                     "name each member once");
@@ -134,7 +139,7 @@ neighbours neighbours_in(core& parent, bool wraps, std::span<const int> ranks) {
     if (r == parent.rank()) all.rank = i, all.address = r;
   }
   if (all.address < 0)
-    parent.refuse("group", "ranks", "has not this rank", "make a group on its members only");
+    parent.refuse(operation, "ranks", "has not this rank", "make a group on its members only");
   const auto at = [&](int i) { return ranks[static_cast<std::size_t>((i + n) % n)]; };
   if (wraps || all.rank > 0) all.left = at(all.rank - 1);
   if (wraps || all.rank < n - 1) all.right = at(all.rank + 1);
@@ -143,7 +148,7 @@ neighbours neighbours_in(core& parent, bool wraps, std::span<const int> ranks) {
 
 hops hops_in(core& parent, bool wraps) {
   hops h;
-  h.all = neighbours_in(parent, wraps);
+  h.all = neighbours_in(parent, wraps, wraps ? "logring" : "logchain");
   std::fill(std::begin(h.left), std::end(h.left), rank::null);
   std::fill(std::begin(h.right), std::end(h.right), rank::null);
   const int n = h.all.size, me = h.all.rank;
@@ -193,6 +198,7 @@ neighbours closed(const neighbours& chain) {
 hops hops_of(const neighbours& of, bool wraps) {
   hops h;
   h.all = of;
+  if (of.parent != nullptr) of.parent->refuse_freed(wraps ? "logring" : "logchain");
   std::fill(std::begin(h.left), std::end(h.left), rank::null);
   std::fill(std::begin(h.right), std::end(h.right), rank::null);
   if (!wraps) {
@@ -213,6 +219,7 @@ hops hops_of(const neighbours& of, bool wraps) {
 neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
   const neighbours chain = wraps ? opened(given) : given;
   if (chain.size == 0) return chain;
+  chain.parent->refuse_freed("split_bin");
   if (bins < 0 || bin >= bins)
     chain.parent->refuse(
         "split_bin", bins < 0 ? "bins" : "bin",
@@ -272,6 +279,7 @@ std::vector<Row> all_rows(const neighbours& chain, const char* operation, const 
 neighbours split(const neighbours& given, bool wraps, int color, int key) {
   const neighbours chain = wraps ? opened(given) : given;
   if (chain.size == 0) return chain;
+  chain.parent->refuse_freed("split");
   struct row {
     int address, color, key;
   };
@@ -302,37 +310,46 @@ core_handle made_over(core& parent, const neighbours& chain, reach knows, const 
                   "call over() of the communicator that they were made of");
   if (chain.size == 0)
     parent.refuse("over", "members", "are none: this rank is in no group", "call it where empty() is false");
+  parent.refuse_freed("over");
   struct agreed {
     std::uint64_t number;
-    std::int64_t end;  // the address of who is furthest away on that side
+    std::int32_t end;  // the address of who is furthest away on that side
+    std::uint32_t kinds;
   };
   const auto of = [](const window& w) {
     agreed one;
     std::memcpy(&one, w.data(), sizeof one);
     return one;
   };
-  agreed all{parent.next_number(), chain.address};
+  agreed all{parent.next_number(), chain.address, 1u << static_cast<unsigned>(knows)};
   window own(sizeof all), before, behind;
   std::memcpy(own.data(), &all, sizeof all);
   both_ways(opened(chain), "over")
       .run(
           own, before, behind, [](int) { return sizeof(agreed); },
           [&](window& near, const window& far, bool) {
-            const agreed both{std::max(of(near).number, of(far).number), of(far).end};
+            const agreed both{std::max(of(near).number, of(far).number), of(far).end,
+                              of(near).kinds | of(far).kinds};
             std::memcpy(near.data(), &both, sizeof both);
           },
           [](int, int, int) {});
-  if (!before.empty()) all = {std::max(all.number, of(before).number), of(before).end};
-  if (!behind.empty()) all.number = std::max(all.number, of(behind).number);
+  if (!before.empty())
+    all = {std::max(all.number, of(before).number), of(before).end, all.kinds | of(before).kinds};
+  if (!behind.empty()) {
+    all.number = std::max(all.number, of(behind).number);
+    all.kinds |= of(behind).kinds;
+  }
+  if (!std::has_single_bit(all.kinds))
+    throw mismatch_error("over", parent.rank(), "members", "are structures of several kinds on the ranks",
+                         "call it with a chain, ring, logchain or logring on all of them");
   const auto in_job = [&](int rank) { return rank == rank::null ? rank : parent.address(rank); };
   std::vector<int> l, r;
   for (int d = 0; d < many; ++d) {
     l.push_back(in_job(left[d]));
     r.push_back(in_job(right[d]));
   }
-  return parent.of_members(group::of_few(knows, in_job(static_cast<int>(all.end)), in_job(chain.address),
-                                         chain.size, chain.rank, l, r),
-                           all.number);
+  return parent.of_members(
+      group::of_few(knows, in_job(all.end), in_job(chain.address), chain.size, chain.rank, l, r), all.number);
 }
 
 }  // namespace

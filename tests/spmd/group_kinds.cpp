@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include <tutti/double_exscan.hpp>
 #include <tutti/group.hpp>
 #include <tutti/tutti.hpp>
 
@@ -21,6 +22,12 @@ using tests::check, tests::computes, tests::ints, tests::split_case;
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+ints all_ranks(const communicator& world) {
+  ints all;
+  for (int r = 0; r < world.size(); ++r) all.push_back(r);
+  return all;
+}
 
 // Who a member of a group of n knows, by the definition of the four.
 bool knows(std::string_view kind, int from, int to, int n) {
@@ -47,8 +54,15 @@ void splits(const communicator& world, std::string_view kind) {
       else
         check.throws<usage_error>([&] { (void)made.translate(r, world); }, {"translate", "does not know"});
     for (int r = 0; r < made.size(); ++r)
-      check.equal(world.translate(members[at(r)], made),
-                  knows(kind, made.rank(), r, made.size()) ? r : rank::null);
+      if (knows(kind, made.rank(), r, made.size()))
+        check.equal(world.translate(members[at(r)], made), r);
+      else
+        check.throws<usage_error>([&] { (void)world.translate(members[at(r)], made); },
+                                  {"translate", "split(0)"});
+    const auto [before, behind] =
+        made.double_exscan(send_buf(me), op([](int, int b) { return b; }, ops::non_commutative));
+    check.equal(before, made.rank() == 0 ? ints{} : ints{members[at(made.rank() - 1)]});
+    check.equal(behind, made.rank() + 1 == made.size() ? ints{} : ints{members.back()});
   }
 }
 
@@ -80,8 +94,7 @@ void talks(const communicator& world, std::string_view kind) {
 void beyond(const communicator& world, std::string_view kind) {
   const communicator few = tests::of_kind(world, kind);
   const int n = few.size(), me = few.rank();
-  ints everybody;
-  for (int r = 0; r < n; ++r) everybody.push_back(r);
+  const ints everybody = all_ranks(few);
   // A duplicate knows as many, what is split from it knows all.
   computes(world, few.duplicate(), everybody);
   const std::optional<communicator> all = few.split(0);
@@ -94,10 +107,26 @@ void beyond(const communicator& world, std::string_view kind) {
   check.that(node.size() >= 1);
   check.throws<usage_error>([&] { few.range(0, n - 1); }, {"range", "communicator", "split(0)"});
   check.throws<usage_error>([&] { few.list(everybody); }, {"list", "communicator", "split(0)"});
-  check.throws<usage_error>([&] { (void)chain(few); }, {"communicator", "split(0)"});
+  check.throws<usage_error>([&] { (void)chain(few); }, {"chain", "communicator", "split(0)"});
+  check.throws<usage_error>([&] { (void)logring(few); }, {"logring", "communicator", "split(0)"});
   check.throws<usage_error>([&] { few.between(1); }, {"between", "communicator", "split(0)"});
   check.throws<usage_error>([&] { few.inter(world, 0); }, {"inter", "communicator", "split(0)"});
   check.throws<usage_error>([&] { world.inter(few, 0); }, {"inter", "communicator", "split(0)"});
+}
+
+// Structures of several kinds on the ranks.
+void mixed(const communicator& world) {
+  const int p = world.size(), me = world.rank();
+  if (p < 2) return;
+  check.throws<mismatch_error>(
+      [&] {
+        if (me == 1)
+          (void)world.over(ring(world, all_ranks(world)));
+        else
+          (void)world.over(logchain(world));
+      },
+      {"over", "members", "several kinds"});
+  world.barrier();
 }
 
 // Calls of several of them under way at once, beside those of the world.
@@ -127,6 +156,7 @@ int main(int argc, char** argv) {
       cases("messages_" + std::string(kind), [&] { talks(world, kind); });
       cases("beyond_" + std::string(kind), [&] { beyond(world, kind); });
     }
+    cases("mixed", [&] { mixed(world); });
     cases("beside", [&] { beside(world); });
   });
 }

@@ -188,13 +188,16 @@ void refused(const communicator& world) {
   const logring orphan_ring(gone);
   check.throws<usage_error>([&] { world.over(orphan); }, {"over", "members", "parent"});
   gone.free();
-  if (world.size() > 1) {
-    check.throws<usage_error>([&] { orphan.split(0); }, {"split", "freed"});
-    check.throws<usage_error>([&] { orphan.split_bin(1, 0); }, {"split_bin", "freed"});
-    check.throws<usage_error>([&] { (void)ring(orphan); }, {"ring", "freed"});
-    check.throws<usage_error>([&] { (void)logchain(orphan); }, {"logchain", "freed"});
-    check.throws<usage_error>([&] { orphan_ring.split(0); }, {"split", "freed"});
-  }
+  check.throws<usage_error>([&] { orphan.split(0); }, {"split", "freed"});
+  check.throws<usage_error>([&] { orphan.split_bin(1, 0); }, {"split_bin", "freed"});
+  check.throws<usage_error>([&] { (void)logchain(orphan); }, {"logchain", "freed"});
+  check.throws<usage_error>([&] { orphan_ring.split(0); }, {"split", "freed"});
+  check.throws<usage_error>([&] { gone.over(orphan); }, {"over", "freed"});
+  check.throws<usage_error>([&] { (void)chain(gone); }, {"chain", "freed"});
+  check.throws<usage_error>([&] { (void)ring(gone, {0}); }, {"ring", "freed"});
+  check.throws<usage_error>([&] { (void)gone.translate(0, world); }, {"translate", "freed"});
+  check.throws<usage_error>([&] { (void)world.translate(0, gone); }, {"translate", "freed"});
+  if (world.size() > 1) check.throws<usage_error>([&] { (void)ring(orphan); }, {"ring", "freed"});
   const chain nobody = chain(world).split(undefined);
   check.throws<usage_error>([&] { world.over(nobody); }, {"over", "members", "no group"});
 }

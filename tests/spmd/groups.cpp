@@ -121,6 +121,11 @@ void bins(const communicator& world) {
   if (part) computes(world, *part, from_to(me % 4, (p - 1 - me % 4) / 4 * 4 + me % 4, 4));
   check.throws<usage_error>([&] { world.split_bin(2, me == p - 1 ? 2 : 0); },
                             {"split_bin", "is 2 on rank", std::to_string(p - 1).c_str()});
+  check.throws<usage_error>([&] { world.split_bin(-1, -1); }, {"split_bin", "bins", "-1"});
+  if (p > 1)
+    check.throws<mismatch_error>([&] { world.split_bin(me == p - 1 ? 2 : 3, 0); },
+                                 {"split_bin", "bins", "on rank"});
+  check.throws<usage_error>([&] { world.range(me, me, 0); }, {"range", "stride", "is 0"});
   world.barrier();
 }
 

@@ -43,8 +43,9 @@ constexpr int distances(int n) noexcept {
 }
 
 /// Local: all ranks of a communicator, or those of a list, which has the own one. `wraps`: a ring. Throws
-/// usage_error where the list has what is no rank, one twice, or not the own one.
-neighbours neighbours_in(core& parent, bool wraps);
+/// usage_error where the list has what is no rank, one twice, or not the own one, and where the parent was
+/// freed or knows a few ranks only. `operation`: for that, where it is not chain or ring.
+neighbours neighbours_in(core& parent, bool wraps, const char* operation = nullptr);
 neighbours neighbours_in(core& parent, bool wraps, std::span<const int> ranks);
 hops hops_in(core& parent, bool wraps);
 

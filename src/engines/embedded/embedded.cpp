@@ -35,6 +35,7 @@ embedded_context::embedded_context(endpoint& door, const group& members, std::ui
 embedded_context::~embedded_context() {
   fabric::node& all = *door().node();
   all.close_postbox(id(), door().rank());
+  if (team_) all.leave_team(id(), members(), std::move(team_));
   if (id() >= fabric::node::first_group) all.leave_group(name_, members().size());
 }
 
