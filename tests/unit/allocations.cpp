@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call like the one before allocates nothing, whichever way it is made: all of operator new is counted.
+// A call like the one before allocates nothing, whichever way it is made, and groups that are gone have left
+// nothing: all of operator new is counted.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -8,12 +9,13 @@
 #include <gtest/gtest.h>
 
 #include <tutti/core/mail.hpp>
+#include <tutti/group.hpp>
 #include <tutti/timer.hpp>
 #include <tutti/tutti.hpp>
 
 namespace {
 
-std::atomic<long> allocations{0};
+std::atomic<long> allocations{0}, freed{0};
 
 }  // namespace
 
@@ -23,8 +25,11 @@ std::atomic<long> allocations{0};
   if (void* p = std::malloc(bytes)) return p;
   throw std::bad_alloc();
 }
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept {
+  if (p != nullptr) freed.fetch_add(1, std::memory_order_relaxed);
+  std::free(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
 namespace tutti {
 namespace {
@@ -200,6 +205,46 @@ TEST_P(warm, timers_allocate_nothing) {
               };
             }),
             0);
+}
+
+// 10^5 of them in all on fibers, each made, used and let go.
+void make_many_groups(const char* engine, int ranks) {
+  run_options how;
+  how.engine = engine;
+  how.ranks = ranks;
+  how.workers = 2;
+  std::atomic<long> left{-1};
+  run(how, [&](communicator& world) {
+    const int p = world.size(), me = world.rank(), half = p / 2;
+    const auto used = [&](const communicator& g) {
+      if (g.allreduce_single(send_buf(1), op(std::plus<>{})) != g.size())
+        throw std::runtime_error("wrong sum");
+    };
+    const auto all_ways = [&] {
+      used(me < half ? world.range(0, half - 1) : world.range(half, p - 1));
+      used(*world.split(me % 2, -me));
+      used(*world.split_bin(2, me < half));
+      used(world.over(chain(world).split_bin(2, me < half)));
+      used(world.over(logring(world)));
+    };
+    const auto alive = [&] {
+      world.barrier();
+      const long now = allocations.load() - freed.load();
+      world.barrier();
+      return now;
+    };
+    for (int i = 0; i < 200; ++i) all_ways();
+    const long before = alive();
+    for (int i = 0; i < 5000; ++i) all_ways();
+    const long after = alive();
+    if (me == 0) left = after - before;
+  });
+  // Pools grow a little as ranks come in another order.
+  EXPECT_LT(left.load(), 100 * ranks) << engine;
+}
+TEST(groups, leave_nothing) {
+  make_many_groups("fibers", 5);
+  make_many_groups("threads", 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(calls, warm,
