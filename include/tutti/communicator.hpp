@@ -206,7 +206,7 @@ class communicator : public collectives<communicator>,
   /// alone, `along` from one to the next where there is nothing better; messages to others, range(), list(),
   /// between(), graph() and inter() are refused, and split(0) of it knows all. ceil(log2(size)) rounds of 16
   /// bytes; memory as the structure has. usage_error where the parent is another communicator, was freed, or
-  /// the caller is in no group.
+  /// the caller is in no group; mismatch_error where the structures of the ranks are of several kinds.
   template <class Structure>
   communicator over(const Structure& members) const;
 
@@ -237,7 +237,8 @@ class communicator : public collectives<communicator>,
   /// Collective: exclusive scans in both directions at once, `double_exscan(send_buf(v), op(f))`: a struct of
   /// `from_left`, what all ranks before this one combine to, and `from_right`, all behind it; in
   /// tutti/double_exscan.hpp. As many elements on all ranks, else mismatch_error; any operator, also one that
-  /// does not commute. ceil(log2 p) rounds of two messages. usage_error where the communicator was freed.
+  /// does not commute. ceil(log2 p) rounds of two messages; over a chain or ring p - 1. usage_error where the
+  /// communicator was freed.
   template <class... Args>
   auto double_exscan(Args&&... args) const;
 

@@ -41,17 +41,21 @@ core_handle core::range(int first, int last, int stride) {
   if (first < 0 || first >= size()) refuse_number("first", first, "ranks are 0 to size - 1");
   if (last < 0 || last >= size()) refuse_number("last", last, "ranks are 0 to size - 1");
   if (stride == 0) refuse_number("stride", stride, "take 1 for one rank, else one that divides last - first");
-  if ((last - first) % stride != 0 || (last - first) / stride < 0)
+  // A division takes as long as all the rest of this.
+  const auto steps = [&](int distance) {
+    return stride == 1 ? distance : stride == -1 ? -distance : distance / stride;
+  };
+  const int n = steps(last - first) + 1, own = steps(rank() - first);
+  if (n < 1 || first + (n - 1) * stride != last)
     refuse("range", "stride",
            "is " + std::to_string(stride) + ", which does not lead from " + std::to_string(first) + " to " +
                std::to_string(last),
            "take one that divides last - first");
-  const int n = (last - first) / stride + 1, own = (rank() - first) / stride;
   if (own < 0 || own >= n || first + own * stride != rank())
     refuse("range", "first, last, stride", "leave this rank out", "make a group on its members only");
   const auto number = [](int i) { return std::uint64_t{static_cast<std::uint32_t>(i)}; };
   return made_locally(members_.part(first, stride, n, own),
-                      name_.with(number(first) << 32 | number(n)).with(number(stride)));
+                      name_.with(number(first) << 32 | number(n), number(stride)));
 }
 
 core_handle core::list(std::span<const int> ranks) {

@@ -18,10 +18,10 @@ struct group_name {
     std::size_t operator()(const group_name& n) const noexcept { return static_cast<std::size_t>(n.a); }
   };
 
-  /// The name of what differs from this by one more number.
-  group_name with(std::uint64_t number) const noexcept {
-    const std::uint64_t x = mixed(a ^ number * 0x9e3779b97f4a7c15),
-                        y = mixed(b + number + 0x632be59bd9b4e019);
+  /// The name of what differs from this by one more number, or by two.
+  group_name with(std::uint64_t number) const noexcept { return with(number, number); }
+  group_name with(std::uint64_t one, std::uint64_t other) const noexcept {
+    const std::uint64_t x = mixed(a ^ one * 0x9e3779b97f4a7c15), y = mixed(b + other + 0x632be59bd9b4e019);
     return {mixed(x + (y << 1 | y >> 63)), mixed(y ^ (x << 32 | x >> 32))};
   }
 

@@ -25,6 +25,10 @@ std::atomic<long> allocations{0}, freed{0};
   if (void* p = std::malloc(bytes)) return p;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return std::malloc(bytes);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept {
   if (p != nullptr) freed.fetch_add(1, std::memory_order_relaxed);
   std::free(p);
