@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * LPF: the end of everything, from any process.
+ */
+#ifndef LPF_ABORT_H
+#define LPF_ABORT_H
+
+#include "lpf/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Whether lpf_abort() ends all processes; 1. */
+extern const int LPF_HAS_ABORT;
+
+/** Ends all processes of the job, which end with a code other than 0. Does not return, unless it cannot:
+ * LPF_ERR_FATAL. */
+lpf_err_t lpf_abort(lpf_t ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * LPF in programs that start MPI themselves. Link tutti::lpf_mpi, or tutti::lpf_openmpi or tutti::lpf_mpich to say which MPI.
+ *
+ * A program that hooks by itself defines `const int LPF_MPI_AUTO_INITIALIZE = 0;`, so that all processes of an
+ * mpirun enter main.
+ */
+#ifndef LPF_MPI_H
+#define LPF_MPI_H
+
+#include <mpi.h>
+
+#include "lpf/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where it is not 0, as in the library, the processes of an MPI job but the first wait for lpf_exec() before
+ * main. */
+extern const int LPF_MPI_AUTO_INITIALIZE;
+
+/** For lpf_hook() over the members of `comm`, which stays the program's. Collective over it; MPI must be
+ * initialized. LPF_ERR_FATAL where `comm` is no communicator within one group. */
+lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* init);
+
+/** The same for `nprocs` processes that find one another at a port of a host: `server` is a name or an address of the
+ * host of process 0, `port` a number or the name of a service, `timeout` in milliseconds. Each has another `pid`.
+ * MPI is initialized where it is not yet. Processes that one launcher started together always come together; others where
+ * the MPI can join jobs. LPF_ERR_FATAL where they do not come together in time. */
+lpf_err_t lpf_mpi_initialize_over_tcp(const char* server, const char* port, int timeout, lpf_pid_t pid,
+                                      lpf_pid_t nprocs, lpf_init_t* init);
+
+/** Ends what one of the two has made. Collective. */
+lpf_err_t lpf_mpi_finalize(lpf_init_t init);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
