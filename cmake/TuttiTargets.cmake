@@ -117,13 +117,24 @@ function(tutti_generate_trees folder engines output)
 endfunction()
 
 # The engine of one MPI, twice: a module that the core loads, whole in itself, and a static library for programs
-# that link that MPI themselves.
-function(tutti_add_mpi_engine mpi sources core_objects)
+# that link that MPI themselves. Most of it is the same in both, and compiled once; `own_sources` are the library's
+# alone, and module.cpp the module's.
+function(tutti_add_mpi_engine mpi sources own_sources core_objects)
+  set(definitions TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+  set(shared tutti_mpi_${mpi}_objects)
+  set(module_source "${sources}")
+  list(FILTER module_source INCLUDE REGEX "/module\\.cpp$")
+  list(REMOVE_ITEM sources ${module_source})
+  add_library(${shared} OBJECT ${sources})
+  tutti_configure(${shared})
+  target_compile_definitions(${shared} PRIVATE ${definitions})
+  target_include_directories(${shared} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
+
   set(module tutti-mpi-${mpi})
-  add_library(${module} MODULE ${sources} ${core_objects})
+  add_library(${module} MODULE ${module_source} $<TARGET_OBJECTS:${shared}> ${core_objects})
   add_dependencies(modules ${module})
   tutti_configure(${module})
-  target_compile_definitions(${module} PRIVATE TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+  target_compile_definitions(${module} PRIVATE ${definitions})
   target_include_directories(${module} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
   target_link_libraries(${module} PRIVATE ${TUTTI_MPI_${mpi}_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   # Clang leaves the sanitizers' own symbols to the program.
@@ -137,15 +148,48 @@ function(tutti_add_mpi_engine mpi sources core_objects)
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
 
   set(library tutti_mpi_${mpi})
-  add_library(${library} STATIC ${sources})
+  add_library(${library} STATIC ${own_sources} $<TARGET_OBJECTS:${shared}>)
   add_library(tutti::mpi_${mpi} ALIAS ${library})
   tutti_configure(${library})
   target_compile_definitions(${library}
-    PRIVATE TUTTI_MPI_NAME="${mpi}" TUTTI_MPI_STATIC
+    PRIVATE TUTTI_MPI_NAME="${mpi}"
     PUBLIC OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   target_include_directories(${library} SYSTEM PUBLIC ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
   target_link_libraries(${library} PUBLIC tutti ${TUTTI_MPI_${mpi}_LIBRARIES})
   set_target_properties(${library} PROPERTIES EXPORT_NAME mpi_${mpi})
+endfunction()
+
+# Compiles headers once for many targets (<name>_headers), where TUTTI_PRECOMPILE asks for it. These have the same options,
+# which <configure>, a command, gives a target.
+# Usage: tutti_precompiled(target name configure HEADERS header ...)
+function(tutti_precompiled target name configure)
+  if(NOT TUTTI_PRECOMPILE)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "HEADERS" ${ARGN})
+  if(NOT TARGET ${name}_headers)
+    set(source "${PROJECT_BINARY_DIR}/generated/${name}_headers.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "")
+    add_library(${name}_headers OBJECT "${source}")
+    target_compile_features(${name}_headers PRIVATE cxx_std_20)
+    target_compile_options(${name}_headers PRIVATE -Wall -Wextra)
+    set_target_properties(${name}_headers PROPERTIES CXX_EXTENSIONS OFF)
+    cmake_language(CALL ${configure} ${name}_headers)
+    target_precompile_headers(${name}_headers PRIVATE ${arg_HEADERS})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${name}_headers)
+endfunction()
+
+# For programs with a command line and JSON, most of whose compilation is the headers of both. In daily work they are not
+# optimised, since what takes their time is in the library.
+function(tutti_command_line target)
+  tutti_command_line_options(${target})
+  tutti_precompiled(${target} command_line tutti_command_line_options
+    HEADERS <CLI/CLI.hpp> <fmt/format.h> <nlohmann/json.hpp>)
+endfunction()
+function(tutti_command_line_options target)
+  target_link_libraries(${target} PRIVATE Threads::Threads fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
 endfunction()
 
 # One program <prefix><name><suffix> for each <name>.cpp of the current directory, or of DIRECTORY in it; sources in a

@@ -24,12 +24,14 @@ mail        : group fabric engines/endpoint.hpp engines/carrier.hpp execute/prog
 trace       : select
 settings    : core select engines/endpoint.hpp trace
 face        : core compute group fabric schedule compose select engines/endpoint.hpp execute mail trace settings
+bsp         : core compute group fabric engines/endpoint.hpp mail face
 launch      : core engines settings face
+lpf         : core engines launch face bsp
 toolkit     :
 tune        : core compute select check engines face launch
 '
 # Of the public headers every room may include tutti/version.hpp and tutti/core/; these may include all of them.
-public_rooms=' face launch toolkit '
+public_rooms=' face launch lpf toolkit '
 # tutti/core/ itself includes nothing but tutti/core/ and the standard library.
 # <mpi.h> appears here only:
 mpi_places='^(src/engines/mpi/|src/launch/mpi/|include/tutti/mpi\.hpp$|bench/|tests/)'

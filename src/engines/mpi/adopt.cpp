@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The engine for programs that start MPI themselves and link it: an endpoint over a communicator of theirs.
-#ifdef TUTTI_MPI_STATIC
-
 #include "engines/mpi/adopt.hpp"
 
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -27,4 +25,3 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls) {
 
 }  // namespace tutti
 
-#endif

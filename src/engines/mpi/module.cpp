@@ -9,8 +9,6 @@
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "tutti/core/error.hpp"
 
-#ifndef TUTTI_MPI_STATIC
-
 namespace tutti::mpi {
 namespace {
 
@@ -98,4 +96,3 @@ const tutti::engine_module tutti_engine_module = {tutti::engine_abi, TUTTI_MPI_N
                                                   &tutti::mpi::library_version, &tutti::mpi::run};
 }
 
-#endif

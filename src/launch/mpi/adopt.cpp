@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // adopt(): a communicator of tutti over a communicator of MPI's, in a program that links MPI itself.
-#ifdef TUTTI_MPI_STATIC
-
 #include "engines/mpi/adopt.hpp"
 
 #include <cstdio>
@@ -35,4 +33,3 @@ communicator adopt(MPI_Comm comm) {
 
 }  // namespace tutti
 
-#endif

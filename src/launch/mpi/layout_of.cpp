@@ -2,8 +2,6 @@
 //
 // layout_of(): what MPI tells of a datatype, down to the named ones, as pieces of bytes. The extents of all
 // derived ones are asked of MPI, so that bounds and padding are what it says.
-#ifdef TUTTI_MPI_STATIC
-
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -272,4 +270,3 @@ layout layout_of(MPI_Datatype type) { return item_of(type); }
 
 }  // namespace tutti
 
-#endif

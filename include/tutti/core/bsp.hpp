@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Supersteps without types: what front ends of bulk-synchronous programs (tutti/bsp.hpp, LPF's C interface)
+// ask of the library. A process registers memory, schedules puts, gets and collectives, and they are complete
+// after its next sync.
+//
+// Functions that return bool return false where there is no capacity left, and have done nothing then. All
+// of them throw usage_error where an argument can be seen to be wrong: the process has failed then, and
+// so it stays; the others learn it in their next sync. A process that has failed throws peer_error or what
+// it failed by.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tutti/core/operation.hpp"
+#include "tutti/core/owner.hpp"
+
+namespace tutti::bsp {
+
+/// Registered memory; the even ones are global.
+using slot = std::size_t;
+inline constexpr slot no_slot = ~slot{0};
+
+/// One process's part of a section. Used by its rank alone. Defined in the library.
+class process;
+
+/// A set of processes that makes collectives, as one process knows it; 0: none.
+using members = std::uint64_t;
+
+/// Where a call was written, for reports.
+struct call_site {
+  const char* file = nullptr;
+  int line = 0;
+};
+
+/// Seconds a byte and seconds a superstep, for messages of `bytes` bytes among `processes`. Positive and
+/// finite; the same on all processes of a job.
+struct figures {
+  double byte = 0;       ///< of long messages
+  double message = 0;    ///< of each message beside its bytes
+  double superstep = 0;  ///< without messages
+  int processes = 0;     ///< with how many it was measured; 0: not yet
+};
+
+namespace port {
+
+/// Collective over the communicator, which must outlive it. Registers and queues have no capacity, unless
+/// `unbounded`.
+process* open(detail::core& all, bool unbounded);
+/// Leaves the section together with all others; those that still sync fail. False: this process has failed.
+bool leave(process&) noexcept;
+void close(process*) noexcept;
+
+int pid(const process&) noexcept;
+int nprocs(const process&) noexcept;
+/// "threads", "fibers", "mpi"
+const char* engine_of(const process&) noexcept;
+/// Throws unless `s` is the number of this process, below `p`, there are as many as `p`, and `hi` is not
+/// beyond.
+void check_process(process&, unsigned s, unsigned p, unsigned hi);
+bool failed(const process&) noexcept;
+/// The figures of the engine, measured with the first section that this job has opened.
+const figures& measured(const process&) noexcept;
+
+bool resize_register(process&, std::size_t entries);
+bool resize_queue(process&, std::size_t messages);
+bool add(process&, bool global, void* base, std::size_t bytes, slot& made);
+void remove(process&, slot);
+
+bool put(process&, slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
+         std::size_t bytes);
+bool get(process&, int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
+         std::size_t bytes);
+void sync(process&);
+/// Where the next calls are written.
+void tell_site(process&, call_site) noexcept;
+
+/// What a set may make between two syncs.
+struct limits {
+  std::size_t calls, element_bytes, bytes;
+};
+/// The processes first, first + stride ... up to last. Local.
+bool make_members(process&, int first, int last, int stride, const limits&, members& made);
+void end_members(process&, members);
+
+// Roots are counted among the members. Areas that a call does not touch may be of no slot.
+bool broadcast(process&, members, slot from, slot into, std::size_t bytes, int root);
+bool gather(process&, members, slot from, slot into, std::size_t bytes, int root);
+bool scatter(process&, members, slot from, slot into, std::size_t bytes, int root);
+bool allgather(process&, members, slot from, slot into, std::size_t bytes, bool without_own);
+bool alltoall(process&, members, slot from, slot into, std::size_t bytes);
+
+/// `into[i] = into[i] (+) other[i]` for i in 0 .. n - 1, n > 0.
+using combiner = void (*)(std::size_t n, const void* other, void* into);
+/// Elements of `size` bytes at `data`, which `where` registers. In place; `root` below 0: on all. `whole`:
+/// one element, which is not to be cut (a reduction; else a combination of arrays).
+bool combine(process&, members, void* data, slot where, std::size_t count, std::size_t size, combiner by,
+             int root, bool whole);
+
+}  // namespace port
+}  // namespace tutti::bsp

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collectives of a process: each is checked, and laid down as a call of tutti in which what LPF's
+// documents leave untouched is in place.
+#include <string>
+
+#include "bsp/process.hpp"
+
+namespace tutti::bsp {
+namespace {
+
+const char* name(collective what) noexcept { return name_of(what).data(); }
+
+}  // namespace
+
+void process::check_process(unsigned s, unsigned p, unsigned hi) {
+  refuse_failed("collectives_init");
+  if (s != static_cast<unsigned>(pid_))
+    refuse("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
+           "pass the number of the process");
+  if (p > static_cast<unsigned>(nprocs_) || s >= p)
+    refuse("collectives_init", "p",
+           "is " + std::to_string(p) + " on process " + std::to_string(s) + " of " + std::to_string(nprocs_),
+           "pass at most the number of all processes, and call it on these alone");
+  if (hi > p)
+    refuse("collectives_init", "hi", "is " + std::to_string(hi) + " of " + std::to_string(p) + " processes",
+           "pass an upper bound, itself not included, of at most p");
+}
+
+bool process::make_members(int first, int last, int stride, const port::limits& most, members& made) {
+  refuse_failed("collectives_init");
+  if (most.calls == 0)
+    refuse("collectives_init", "max_calls", "is 0", "allow for one collective a superstep at least");
+  if (stride < 1 || first < 0 || last < first || last >= nprocs_ || pid_ < first || pid_ > last ||
+      (pid_ - first) % stride != 0)
+    refuse("collectives_init", "s",
+           "process " + std::to_string(pid_) + " is none of " + std::to_string(first) + " to " +
+               std::to_string(last) + " in steps of " + std::to_string(stride),
+           "call it on the members alone, of which there is one at least");
+  if (unbounded_ && memory_.full()) memory_.grow();
+  if (!memory_.take_entry()) return false;
+  made = calls_.make(first, first + (last - first) / stride * stride, stride, most, superstep_).number;
+  return true;
+}
+
+void process::end_members(members m) {
+  refuse_failed("collectives_destroy");
+  if (set_of("collectives_destroy", m).calls > 0)
+    refuse("collectives_destroy", "coll", "has collectives that are not complete",
+           "call it after the next sync");
+  calls_.end(m);
+  memory_.give_entry();
+}
+
+member_set& process::set_of(const char* operation, members m) {
+  refuse_failed(operation);
+  member_set* const s = calls_.find(m);
+  if (s == nullptr)
+    refuse(operation, "coll", "is not a collectives object of this context, or not any more",
+           "make one with lpf_collectives_init()");
+  return *s;
+}
+
+bool process::has_room(const char*, member_set& s, std::size_t count, std::size_t bytes, bool element) {
+  const std::size_t most = element ? s.most.element_bytes : s.most.bytes;
+  return s.calls < s.most.calls && (bytes == 0 || count <= most / bytes);
+}
+
+void process::check_root(const char* operation, const member_set& s, int root) {
+  if (static_cast<unsigned>(root) >= static_cast<unsigned>(s.size()))
+    refuse(operation, "root", "is " + std::to_string(root) + " of " + std::to_string(s.size()) + " members",
+           "pass 0 to P - 1, counted among the members");
+}
+
+std::byte* process::touched(const char* operation, const char* parameter, slot s, std::size_t bytes,
+                            bool touches) {
+  return touches && bytes > 0 ? near_place(operation, parameter, s, 0, bytes) : nullptr;
+}
+
+bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root) {
+  member_set& s = set_of(name(what), m);
+  check_root(name(what), s, root);
+  if (!has_room(name(what), s, 1, bytes, false)) return false;
+  const bool at_root = s.place() == root;
+  const auto blocks = static_cast<std::size_t>(s.size());
+  const bool gathers = what == collective::gather;
+  call c;
+  c.what = what;
+  c.root = root;
+  c.count = bytes;
+  // Of a gather the root takes, of the others it gives: all blocks but for a broadcast.
+  const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
+  if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
+    refuse(name(what), "size", "overflows", "pass fewer bytes");
+  std::byte* const given = touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root);
+  std::byte* const taken = touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root);
+  c.input = given;
+  c.output = taken;
+  if (what == collective::bcast)
+    c.input = c.output = at_root ? given : taken;
+  else
+    c.in_place = at_root;
+  if (bytes > 0 && s.size() > 1)
+    calls_.schedule(s, c, {}, 0);
+  else
+    ++s.calls;
+  return true;
+}
+
+bool process::unrooted(collective what, members m, slot from, slot into, std::size_t bytes,
+                       bool without_own) {
+  member_set& s = set_of(name(what), m);
+  if (!has_room(name(what), s, 1, bytes, false)) return false;
+  const auto blocks = static_cast<std::size_t>(s.size());
+  const std::size_t all = bytes * blocks;
+  if (bytes > 0 && all / bytes != blocks) refuse(name(what), "size", "overflows", "pass fewer bytes");
+  const bool transposes = what == collective::alltoall;
+  call c;
+  c.what = what;
+  c.input = touched(name(what), "src", from, transposes ? all : bytes, true);
+  c.output = touched(name(what), "dst", into, all, true);
+  c.count = bytes;
+  if (bytes == 0 || (without_own && s.size() == 1)) {
+    ++s.calls;
+    return true;
+  }
+  if (transposes || without_own) {
+    // As blocks of their own lengths, of which the own one is 0: so it is not touched.
+    c.what = collective::alltoallv;
+    c.count = transposes ? 1 : 0;  // whether the blocks that are given differ
+    calls_.schedule(s, c, {}, bytes);
+    return true;
+  }
+  calls_.schedule(s, c, {}, 0);
+  // In place on this process; the others may not be, which for an allgather is a matter of all.
+  if (c.input == static_cast<std::byte*>(c.output) + static_cast<std::size_t>(s.place()) * bytes)
+    calls_.give_a_copy(bytes);
+  return true;
+}
+
+bool process::combine(members m, void* data, slot where, std::size_t count, std::size_t size,
+                      port::combiner by, int root, bool whole) {
+  const char* const operation = whole      ? (root < 0 ? "allreduce" : "reduce")
+                                : root < 0 ? "allcombine"
+                                           : "combine";
+  member_set& s = set_of(operation, m);
+  if (root >= 0) check_root(operation, s, root);
+  if (!has_room(operation, s, count, size, whole)) return false;
+  if (by == nullptr) refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
+  if (count == 0 || size == 0) {
+    ++s.calls;
+    return true;
+  }
+  const area* const a = memory_.find(where);
+  if (a == nullptr || a->base != data || a->size < count * size)
+    refuse(operation, whole ? "element_slot" : "slot",
+           "does not register " + std::to_string(count * size) + " bytes from the given address on",
+           "register the memory, and pass its slot and its address");
+  call c;
+  c.what = root < 0 ? collective::allreduce : collective::reduce;
+  c.type = {.size = size};
+  c.count = count;
+  c.root = root < 0 ? 0 : root;
+  c.in_place = root < 0 || s.place() == root;
+  if (c.in_place)
+    c.output = data;
+  else
+    c.input = data;
+  if (s.size() > 1)
+    calls_.schedule(s, c, {by, size}, 0);
+  else
+    ++s.calls;
+  return true;
+}
+
+}  // namespace tutti::bsp

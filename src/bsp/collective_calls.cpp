@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bsp/collective_calls.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti::bsp {
+
+operation operation_of(const combining& how) noexcept {
+  operation op;
+  op.combine = [](const void* left, const void* right, void* result, std::size_t n, void* state) {
+    if (n == 0) return;  // a combiner is never called for nothing
+    const auto& c = *static_cast<const combining*>(state);
+    if (result == right) return c.by(n, left, result);
+    if (result != left) std::memcpy(result, left, n * c.size);
+    c.by(n, right, result);
+  };
+  op.state = const_cast<combining*>(&how);
+  op.commutative = true;
+  return op;
+}
+
+member_set& collective_calls::make(int first, int last, int stride, const port::limits& most,
+                                   std::uint64_t superstep) {
+  auto s = std::make_unique<member_set>();
+  s->number = next_++;
+  s->most = most;
+  s->since = superstep;
+  if (first == 0 && stride == 1 && last == detail::size_of(all_) - 1) {
+    s->on = &all_;
+  } else {
+    s->own = detail::range(all_, first, last, stride);
+    s->on = &*s->own;
+  }
+  sets_.push_back(std::move(s));
+  return *sets_.back();
+}
+
+member_set* collective_calls::find(members number) noexcept {
+  for (auto& s : sets_)
+    if (s->number == number) return s.get();
+  return nullptr;
+}
+
+void collective_calls::end(members number) {
+  std::erase_if(sets_, [&](const auto& s) { return s->number == number; });
+}
+
+void collective_calls::schedule(member_set& s, const call& c, const combining& how, std::size_t blocks) {
+  ++s.calls;
+  scheduled& one = calls_.emplace_back();
+  one.set = s.number;
+  one.on = s.on;
+  one.what = c;
+  one.how = how;
+  if (blocks == 0) return;
+  const auto n = static_cast<std::size_t>(s.size());
+  one.counts.assign(n, blocks);
+  one.counts[static_cast<std::size_t>(s.place())] = 0;
+  one.in_displs.assign(n, 0);
+  one.out_displs.resize(n);
+  for (std::size_t i = 0; i < n; ++i) one.out_displs[i] = i * blocks;
+  if (c.what == collective::alltoallv && c.count != 0) one.in_displs = one.out_displs;
+}
+
+void collective_calls::give_a_copy(std::size_t bytes) { calls_.back().given.resize(bytes); }
+
+// What points into the call itself is set when the list does not grow any more.
+void collective_calls::complete(scheduled& s, bool side_by_side) {
+  call& c = s.what;
+  if (combines(c.what)) c.op = operation_of(s.how);
+  if (!s.counts.empty()) {
+    const std::size_t n = s.counts.size();
+    c.in_counts = c.out_counts = counts_view(s.counts.data(), n);
+    c.in_displs = counts_view(s.in_displs.data(), n);
+    c.out_displs = counts_view(s.out_displs.data(), n);
+    c.count = 0;
+  }
+  if (!s.given.empty()) {
+    std::memcpy(s.given.data(), c.input, s.given.size());
+    c.input = s.given.data();
+  }
+  if (side_by_side && s.on == &all_) s.on = &*beside_;
+}
+
+void collective_calls::carry_out(bool many) {
+  // Calls side by side go on a communicator of their own, so that those of other supersteps may stay
+  // blocking: over MPI one communicator has the one or the other. All processes know of `many`, and make it
+  // at the same time.
+  if (many && !beside_) beside_ = detail::duplicate(all_);
+  // Sets may be used in any order; those of one communicator in the order in which all have made them.
+  if (calls_.size() > 1)
+    std::stable_sort(calls_.begin(), calls_.end(),
+                     [](const scheduled& a, const scheduled& b) { return a.set < b.set; });
+  for (scheduled& s : calls_) complete(s, many);
+  if (!many) {
+    for (const scheduled& s : calls_) detail::run_call(*s.on, s.what);
+  } else {
+    for (const scheduled& s : calls_) under_way_.push_back(detail::start_call(*s.on, s.what));
+    for (auto& one : under_way_) one->wait();
+  }
+  forget();
+}
+
+void collective_calls::forget() noexcept {
+  under_way_.clear();
+  calls_.clear();
+  for (auto& s : sets_) s->calls = 0;
+}
+
+}  // namespace tutti::bsp

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collectives that a process has scheduled, and the sets of processes that make them. They are calls of
+// tutti, on groups that are made without a message, and are carried out by the sync: one at once, several
+// side by side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bsp/memory_register.hpp"
+#include "face/core.hpp"
+#include "tutti/core/bsp.hpp"
+
+namespace tutti::bsp {
+
+/// A set of processes, as one of its members has made it.
+struct member_set {
+  members number = 0;
+  detail::core_handle own;     // none: all processes
+  detail::core* on = nullptr;  // its ranks are the members
+  port::limits most{};
+  std::size_t calls = 0;  // in this superstep
+  std::uint64_t since = 0;
+
+  int size() const noexcept { return detail::size_of(*on); }
+  int place() const noexcept { return detail::rank_of(*on); }
+};
+
+/// How elements without a type are combined.
+struct combining {
+  port::combiner by = nullptr;
+  std::size_t size = 0;
+};
+
+class collective_calls {
+ public:
+  explicit collective_calls(detail::core& all) : all_(all) {}
+
+  member_set& make(int first, int last, int stride, const port::limits& most, std::uint64_t superstep);
+  /// Null: there is no such set.
+  member_set* find(members number) noexcept;
+  void end(members number);
+
+  bool empty() const noexcept { return calls_.empty(); }
+  std::size_t size() const noexcept { return calls_.size(); }
+  /// For one call of the set. `blocks`: a vector form whose blocks have this many bytes each, but the own
+  /// one.
+  void schedule(member_set& s, const call& c, const combining& how, std::size_t blocks);
+  /// What the last call that was scheduled gives is read elsewhere than where it stands, since it stands
+  /// where the result goes.
+  void give_a_copy(std::size_t bytes);
+  /// All of them; `many`: some process makes several.
+  void carry_out(bool many);
+  void forget() noexcept;
+
+ private:
+  struct scheduled {
+    members set;
+    detail::core* on;
+    call what;
+    combining how;
+    std::vector<std::size_t> counts, in_displs, out_displs;  // of vector forms
+    std::vector<std::byte> given;                            // a copy of what is given, as the call begins
+  };
+  void complete(scheduled& s, bool side_by_side);
+
+  detail::core& all_;
+  detail::core_handle beside_;  // where calls on all processes go side by side, from the first time on
+  std::vector<std::unique_ptr<member_set>> sets_;
+  std::vector<scheduled> calls_;
+  std::vector<detail::pending_call> under_way_;
+  members next_ = 1;
+};
+
+/// As tutti combines; commutative.
+operation operation_of(const combining& how) noexcept;
+
+}  // namespace tutti::bsp

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a superstep costs here: g and l of the BSP model (Valiant 1990; measured as in Bisseling's "Parallel
+// Scientific Computation", by total exchanges). Measured once for each engine, with the first section of a
+// job, in some milliseconds; process 0 tells the others, so all have the same bits.
+#include "bsp/figures.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <vector>
+
+#include "bsp/process.hpp"
+
+namespace tutti::bsp {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+// Figures by engine, of one process and of several. Functions of C that tell them (lpf_machine_t) have no
+// argument that could lead to a process, so they stand here; each is written once.
+struct known {
+  std::mutex writing;
+  figures are[2];
+  std::atomic<bool> measured[2] = {false, false};
+};
+
+known& figures_of(std::string_view engine) {
+  static known threads, fibers, others;
+  return engine == "threads" ? threads : engine == "fibers" ? fibers : others;
+}
+
+// Processes that share no memory keep what process 0 has told, whatever they knew: they may have been in
+// different sections.
+void keep(known& k, const figures& told, bool anew) {
+  const int several = told.processes > 1 ? 1 : 0;
+  const std::lock_guard lock(k.writing);
+  if (k.measured[several] && !anew) return;
+  k.are[several] = told;
+  k.measured[several].store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+figures known_figures(std::string_view engine) noexcept {
+  const known& k = figures_of(engine);
+  for (const int several : {1, 0})
+    if (k.measured[several].load(std::memory_order_acquire)) return k.are[several];
+  return {};
+}
+
+void process::tell(void* data, std::size_t bytes) {
+  call c;
+  c.what = collective::bcast;
+  c.count = bytes;
+  c.input = c.output = data;
+  all_.run_blocking(c);
+}
+
+// The time of a superstep in which each process puts `count` messages of `bytes` bytes to its neighbour; the
+// least of some.
+double process::time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times) {
+  double least = 1;
+  for (int i = 0; i < times; ++i) {
+    for (std::size_t k = 0; k < count; ++k) put(from, 0, (pid_ + 1) % nprocs_, into, 0, bytes);
+    const auto begin = clock::now();
+    sync();
+    least = std::min(least, seconds_since(begin));
+  }
+  return least;
+}
+
+void process::measure() {
+  known& k = figures_of(all_.engine());
+  figures_ = known_figures(all_.engine());
+  tell(&figures_, sizeof figures_);
+  if (figures_.processes != 0 && (figures_.processes > 1 || nprocs_ == 1))
+    return keep(k, figures_, all_.door().node() == nullptr);
+
+  constexpr std::size_t few = 8;
+  const std::size_t long_bytes = nprocs_ > 64 ? 4 << 10 : 64 << 10;
+  const int times = nprocs_ > 64 ? 3 : 8;
+  std::vector<std::byte> given(long_bytes), taken(long_bytes);
+  slot from = no_slot, into = no_slot;
+  memory_.grow();
+  boxes_[0].grow();
+  boxes_[1].grow();
+  add(true, given.data(), given.size(), from);
+  add(true, taken.data(), taken.size(), into);
+  sync();
+  const double empty = time_of_superstep(from, into, 0, 0, 2 * times);
+  const double small = time_of_superstep(from, into, few, 8, times);
+  const double large = time_of_superstep(from, into, 1, long_bytes, times);
+  remove(from);
+  remove(into);
+  // A clock that saw nothing, or a machine that was disturbed, gives no figure that is 0 or negative.
+  figures_.superstep = std::max(empty, 1e-9);
+  figures_.message = std::max((small - empty) / few, 1e-10);
+  figures_.byte = std::max((large - empty) / static_cast<double>(long_bytes), 1e-13);
+  figures_.processes = nprocs_;
+  tell(&figures_, sizeof figures_);
+  resize_register(0);
+  resize_queue(0);
+  sync();
+  sync();  // both boxes have no room again
+  keep(k, figures_, all_.door().node() == nullptr);
+}
+
+}  // namespace tutti::bsp

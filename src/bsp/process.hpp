@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One process of a section: its registered memory, what it has scheduled, and the sync that carries it out.
+//
+// A sync is: hand over the messages; meet all others, which tells what there is to do; the collectives; take
+// what has come. It fails on all processes alike where one has failed or has come to its end: that is told in
+// the meeting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+#include "bsp/collective_calls.hpp"
+#include "bsp/exchange.hpp"
+#include "bsp/memory_register.hpp"
+#include "bsp/outbox.hpp"
+#include "tutti/core/bsp.hpp"
+
+namespace tutti::bsp {
+
+class process {
+ public:
+  process(detail::core& all, bool unbounded);
+  process(const process&) = delete;
+
+  int pid() const noexcept { return pid_; }
+  int nprocs() const noexcept { return nprocs_; }
+  const char* engine() const noexcept { return all_.engine().data(); }  // names are literals
+  bool failed() const noexcept { return failure_ != nullptr; }
+  const figures& measured() const noexcept { return figures_; }
+
+  bool resize_register(std::size_t entries);
+  bool resize_queue(std::size_t messages);
+  bool add(bool global, void* base, std::size_t bytes, slot& made);
+  void remove(slot s);
+  bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes);
+  bool get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
+           std::size_t bytes);
+  void sync();
+  bool leave() noexcept;
+  void tell_site(call_site where) noexcept { site_ = where; }
+
+  void check_process(unsigned s, unsigned p, unsigned hi);
+  bool make_members(int first, int last, int stride, const port::limits& most, members& made);
+  void end_members(members m);
+  bool rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root);
+  bool unrooted(collective what, members m, slot from, slot into, std::size_t bytes, bool without_own);
+  bool combine(members m, void* data, slot where, std::size_t count, std::size_t size, port::combiner by,
+               int root, bool whole);
+
+ private:
+  /// This process cannot go on: notes it, for the others to learn, and throws.
+  [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
+                           const char* remedy);
+  void refuse_failed(const char* operation) {
+    if (failure_ != nullptr) [[unlikely]]
+      throw_failure(operation);
+  }
+  [[noreturn]] void throw_failure(const char* operation);
+  std::byte* near_place(const char* operation, const char* parameter, slot s, std::size_t offset,
+                        std::size_t bytes);
+  std::byte* touched(const char* operation, const char* parameter, slot s, std::size_t bytes, bool touches);
+  message& next_message();
+  std::uint64_t meet(std::uint64_t mine);
+  [[noreturn]] void fail_with_others(std::uint64_t mine, std::uint64_t all);
+  void sync_at_once();
+  member_set& set_of(const char* operation, members m);
+  bool has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
+  void check_root(const char* operation, const member_set& s, int root);
+  void measure();
+  void tell(void* data, std::size_t bytes);
+  double time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times);
+
+  detail::core& all_;
+  int pid_, nprocs_;
+  bool unbounded_;
+  memory_register memory_;
+  outbox boxes_[2];
+  std::uint64_t superstep_ = 0;
+  std::unique_ptr<exchange> exchange_;
+  collective_calls calls_;
+  std::exception_ptr failure_;
+  bool told_ = false;  // the others know of the failure
+  call_site site_;
+  figures figures_;
+
+  outbox& box() noexcept { return boxes_[superstep_ % 2]; }
+};
+
+}  // namespace tutti::bsp

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lpf/core.h, but for how sections come to be (exec.cpp, hook.cpp) and what they cost (probe.cpp).
+#include "lpf/core.h"
+
+#include "lpf/section.hpp"
+
+using namespace tutti::bsp;
+using tutti::lpf::carried;
+
+extern "C" {
+
+lpf_err_t lpf_register_global(lpf_t ctx, void* pointer, size_t size, lpf_memslot_t* memslot) {
+  return carried(ctx, "lpf_register_global",
+                 [&](process& p) { return port::add(p, true, pointer, size, *memslot); });
+}
+
+lpf_err_t lpf_register_local(lpf_t ctx, void* pointer, size_t size, lpf_memslot_t* memslot) {
+  return carried(ctx, "lpf_register_local",
+                 [&](process& p) { return port::add(p, false, pointer, size, *memslot); });
+}
+
+lpf_err_t lpf_deregister(lpf_t ctx, lpf_memslot_t memslot) {
+  return carried(ctx, "lpf_deregister", [&](process& p) {
+    port::remove(p, memslot);
+    return true;
+  });
+}
+
+lpf_err_t lpf_put(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset, lpf_pid_t dst_pid,
+                  lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t) {
+  return carried(ctx, "lpf_put", [&](process& p) {
+    return port::put(p, src_slot, src_offset, static_cast<int>(dst_pid), dst_slot, dst_offset, size);
+  });
+}
+
+lpf_err_t lpf_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size_t src_offset,
+                  lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t) {
+  return carried(ctx, "lpf_get", [&](process& p) {
+    return port::get(p, static_cast<int>(src_pid), src_slot, src_offset, dst_slot, dst_offset, size);
+  });
+}
+
+lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t) {
+  return carried(ctx, "lpf_sync", [](process& p) {
+    port::sync(p);
+    return true;
+  });
+}
+
+lpf_err_t lpf_resize_memory_register(lpf_t ctx, size_t max_regs) {
+  return carried(ctx, "lpf_resize_memory_register",
+                 [&](process& p) { return port::resize_register(p, max_regs); });
+}
+
+lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs) {
+  return carried(ctx, "lpf_resize_message_queue",
+                 [&](process& p) { return port::resize_queue(p, max_msgs); });
+}
+
+}  // extern "C"

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lpf_probe(): what the engine's figures say of this machine. g of messages of m bytes is the time of a byte
+// and the m-th part of what a message costs; l grows with the logarithm of the number of processes.
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "bsp/figures.hpp"
+#include "lpf/complain.hpp"
+#include "lpf/core.h"
+#include "lpf/exec.hpp"
+#include "lpf/section.hpp"
+#include "tutti/communicator.hpp"
+
+namespace tutti::lpf {
+namespace {
+
+enum class machine_kind { threads, fibers, mpi };
+
+constexpr const char* engine_of(machine_kind kind) noexcept {
+  return kind == machine_kind::threads ? "threads" : kind == machine_kind::fibers ? "fibers" : "mpi";
+}
+
+template <machine_kind Kind>
+double seconds_a_byte(lpf_pid_t, std::size_t min_msg_size, lpf_sync_attr_t) {
+  const bsp::figures f = bsp::known_figures(engine_of(Kind));
+  return f.byte + f.message / static_cast<double>(std::max<std::size_t>(min_msg_size, 1));
+}
+
+template <machine_kind Kind>
+double seconds_a_superstep(lpf_pid_t p, std::size_t, lpf_sync_attr_t) {
+  const bsp::figures f = bsp::known_figures(engine_of(Kind));
+  const auto steps = [](double processes) { return 1 + std::log2(std::max(processes, 1.0)); };
+  return f.superstep * steps(p) / steps(f.processes);
+}
+
+template <machine_kind Kind>
+lpf_machine_t machine_of(lpf_pid_t p, lpf_pid_t free_p) noexcept {
+  return {p, free_p, seconds_a_byte<Kind>, seconds_a_superstep<Kind>};
+}
+
+lpf_machine_t machine_on(std::string_view engine, lpf_pid_t p, lpf_pid_t free_p) noexcept {
+  return engine == "threads"  ? machine_of<machine_kind::threads>(p, free_p)
+         : engine == "fibers" ? machine_of<machine_kind::fibers>(p, free_p)
+                              : machine_of<machine_kind::mpi>(p, free_p);
+}
+
+// Outside of all sections nobody knows the engine: a section finds out, and measures where that was not done
+// yet.
+struct found {
+  lpf_pid_t p;
+  char engine[16];
+};
+
+void find_out(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
+  if (pid != 0) return;
+  auto& here = *static_cast<found*>(args.output);
+  here.p = nprocs;
+  const std::string_view name = bsp::port::engine_of(*context_of(ctx, "lpf_probe")->process);
+  name.copy(here.engine, std::min(name.size(), sizeof here.engine - 1));
+}
+
+}  // namespace
+}  // namespace tutti::lpf
+
+using namespace tutti::lpf;
+
+extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
+  try {
+    if (ctx == LPF_ROOT) {
+      found here{};
+      lpf_args_t args = LPF_NO_ARGS;
+      args.output = &here;
+      args.output_size = sizeof here;
+      if (const lpf_err_t end = lpf_exec(LPF_ROOT, LPF_MAX_P, find_out, args); end != LPF_SUCCESS) return end;
+      *params = machine_on(here.engine, here.p, here.p);
+      return LPF_SUCCESS;
+    }
+    context* const c = context_of(ctx, "lpf_probe");
+    if (c == nullptr) return LPF_ERR_FATAL;
+    const std::string_view engine = tutti::bsp::port::engine_of(*c->process);
+    *params = machine_on(engine, static_cast<lpf_pid_t>(c->world->size()), free_processes(engine));
+    return LPF_SUCCESS;
+  } catch (...) {
+    return complain_of_exception("lpf_probe");
+  }
+}

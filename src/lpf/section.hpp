@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A section: the processes that run one function together, and the context of each.
+#pragma once
+
+#include "lpf/core.h"
+#include "tutti/core/bsp.hpp"
+
+namespace tutti {
+class communicator;
+}
+
+namespace tutti::lpf {
+
+/// What an lpf_t of a section points to.
+struct context {
+  communicator* world;
+  bsp::process* process;
+  bool said = false;  ///< why it has failed
+};
+
+/// This rank's part of a section over all ranks of `world`: makes the context, calls spmd, and leaves the
+/// section together with the others. Collective over `world`. LPF_ERR_FATAL where this process's context has
+/// failed. What spmd throws passes.
+lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args);
+
+/// Null, and said, of what is no context of a section.
+context* context_of(lpf_t ctx, const char* operation) noexcept;
+
+/// The communicator of a context of a section.
+communicator& world_of(lpf_t ctx) noexcept;
+
+/// Where an exception is caught that a call on a context has thrown: says it, once a context, and returns the
+/// code.
+lpf_err_t code_of_exception(context& c, const char* operation) noexcept;
+
+/// Calls something on the process of a context, that returns whether there was room for it.
+template <class Call>
+lpf_err_t carried(lpf_t ctx, const char* operation, Call&& what) noexcept {
+  context* const c = context_of(ctx, operation);
+  if (c == nullptr) [[unlikely]]
+    return LPF_ERR_FATAL;
+  try {
+    return what(*c->process) ? LPF_SUCCESS : LPF_ERR_OUT_OF_MEMORY;
+  } catch (...) {
+    return code_of_exception(*c, operation);
+  }
+}
+
+}  // namespace tutti::lpf
