@@ -217,7 +217,7 @@ function(tutti_programs variable)
   set(${variable} ${programs} PARENT_SCOPE)
 endfunction()
 
-# tutti.pc, which moves with the tree it is installed in.
+# tutti.pc and tutti-lpf.pc, which move with the tree they are installed in.
 function(tutti_install_pkgconfig)
   file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
   string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
@@ -229,10 +229,17 @@ function(tutti_install_pkgconfig)
   if(BUILD_SHARED_LIBS)
     set(pc_libs "")
     set(pc_libs_private "${needs}")
+    set(pc_lpf_libs "")
+    set(pc_lpf_libs_private "-lstdc++ -lm")
   else()
     set(pc_libs "${needs}")
     set(pc_libs_private "")
+    set(pc_lpf_libs "-lstdc++ -lm")
+    set(pc_lpf_libs_private "")
   endif()
   configure_file(cmake/tutti.pc.in "${PROJECT_BINARY_DIR}/tutti.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/tutti.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  # Those who link tutti-lpf may be C programs.
+  configure_file(cmake/tutti-lpf.pc.in "${PROJECT_BINARY_DIR}/tutti-lpf.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/tutti.pc" "${PROJECT_BINARY_DIR}/tutti-lpf.pc"
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()

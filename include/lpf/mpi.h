@@ -26,8 +26,8 @@ lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* init);
 
 /** The same for `nprocs` processes that find one another at a port of a host: `server` is a name or an address of the
  * host of process 0, `port` a number or the name of a service, `timeout` in milliseconds. Each has another `pid`.
- * MPI is initialized where it is not yet. Processes that one launcher started together always come together; others where
- * the MPI can join jobs. LPF_ERR_FATAL where they do not come together in time. */
+ * MPI is initialized where it is not yet, and then finalized at exit(). LPF_ERR_FATAL where they do not come together in
+ * time, do not agree, or were not started together by one launcher. */
 lpf_err_t lpf_mpi_initialize_over_tcp(const char* server, const char* port, int timeout, lpf_pid_t pid,
                                       lpf_pid_t nprocs, lpf_init_t* init);
 

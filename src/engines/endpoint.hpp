@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -66,6 +68,12 @@ class endpoint : public fabric::waiting {
   /// An exception is about to leave a collective on this rank: ends the job, and returns when no other rank
   /// looks into this one's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
+  /// Ends all processes of the job at once, with a code other than 0.
+  [[noreturn]] virtual void kill_job(const std::string& why) {
+    std::fprintf(stderr, "tutti: rank %d ends the job: %s\n", rank(), why.c_str());
+    std::fflush(stderr);
+    std::_Exit(1);
+  }
   void begin_reading(const fabric::wait_site&) override {}
   void end_reading() noexcept override {}
   /// True while a schedule that runs here should be interrupted at random places (deterministic fibers).
@@ -173,6 +181,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 5;
+inline constexpr std::uint32_t engine_abi = 6;
 
 }  // namespace tutti

@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <mutex>
 
 #include "core/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
-#include "face/core.hpp"
 #include "launch/make_ranks.hpp"
 #include "launch/modules.hpp"
+#include "launch/rank_beginning.hpp"
 #include "tutti/communicator.hpp"
 
 namespace tutti {
@@ -86,40 +85,10 @@ using failure_notice = std::function<void(const endpoint&, const char*)>;
 
 // `tell` hears at once of a rank that fails by itself, also before the program has begun there.
 outcome start(const run_options& options, detail::program_view program, const failure_notice& tell) {
-  detail::settings set;
-  std::array<forced_choice, collective_names.size()> forced;
-  // What is wrong with the variables of one process is told when MPI is up: others wait for it there.
-  std::exception_ptr wrong;
-  try {
-    set = detail::read_settings();
-    forced = detail::read_forced();
-  } catch (...) {
-    if (!find_launcher().mpi) throw;
-    wrong = std::current_exception();
-  }
-  std::mutex loading;  // of the trees, by the first rank of this process: it knows the engine
-  std::shared_ptr<const selection> by;
-  const auto rank_main = [&](endpoint& door) {
-    if (wrong) std::rethrow_exception(wrong);
-    auto shared = std::make_shared<detail::rank_state>();
-    shared->door = &door;
-    shared->set = set;
-    {
-      const std::lock_guard lock(loading);
-      if (!by) by = std::make_shared<const selection>(selection{detail::load_trees(door.engine()), forced});
-    }
-    shared->by = by;
-    shared->engine_conditions = detail::engine_conditions_of(*by->trees, door, door.rank() == 0);
-    shared->begin_trace();
-    communicator world(detail::core_handle(
-        new detail::core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr))));
-    if (door.node() == nullptr) world.native().compare_trees();
-    program(world);
-    if (door.rank() == 0) detail::say_unused_overrides(*shared);
-  };
+  rank_beginning begin;
   return launch_ranks(options, [&](endpoint& door) {
     try {
-      rank_main(door);
+      begin.run_rank(door, program);
     } catch (const peer_error&) {  // only taken out of its wait
       throw;
     } catch (const std::exception& e) {

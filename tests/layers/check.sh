@@ -34,7 +34,7 @@ tune        : core compute select check engines face launch
 public_rooms=' face launch lpf toolkit '
 # tutti/core/ itself includes nothing but tutti/core/ and the standard library.
 # <mpi.h> appears here only:
-mpi_places='^(src/engines/mpi/|src/launch/mpi/|include/tutti/mpi\.hpp$|bench/|tests/)'
+mpi_places='^(src/engines/mpi/|src/launch/mpi/|src/lpf/mpi/|include/tutti/mpi\.hpp$|include/lpf/mpi\.h$|bench/|tests/)'
 
 set -u
 export LC_ALL=C
@@ -158,7 +158,7 @@ while IFS=: read -r file line text; do
   top=${path%%/*}
   case $file in
     include/*)
-      [ "$path" != "$top" ] && [ -n "${allowed[$top]-}" ] && [ ! -e "$(dirname "$file")/$path" ] &&
+      [ "$path" != "$top" ] && [ -n "${allowed[$top]-}" ] && [ ! -e "$(dirname "$file")/$path" ] && [ ! -e "include/$path" ] &&
         complain "$file" "$line" "is public, but includes src/$path"
       case $file:$path in
         include/tutti/core/*:tutti/core/* | include/tutti/core/*:tutti/version.hpp) ;;

@@ -70,6 +70,7 @@ class mpi_endpoint final : public message_endpoint {
       look(site);
   }
   void progressed() noexcept override { ++progress_; }
+  [[noreturn]] void kill_job(const std::string& why) override { end_job(rank_, why); }
 
   // --- for its contexts
   // ------------------------------------------------------------------------------------------

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/threads/thread_job.hpp"
+
+#include <numeric>
+#include <vector>
+
+#include "engines/embedded/embedded.hpp"
+#include "engines/embedded/rank_main.hpp"
+#include "engines/embedded/sleep.hpp"
+
+namespace tutti {
+namespace {
+
+class thread_ringer final : public fabric::ringer {
+ public:
+  void ring(fabric::doorbell& bell) noexcept override { wake(bell); }
+};
+
+class thread_endpoint final : public embedded_endpoint {
+ public:
+  thread_endpoint(job& j, fabric::node& n, int rank, patience p)
+      : embedded_endpoint(j, n, rank), patience_(p) {}
+
+  std::string_view engine() const noexcept override { return "threads"; }
+  fabric::doorbell& bell() noexcept override { return node_.worker_bell(rank_); }
+
+  void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool,
+            const fabric::wait_site& site) override {
+    const auto ready = [&] { return fabric::reached(word.load(std::memory_order_acquire), value); };
+    for (int i = 0; i < patience_.spins; ++i) {
+      if (ready()) return;
+      relax();
+    }
+    for (int i = 0; i < patience_.yields; ++i) {
+      if (ready()) return;
+      yield_core();
+    }
+    if (job_.failed()) job_.throw_failure(rank_, site);
+    note(rank_record::waiting, &word, value, site);
+    const noted on_the_way_out{*this};
+    while (!ready()) {
+      sleep_unless(bell(), [&] { return ready() || job_.failed(); });
+      if (job_.failed() && !ready()) job_.throw_failure(rank_, site);
+    }
+  }
+
+  void pause(const fabric::wait_site& site) override {
+    if (job_.failed()) job_.throw_failure(rank_, site);
+    note_pause(site);
+    if (++pauses_ % 64 == 0) yield_core();
+    relax();
+  }
+  void progressed() noexcept override { unnote(); }
+
+ private:
+  patience patience_;
+  std::uint64_t pauses_ = 0;
+};
+
+std::vector<int> one_worker_each(int ranks) {
+  std::vector<int> worker_of(static_cast<std::size_t>(ranks));
+  std::iota(worker_of.begin(), worker_of.end(), 0);
+  return worker_of;
+}
+
+}  // namespace
+
+struct thread_job::parts {
+  explicit parts(int ranks) : node(one_worker_each(ranks), rings), all(ranks), how_long(patience_for(ranks)) {
+    all.on_failure([this, ranks] {
+      for (int r = 0; r < ranks; ++r) wake(node.worker_bell(r));
+    });
+    all.start_watchman();
+  }
+
+  thread_ringer rings;
+  fabric::node node;
+  job all;
+  patience how_long;
+};
+
+thread_job::thread_job(int ranks) : parts_(std::make_unique<parts>(ranks)) {}
+thread_job::~thread_job() = default;
+
+void thread_job::run_rank(int rank, const rank_program& program) noexcept {
+  thread_endpoint door(parts_->all, parts_->node, rank, parts_->how_long);
+  rank_main(parts_->all, door, program);
+}
+
+void thread_job::fail(int rank, std::exception_ptr what, const std::string& text) {
+  parts_->all.fail(rank, std::move(what), text);
+}
+
+bool thread_job::failed() const noexcept { return parts_->all.failed(); }
+
+outcome thread_job::result() {
+  parts_->all.stop_watchman();
+  return parts_->all.result();
+}
+
+}  // namespace tutti

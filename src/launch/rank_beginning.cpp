@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/rank_beginning.hpp"
+
+#include "face/core.hpp"
+#include "launch/modules.hpp"
+#include "tutti/communicator.hpp"
+
+namespace tutti {
+
+rank_beginning::rank_beginning() {
+  try {
+    set_ = detail::read_settings();
+    forced_ = detail::read_forced();
+  } catch (...) {
+    if (!find_launcher().mpi) throw;
+    wrong_ = std::current_exception();
+  }
+}
+
+std::shared_ptr<const selection> rank_beginning::trees_of(const endpoint& door) {
+  const std::lock_guard lock(loading_);
+  if (!by_) by_ = std::make_shared<const selection>(selection{detail::load_trees(door.engine()), forced_});
+  return by_;
+}
+
+void rank_beginning::run_rank(endpoint& door, detail::program_view program) {
+  if (wrong_) std::rethrow_exception(wrong_);
+  auto shared = std::make_shared<detail::rank_state>();
+  shared->door = &door;
+  shared->set = set_;
+  shared->by = trees_of(door);
+  shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);
+  shared->begin_trace();
+  communicator world(detail::core_handle(
+      new detail::core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr))));
+  if (door.node() == nullptr) world.native().compare_trees();
+  program(world);
+  if (door.rank() == 0) detail::say_unused_overrides(*shared);
+}
+
+}  // namespace tutti

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a rank that an engine runs to a program with a communicator.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "engines/endpoint.hpp"
+#include "settings/settings.hpp"
+#include "settings/trees.hpp"
+#include "tutti/run.hpp"
+
+namespace tutti {
+
+/// What all ranks of this process begin with: read once, before they start.
+class rank_beginning {
+ public:
+  /// Throws usage_error for what is wrong with the variables. Under an MPI launcher every rank throws that
+  /// instead, when MPI is up: others wait for this process there.
+  rank_beginning();
+
+  /// Makes the rank's communicator over the job and calls the program with it. By many ranks at once.
+  void run_rank(endpoint& door, detail::program_view program);
+
+ private:
+  std::shared_ptr<const selection> trees_of(const endpoint& door);
+
+  detail::settings set_;
+  std::array<forced_choice, collective_names.size()> forced_;
+  std::exception_ptr wrong_;
+  std::mutex loading_;  // of the trees, by the first rank of this process: it knows the engine
+  std::shared_ptr<const selection> by_;
+};
+
+}  // namespace tutti

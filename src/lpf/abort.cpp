@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lpf_abort(): the engine ends all processes, since it knows what they are.
+#include "lpf/abort.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "face/core.hpp"
+#include "lpf/launched_job.hpp"
+#include "lpf/section.hpp"
+#include "tutti/communicator.hpp"
+
+using namespace tutti::lpf;
+
+extern "C" lpf_err_t lpf_abort(lpf_t ctx) {
+  const char* why = "lpf_abort() was called";
+  if (ctx != nullptr && ctx != LPF_ROOT) world_of(ctx).native().door().kill_job(why);
+  if (launched_job* job = launched_job::mine()) job->kill(why);
+  std::fprintf(stderr, "tutti: %s\n", why);
+  std::fflush(stderr);
+  std::_Exit(1);
+}

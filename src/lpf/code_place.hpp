@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a function stands in words that mean the same in another process: the file it was loaded from, and
+// how far into it. So static functions can be told, wherever the files were loaded to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tutti::lpf {
+
+struct code_place {
+  std::string file;            ///< empty: the program itself
+  std::uint64_t offset = 0;    ///< from where it was loaded
+  std::uint64_t likeness = 0;  ///< of its layout, which another file of that name would not have
+  bool null = false;           ///< no function
+};
+
+/// Of a function of this process. Throws engine_error for one that no file holds.
+code_place place_of(void (*function)());
+
+/// The function of this process. Throws engine_error where the file is not loaded here, or is another one.
+void (*function_at(const code_place& place))();
+
+}  // namespace tutti::lpf

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lpf_hook() and lpf_rehook(): sections of processes that are there already.
+#include <cstring>
+#include <string>
+
+#include "lpf/complain.hpp"
+#include "lpf/core.h"
+#include "lpf/init.hpp"
+#include "lpf/section.hpp"
+
+namespace tutti::lpf {
+
+lpf_err_t end_init(lpf_init_t init, const char* by) noexcept {
+  init_object* object = object_of(init);
+  if (object == nullptr) {
+    complain(by, -1, "init", "is LPF_INIT_NONE", "end what an initialize call has made, once");
+    return LPF_ERR_FATAL;
+  }
+  if (std::strcmp(object->ended_by(), by) != 0) {
+    complain(by, -1, "init", "was made by another kind of initialize call", object->ended_by());
+    return LPF_ERR_FATAL;
+  }
+  delete object;
+  return LPF_SUCCESS;
+}
+
+}  // namespace tutti::lpf
+
+using namespace tutti::lpf;
+
+extern "C" lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args) {
+  if (init == nullptr || spmd == nullptr) {
+    complain("lpf_hook", -1, init == nullptr ? "init" : "spmd", "is null",
+             init == nullptr ? "make it by lpf/pthread.h or lpf/mpi.h" : "pass the function to run");
+    return LPF_ERR_FATAL;
+  }
+  return object_of(init)->hook(spmd, args);
+}
+
+// What spmd throws goes on to the outer section, whose end the other processes learn of.
+extern "C" lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
+  if (ctx == nullptr || ctx == LPF_ROOT || spmd == nullptr) {
+    complain("lpf_rehook", -1, spmd == nullptr ? "spmd" : "ctx",
+             spmd == nullptr ? "is null" : "is no section's",
+             spmd == nullptr ? "pass the function to run" : "pass the context that the section was given");
+    return LPF_ERR_FATAL;
+  }
+  return run_section(world_of(ctx), spmd, args);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ends HOW: programs that end in other ways than by returning from main, and what processes that never come
+// there have of the program's static objects. The test says with which code, and that it ends at all.
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "lpf/abort.h"
+#include "lpf/core.h"
+#include "roll.h"
+
+namespace {
+
+// Set up by constructors before main, in this file and in another one.
+struct words {
+  std::string text;
+  words() : text("of this file") {}
+  ~words() { text.clear(); }
+};
+words here;
+
+std::string how;
+
+}  // namespace
+
+extern const std::string& text_of_another_file();
+
+namespace {
+
+void quiet(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  CHECK(here.text == "of this file");
+  CHECK(text_of_another_file() == "of another file, which is long enough to lie on the heap");
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+}
+
+// In the last process.
+template <void (*Act)(lpf_t)>
+void act(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
+  if (pid + 1 == nprocs) Act(ctx);
+  lpf_sync(ctx, LPF_SYNC_DEFAULT);
+}
+void throw_something(lpf_t) { throw std::runtime_error("a section that throws"); }
+void call_exit(lpf_t) { std::exit(0); }
+void call_abort(lpf_t ctx) { lpf_abort(ctx); }
+
+lpf_err_t run(lpf_spmd_t what) { return lpf_exec(LPF_ROOT, LPF_MAX_P, what, LPF_NO_ARGS); }
+
+struct exits {
+  ~exits() { std::exit(7); }
+};
+
+struct at_the_end {
+  ~at_the_end() { std::fputs("destructors run\n", stderr); }
+} last;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  how = argc > 1 ? argv[1] : "return";
+  if (how == "exit_first") std::exit(7);
+  CHECK(run(&quiet) == LPF_SUCCESS);
+  if (how == "exit") exits at_once;
+  if (how == "throw") throw std::runtime_error("a main that throws");
+  if (how == "abort") lpf_abort(LPF_ROOT);
+  if (how == "section_throws") return run(&act<throw_something>) == LPF_ERR_FATAL ? 8 : 0;
+  if (how == "section_exits") return run(&act<call_exit>) == LPF_ERR_FATAL ? 8 : 0;
+  if (how == "section_aborts") return run(&act<call_abort>) == LPF_ERR_FATAL ? 8 : 0;
+  CHECK(how == "return");
+  return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the programs of this folder share, in C99: a check that ends the process, and with it the test,
+ * wherever it fails; and a roll, a file in which each process of a section signs, so that one of them can
+ * tell which have run, whatever processes are.
+ */
+#ifndef TESTS_LPF_START_ROLL_H
+#define TESTS_LPF_START_ROLL_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                     \
+  do {                                                                       \
+    if (!(condition)) {                                                      \
+      fprintf(stderr, "FAILED %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      fflush(NULL);                                                          \
+      _Exit(3);                                                              \
+    }                                                                        \
+  } while (0)
+
+/* All processes have its name from the environment, where the test has put it. */
+static inline const char* roll_name(void) {
+  const char* given = getenv("TUTTI_TEST_ROLL");
+  return given != NULL ? given : "roll_of_test";
+}
+
+/* Appends of a few bytes do not mix. */
+static inline void roll_sign(unsigned pid) {
+  const int file = open(roll_name(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  CHECK(file >= 0);
+  CHECK(write(file, &pid, sizeof pid) == (ssize_t)sizeof pid);
+  close(file);
+}
+
+/* Whether 0 .. processes - 1 have signed, `times` each, and nobody else. */
+static inline int roll_is(unsigned processes, unsigned times) {
+  unsigned all = 0, pid = 0;
+  unsigned* seen = (unsigned*)calloc(processes, sizeof *seen);
+  FILE* file = fopen(roll_name(), "rb");
+  int right = file != NULL && seen != NULL;
+  while (right && fread(&pid, sizeof pid, 1, file) == 1) {
+    ++all;
+    right = pid < processes && ++seen[pid] <= times;
+  }
+  if (file != NULL) fclose(file);
+  free(seen);
+  remove(roll_name());
+  if (!right || all != processes * times) fprintf(stderr, "signed: %u, last %u\n", all, pid);
+  return right && all == processes * times;
+}
+
+#endif
