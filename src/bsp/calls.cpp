@@ -3,6 +3,7 @@
 // The collectives of a process: each is checked, and laid down as a call of tutti in which what LPF's
 // documents leave untouched is in place.
 #include <string>
+#include <utility>
 
 #include "bsp/process.hpp"
 
@@ -156,9 +157,30 @@ bool process::combine(members m, void* data, slot where, std::size_t count, std:
     refuse(operation, whole ? "element_slot" : "slot",
            "does not register " + std::to_string(count * size) + " bytes from the given address on",
            "register the memory, and pass its slot and its address");
+  if (ride(s, {{by, size}, count, data, root, s.number})) return true;
+  schedule_combination(s, {{by, size}, count, data, root, s.number});
+  return true;
+}
+
+// The first small reduction over all processes rides; the first by its set, in whose order all agree.
+bool process::ride(member_set& s, rider one) {
+  if (!roomy_ || nprocs_ == 1 || s.on != &all_ || one.bytes() > notice::room_bytes) return false;
+  if (rider_.count != 0 && rider_.set <= s.number) return false;
+  std::swap(rider_, one);
+  ++s.calls;
+  if (one.count != 0) {
+    member_set& other = *calls_.find(one.set);
+    --other.calls;  // it is counted again
+    schedule_combination(other, one);
+  }
+  return true;
+}
+
+void process::schedule_combination(member_set& s, const rider& what) {
+  const auto [how, count, data, root, set] = what;
   call c;
   c.what = root < 0 ? collective::allreduce : collective::reduce;
-  c.type = {.size = size};
+  c.type = {.size = how.size};
   c.count = count;
   c.root = root < 0 ? 0 : root;
   c.in_place = root < 0 || s.place() == root;
@@ -167,10 +189,9 @@ bool process::combine(members m, void* data, slot where, std::size_t count, std:
   else
     c.input = data;
   if (s.size() > 1)
-    calls_.schedule(s, c, {by, size}, 0);
+    calls_.schedule(s, c, how, 0);
   else
     ++s.calls;
-  return true;
 }
 
 }  // namespace tutti::bsp

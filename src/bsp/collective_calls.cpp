@@ -99,7 +99,6 @@ void collective_calls::carry_out(bool many) {
     for (const scheduled& s : calls_) under_way_.push_back(detail::start_call(*s.on, s.what));
     for (auto& one : under_way_) one->wait();
   }
-  forget();
 }
 
 void collective_calls::forget() noexcept {

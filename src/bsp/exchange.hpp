@@ -10,39 +10,20 @@
 #include <string>
 
 #include "bsp/memory_register.hpp"
+#include "bsp/notice.hpp"
 #include "bsp/outbox.hpp"
 #include "tutti/core/port.hpp"
 
 namespace tutti::bsp {
 
-/// What all learn of one another when they meet: the union of these.
-namespace notices {
-inline constexpr std::uint64_t leaving = 1;      ///< a process has come to the end of the section
-inline constexpr std::uint64_t syncing = 2;      ///< one has not
-inline constexpr std::uint64_t failed = 4;       ///< one has failed
-inline constexpr std::uint64_t messages = 8;     ///< there are any
-inline constexpr std::uint64_t meet_again = 16;  ///< somebody's memory is read until all are through
-inline constexpr std::uint64_t many_calls = 32;  ///< somebody makes more than one collective
-}  // namespace notices
-
-/// Hears of every message that is about to be carried out on this process; checks of supersteps.
-class observer {
- public:
-  virtual void arrives(const message& put, const area& into) = 0;
-  virtual void is_read(int origin, slot of, std::size_t offset, std::size_t bytes) = 0;
-
- protected:
-  ~observer() = default;
-};
-
 class exchange {
  public:
   virtual ~exchange() = default;
   /// Before the meeting of a superstep. Returns what the others must know of the box.
-  virtual std::uint64_t hand_over(outbox& box, std::uint64_t superstep) = 0;
+  virtual std::uint32_t hand_over(outbox& box, std::uint64_t superstep) = 0;
   /// After it. `all`: what all together know. Throws usage_error where a message does not fit its slot, which
   /// is then not written; everything else is done nevertheless.
-  virtual void take(outbox& box, std::uint64_t superstep, std::uint64_t all) = 0;
+  virtual void take(outbox& box, std::uint64_t superstep, std::uint32_t all) = 0;
 };
 
 /// The memory that a message names on this process. Adds what is wrong with it to `complaint`, and returns

@@ -39,9 +39,9 @@ class by_mail final : public exchange {
         given_(n_ * note_bytes_),
         taken_(n_ * note_bytes_) {}
 
-  std::uint64_t hand_over(outbox& box, std::uint64_t) override { return box.empty() ? 0 : notices::messages; }
+  std::uint32_t hand_over(outbox& box, std::uint64_t) override { return box.empty() ? 0 : notices::messages; }
 
-  void take(outbox& box, std::uint64_t, std::uint64_t all) override {
+  void take(outbox& box, std::uint64_t, std::uint32_t all) override {
     if ((all & notices::messages) == 0) return;
     write_batches(box);
     exchange_notes();

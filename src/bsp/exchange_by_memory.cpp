@@ -41,9 +41,9 @@ class by_memory final : public exchange {
     detail::run_call(all, meet);
   }
 
-  std::uint64_t hand_over(outbox& box, std::uint64_t superstep) override {
+  std::uint32_t hand_over(outbox& box, std::uint64_t superstep) override {
     if (box.empty()) return 0;
-    std::uint64_t say = notices::messages;
+    std::uint32_t say = notices::messages;
     message* run = nullptr;  // the first of the present one
     message* last = nullptr;
     for (message& m : box) {
@@ -65,7 +65,7 @@ class by_memory final : public exchange {
     return say;
   }
 
-  void take(outbox& box, std::uint64_t superstep, std::uint64_t all) override {
+  void take(outbox& box, std::uint64_t superstep, std::uint32_t all) override {
     if ((all & notices::messages) == 0) return;
     std::string complaint;
     {

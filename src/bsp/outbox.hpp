@@ -66,6 +66,7 @@ class outbox {
   }
 
   bool full() const noexcept { return size_ >= allowed_; }
+  std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   message& add() noexcept { return messages_.get()[size_++]; }
   message* begin() noexcept { return messages_.get(); }

@@ -2,6 +2,7 @@
 #include "bsp/process.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -17,7 +18,9 @@ process::process(detail::core& all, bool unbounded)
       nprocs_(all.size()),
       unbounded_(unbounded),
       exchange_(make_exchange(all, memory_)),
-      calls_(all) {
+      calls_(all),
+      roomy_(all.door().node() != nullptr || nprocs_ == 2) {
+  prepare_meeting();
   measure();
 }
 
@@ -134,29 +137,80 @@ bool process::get(int from, slot source, std::size_t source_offset, slot into, s
   return true;
 }
 
-std::uint64_t process::meet(std::uint64_t mine) {
-  std::uint64_t all = mine;
-  call c;
+// The call that every meeting makes.
+void process::prepare_meeting() {
+  call& c = meeting_;
   c.what = collective::allreduce;
-  c.type = element_of<std::uint64_t>();
   c.count = 1;
-  c.in_place = true;
-  c.output = &all;
+  c.op.commutative = true;
+  if (roomy_) {
+    c.type = {.size = sizeof(notice)};
+    c.input = &mine_;
+    c.output = &all_together_;
+    c.op.combine = combine_notices;
+    c.op.state = &rider_;
+    return;
+  }
+  // Messages are MPI's and processes are many: a word alone, which MPI combines itself.
+  c.type = element_of<std::uint32_t>();
+  c.input = &mine_.flags;
+  c.output = &all_together_.flags;
+  c.op.which = builtin_op::bit_or;
   c.op.combine = [](const void* left, const void* right, void* result, std::size_t n, void*) {
     for (std::size_t i = 0; i < n; ++i)
-      static_cast<std::uint64_t*>(result)[i] =
-          static_cast<const std::uint64_t*>(left)[i] | static_cast<const std::uint64_t*>(right)[i];
+      static_cast<std::uint32_t*>(result)[i] =
+          static_cast<const std::uint32_t*>(left)[i] | static_cast<const std::uint32_t*>(right)[i];
   };
-  c.op.which = builtin_op::bit_or;
-  c.op.commutative = true;
-  all_.run_blocking(c);
-  return all;
+}
+
+std::uint32_t process::meet(std::uint32_t flags) {
+  mine_.flags = flags;
+  all_.run_blocking(meeting_);
+  return all_together_.flags;
+}
+
+// What rides along. True: all messages do.
+bool process::let_ride() {
+  mine_.used = mine_.reduces = 0;
+  if (rider_.count != 0) {
+    std::memcpy(mine_.room, rider_.data, rider_.bytes());
+    mine_.used = static_cast<std::uint16_t>(rider_.bytes());
+    mine_.reduces = 1;
+    return false;
+  }
+  if (nprocs_ != 2 || box().size() != 1 || !parcel::fits(*box().begin())) return false;
+  mine_.add(*box().begin());
+  return true;
+}
+
+// After the meeting.
+void process::get_off() {
+  if (all_together_.reduces != 0) {
+    if (rider_.root < 0 || rider_.root == pid_) std::memcpy(rider_.data, all_together_.room, rider_.bytes());
+    rider_.count = 0;
+    return;
+  }
+  std::string complaint;
+  for (std::size_t at = 0; at < all_together_.used; at += sizeof(parcel)) {
+    parcel p;
+    std::memcpy(&p, all_together_.room + at, sizeof p);
+    if (p.to != pid_) continue;
+    message m{};
+    m.bytes = p.bytes;
+    m.far_slot = p.far_slot;
+    m.far_offset = p.far_offset;
+    m.come_from(p.from, direction::put);
+    if (std::byte* const into = far_place(memory_, m, pid_, complaint); into != nullptr && p.bytes > 0)
+      std::memcpy(into, p.inside, p.bytes);
+  }
+  if (!complaint.empty())
+    all_.refuse("sync", "offset", complaint, "register as much on that process, and sync before it is used");
 }
 
 // Some have failed, or have come to the end of the section while others sync. All know it, so all find out
 // who.
-void process::fail_with_others(std::uint64_t mine, std::uint64_t all) {
-  const std::uint64_t why = (all & notices::failed) != 0 ? notices::failed : notices::leaving;
+void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
+  const std::uint32_t why = (all & notices::failed) != 0 ? notices::failed : notices::leaving;
   int who = (mine & why) != 0 ? pid_ : -1;
   call c;
   c.what = collective::allreduce;
@@ -173,6 +227,10 @@ void process::fail_with_others(std::uint64_t mine, std::uint64_t all) {
   c.op.commutative = true;
   all_.run_blocking(c);
   told_ = true;
+  if (failure_ == nullptr && (all & (notices::failed | notices::leaving)) == 0)
+    failure_ = std::make_exception_ptr(
+        mismatch_error("sync", pid_, "coll", "not all processes have scheduled the same reduction",
+                       "make the same calls, of the same sizes, on all members of a collectives object"));
   if (failure_ == nullptr)
     failure_ = std::make_exception_ptr(
         peer_error("sync", pid_, "",
@@ -188,24 +246,28 @@ void process::sync() {
     sync_at_once();
   } catch (...) {
     calls_.forget();
+    rider_.count = 0;
     if (failure_ == nullptr) failure_ = std::current_exception();
     throw;
   }
 }
 
 void process::sync_at_once() {
-  std::uint64_t mine = notices::syncing;
+  std::uint32_t mine = notices::syncing;
   if (failure_ != nullptr) [[unlikely]] {
     mine |= notices::failed;
+    mine_.used = 0;
   } else {
-    mine |= exchange_->hand_over(box(), superstep_);
+    if (!let_ride()) mine |= exchange_->hand_over(box(), superstep_);
     if (calls_.size() > 1) mine |= notices::many_calls;
   }
-  const std::uint64_t all = meet(mine);
-  if ((all & (notices::failed | notices::leaving)) != 0) [[unlikely]]
+  const std::uint32_t all = meet(mine);
+  if ((all & (notices::failed | notices::leaving | notices::differing)) != 0) [[unlikely]]
     fail_with_others(mine, all);
+  if (all_together_.used != 0) get_off();
   if (!calls_.empty() || (all & notices::many_calls) != 0) calls_.carry_out((all & notices::many_calls) != 0);
   exchange_->take(box(), superstep_, all);
+  calls_.forget();
   memory_.at_sync();
   ++superstep_;
   box().renew();
@@ -214,8 +276,9 @@ void process::sync_at_once() {
 bool process::leave() noexcept {
   if (told_) return false;
   try {
-    const std::uint64_t mine = notices::leaving | (failure_ != nullptr ? notices::failed : 0);
-    const std::uint64_t all = meet(mine);
+    mine_.used = 0;
+    const std::uint32_t mine = notices::leaving | (failure_ != nullptr ? notices::failed : 0);
+    const std::uint32_t all = meet(mine);
     if ((all & notices::syncing) != 0) fail_with_others(mine, all);
   } catch (...) {
     // Whoever has come to its end has nothing to fail by any more.

@@ -15,6 +15,7 @@
 #include "bsp/collective_calls.hpp"
 #include "bsp/exchange.hpp"
 #include "bsp/memory_register.hpp"
+#include "bsp/notice.hpp"
 #include "bsp/outbox.hpp"
 #include "tutti/core/bsp.hpp"
 
@@ -63,11 +64,16 @@ class process {
                         std::size_t bytes);
   std::byte* touched(const char* operation, const char* parameter, slot s, std::size_t bytes, bool touches);
   message& next_message();
-  std::uint64_t meet(std::uint64_t mine);
-  [[noreturn]] void fail_with_others(std::uint64_t mine, std::uint64_t all);
+  std::uint32_t meet(std::uint32_t flags);
+  void prepare_meeting();
+  bool let_ride();
+  void get_off();
+  [[noreturn]] void fail_with_others(std::uint32_t mine, std::uint32_t all);
   void sync_at_once();
   member_set& set_of(const char* operation, members m);
   bool has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
+  bool ride(member_set& s, rider one);
+  void schedule_combination(member_set& s, const rider& what);
   void check_root(const char* operation, const member_set& s, int root);
   void measure();
   void tell(void* data, std::size_t bytes);
@@ -82,6 +88,10 @@ class process {
   std::unique_ptr<exchange> exchange_;
   collective_calls calls_;
   std::exception_ptr failure_;
+  bool roomy_;  // there is room in the meeting for what rides
+  rider rider_;
+  notice mine_, all_together_;
+  call meeting_;
   bool told_ = false;  // the others know of the failure
   call_site site_;
   figures figures_;

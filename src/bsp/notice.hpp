@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What processes tell one another when they meet: a few flags, and whatever small enough rides along, so that
+// it costs no message of its own: the first small reduction over all processes, or between two processes a
+// small put of each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "bsp/collective_calls.hpp"
+#include "bsp/outbox.hpp"
+
+namespace tutti::bsp {
+
+/// The union of these is what all together know.
+namespace notices {
+inline constexpr std::uint32_t leaving = 1;      ///< a process has come to the end of the section
+inline constexpr std::uint32_t syncing = 2;      ///< one has not
+inline constexpr std::uint32_t failed = 4;       ///< one has failed
+inline constexpr std::uint32_t messages = 8;     ///< there are any that do not ride
+inline constexpr std::uint32_t meet_again = 16;  ///< somebody's memory is read until all are through
+inline constexpr std::uint32_t many_calls = 32;  ///< somebody makes more than one collective
+inline constexpr std::uint32_t differing = 64;   ///< what rides differs: not all reduce, or not as many bytes
+}  // namespace notices
+
+/// A put that rides.
+struct parcel {
+  std::uint32_t far_slot, far_offset;
+  std::uint8_t to, from;
+  std::uint16_t bytes;
+  std::byte inside[8];
+
+  static bool fits(const message& m) noexcept {
+    return m.way() == direction::put && m.bytes <= sizeof inside && m.far_slot <= UINT32_MAX &&
+           m.far_offset <= UINT32_MAX;
+  }
+};
+
+struct alignas(16) notice {
+  static constexpr std::size_t room_bytes = 40;
+  std::byte room[room_bytes];  // first, so that operands are aligned as the notice is
+  std::uint32_t flags = 0;
+  std::uint16_t used = 0;     // bytes
+  std::uint16_t reduces = 0;  // 1: an operand rides, else parcels
+
+  void add(const message& m) noexcept {
+    parcel p{static_cast<std::uint32_t>(m.far_slot), static_cast<std::uint32_t>(m.far_offset),
+             static_cast<std::uint8_t>(m.peer),      static_cast<std::uint8_t>(m.origin()),
+             static_cast<std::uint16_t>(m.bytes),    {}};
+    if (m.bytes > 0) std::memcpy(p.inside, m.reads, m.bytes);
+    std::memcpy(room + used, &p, sizeof p);
+    used += sizeof p;
+  }
+};
+static_assert(sizeof(parcel) == 20 && 2 * sizeof(parcel) == notice::room_bytes && sizeof(notice) == 48);
+
+/// A reduction that rides.
+struct rider {
+  combining how;
+  std::size_t count = 0;  // 0: none
+  void* data = nullptr;
+  int root = -1;  // below 0: all take the result
+  members set = 0;
+
+  std::size_t bytes() const noexcept { return count * how.size; }
+};
+
+/// Combines two notices; the state is a rider.
+inline void combine_notices(const void* left, const void* right, void* result, std::size_t, void* state) {
+  notice all = *static_cast<const notice*>(left);
+  const auto& other = *static_cast<const notice*>(right);
+  all.flags |= other.flags;
+  if (other.used != 0 || all.used != 0) {
+    const auto& r = *static_cast<const rider*>(state);
+    if (all.reduces == other.reduces && all.reduces == 1 && all.used == other.used && r.bytes() == all.used)
+      r.how.by(r.count, other.room, all.room);
+    else if (all.reduces != other.reduces || all.reduces == 1 || all.used + other.used > notice::room_bytes)
+      all.flags |= notices::differing;
+    else {
+      std::memcpy(all.room + all.used, other.room, other.used);
+      all.used = static_cast<std::uint16_t>(all.used + other.used);
+    }
+  }
+  *static_cast<notice*>(result) = all;
+}
+
+}  // namespace tutti::bsp
