@@ -59,6 +59,7 @@ member_set& process::set_of(const char* operation, members m) {
   if (s == nullptr)
     refuse(operation, "coll", "is not a collectives object of this context, or not any more",
            "make one with lpf_collectives_init()");
+  made_calls_ = true;
   return *s;
 }
 

@@ -5,18 +5,15 @@
 
 namespace tutti::bsp {
 
-std::byte* far_place(const memory_register& memory, const message& m, int here, std::string& complaint) {
-  const area* a = memory.find(m.far_slot);
-  if (a != nullptr && m.bytes <= a->size && m.far_offset <= a->size - m.bytes) [[likely]]
-    return a->base + m.far_offset;
-  if (!complaint.empty()) return nullptr;  // the first is enough
+void say_misfit(const memory_register& memory, const message& m, int where, std::string& complaint) {
+  if (!complaint.empty()) return;  // the first is enough
+  const area* const a = memory.find(m.far_slot);
   complaint = std::string(m.way() == direction::put ? "a put of " : "a get of ") + std::to_string(m.bytes) +
               " bytes by process " + std::to_string(m.origin()) + " names offset " +
               std::to_string(m.far_offset) + " of slot " + std::to_string(m.far_slot) + " of process " +
-              std::to_string(here) + ", " +
+              std::to_string(where) + ", " +
               (a == nullptr ? std::string("which has no such slot")
                             : "which has " + std::to_string(a->size) + " bytes");
-  return nullptr;
 }
 
 std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory) {

@@ -21,14 +21,23 @@ class exchange {
   virtual ~exchange() = default;
   /// Before the meeting of a superstep. Returns what the others must know of the box.
   virtual std::uint32_t hand_over(outbox& box, std::uint64_t superstep) = 0;
-  /// After it. `all`: what all together know. Throws usage_error where a message does not fit its slot, which
-  /// is then not written; everything else is done nevertheless.
+  /// After it, where anybody has messages that do not ride. `all`: what all together know. Throws usage_error
+  /// where a message does not fit its slot, which is then not written; everything else is done nevertheless.
   virtual void take(outbox& box, std::uint64_t superstep, std::uint32_t all) = 0;
 };
 
-/// The memory that a message names on this process. Adds what is wrong with it to `complaint`, and returns
-/// null then.
-std::byte* far_place(const memory_register& memory, const message& m, int here, std::string& complaint);
+/// Says of a message that it does not fit, in `complaint`, where nothing is said yet. It goes to, or gets
+/// from, process `where`, whose memory is given.
+void say_misfit(const memory_register& memory, const message& m, int where, std::string& complaint);
+
+/// The memory that a message names there; null where it has no bytes or does not fit, which is said.
+inline std::byte* far_place(const memory_register& memory, const message& m, int where,
+                            std::string& complaint) {
+  if (const area* const a = memory.find(m.far_slot, m.far_offset, m.bytes)) [[likely]]
+    return a->base + m.far_offset;
+  say_misfit(memory, m, where, complaint);
+  return nullptr;
+}
 
 /// Collective over `all`.
 std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory);

@@ -66,7 +66,6 @@ class by_memory final : public exchange {
   }
 
   void take(outbox& box, std::uint64_t superstep, std::uint32_t all) override {
-    if ((all & notices::messages) == 0) return;
     std::string complaint;
     {
       const fabric::wait_site site{.operation = "sync", .what = "memory of", .run = superstep};

@@ -20,6 +20,10 @@ struct area {
   std::size_t size = 0;
   bool live = false;
   std::uint64_t since = 0;  ///< the superstep in which it was registered
+
+  bool holds(std::size_t offset, std::size_t bytes) const noexcept {
+    return live && bytes <= size && offset <= size - bytes;
+  }
 };
 
 class memory_register {
@@ -68,8 +72,13 @@ class memory_register {
   }
   /// Null: there is no such slot.
   const area* find(slot s) const noexcept {
-    const list& all = is_global(s) ? global_ : local_;
-    return s / 2 < all.entries.size() && all.entries[s / 2].live ? &all.entries[s / 2] : nullptr;
+    const area* const a = entry(s);
+    return a != nullptr && a->live ? a : nullptr;
+  }
+  /// The same where so much stands there; else null.
+  const area* find(slot s, std::size_t offset, std::size_t bytes) const noexcept {
+    const area* const a = entry(s);
+    return a != nullptr && a->holds(offset, bytes) ? a : nullptr;
   }
 
  private:
@@ -91,6 +100,11 @@ class memory_register {
       return i;
     }
   };
+  const area* entry(slot s) const noexcept {
+    const list& all = is_global(s) ? global_ : local_;
+    return s / 2 < all.entries.size() ? all.entries.data() + s / 2 : nullptr;
+  }
+
   list global_, local_;
   std::size_t capacity_ = 0, next_capacity_ = 0, used_ = 0;
 };

@@ -78,23 +78,16 @@ void process::remove(slot s) {
   memory_.remove(s);
 }
 
-std::byte* process::near_place(const char* operation, const char* parameter, slot s, std::size_t offset,
-                               std::size_t bytes) {
+void process::refuse_near(const char* operation, const char* parameter, slot s, std::size_t offset,
+                          std::size_t bytes) {
   const area* const a = memory_.find(s);
-  if (a == nullptr) [[unlikely]]
+  if (a == nullptr)
     refuse(operation, parameter, "there is no slot " + std::to_string(s),
            "register memory, and pass its slot");
-  if (bytes > a->size || offset > a->size - bytes) [[unlikely]]
-    refuse(operation, parameter,
-           std::to_string(bytes) + " bytes at " + std::to_string(offset) + " are not within its " +
-               std::to_string(a->size),
-           "register as much, or pass fewer bytes");
-  return a->base + offset;
-}
-
-message& process::next_message() {
-  if (box().full()) box().grow();
-  return box().add();
+  refuse(operation, parameter,
+         std::to_string(bytes) + " bytes at " + std::to_string(offset) + " are not within its " +
+             std::to_string(a->size),
+         "register as much, or pass fewer bytes");
 }
 
 bool process::put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
@@ -106,8 +99,12 @@ bool process::put(slot from, std::size_t from_offset, int to, slot into, std::si
            "pass 0 to nprocs - 1");
   if (!memory_register::is_global(into)) [[unlikely]]
     refuse("put", "dst_slot", "is a local slot", "register the memory globally, on all processes");
-  if (box().full() && !unbounded_) return false;
-  message& m = next_message();
+  outbox& to_all = box();
+  if (to_all.full()) [[unlikely]] {
+    if (!unbounded_) return false;
+    to_all.grow();
+  }
+  message& m = to_all.add();
   m.reads = data;
   m.bytes = bytes;
   m.far_slot = into;
@@ -126,8 +123,12 @@ bool process::get(int from, slot source, std::size_t source_offset, slot into, s
            "pass 0 to nprocs - 1");
   if (!memory_register::is_global(source)) [[unlikely]]
     refuse("get", "src_slot", "is a local slot", "register the memory globally, on all processes");
-  if (box().full() && !unbounded_) return false;
-  message& m = next_message();
+  outbox& to_all = box();
+  if (to_all.full()) [[unlikely]] {
+    if (!unbounded_) return false;
+    to_all.grow();
+  }
+  message& m = to_all.add();
   m.writes = place;
   m.bytes = bytes;
   m.far_slot = source;
@@ -190,21 +191,26 @@ void process::get_off() {
     rider_.count = 0;
     return;
   }
-  std::string complaint;
   for (std::size_t at = 0; at < all_together_.used; at += sizeof(parcel)) {
     parcel p;
     std::memcpy(&p, all_together_.room + at, sizeof p);
     if (p.to != pid_) continue;
-    message m{};
-    m.bytes = p.bytes;
-    m.far_slot = p.far_slot;
-    m.far_offset = p.far_offset;
-    m.come_from(p.from, direction::put);
-    if (std::byte* const into = far_place(memory_, m, pid_, complaint); into != nullptr && p.bytes > 0)
-      std::memcpy(into, p.inside, p.bytes);
+    const area* const a = memory_.find(p.far_slot, p.far_offset, p.bytes);
+    if (a == nullptr) [[unlikely]]
+      refuse_parcel(p);
+    if (p.bytes > 0) std::memcpy(a->base + p.far_offset, p.inside, p.bytes);
   }
-  if (!complaint.empty())
-    all_.refuse("sync", "offset", complaint, "register as much on that process, and sync before it is used");
+}
+
+void process::refuse_parcel(const parcel& p) {
+  message m{};
+  m.bytes = p.bytes;
+  m.far_slot = p.far_slot;
+  m.far_offset = p.far_offset;
+  m.come_from(p.from, direction::put);
+  std::string complaint;
+  say_misfit(memory_, m, pid_, complaint);
+  all_.refuse("sync", "offset", complaint, "register as much on that process, and sync before it is used");
 }
 
 // Some have failed, or have come to the end of the section while others sync. All know it, so all find out
@@ -266,8 +272,9 @@ void process::sync_at_once() {
     fail_with_others(mine, all);
   if (all_together_.used != 0) get_off();
   if (!calls_.empty() || (all & notices::many_calls) != 0) calls_.carry_out((all & notices::many_calls) != 0);
-  exchange_->take(box(), superstep_, all);
-  calls_.forget();
+  if ((all & notices::messages) != 0) exchange_->take(box(), superstep_, all);
+  if (made_calls_) calls_.forget();
+  made_calls_ = false;
   memory_.at_sync();
   ++superstep_;
   box().renew();

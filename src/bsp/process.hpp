@@ -60,10 +60,17 @@ class process {
       throw_failure(operation);
   }
   [[noreturn]] void throw_failure(const char* operation);
+  [[noreturn]] void refuse_near(const char* operation, const char* parameter, slot s, std::size_t offset,
+                                std::size_t bytes);
   std::byte* near_place(const char* operation, const char* parameter, slot s, std::size_t offset,
-                        std::size_t bytes);
+                        std::size_t bytes) {
+    const area* const a = memory_.find(s, offset, bytes);
+    if (a == nullptr) [[unlikely]]
+      refuse_near(operation, parameter, s, offset, bytes);
+    return a->base + offset;
+  }
+  [[noreturn]] void refuse_parcel(const parcel& p);
   std::byte* touched(const char* operation, const char* parameter, slot s, std::size_t bytes, bool touches);
-  message& next_message();
   std::uint32_t meet(std::uint32_t flags);
   void prepare_meeting();
   bool let_ride();
@@ -92,7 +99,8 @@ class process {
   rider rider_;
   notice mine_, all_together_;
   call meeting_;
-  bool told_ = false;  // the others know of the failure
+  bool made_calls_ = false;  // since the last sync
+  bool told_ = false;        // the others know of the failure
   call_site site_;
   figures figures_;
 
