@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds main.c against an installed tutti::lpf, the way that `kind` says, and runs it.
+#   find_package        the CMake package
+#   pkg-config          tutti-lpf.pc, linked as the compiler likes to
+#   pkg-config-static   tutti-lpf.pc with --static, and a program that is static where there is a libtutti_lpf.a
+function(must)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT failed EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${failed}:\n${said}")
+  endif()
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+set(here "${CMAKE_CURRENT_LIST_DIR}")
+file(REMOVE_RECURSE "${work}")
+file(MAKE_DIRECTORY "${work}")
+
+if(kind STREQUAL find_package)
+  must("${CMAKE_COMMAND}" -S "${here}/find_package" -B "${work}" -G Ninja "-DCMAKE_PREFIX_PATH=${prefix}"
+    "-DCMAKE_C_COMPILER=${c_compiler}" "-DCMAKE_CXX_COMPILER=${compiler}")
+  must("${CMAKE_COMMAND}" --build "${work}")
+else()
+  find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
+  set(ENV{PKG_CONFIG_PATH} "${prefix}/${libdir}/pkgconfig")
+  set(how "")
+  set(link "")
+  if(kind STREQUAL pkg-config-static)
+    set(how --static)
+    if(NOT shared)
+      set(link -static)
+    endif()
+  endif()
+  must("${pkg_config}" ${how} --cflags --libs tutti-lpf)
+  separate_arguments(flags UNIX_COMMAND "${said}")
+  must("${c_compiler}" -std=c99 -Wall -Wextra -pedantic -Werror "${here}/main.c" -o "${work}/consumer" ${link} ${flags})
+  set(ENV{LD_LIBRARY_PATH} "${prefix}/${libdir}:$ENV{LD_LIBRARY_PATH}")
+endif()
+
+must("${work}/consumer")
+message(STATUS "${said}")
+if(NOT said MATCHES "2 processes")
+  message(FATAL_ERROR "expected 2 processes, got: ${said}")
+endif()
+
+# The same program under each MPI. A static program cannot load a module, and says so.
+unset(ENV{TUTTI_ENGINE})
+unset(ENV{TUTTI_RANKS})
+set(ENV{TUTTI_MODULE_PATH} "${prefix}/${libdir}/tutti")
+set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)
+set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
+string(REPLACE "|" ";" launchers "${launchers}")
+foreach(launcher IN LISTS launchers)
+  if(link STREQUAL "-static")
+    execute_process(COMMAND "${launcher}" -n 2 "${work}/consumer" RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+    if(failed EQUAL 0 OR said MATCHES "processes\n")
+      message(FATAL_ERROR "${launcher} ran copies of a static program: ${said}")
+    endif()
+  else()
+    must("${launcher}" -n 2 "${work}/consumer")
+    message(STATUS "${launcher}: ${said}")
+    if(NOT said STREQUAL "2 processes")
+      message(FATAL_ERROR "expected 2 processes, told once, under ${launcher}, got: ${said}")
+    endif()
+  endif()
+endforeach()

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# headers.sh INCLUDE COMPILER FLAGS ...  every header of LPF compiles by itself, twice over, as C99 and as C++, without
+# warnings, and leaves no macro behind but its guard and the versions of the specification.
+include=$1
+compiler=$2
+shift 2
+bad=0
+complain() { echo "$1"; bad=1; }
+for header in "$include"/lpf/*.h; do
+  name=lpf/$(basename "$header")
+  text=$(printf '#include "%s"\n#include "%s"\nint x;\n' "$name" "$name")
+  for language in 'c -std=c99 -pedantic' 'c++ -std=c++20'; do
+    "$compiler" -x $language -Wall -Wextra -Werror -fsyntax-only "-I$include" "$@" - <<< "$text" || complain "$name: as $language"
+  done
+  # What it brings itself: all macros, less those of the headers of others that it includes.
+  others=$(grep -rhoE '#include <[^>]+>' "$include/lpf" | sort -u)
+  extra=$(comm -13 \
+    <("$compiler" -x c -std=c99 -dM -E "$@" - <<< "$others" | awk '{ print $2 }' | sort -u) \
+    <("$compiler" -x c -std=c99 -dM -E "-I$include" "$@" - <<< "$others"$'\n'"$text" | awk '{ print $2 }' | sort -u) |
+    grep -vE '^(LPF_[A-Z]+_H|_LPF_VERSION|_LPF_COLLECTIVES_VERSION)$')
+  case $name in lpf/checked.h) ;; *) [ -z "$extra" ] || complain "$name leaks macros: $extra" ;; esac
+done
+exit $bad
