@@ -138,15 +138,17 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
   return true;
 }
 
-bool process::combine(members m, void* data, slot where, std::size_t count, std::size_t size,
-                      port::combiner by, int root, bool whole) {
+bool process::combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
+                      bool whole) {
   const char* const operation = whole      ? (root < 0 ? "allreduce" : "reduce")
                                 : root < 0 ? "allcombine"
                                            : "combine";
+  const std::size_t size = how.type.size;
   member_set& s = set_of(operation, m);
   if (root >= 0) check_root(operation, s, root);
   if (!has_room(operation, s, count, size, whole)) return false;
-  if (by == nullptr) refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
+  if (how.by == nullptr && how.op.combine == nullptr)
+    refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
   if (count == 0 || size == 0) {
     ++s.calls;
     return true;
@@ -158,7 +160,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, std:
            "register the memory, and pass its slot and its address");
   call c;
   c.what = root < 0 ? collective::allreduce : collective::reduce;
-  c.type = {.size = size};
+  c.type = how.type;
   c.count = count;
   c.root = root < 0 ? 0 : root;
   c.in_place = root < 0 || s.place() == root;
@@ -167,7 +169,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, std:
   else
     c.input = data;
   if (s.size() > 1)
-    calls_.schedule(s, c, {by, size}, 0);
+    calls_.schedule(s, c, how, 0);
   else
     ++s.calls;
   return true;

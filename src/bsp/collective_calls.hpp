@@ -29,10 +29,11 @@ struct member_set {
   int place() const noexcept { return detail::rank_of(*on); }
 };
 
-/// How elements without a type are combined.
+/// How elements are combined: by an operator of tutti, or by a function of C, which knows no types.
 struct combining {
-  port::combiner by = nullptr;
-  std::size_t size = 0;
+  element type;
+  operation op{};               // whose state stays until the sync
+  port::combiner by = nullptr;  // not null: instead of it
 };
 
 class collective_calls {
@@ -75,7 +76,7 @@ class collective_calls {
   members next_ = 1;
 };
 
-/// As tutti combines; commutative.
+/// As tutti combines. Of a function of C, which is commutative, it refers to `how`.
 operation operation_of(const combining& how) noexcept;
 
 }  // namespace tutti::bsp

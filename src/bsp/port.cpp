@@ -56,7 +56,11 @@ bool alltoall(process& p, members m, slot from, slot into, std::size_t bytes) {
 }
 bool combine(process& p, members m, void* data, slot where, std::size_t count, std::size_t size, combiner by,
              int root, bool whole) {
-  return p.combine(m, data, where, count, size, by, root, whole);
+  return p.combine(m, data, where, count, {.type = {.size = size}, .by = by}, root, whole);
+}
+bool combine(process& p, members m, void* data, slot where, std::size_t count, const element& type,
+             const operation& by, int root, bool whole) {
+  return p.combine(m, data, where, count, {.type = type, .op = by}, root, whole);
 }
 
 }  // namespace tutti::bsp::port

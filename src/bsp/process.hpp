@@ -47,8 +47,8 @@ class process {
   void end_members(members m);
   bool rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root);
   bool unrooted(collective what, members m, slot from, slot into, std::size_t bytes, bool without_own);
-  bool combine(members m, void* data, slot where, std::size_t count, std::size_t size, port::combiner by,
-               int root, bool whole);
+  bool combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
+               bool whole);
 
  private:
   /// This process cannot go on: notes it, for the others to learn, and throws.

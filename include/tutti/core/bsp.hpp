@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tutti/core/element.hpp"
 #include "tutti/core/operation.hpp"
 #include "tutti/core/owner.hpp"
 
@@ -97,6 +98,9 @@ using combiner = void (*)(std::size_t n, const void* other, void* into);
 /// one element, which is not to be cut (a reduction; else a combination of arrays).
 bool combine(process&, members, void* data, slot where, std::size_t count, std::size_t size, combiner by,
              int root, bool whole);
+/// The same by an operator of tutti, on elements that it knows. Its state must stay until the sync.
+bool combine(process&, members, void* data, slot where, std::size_t count, const element& type,
+             const operation& by, int root, bool whole);
 
 }  // namespace port
 }  // namespace tutti::bsp
