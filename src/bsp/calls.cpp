@@ -9,7 +9,9 @@
 namespace tutti::bsp {
 namespace {
 
-const char* name(collective what) noexcept { return name_of(what).data(); }
+const char* name(collective what) noexcept {
+  return what == collective::bcast ? "broadcast" : name_of(what).data();
+}
 
 }  // namespace
 
@@ -77,7 +79,8 @@ std::byte* process::touched(const char* operation, const char* parameter, slot s
   return touches && bytes > 0 ? near_place(operation, parameter, s, 0, bytes) : nullptr;
 }
 
-bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root) {
+bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,
+                     bool without_own) {
   member_set& s = set_of(name(what), m);
   check_root(name(what), s, root);
   if (!has_room(name(what), s, 1, bytes, false)) return false;
@@ -92,15 +95,20 @@ bool process::rooted(collective what, members m, slot from, slot into, std::size
   const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
   if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
     refuse(name(what), "size", "overflows", "pass fewer bytes");
-  std::byte* const given = touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root);
-  std::byte* const taken = touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root);
+  // The root's own block, on its smaller side.
+  const bool copies = at_root && !without_own;
+  std::byte* const given =
+      touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root || copies);
+  std::byte* const taken =
+      touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root || copies);
   c.input = given;
   c.output = taken;
+  const std::size_t own = static_cast<std::size_t>(root) * bytes;
   if (what == collective::bcast)
     c.input = c.output = at_root ? given : taken;
-  else
-    c.in_place = at_root;
-  if (bytes > 0 && s.size() > 1)
+  else if (at_root)
+    c.in_place = !copies || (gathers ? given == taken + own : taken == given + own);
+  if (bytes > 0 && (s.size() > 1 || (copies && !c.in_place)))
     calls_.schedule(s, c, {}, 0);
   else
     ++s.calls;
@@ -124,7 +132,7 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
     ++s.calls;
     return true;
   }
-  if (transposes || without_own) {
+  if (without_own) {
     // As blocks of their own lengths, of which the own one is 0: so it is not touched.
     c.what = collective::alltoallv;
     c.count = transposes ? 1 : 0;  // whether the blocks that are given differ
@@ -132,6 +140,7 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
     return true;
   }
   calls_.schedule(s, c, {}, 0);
+  if (transposes) return true;
   // In place on this process; the others may not be, which for an allgather is a matter of all.
   if (c.input == static_cast<std::byte*>(c.output) + static_cast<std::size_t>(s.place()) * bytes)
     calls_.give_a_copy(bytes);

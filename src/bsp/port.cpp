@@ -40,19 +40,19 @@ bool make_members(process& p, int first, int last, int stride, const limits& mos
 void end_members(process& p, members m) { p.end_members(m); }
 
 bool broadcast(process& p, members m, slot from, slot into, std::size_t bytes, int root) {
-  return p.rooted(collective::bcast, m, from, into, bytes, root);
+  return p.rooted(collective::bcast, m, from, into, bytes, root, true);
 }
-bool gather(process& p, members m, slot from, slot into, std::size_t bytes, int root) {
-  return p.rooted(collective::gather, m, from, into, bytes, root);
+bool gather(process& p, members m, slot from, slot into, std::size_t bytes, int root, bool without_own) {
+  return p.rooted(collective::gather, m, from, into, bytes, root, without_own);
 }
-bool scatter(process& p, members m, slot from, slot into, std::size_t bytes, int root) {
-  return p.rooted(collective::scatter, m, from, into, bytes, root);
+bool scatter(process& p, members m, slot from, slot into, std::size_t bytes, int root, bool without_own) {
+  return p.rooted(collective::scatter, m, from, into, bytes, root, without_own);
 }
 bool allgather(process& p, members m, slot from, slot into, std::size_t bytes, bool without_own) {
   return p.unrooted(collective::allgather, m, from, into, bytes, without_own);
 }
-bool alltoall(process& p, members m, slot from, slot into, std::size_t bytes) {
-  return p.unrooted(collective::alltoall, m, from, into, bytes, true);
+bool alltoall(process& p, members m, slot from, slot into, std::size_t bytes, bool without_own) {
+  return p.unrooted(collective::alltoall, m, from, into, bytes, without_own);
 }
 bool combine(process& p, members m, void* data, slot where, std::size_t count, std::size_t size, combiner by,
              int root, bool whole) {

@@ -45,7 +45,8 @@ class process {
   void check_process(unsigned s, unsigned p, unsigned hi);
   bool make_members(int first, int last, int stride, const port::limits& most, members& made);
   void end_members(members m);
-  bool rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root);
+  bool rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,
+              bool without_own);
   bool unrooted(collective what, members m, slot from, slot into, std::size_t bytes, bool without_own);
   bool combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
                bool whole);

@@ -85,12 +85,13 @@ struct limits {
 bool make_members(process&, int first, int last, int stride, const limits&, members& made);
 void end_members(process&, members);
 
-// Roots are counted among the members. Areas that a call does not touch may be of no slot.
+// Roots are counted among the members. Areas that a call does not touch may be of no slot. `without_own`: the
+// block from and for the same process is not touched either; else it is copied, or stands where it goes.
 bool broadcast(process&, members, slot from, slot into, std::size_t bytes, int root);
-bool gather(process&, members, slot from, slot into, std::size_t bytes, int root);
-bool scatter(process&, members, slot from, slot into, std::size_t bytes, int root);
+bool gather(process&, members, slot from, slot into, std::size_t bytes, int root, bool without_own = true);
+bool scatter(process&, members, slot from, slot into, std::size_t bytes, int root, bool without_own = true);
 bool allgather(process&, members, slot from, slot into, std::size_t bytes, bool without_own);
-bool alltoall(process&, members, slot from, slot into, std::size_t bytes);
+bool alltoall(process&, members, slot from, slot into, std::size_t bytes, bool without_own = true);
 
 /// `into[i] = into[i] (+) other[i]` for i in 0 .. n - 1, n > 0.
 using combiner = void (*)(std::size_t n, const void* other, void* into);
