@@ -16,7 +16,8 @@ process::process(detail::core& all, bool unbounded)
       pid_(all.rank()),
       nprocs_(all.size()),
       unbounded_(unbounded),
-      exchange_(make_exchange(all, memory_)),
+      boxes_(new outbox[2]),
+      exchange_(make_exchange(all, memory_, boxes_)),
       calls_(all) {
   measure();
 }

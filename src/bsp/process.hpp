@@ -78,7 +78,7 @@ class process {
   int pid_, nprocs_;
   bool unbounded_;
   memory_register memory_;
-  outbox boxes_[2];
+  std::shared_ptr<outbox[]> boxes_;  // two
   std::uint64_t superstep_ = 0;
   std::unique_ptr<exchange> exchange_;
   collective_calls calls_;
