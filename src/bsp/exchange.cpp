@@ -22,7 +22,7 @@ std::byte* far_place(const memory_register& memory, const message& m, int here, 
 }
 
 std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory,
-                                        std::shared_ptr<outbox[]> boxes) {
+                                        std::shared_ptr<outboxes> boxes) {
   return all.door().node() != nullptr ? exchange_by_memory(all, memory, std::move(boxes))
                                       : exchange_by_mail(all, memory);
 }

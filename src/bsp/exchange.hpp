@@ -52,9 +52,9 @@ std::byte* far_place(const memory_register& memory, const message& m, int here, 
 /// Collective over `all`. `boxes` are read by others until all have gone, also where a process is left by an
 /// exception.
 std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory,
-                                        std::shared_ptr<outbox[]> boxes);
+                                        std::shared_ptr<outboxes> boxes);
 std::unique_ptr<exchange> exchange_by_memory(detail::core& all, const memory_register& memory,
-                                             std::shared_ptr<outbox[]> boxes);
+                                             std::shared_ptr<outboxes> boxes);
 std::unique_ptr<exchange> exchange_by_mail(detail::core& all, const memory_register& memory);
 
 }  // namespace tutti::bsp

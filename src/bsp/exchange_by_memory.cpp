@@ -19,13 +19,13 @@ namespace {
 struct alignas(64) seat {
   std::atomic<message*> inbox[2] = {nullptr, nullptr};
   const memory_register* memory = nullptr;
-  std::shared_ptr<outbox[]> boxes;
+  std::shared_ptr<outboxes> boxes;
 };
 using board = std::vector<seat>;
 
 class by_memory final : public exchange {
  public:
-  by_memory(detail::core& all, const memory_register& memory, std::shared_ptr<outbox[]> boxes)
+  by_memory(detail::core& all, const memory_register& memory, std::shared_ptr<outboxes> boxes)
       : all_(all), me_(all.rank()) {
     // The first makes the board for all; nobody goes on before all have sat down.
     std::shared_ptr<board> made;
@@ -123,7 +123,7 @@ class by_memory final : public exchange {
 }  // namespace
 
 std::unique_ptr<exchange> exchange_by_memory(detail::core& all, const memory_register& memory,
-                                             std::shared_ptr<outbox[]> boxes) {
+                                             std::shared_ptr<outboxes> boxes) {
   return std::make_unique<by_memory>(all, memory, std::move(boxes));
 }
 

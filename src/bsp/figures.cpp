@@ -88,8 +88,8 @@ void process::measure() {
   std::vector<std::byte> given(long_bytes), taken(long_bytes);
   slot from = no_slot, into = no_slot;
   memory_.grow();
-  boxes_[0].grow();
-  boxes_[1].grow();
+  (*boxes_)[0].grow();
+  (*boxes_)[1].grow();
   add(true, given.data(), given.size(), from);
   add(true, taken.data(), taken.size(), into);
   sync();

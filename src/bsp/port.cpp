@@ -13,6 +13,10 @@ int pid(const process& p) noexcept { return p.pid(); }
 int nprocs(const process& p) noexcept { return p.nprocs(); }
 const char* engine_of(const process& p) noexcept { return p.engine(); }
 void check_process(process& p, unsigned s, unsigned n, unsigned hi) { p.check_process(s, n, hi); }
+void refuse(process& p, const char* operation, const char* parameter, const std::string& problem,
+            const char* remedy) {
+  p.refuse(operation, parameter, problem, remedy);
+}
 bool failed(const process& p) noexcept { return p.failed(); }
 const figures& measured(const process& p) noexcept { return p.measured(); }
 
@@ -30,6 +34,12 @@ bool put(process& p, slot from, std::size_t from_offset, int to, slot into, std:
 bool get(process& p, int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
          std::size_t bytes) {
   return p.get(from, source, source_offset, into, offset, bytes);
+}
+bool put(process& p, const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
+  return p.put(data, to, into, offset, bytes);
+}
+bool get(process& p, int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
+  return p.get(from, source, source_offset, into, bytes);
 }
 void sync(process& p) { p.sync(); }
 void tell_site(process& p, call_site where) noexcept { p.tell_site(where); }

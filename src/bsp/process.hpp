@@ -38,6 +38,9 @@ class process {
   bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes);
   bool get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
            std::size_t bytes);
+  /// From and into memory that need not be registered.
+  bool put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes);
+  bool get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes);
   void sync();
   bool leave() noexcept;
   void tell_site(call_site where) noexcept { site_ = where; }
@@ -51,10 +54,11 @@ class process {
   bool combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
                bool whole);
 
- private:
   /// This process cannot go on: notes it, for the others to learn, and throws.
   [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy);
+
+ private:
   void refuse_failed(const char* operation) {
     if (failure_ != nullptr) [[unlikely]]
       throw_failure(operation);
@@ -78,7 +82,7 @@ class process {
   int pid_, nprocs_;
   bool unbounded_;
   memory_register memory_;
-  std::shared_ptr<outbox[]> boxes_;  // two
+  std::shared_ptr<outboxes> boxes_;
   std::uint64_t superstep_ = 0;
   std::unique_ptr<exchange> exchange_;
   collective_calls calls_;
@@ -87,7 +91,7 @@ class process {
   call_site site_;
   figures figures_;
 
-  outbox& box() noexcept { return boxes_[superstep_ % 2]; }
+  outbox& box() noexcept { return (*boxes_)[superstep_ % 2]; }
 };
 
 }  // namespace tutti::bsp

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "tutti/core/element.hpp"
 #include "tutti/core/operation.hpp"
@@ -60,6 +61,9 @@ const char* engine_of(const process&) noexcept;
 /// Throws unless `s` is the number of this process, below `p`, there are as many as `p`, and `hi` is not
 /// beyond.
 void check_process(process&, unsigned s, unsigned p, unsigned hi);
+/// For what a front end itself finds wrong: this process has failed, and usage_error is thrown.
+[[noreturn]] void refuse(process&, const char* operation, const char* parameter, const std::string& problem,
+                         const char* remedy);
 bool failed(const process&) noexcept;
 /// The figures of the engine, measured with the first section that this job has opened.
 const figures& measured(const process&) noexcept;
@@ -73,6 +77,9 @@ bool put(process&, slot from, std::size_t from_offset, int to, slot into, std::s
          std::size_t bytes);
 bool get(process&, int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
          std::size_t bytes);
+/// The same from and into memory that need not be registered.
+bool put(process&, const void* data, int to, slot into, std::size_t offset, std::size_t bytes);
+bool get(process&, int from, slot source, std::size_t source_offset, void* into, std::size_t bytes);
 void sync(process&);
 /// Where the next calls are written.
 void tell_site(process&, call_site) noexcept;
