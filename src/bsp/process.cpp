@@ -213,7 +213,10 @@ void process::sync_at_once() {
   const std::uint64_t all = meet(mine);
   if ((all & (notices::failed | notices::leaving)) != 0) [[unlikely]]
     fail_with_others(mine, all);
-  if (!calls_.empty() || (all & notices::many_calls) != 0) calls_.carry_out((all & notices::many_calls) != 0);
+  if (!calls_.empty() || (all & notices::many_calls) != 0)
+    calls_.carry_out((all & notices::many_calls) != 0);
+  else
+    calls_.forget();  // calls of no bytes, and of one process, were counted
   exchange_->take(box(), superstep_, all);
   memory_.at_sync();
   ++superstep_;
