@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <vector>
 
@@ -52,6 +53,15 @@ figures known_figures(std::string_view engine) noexcept {
   for (const int several : {1, 0})
     if (k.measured[several].load(std::memory_order_acquire)) return k.are[several];
   return {};
+}
+
+double figures::byte_of(std::size_t bytes) const noexcept {
+  return byte + message / static_cast<double>(std::max<std::size_t>(bytes, 1));
+}
+
+double figures::superstep_of(int among) const noexcept {
+  const auto steps = [](int p) { return 1 + std::log2(std::max(p, 1)); };
+  return superstep * steps(among) / steps(processes);
 }
 
 void process::tell(void* data, std::size_t bytes) {

@@ -8,6 +8,20 @@
 // of them throw usage_error where an argument can be seen to be wrong: the process has failed then, and
 // so it stays; the others learn it in their next sync. A process that has failed throws peer_error or what
 // it failed by.
+//
+// ```cpp
+// bsp::process* mine = bsp::port::open(world.native(), true);
+// const int next = (world.rank() + 1) % world.size();
+// int came = -1, sent = world.rank();
+// bsp::slot there;
+// bsp::port::add(*mine, true, &came, sizeof came, there);
+// bsp::port::sync(*mine);
+// bsp::port::put(*mine, &sent, next, there, 0, sizeof sent);
+// bsp::port::sync(*mine);
+// assert((came + 1) % world.size() == world.rank());
+// bsp::port::leave(*mine);
+// bsp::port::close(mine);
+// ```
 #pragma once
 
 #include <cstddef>
@@ -43,6 +57,11 @@ struct figures {
   double message = 0;    ///< of each message beside its bytes
   double superstep = 0;  ///< without messages
   int processes = 0;     ///< with how many it was measured; 0: not yet
+
+  /// Seconds a byte, where messages have `bytes` bytes or more.
+  double byte_of(std::size_t bytes) const noexcept;
+  /// Seconds a superstep among so many processes: it grows with their logarithm.
+  double superstep_of(int among) const noexcept;
 };
 
 namespace port {
