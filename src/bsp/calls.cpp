@@ -10,7 +10,9 @@
 namespace tutti::bsp {
 namespace {
 
-const char* name(collective what) noexcept { return name_of(what).data(); }
+const char* name(collective what) noexcept {
+  return what == collective::bcast ? "broadcast" : name_of(what).data();
+}
 
 }  // namespace
 
@@ -79,7 +81,8 @@ std::byte* process::touched(const char* operation, const char* parameter, slot s
   return touches && bytes > 0 ? near_place(operation, parameter, s, 0, bytes) : nullptr;
 }
 
-bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root) {
+bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,
+                     bool without_own) {
   member_set& s = set_of(name(what), m);
   check_root(name(what), s, root);
   if (!has_room(name(what), s, 1, bytes, false)) return false;
@@ -94,15 +97,20 @@ bool process::rooted(collective what, members m, slot from, slot into, std::size
   const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
   if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
     refuse(name(what), "size", "overflows", "pass fewer bytes");
-  std::byte* const given = touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root);
-  std::byte* const taken = touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root);
+  // The root's own block, on its smaller side.
+  const bool copies = at_root && !without_own;
+  std::byte* const given =
+      touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root || copies);
+  std::byte* const taken =
+      touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root || copies);
   c.input = given;
   c.output = taken;
+  const std::size_t own = static_cast<std::size_t>(root) * bytes;
   if (what == collective::bcast)
     c.input = c.output = at_root ? given : taken;
-  else
-    c.in_place = at_root;
-  if (bytes > 0 && s.size() > 1)
+  else if (at_root)
+    c.in_place = !copies || (gathers ? given == taken + own : taken == given + own);
+  if (bytes > 0 && (s.size() > 1 || (copies && !c.in_place)))
     calls_.schedule(s, c, {}, 0);
   else
     ++s.calls;
@@ -126,7 +134,7 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
     ++s.calls;
     return true;
   }
-  if (transposes || without_own) {
+  if (without_own) {
     // As blocks of their own lengths, of which the own one is 0: so it is not touched.
     c.what = collective::alltoallv;
     c.count = transposes ? 1 : 0;  // whether the blocks that are given differ
@@ -134,21 +142,24 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
     return true;
   }
   calls_.schedule(s, c, {}, 0);
+  if (transposes) return true;
   // In place on this process; the others may not be, which for an allgather is a matter of all.
   if (c.input == static_cast<std::byte*>(c.output) + static_cast<std::size_t>(s.place()) * bytes)
     calls_.give_a_copy(bytes);
   return true;
 }
 
-bool process::combine(members m, void* data, slot where, std::size_t count, std::size_t size,
-                      port::combiner by, int root, bool whole) {
+bool process::combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
+                      bool whole) {
   const char* const operation = whole      ? (root < 0 ? "allreduce" : "reduce")
                                 : root < 0 ? "allcombine"
                                            : "combine";
+  const std::size_t size = how.type.size;
   member_set& s = set_of(operation, m);
   if (root >= 0) check_root(operation, s, root);
   if (!has_room(operation, s, count, size, whole)) return false;
-  if (by == nullptr) refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
+  if (how.by == nullptr && how.op.combine == nullptr)
+    refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
   if (count == 0 || size == 0) {
     ++s.calls;
     return true;
@@ -158,8 +169,8 @@ bool process::combine(members m, void* data, slot where, std::size_t count, std:
     refuse(operation, whole ? "element_slot" : "slot",
            "does not register " + std::to_string(count * size) + " bytes from the given address on",
            "register the memory, and pass its slot and its address");
-  if (ride(s, {{by, size}, count, data, root, s.number})) return true;
-  schedule_combination(s, {{by, size}, count, data, root, s.number});
+  if (ride(s, {how, count, data, root, s.number})) return true;
+  schedule_combination(s, {how, count, data, root, s.number});
   return true;
 }
 
@@ -181,7 +192,7 @@ void process::schedule_combination(member_set& s, const rider& what) {
   const auto [how, count, data, root, set] = what;
   call c;
   c.what = root < 0 ? collective::allreduce : collective::reduce;
-  c.type = {.size = how.size};
+  c.type = how.type;
   c.count = count;
   c.root = root < 0 ? 0 : root;
   c.in_place = root < 0 || s.place() == root;

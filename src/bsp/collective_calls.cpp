@@ -7,12 +7,13 @@
 namespace tutti::bsp {
 
 operation operation_of(const combining& how) noexcept {
+  if (how.by == nullptr) return how.op;
   operation op;
   op.combine = [](const void* left, const void* right, void* result, std::size_t n, void* state) {
     if (n == 0) return;  // a combiner is never called for nothing
     const auto& c = *static_cast<const combining*>(state);
     if (result == right) return c.by(n, left, result);
-    if (result != left) std::memcpy(result, left, n * c.size);
+    if (result != left) std::memcpy(result, left, n * c.type.size);
     c.by(n, right, result);
   };
   op.state = const_cast<combining*>(&how);

@@ -29,11 +29,18 @@ struct member_set {
   int place() const noexcept { return detail::rank_of(*on); }
 };
 
-/// How elements without a type are combined.
+/// How elements are combined: by an operator of tutti, or by a function of C, which knows no types.
 struct combining {
-  port::combiner by = nullptr;
-  std::size_t size = 0;
+  element type;
+  operation op{};               // whose state stays until the sync
+  port::combiner by = nullptr;  // not null: instead of it
 };
+
+/// `into = into (+) other`.
+inline void combine_into(const combining& how, std::size_t count, const void* other, void* into) {
+  if (how.by != nullptr) return how.by(count, other, into);
+  how.op.combine(into, other, into, count, how.op.state);
+}
 
 class collective_calls {
  public:
@@ -75,7 +82,7 @@ class collective_calls {
   members next_ = 1;
 };
 
-/// As tutti combines; commutative.
+/// As tutti combines. Of a function of C, which is commutative, it refers to `how`.
 operation operation_of(const combining& how) noexcept;
 
 }  // namespace tutti::bsp

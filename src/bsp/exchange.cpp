@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bsp/exchange.hpp"
 
+#include <utility>
+
 #include "face/core.hpp"
 
 namespace tutti::bsp {
@@ -16,8 +18,10 @@ void say_misfit(const memory_register& memory, const message& m, int where, std:
                             : "which has " + std::to_string(a->size) + " bytes");
 }
 
-std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory) {
-  return all.door().node() != nullptr ? exchange_by_memory(all, memory) : exchange_by_mail(all, memory);
+std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory,
+                                        std::shared_ptr<outboxes> boxes) {
+  return all.door().node() != nullptr ? exchange_by_memory(all, memory, std::move(boxes))
+                                      : exchange_by_mail(all, memory);
 }
 
 }  // namespace tutti::bsp

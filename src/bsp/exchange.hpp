@@ -39,9 +39,12 @@ inline std::byte* far_place(const memory_register& memory, const message& m, int
   return nullptr;
 }
 
-/// Collective over `all`.
-std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory);
-std::unique_ptr<exchange> exchange_by_memory(detail::core& all, const memory_register& memory);
+/// Collective over `all`. `boxes` are read by others until all have gone, also where a process is left by an
+/// exception.
+std::unique_ptr<exchange> make_exchange(detail::core& all, const memory_register& memory,
+                                        std::shared_ptr<outboxes> boxes);
+std::unique_ptr<exchange> exchange_by_memory(detail::core& all, const memory_register& memory,
+                                             std::shared_ptr<outboxes> boxes);
 std::unique_ptr<exchange> exchange_by_mail(detail::core& all, const memory_register& memory);
 
 }  // namespace tutti::bsp

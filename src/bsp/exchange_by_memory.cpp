@@ -7,6 +7,7 @@
 // and the meeting.
 #include <atomic>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "bsp/exchange.hpp"
@@ -18,12 +19,14 @@ namespace {
 struct alignas(64) seat {
   std::atomic<message*> inbox[2] = {nullptr, nullptr};
   const memory_register* memory = nullptr;
+  std::shared_ptr<outboxes> boxes;
 };
 using board = std::vector<seat>;
 
 class by_memory final : public exchange {
  public:
-  by_memory(detail::core& all, const memory_register& memory) : all_(all), me_(all.rank()) {
+  by_memory(detail::core& all, const memory_register& memory, std::shared_ptr<outboxes> boxes)
+      : all_(all), me_(all.rank()) {
     // The first makes the board for all; nobody goes on before all have sat down.
     std::shared_ptr<board> made;
     if (me_ == 0) made = std::make_shared<board>(static_cast<std::size_t>(all.size()));
@@ -37,6 +40,7 @@ class by_memory final : public exchange {
     board_ = *where;
     seat& mine = (*board_)[static_cast<std::size_t>(me_)];
     mine.memory = &memory;
+    mine.boxes = std::move(boxes);
     call meet;
     detail::run_call(all, meet);
   }
@@ -117,8 +121,9 @@ class by_memory final : public exchange {
 
 }  // namespace
 
-std::unique_ptr<exchange> exchange_by_memory(detail::core& all, const memory_register& memory) {
-  return std::make_unique<by_memory>(all, memory);
+std::unique_ptr<exchange> exchange_by_memory(detail::core& all, const memory_register& memory,
+                                             std::shared_ptr<outboxes> boxes) {
+  return std::make_unique<by_memory>(all, memory, std::move(boxes));
 }
 
 }  // namespace tutti::bsp

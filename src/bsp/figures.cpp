@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <vector>
 
@@ -54,6 +55,15 @@ figures known_figures(std::string_view engine) noexcept {
   return {};
 }
 
+double figures::byte_of(std::size_t bytes) const noexcept {
+  return byte + message / static_cast<double>(std::max<std::size_t>(bytes, 1));
+}
+
+double figures::superstep_of(int among) const noexcept {
+  const auto steps = [](int p) { return 1 + std::log2(std::max(p, 1)); };
+  return superstep * steps(among) / steps(processes);
+}
+
 void process::tell(void* data, std::size_t bytes) {
   call c;
   c.what = collective::bcast;
@@ -88,8 +98,8 @@ void process::measure() {
   std::vector<std::byte> given(long_bytes), taken(long_bytes);
   slot from = no_slot, into = no_slot;
   memory_.grow();
-  boxes_[0].grow();
-  boxes_[1].grow();
+  (*boxes_)[0].grow();
+  (*boxes_)[1].grow();
   add(true, given.data(), given.size(), from);
   add(true, taken.data(), taken.size(), into);
   sync();

@@ -64,7 +64,7 @@ struct rider {
   int root = -1;  // below 0: all take the result
   members set = 0;
 
-  std::size_t bytes() const noexcept { return count * how.size; }
+  std::size_t bytes() const noexcept { return count * how.type.size; }
 };
 
 /// Combines two notices; the state is a rider.
@@ -75,7 +75,7 @@ inline void combine_notices(const void* left, const void* right, void* result, s
   if (other.used != 0 || all.used != 0) {
     const auto& r = *static_cast<const rider*>(state);
     if (all.reduces == other.reduces && all.reduces == 1 && all.used == other.used && r.bytes() == all.used)
-      r.how.by(r.count, other.room, all.room);
+      combine_into(r.how, r.count, other.room, all.room);
     else if (all.reduces != other.reduces || all.reduces == 1 || all.used + other.used > notice::room_bytes)
       all.flags |= notices::differing;
     else {

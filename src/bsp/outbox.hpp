@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -97,5 +98,7 @@ class outbox {
   memory messages_, coming_;
   std::size_t capacity_ = 0, allowed_ = 0, coming_allowed_ = 0, size_ = 0, payload_ = 0;
 };
+
+using outboxes = std::array<outbox, 2>;
 
 }  // namespace tutti::bsp

@@ -13,6 +13,10 @@ int pid(const process& p) noexcept { return p.pid(); }
 int nprocs(const process& p) noexcept { return p.nprocs(); }
 const char* engine_of(const process& p) noexcept { return p.engine(); }
 void check_process(process& p, unsigned s, unsigned n, unsigned hi) { p.check_process(s, n, hi); }
+void refuse(process& p, const char* operation, const char* parameter, const std::string& problem,
+            const char* remedy) {
+  p.refuse(operation, parameter, problem, remedy);
+}
 bool failed(const process& p) noexcept { return p.failed(); }
 const figures& measured(const process& p) noexcept { return p.measured(); }
 
@@ -31,6 +35,12 @@ bool get(process& p, int from, slot source, std::size_t source_offset, slot into
          std::size_t bytes) {
   return p.get(from, source, source_offset, into, offset, bytes);
 }
+bool put(process& p, const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
+  return p.put(data, to, into, offset, bytes);
+}
+bool get(process& p, int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
+  return p.get(from, source, source_offset, into, bytes);
+}
 void sync(process& p) { p.sync(); }
 void tell_site(process& p, call_site where) noexcept { p.tell_site(where); }
 
@@ -40,23 +50,27 @@ bool make_members(process& p, int first, int last, int stride, const limits& mos
 void end_members(process& p, members m) { p.end_members(m); }
 
 bool broadcast(process& p, members m, slot from, slot into, std::size_t bytes, int root) {
-  return p.rooted(collective::bcast, m, from, into, bytes, root);
+  return p.rooted(collective::bcast, m, from, into, bytes, root, true);
 }
-bool gather(process& p, members m, slot from, slot into, std::size_t bytes, int root) {
-  return p.rooted(collective::gather, m, from, into, bytes, root);
+bool gather(process& p, members m, slot from, slot into, std::size_t bytes, int root, bool without_own) {
+  return p.rooted(collective::gather, m, from, into, bytes, root, without_own);
 }
-bool scatter(process& p, members m, slot from, slot into, std::size_t bytes, int root) {
-  return p.rooted(collective::scatter, m, from, into, bytes, root);
+bool scatter(process& p, members m, slot from, slot into, std::size_t bytes, int root, bool without_own) {
+  return p.rooted(collective::scatter, m, from, into, bytes, root, without_own);
 }
 bool allgather(process& p, members m, slot from, slot into, std::size_t bytes, bool without_own) {
   return p.unrooted(collective::allgather, m, from, into, bytes, without_own);
 }
-bool alltoall(process& p, members m, slot from, slot into, std::size_t bytes) {
-  return p.unrooted(collective::alltoall, m, from, into, bytes, true);
+bool alltoall(process& p, members m, slot from, slot into, std::size_t bytes, bool without_own) {
+  return p.unrooted(collective::alltoall, m, from, into, bytes, without_own);
 }
 bool combine(process& p, members m, void* data, slot where, std::size_t count, std::size_t size, combiner by,
              int root, bool whole) {
-  return p.combine(m, data, where, count, size, by, root, whole);
+  return p.combine(m, data, where, count, {.type = {.size = size}, .by = by}, root, whole);
+}
+bool combine(process& p, members m, void* data, slot where, std::size_t count, const element& type,
+             const operation& by, int root, bool whole) {
+  return p.combine(m, data, where, count, {.type = type, .op = by}, root, whole);
 }
 
 }  // namespace tutti::bsp::port

@@ -17,7 +17,8 @@ process::process(detail::core& all, bool unbounded)
       pid_(all.rank()),
       nprocs_(all.size()),
       unbounded_(unbounded),
-      exchange_(make_exchange(all, memory_)),
+      boxes_(std::make_shared<outboxes>()),
+      exchange_(make_exchange(all, memory_, boxes_)),
       calls_(all),
       roomy_(all.door().node() != nullptr || nprocs_ == 2) {
   prepare_meeting();
@@ -52,8 +53,8 @@ bool process::resize_register(std::size_t entries) {
 bool process::resize_queue(std::size_t messages) {
   refuse_failed("resize_message_queue");
   try {
-    boxes_[0].reserve(messages);
-    boxes_[1].reserve(messages);
+    (*boxes_)[0].reserve(messages);
+    (*boxes_)[1].reserve(messages);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -93,7 +94,11 @@ void process::refuse_near(const char* operation, const char* parameter, slot s, 
 bool process::put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
                   std::size_t bytes) {
   refuse_failed("put");
-  const std::byte* const data = near_place("put", "src_slot", from, from_offset, bytes);
+  return put(near_place("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
+}
+
+bool process::put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
+  refuse_failed("put");
   if (static_cast<unsigned>(to) >= static_cast<unsigned>(nprocs_)) [[unlikely]]
     refuse("put", "dst_pid", "is " + std::to_string(to) + " of " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
@@ -105,7 +110,7 @@ bool process::put(slot from, std::size_t from_offset, int to, slot into, std::si
     to_all.grow();
   }
   message& m = to_all.add();
-  m.reads = data;
+  m.reads = static_cast<const std::byte*>(data);
   m.bytes = bytes;
   m.far_slot = into;
   m.far_offset = offset;
@@ -117,7 +122,11 @@ bool process::put(slot from, std::size_t from_offset, int to, slot into, std::si
 bool process::get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
                   std::size_t bytes) {
   refuse_failed("get");
-  std::byte* const place = near_place("get", "dst_slot", into, offset, bytes);
+  return get(from, source, source_offset, near_place("get", "dst_slot", into, offset, bytes), bytes);
+}
+
+bool process::get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
+  refuse_failed("get");
   if (static_cast<unsigned>(from) >= static_cast<unsigned>(nprocs_)) [[unlikely]]
     refuse("get", "src_pid", "is " + std::to_string(from) + " of " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
@@ -129,7 +138,7 @@ bool process::get(int from, slot source, std::size_t source_offset, slot into, s
     to_all.grow();
   }
   message& m = to_all.add();
-  m.writes = place;
+  m.writes = static_cast<std::byte*>(into);
   m.bytes = bytes;
   m.far_slot = source;
   m.far_offset = source_offset;

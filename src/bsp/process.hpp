@@ -39,6 +39,9 @@ class process {
   bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes);
   bool get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
            std::size_t bytes);
+  /// From and into memory that need not be registered.
+  bool put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes);
+  bool get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes);
   void sync();
   bool leave() noexcept;
   void tell_site(call_site where) noexcept { site_ = where; }
@@ -46,15 +49,17 @@ class process {
   void check_process(unsigned s, unsigned p, unsigned hi);
   bool make_members(int first, int last, int stride, const port::limits& most, members& made);
   void end_members(members m);
-  bool rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root);
+  bool rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,
+              bool without_own);
   bool unrooted(collective what, members m, slot from, slot into, std::size_t bytes, bool without_own);
-  bool combine(members m, void* data, slot where, std::size_t count, std::size_t size, port::combiner by,
-               int root, bool whole);
+  bool combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
+               bool whole);
 
- private:
   /// This process cannot go on: notes it, for the others to learn, and throws.
   [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy);
+
+ private:
   void refuse_failed(const char* operation) {
     if (failure_ != nullptr) [[unlikely]]
       throw_failure(operation);
@@ -90,7 +95,7 @@ class process {
   int pid_, nprocs_;
   bool unbounded_;
   memory_register memory_;
-  outbox boxes_[2];
+  std::shared_ptr<outboxes> boxes_;
   std::uint64_t superstep_ = 0;
   std::unique_ptr<exchange> exchange_;
   collective_calls calls_;
@@ -104,7 +109,7 @@ class process {
   call_site site_;
   figures figures_;
 
-  outbox& box() noexcept { return boxes_[superstep_ % 2]; }
+  outbox& box() noexcept { return (*boxes_)[superstep_ % 2]; }
 };
 
 }  // namespace tutti::bsp

@@ -8,11 +8,27 @@
 // of them throw usage_error where an argument can be seen to be wrong: the process has failed then, and
 // so it stays; the others learn it in their next sync. A process that has failed throws peer_error or what
 // it failed by.
+//
+// ```cpp
+// bsp::process* mine = bsp::port::open(world.native(), true);
+// const int next = (world.rank() + 1) % world.size();
+// int came = -1, sent = world.rank();
+// bsp::slot there;
+// bsp::port::add(*mine, true, &came, sizeof came, there);
+// bsp::port::sync(*mine);
+// bsp::port::put(*mine, &sent, next, there, 0, sizeof sent);
+// bsp::port::sync(*mine);
+// assert((came + 1) % world.size() == world.rank());
+// bsp::port::leave(*mine);
+// bsp::port::close(mine);
+// ```
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "tutti/core/element.hpp"
 #include "tutti/core/operation.hpp"
 #include "tutti/core/owner.hpp"
 
@@ -41,6 +57,11 @@ struct figures {
   double message = 0;    ///< of each message beside its bytes
   double superstep = 0;  ///< without messages
   int processes = 0;     ///< with how many it was measured; 0: not yet
+
+  /// Seconds a byte, where messages have `bytes` bytes or more.
+  double byte_of(std::size_t bytes) const noexcept;
+  /// Seconds a superstep among so many processes: it grows with their logarithm.
+  double superstep_of(int among) const noexcept;
 };
 
 namespace port {
@@ -59,6 +80,9 @@ const char* engine_of(const process&) noexcept;
 /// Throws unless `s` is the number of this process, below `p`, there are as many as `p`, and `hi` is not
 /// beyond.
 void check_process(process&, unsigned s, unsigned p, unsigned hi);
+/// For what a front end itself finds wrong: this process has failed, and usage_error is thrown.
+[[noreturn]] void refuse(process&, const char* operation, const char* parameter, const std::string& problem,
+                         const char* remedy);
 bool failed(const process&) noexcept;
 /// The figures of the engine, measured with the first section that this job has opened.
 const figures& measured(const process&) noexcept;
@@ -72,6 +96,9 @@ bool put(process&, slot from, std::size_t from_offset, int to, slot into, std::s
          std::size_t bytes);
 bool get(process&, int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
          std::size_t bytes);
+/// The same from and into memory that need not be registered.
+bool put(process&, const void* data, int to, slot into, std::size_t offset, std::size_t bytes);
+bool get(process&, int from, slot source, std::size_t source_offset, void* into, std::size_t bytes);
 void sync(process&);
 /// Where the next calls are written.
 void tell_site(process&, call_site) noexcept;
@@ -84,12 +111,13 @@ struct limits {
 bool make_members(process&, int first, int last, int stride, const limits&, members& made);
 void end_members(process&, members);
 
-// Roots are counted among the members. Areas that a call does not touch may be of no slot.
+// Roots are counted among the members. Areas that a call does not touch may be of no slot. `without_own`: the
+// block from and for the same process is not touched either; else it is copied, or stands where it goes.
 bool broadcast(process&, members, slot from, slot into, std::size_t bytes, int root);
-bool gather(process&, members, slot from, slot into, std::size_t bytes, int root);
-bool scatter(process&, members, slot from, slot into, std::size_t bytes, int root);
+bool gather(process&, members, slot from, slot into, std::size_t bytes, int root, bool without_own = true);
+bool scatter(process&, members, slot from, slot into, std::size_t bytes, int root, bool without_own = true);
 bool allgather(process&, members, slot from, slot into, std::size_t bytes, bool without_own);
-bool alltoall(process&, members, slot from, slot into, std::size_t bytes);
+bool alltoall(process&, members, slot from, slot into, std::size_t bytes, bool without_own = true);
 
 /// `into[i] = into[i] (+) other[i]` for i in 0 .. n - 1, n > 0.
 using combiner = void (*)(std::size_t n, const void* other, void* into);
@@ -97,6 +125,9 @@ using combiner = void (*)(std::size_t n, const void* other, void* into);
 /// one element, which is not to be cut (a reduction; else a combination of arrays).
 bool combine(process&, members, void* data, slot where, std::size_t count, std::size_t size, combiner by,
              int root, bool whole);
+/// The same by an operator of tutti, on elements that it knows. Its state must stay until the sync.
+bool combine(process&, members, void* data, slot where, std::size_t count, const element& type,
+             const operation& by, int root, bool whole);
 
 }  // namespace port
 }  // namespace tutti::bsp

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a bsp::context keeps, without types: its process, and whatever must stay until the next sync: values
+// that were put, callables that combine, slots of memory that a collective uses once. Slots and subsets hold
+// it too, so that they may end after the context.
+#pragma once
+
+#include <memory>
+#include <memory_resource>
+#include <vector>
+
+#include "tutti/communicator.hpp"
+#include "tutti/core/bsp.hpp"
+#include "tutti/face/bsp_memory.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::detail {
+
+/// A set of processes, and the caller's place in it.
+struct bsp_set {
+  bsp::members number = 0;
+  int pid = 0, nprocs = 1;
+};
+
+class bsp_section {
+ public:
+  /// Collective. Serves this communicator, not a duplicate.
+  explicit bsp_section(const communicator& all);
+  ~bsp_section();
+  bsp_section(const bsp_section&) = delete;
+
+  bsp::process& process() const noexcept { return *process_; }
+  const bsp_set& everybody() const noexcept { return everybody_; }
+  /// Waits for the others to do so.
+  void leave() noexcept;
+
+  bsp::slot add(bool global, const bsp_memory& area);
+  /// Of a process that has failed: nothing.
+  void remove(bsp::slot s) noexcept;
+  bsp_set make_set(int lo, int hi, int stride);
+  /// With the next sync: its calls may not be complete.
+  void end_set(bsp::members m);
+
+  /// Until the sync.
+  const void* keep(const void* value, std::size_t bytes, std::size_t alignment);
+  template <class Held>
+  Held& keep(Held&& held) {
+    auto kept = std::make_unique<one_kept<Held>>(static_cast<Held&&>(held));
+    Held& here = kept->held;
+    kept_.push_back(std::move(kept));
+    return here;
+  }
+
+  void put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset);
+  void get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst);
+  void sync();
+
+  void broadcast(const bsp_set&, const bsp_memory& data, int root);
+  void gather(const bsp_set&, const bsp_memory& src, const bsp_memory& dst, int root);
+  void scatter(const bsp_set&, const bsp_memory& src, const bsp_memory& dst, int root);
+  void allgather(const bsp_set&, const bsp_memory& src, const bsp_memory& dst);
+  void alltoall(const bsp_set&, const bsp_memory& src, const bsp_memory& dst);
+  /// `root` below 0: on all. `whole`: one element.
+  void combine(const bsp_set&, const bsp_memory& data, const element& type, const operation& by, int root,
+               bool whole);
+
+ private:
+  struct kept {
+    virtual ~kept() = default;
+  };
+  template <class Held>
+  struct one_kept final : kept {
+    explicit one_kept(Held&& one) : held(static_cast<Held&&>(one)) {}
+    Held held;
+  };
+
+  bsp::slot slot_of(const bsp_memory& memory);
+  void check_blocks(const char* operation, const char* parameter, const bsp_set& s, const bsp_memory& blocks,
+                    std::size_t of);
+  void renew() noexcept;
+
+  communicator all_;
+  bsp::process* process_;
+  bsp_set everybody_;
+  std::vector<bsp::slot> passing_;  // registered for this superstep alone
+  std::vector<bsp::members> ended_;
+  std::vector<std::unique_ptr<kept>> kept_;
+  std::pmr::monotonic_buffer_resource values_;
+};
+
+/// A callable without state needs no keeping.
+template <class Held>
+inline Held stateless{};
+
+/// As the library combines, by a commutative callable that stays until the sync.
+template <class T, class Function>
+operation operation_until_sync(bsp_section& section, Function&& f) {
+  using function = std::decay_t<Function>;
+  using held = callable<function, ops::commutative_t>;
+  if constexpr (std::is_empty_v<function> && std::is_default_constructible_v<function>)
+    return operation_for<T>(stateless<held>);
+  else
+    return operation_for<T>(section.keep(held{static_cast<Function&&>(f)}));
+}
+
+}  // namespace tutti::detail

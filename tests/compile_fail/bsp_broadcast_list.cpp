@@ -1,0 +1,11 @@
+// expect: data: not a contiguous container (data() and size())
+// SPDX-License-Identifier: Apache-2.0
+#include <list>
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  std::list<int> all(3);
+  ctx.broadcast(all);
+}

@@ -1,0 +1,11 @@
+// expect: dst: its elements are not of the type of src
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  int given = 1;
+  std::vector<long> taken(ctx.nprocs());
+  ctx.gather(given, taken);
+}

@@ -1,0 +1,12 @@
+// expect: src: std::vector<bool> packs bits, it has no bools
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  bool area[3];
+  auto there = ctx.registered(area);
+  std::vector<bool> given(2);
+  ctx.put(given, 0, there);
+}

@@ -1,0 +1,12 @@
+// expect: src: a pointer, not a buffer: pass std::span(p, n)
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  std::vector<int> area(3);
+  auto there = ctx.registered(area);
+  int* p = area.data();
+  ctx.put(p, 0, there);
+}

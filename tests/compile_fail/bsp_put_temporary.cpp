@@ -1,0 +1,11 @@
+// expect: src: a temporary container, gone before the sync reads it
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  std::vector<int> area(3);
+  auto there = ctx.registered(area);
+  ctx.put(std::vector<int>(2), 0, there);
+}

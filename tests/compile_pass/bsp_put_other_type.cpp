@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  std::vector<double> area(3);
+  auto there = ctx.registered(area);
+  ctx.put(1.0, 0, there);
+}
