@@ -306,7 +306,7 @@ team make_team(const process& me, std::size_t calls, std::size_t element, std::s
 
 team make_team(const process& me, unsigned lo, unsigned hi, unsigned str, std::size_t calls, std::size_t element,
                std::size_t most) {
-  team t{LPF_INVALID_COLL, (hi - lo + str - 1) / str, ~0u};
+  team t{LPF_INVALID_COLL, (hi - lo - 1) / str + 1, ~0u};
   if (me.pid < lo || me.pid >= hi || (me.pid - lo) % str != 0) return t;
   t.place = (me.pid - lo) / str;
   me.needs(lpf_collectives_init_strided(me.ctx, me.pid, me.p, lo, hi, str, calls, element, most, &t.coll), "lpf_collectives_init_strided");

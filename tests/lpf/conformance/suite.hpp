@@ -47,6 +47,7 @@ struct entry {
   void (*run)(const process&);
   unsigned most = 1u << 30;  ///< processes, at the most
   bool fails = false;        ///< the section comes to a bad end, as it should
+  unsigned least = 1;        ///< processes, at the least
 };
 
 /// Each program defines its own.
