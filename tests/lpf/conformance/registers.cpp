@@ -253,7 +253,7 @@ void local_slots_are_near_sides(const process& me) {
 }
 
 void nothing_for_long(const process& me) {
-  const int steps = me.p > 16 ? 50 : 2000;
+  const int steps = me.p > 16 ? 50 : 300;
   for (int k = 0; k < steps; ++k) me.sync();
 }
 

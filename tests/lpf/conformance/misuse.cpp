@@ -1,0 +1,2 @@
+#include "suite.hpp"
+const std::span<const suite::entry> suite::tests;
