@@ -14,6 +14,10 @@ int nprocs(const process& p) noexcept { return p.nprocs(); }
 const char* engine_of(const process& p) noexcept { return p.engine(); }
 void check_process(process& p, unsigned s, unsigned n, unsigned hi) { p.check_process(s, n, hi); }
 bool failed(const process& p) noexcept { return p.failed(); }
+void refuse(process& p, const char* operation, const char* parameter, const char* problem,
+            const char* remedy) {
+  p.refuse_from_outside(operation, parameter, problem, remedy);
+}
 const figures& measured(const process& p) noexcept { return p.measured(); }
 
 bool resize_register(process& p, std::size_t entries) { return p.resize_register(entries); }

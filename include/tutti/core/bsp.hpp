@@ -60,6 +60,10 @@ const char* engine_of(const process&) noexcept;
 /// beyond.
 void check_process(process&, unsigned s, unsigned p, unsigned hi);
 bool failed(const process&) noexcept;
+/// What a front end finds wrong: the process has failed, and so it stays. Throws usage_error, or what it has failed
+/// by before.
+[[noreturn]] void refuse(process&, const char* operation, const char* parameter, const char* problem,
+                         const char* remedy);
 /// The figures of the engine, measured with the first section that this job has opened.
 const figures& measured(const process&) noexcept;
 
