@@ -59,9 +59,14 @@ void collective_calls::schedule(member_set& s, const call& c, const combining& h
   one.counts.assign(n, blocks);
   one.counts[static_cast<std::size_t>(s.place())] = 0;
   one.in_displs.assign(n, 0);
+  if (c.what == collective::alltoallv && c.count != 0)
+    for (std::size_t i = 0; i < n; ++i) one.in_displs[i] = i * blocks;
+  // What comes begins behind the own block where that is the first: what is given may stand there, and Open
+  // MPI's nonblocking calls take one address on both sides for MPI_IN_PLACE.
+  const std::size_t skipped = s.place() == 0 ? blocks : 0;
+  one.what.output = static_cast<std::byte*>(c.output) + skipped;
   one.out_displs.resize(n);
-  for (std::size_t i = 0; i < n; ++i) one.out_displs[i] = i * blocks;
-  if (c.what == collective::alltoallv && c.count != 0) one.in_displs = one.out_displs;
+  for (std::size_t i = 0; i < n; ++i) one.out_displs[i] = i * blocks - (i > 0 ? skipped : 0);
 }
 
 void collective_calls::give_a_copy(std::size_t bytes) { calls_.back().given.resize(bytes); }

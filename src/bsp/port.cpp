@@ -18,6 +18,10 @@ void refuse(process& p, const char* operation, const char* parameter, const std:
   p.refuse(operation, parameter, problem, remedy);
 }
 bool failed(const process& p) noexcept { return p.failed(); }
+void refuse(process& p, const char* operation, const char* parameter, const char* problem,
+            const char* remedy) {
+  p.refuse_from_outside(operation, parameter, problem, remedy);
+}
 const figures& measured(const process& p) noexcept { return p.measured(); }
 
 bool resize_register(process& p, std::size_t entries) { return p.resize_register(entries); }

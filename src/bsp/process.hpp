@@ -47,6 +47,11 @@ class process {
   void tell_site(call_site where) noexcept { site_ = where; }
 
   void check_process(unsigned s, unsigned p, unsigned hi);
+  [[noreturn]] void refuse_from_outside(const char* operation, const char* parameter, const char* problem,
+                                        const char* remedy) {
+    refuse_failed(operation);
+    refuse(operation, parameter, problem, remedy);
+  }
   bool make_members(int first, int last, int stride, const port::limits& most, members& made);
   void end_members(members m);
   bool rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,

@@ -8,16 +8,27 @@
 using namespace tutti::bsp;
 using tutti::lpf::carried;
 
+namespace {
+
+lpf_err_t registered(lpf_t ctx, const char* operation, bool global, void* pointer, size_t size,
+                     lpf_memslot_t* memslot) noexcept {
+  return carried(ctx, operation, [&](process& p) {
+    if (memslot == nullptr) [[unlikely]]
+      port::refuse(p, operation + 4, "memslot", "is null", "pass a place for the slot");
+    return port::add(p, global, pointer, size, *memslot);
+  });
+}
+
+}  // namespace
+
 extern "C" {
 
 lpf_err_t lpf_register_global(lpf_t ctx, void* pointer, size_t size, lpf_memslot_t* memslot) {
-  return carried(ctx, "lpf_register_global",
-                 [&](process& p) { return port::add(p, true, pointer, size, *memslot); });
+  return registered(ctx, "lpf_register_global", true, pointer, size, memslot);
 }
 
 lpf_err_t lpf_register_local(lpf_t ctx, void* pointer, size_t size, lpf_memslot_t* memslot) {
-  return carried(ctx, "lpf_register_local",
-                 [&](process& p) { return port::add(p, false, pointer, size, *memslot); });
+  return registered(ctx, "lpf_register_local", false, pointer, size, memslot);
 }
 
 lpf_err_t lpf_deregister(lpf_t ctx, lpf_memslot_t memslot) {

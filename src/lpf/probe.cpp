@@ -69,6 +69,10 @@ using namespace tutti::lpf;
 extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
   try {
     if (ctx == LPF_ROOT) {
+      if (params == nullptr) {
+        complain("lpf_probe", -1, "params", "is null", "pass a place for the machine");
+        return LPF_ERR_FATAL;
+      }
       found here{};
       lpf_args_t args = LPF_NO_ARGS;
       args.output = &here;
@@ -79,9 +83,13 @@ extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
     }
     context* const c = context_of(ctx, "lpf_probe");
     if (c == nullptr) return LPF_ERR_FATAL;
-    const std::string_view engine = tutti::bsp::port::engine_of(*c->process);
-    *params = machine_on(engine, static_cast<lpf_pid_t>(c->world->size()), free_processes(engine));
-    return LPF_SUCCESS;
+    return carried(ctx, "lpf_probe", [&](tutti::bsp::process& p) {
+      if (params == nullptr)
+        tutti::bsp::port::refuse(p, "probe", "params", "is null", "pass a place for the machine");
+      const std::string_view engine = tutti::bsp::port::engine_of(p);
+      *params = machine_on(engine, static_cast<lpf_pid_t>(c->world->size()), free_processes(engine));
+      return true;
+    });
   } catch (...) {
     return complain_of_exception("lpf_probe");
   }

@@ -84,6 +84,10 @@ void check_process(process&, unsigned s, unsigned p, unsigned hi);
 [[noreturn]] void refuse(process&, const char* operation, const char* parameter, const std::string& problem,
                          const char* remedy);
 bool failed(const process&) noexcept;
+/// What a front end finds wrong: the process has failed, and so it stays. Throws usage_error, or what it has failed
+/// by before.
+[[noreturn]] void refuse(process&, const char* operation, const char* parameter, const char* problem,
+                         const char* remedy);
 /// The figures of the engine, measured with the first section that this job has opened.
 const figures& measured(const process&) noexcept;
 

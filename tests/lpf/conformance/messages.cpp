@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts and gets: supersteps that are drawn, carried out by a plain program on every process, and compared
+// byte by byte; and writes that overlap, whose result must be that of some order of whole messages.
+#include <algorithm>
+
+#include "suite.hpp"
+
+namespace {
+
+using suite::dice;
+using suite::guarded;
+using suite::process;
+
+struct message {
+  bool is_get;
+  unsigned origin, from, to;  // the bytes go from one to the other; one of them is the origin
+  std::size_t source, target, size;
+};
+
+constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 31, 63, 64, 65, 333, 1023, 1024, 1025, 4096, 4097, 16383, 16384, 16385, 65536};
+
+enum class kind { all_pairs, to_oneself, many_small, few_large, to_one, from_one, one_alone, ring, mixed };
+constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one, kind::from_one, kind::one_alone, kind::ring, kind::mixed};
+
+// The messages of a superstep, by all processes; what is written is disjoint, with gaps.
+std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
+  std::vector<message> made;
+  std::vector<std::size_t> filled(p, 0);
+  const auto add = [&](unsigned from, unsigned to, std::size_t size) {
+    size = std::min(size, area);
+    const std::size_t at = filled[to] + (d.below(3) == 0 ? d.below(17) : 0);
+    if (at + size > area) return;
+    filled[to] = at + size;
+    const bool gets = d.below(2) == 0;
+    made.push_back({gets, gets ? to : from, from, to, d.below(area - size + 1), at, size});
+  };
+  const auto any = [&] { return static_cast<unsigned>(d.below(p)); };
+  const auto some_size = [&] { return sizes[d.below(std::size(sizes))]; };
+  const unsigned one = any();
+  switch (k) {
+    case kind::all_pairs:
+      for (unsigned i = 0; i < std::min(p, 33u); ++i)
+        for (unsigned j = 0; j < p; ++j) add((j + i) % p, j, d.below(area / p + 1));
+      break;
+    case kind::to_oneself:
+      for (unsigned i = 0; i < p; ++i)
+        for (int n = 0; n < 3; ++n) add(i, i, some_size());
+      break;
+    case kind::many_small:
+      for (unsigned i = 0; i < std::max(400u, 8 * p); ++i) add(any(), any(), d.below(10));
+      break;
+    case kind::few_large:
+      for (int i = 0; i < 6; ++i) add(any(), any(), area / 3 + d.below(5));
+      break;
+    case kind::to_one:
+      for (unsigned i = 0; i < 2 * p; ++i) add(i % p, one, d.below(area / p));
+      break;
+    case kind::from_one:
+      for (unsigned i = 0; i < 2 * p; ++i) add(one, i % p, some_size());
+      break;
+    case kind::one_alone: add(any(), any(), some_size()); break;
+    case kind::ring:
+      for (unsigned i = 0; i < p; ++i) add(i, (i + one) % p, some_size());
+      break;
+    case kind::mixed:
+      for (unsigned i = 0; i < 8 * p; ++i) add(any(), any(), some_size());
+      break;
+  }
+  for (std::size_t i = made.size(); i > 1; --i) std::swap(made[i - 1], made[d.below(i)]);
+  return made;
+}
+
+void schedule(const process& me, const std::vector<message>& all, lpf_memslot_t source, lpf_memslot_t near_source,
+              lpf_memslot_t target, lpf_memslot_t near_target) {
+  for (const message& m : all) {
+    if (m.origin != me.pid) continue;
+    if (m.is_get)
+      me.needs(lpf_get(me.ctx, m.from, source, m.source, near_target, m.target, m.size, LPF_MSG_DEFAULT), "lpf_get");
+    else
+      me.needs(lpf_put(me.ctx, near_source, m.source, m.to, target, m.target, m.size, LPF_MSG_DEFAULT), "lpf_put");
+  }
+}
+
+// Two areas a process, which take turns as source and target; every process keeps those of all in a model.
+void drawn_supersteps(const process& me) {
+  const std::size_t area = std::clamp<std::size_t>((std::size_t{1} << 23) / me.p / me.p, 256, 1 << 18);
+  guarded memory[2] = {guarded(area), guarded(area)};
+  std::vector<suite::bytes> model[2];
+  for (int side = 0; side < 2; ++side)
+    for (unsigned q = 0; q < me.p; ++q) {
+      suite::write_text(model[side].emplace_back(area).data(), 2 * q + static_cast<unsigned>(side), area);
+      if (q == me.pid) suite::write_text(memory[side].data(), 2 * q + static_cast<unsigned>(side), area);
+    }
+  lpf_memslot_t global[2], local[2];
+  me.room(4, 5000);
+  for (int side = 0; side < 2; ++side) {
+    me.needs(lpf_register_global(me.ctx, memory[side].data(), area, &global[side]), "lpf_register_global");
+    me.needs(lpf_register_local(me.ctx, memory[side].data(), area, &local[side]), "lpf_register_local");
+  }
+  me.sync();
+  dice d(me.p);
+  const int rounds = me.p > 100 ? 1 : me.p > 16 ? 3 : 12;
+  for (int step = 0; step < rounds * static_cast<int>(std::size(kinds)); ++step) {
+    const kind k = kinds[static_cast<std::size_t>(step) % std::size(kinds)];
+    const int now = step % 2, then = 1 - now;
+    const std::vector<message> all = draw(d, k, me.p, area);
+    const bool by_local = d.below(2) == 0;
+    schedule(me, all, global[now], by_local ? local[now] : global[now], global[then], by_local ? local[then] : global[then]);
+    me.sync();
+    for (const message& m : all)
+      std::copy_n(model[now][m.from].data() + m.source, m.size, model[then][m.to].data() + m.target);
+    const std::string what = "superstep " + std::to_string(step) + " of kind " + std::to_string(static_cast<int>(k));
+    for (int side = 0; side < 2; ++side) {
+      me.equal(memory[side].data(), model[side][me.pid].data(), area, what + (side == now ? ", source" : ", target"));
+      me.check(memory[side].intact(), what + " writes beyond an area");
+    }
+  }
+}
+
+void all_sizes(const process& me) {
+  const std::size_t most = me.p > 100 ? 1025 : me.p > 16 ? 65536 : (1u << 20) + 1;
+  std::vector<std::size_t> tried(std::begin(sizes), std::end(sizes));
+  tried.insert(tried.end(), {1u << 20, (1u << 20) + 1});
+  guarded given(most), put(most), got(most);
+  suite::bytes wanted(most);
+  lpf_memslot_t s[3];
+  me.room(3, 4);
+  guarded* const areas[] = {&given, &put, &got};
+  for (int i = 0; i < 3; ++i) me.needs(lpf_register_global(me.ctx, areas[i]->data(), most, &s[i]), "lpf_register_global");
+  me.sync();
+  const unsigned before = (me.pid + me.p - 1) % me.p, behind = (me.pid + 1) % me.p;
+  for (const std::size_t n : tried) {
+    if (n > most) continue;
+    suite::write_text(given.data(), n + me.pid, most);
+    std::fill_n(put.data(), most, 0);
+    std::fill_n(got.data(), most, 0);
+    me.sync();  // others get from here
+    me.needs(lpf_put(me.ctx, s[0], most - n, behind, s[1], most - n, n, LPF_MSG_DEFAULT), "lpf_put");
+    me.needs(lpf_get(me.ctx, behind, s[0], 0, s[2], 0, n, LPF_MSG_DEFAULT), "lpf_get");
+    me.sync();
+    // The source is the program's again.
+    std::fill_n(given.data(), most, 0xee);
+    std::fill(wanted.begin(), wanted.end(), 0);
+    for (std::size_t i = most - n; i < most; ++i) wanted[i] = suite::letter(n + before, i);
+    me.equal(put.data(), wanted.data(), most, "put of " + std::to_string(n));
+    std::fill(wanted.begin(), wanted.end(), 0);
+    for (std::size_t i = 0; i < n; ++i) wanted[i] = suite::letter(n + behind, i);
+    me.equal(got.data(), wanted.data(), most, "get of " + std::to_string(n));
+    for (guarded* g : areas) me.check(g->intact(), "a canary, size " + std::to_string(n));
+    me.sync();
+  }
+}
+
+// One that writes part of an area; the bytes say which.
+struct writer {
+  std::size_t at, size;
+  unsigned char mark;
+};
+
+// Whether some order of whole writes explains the bytes. Whoever is seen at a byte came after all others
+// that write there; that must have no circle.
+bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<writer>& all, std::string& why) {
+  const std::size_t w = all.size();
+  std::vector<std::vector<bool>> before(w, std::vector<bool>(w, false));
+  std::size_t begin = n, end = 0;
+  for (const writer& one : all) begin = std::min(begin, one.at), end = std::max(end, one.at + one.size);
+  for (std::size_t i = 0; i < n; ++i) {
+    if ((i < begin || i >= end) && seen[i] == 0) continue;
+    std::size_t who = w;
+    bool written = false;
+    for (std::size_t k = 0; k < w; ++k) {
+      const bool here = i >= all[k].at && i - all[k].at < all[k].size;
+      written = written || here;
+      if (here && all[k].mark == seen[i]) who = k;
+    }
+    if (who == w && (written || seen[i] != 0)) {
+      why = "byte " + std::to_string(i) + " is " + std::to_string(seen[i]) + ", which nobody wrote there";
+      return false;
+    }
+    for (std::size_t k = 0; who < w && k < w; ++k)
+      if (k != who && i >= all[k].at && i - all[k].at < all[k].size) before[k][who] = true;
+  }
+  std::vector<bool> done(w, false);
+  for (std::size_t round = 0; round < w; ++round) {
+    std::size_t first = w;
+    for (std::size_t k = 0; k < w && first == w; ++k) {
+      bool free = !done[k];
+      for (std::size_t j = 0; j < w && free; ++j) free = done[j] || !before[j][k];
+      if (free) first = k;
+    }
+    if (first == w) {
+      why = "no order of the messages explains it";
+      return false;
+    }
+    done[first] = true;
+  }
+  return true;
+}
+
+void overlapping_writes(const process& me) {
+  dice d(5 + me.p);
+  const std::size_t area = me.p > 100 ? 4096 : 60000;
+  const int rounds = me.p > 16 ? 4 : 40;
+  const unsigned shown = std::min(me.p, 24u);  // so many write, into as many
+  guarded memory(area);
+  constexpr unsigned each = 5;
+  lpf_memslot_t target, sources;
+  guarded source(area * each);
+  for (unsigned k = 0; k < each; ++k) std::fill_n(source.data() + k * area, area, static_cast<unsigned char>(1 + me.pid * each + k));
+  me.room(2, 40 * each);
+  me.needs(lpf_register_global(me.ctx, memory.data(), area, &target), "lpf_register_global");
+  me.needs(lpf_register_global(me.ctx, source.data(), source.size(), &sources), "lpf_register_global");
+  me.sync();
+  for (int round = 0; round < rounds; ++round) {
+    std::fill_n(memory.data(), area, 0);
+    me.sync();
+    const std::size_t most = std::min(area, sizes[5 + d.below(std::size(sizes) - 5)]);
+    const std::size_t begin = d.below(area - most + 1);
+    std::vector<writer> mine;
+    for (unsigned from = 0; from < shown; ++from)
+      for (unsigned k = 0; k < each; ++k) {
+        const unsigned to = static_cast<unsigned>(d.below(round % 2 == 0 ? 1 : shown));
+        const std::size_t size = d.below(3) == 0 ? most : d.below(most + 1), at = begin + d.below(most - size + 1);
+        const bool gets = d.below(2) == 0;
+        if (to == me.pid) mine.push_back({at, size, static_cast<unsigned char>(1 + from * each + k)});
+        if (gets && to == me.pid)
+          me.needs(lpf_get(me.ctx, from, sources, k * area, target, at, size, LPF_MSG_DEFAULT), "lpf_get");
+        if (!gets && from == me.pid)
+          me.needs(lpf_put(me.ctx, sources, k * area, to, target, at, size, LPF_MSG_DEFAULT), "lpf_put");
+      }
+    me.sync();
+    std::string why;
+    me.check(has_an_order(memory.data(), area, mine, why), "round " + std::to_string(round) + ", up to " + std::to_string(most) + " bytes: " + why);
+    me.check(memory.intact(), "a canary");
+  }
+}
+
+constexpr suite::entry all[] = {
+    {"all_sizes", all_sizes},
+    {"drawn_supersteps", drawn_supersteps},
+    {"overlapping_writes", overlapping_writes},
+};
+
+}  // namespace
+
+const std::span<const suite::entry> suite::tests(all);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registers and queues: what capacity they have and from when on, slots, and supersteps in which little
+// happens.
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "suite.hpp"
+
+namespace {
+
+using suite::dice;
+using suite::guarded;
+using suite::process;
+
+constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
+using word = std::uint64_t;
+
+lpf_err_t put_word(const process& me, lpf_memslot_t from, std::size_t i, unsigned to, lpf_memslot_t into,
+                   std::size_t k) {
+  return lpf_put(me.ctx, from, 8 * i, to, into, 8 * k, 8, LPF_MSG_DEFAULT);
+}
+
+// How many slots there is room for now; takes none.
+std::size_t room_of_register(const process& me) {
+  std::vector<lpf_memslot_t> made;
+  word w = 0;
+  for (;;) {
+    lpf_memslot_t s = LPF_INVALID_MEMSLOT;
+    const lpf_err_t end = lpf_register_local(me.ctx, &w, sizeof w, &s);
+    if (end != LPF_SUCCESS) {
+      me.returns(end, LPF_ERR_OUT_OF_MEMORY, "lpf_register_local beyond the capacity");
+      break;
+    }
+    made.push_back(s);
+    if (made.size() > 10000) break;
+  }
+  for (const lpf_memslot_t s : made) me.needs(lpf_deregister(me.ctx, s), "lpf_deregister");
+  return made.size();
+}
+
+void begins_with_nothing(const process& me) {
+  word w[4] = {};
+  lpf_memslot_t s = LPF_INVALID_MEMSLOT, g = LPF_INVALID_MEMSLOT;
+  me.returns(lpf_register_global(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY, "the first register_global");
+  me.returns(lpf_register_local(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY, "the first register_local");
+  me.needs(lpf_resize_memory_register(me.ctx, 2), "lpf_resize_memory_register");
+  me.returns(lpf_register_global(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY,
+             "register_global before the sync after a resize");
+  me.sync();
+  me.needs(lpf_register_local(me.ctx, w, sizeof w, &s), "lpf_register_local");
+  me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
+  lpf_memslot_t third;
+  me.returns(lpf_register_global(me.ctx, w, sizeof w, &third), LPF_ERR_OUT_OF_MEMORY, "the third register_global");
+  me.returns(lpf_register_local(me.ctx, w, sizeof w, &third), LPF_ERR_OUT_OF_MEMORY, "the third register_local");
+  me.sync();
+  me.returns(put_word(me, s, 0, me.pid, g, 1), LPF_ERR_OUT_OF_MEMORY, "the first put");
+  me.returns(lpf_get(me.ctx, me.pid, g, 0, s, 8, 8, LPF_MSG_DEFAULT), LPF_ERR_OUT_OF_MEMORY, "the first get");
+  me.needs(lpf_resize_message_queue(me.ctx, 2), "lpf_resize_message_queue");
+  me.returns(put_word(me, s, 0, me.pid, g, 1), LPF_ERR_OUT_OF_MEMORY, "put before the sync after a resize");
+  me.sync();
+  w[0] = 7;
+  me.needs(put_word(me, s, 0, me.pid, g, 1), "lpf_put");
+  me.needs(put_word(me, s, 0, me.pid, g, 2), "lpf_put");
+  me.returns(put_word(me, s, 0, me.pid, g, 3), LPF_ERR_OUT_OF_MEMORY, "put beyond the queue");
+  me.returns(lpf_get(me.ctx, me.pid, g, 0, s, 24, 8, LPF_MSG_DEFAULT), LPF_ERR_OUT_OF_MEMORY, "get beyond the queue");
+  me.sync();
+  me.check(w[1] == 7 && w[2] == 7 && w[3] == 0, "two of three puts arrive");
+  me.sync();
+  me.check(w[3] == 0, "a put that was refused does not come later");
+}
+
+void cannot_be_had(const process& me) {
+  word w[2] = {me.pid, 0};
+  lpf_memslot_t g;
+  for (std::size_t part = 1; part <= 64; part *= 2) {
+    const std::string of = "(SIZE_MAX / " + std::to_string(part) + ")";
+    me.returns(lpf_resize_memory_register(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY, "resize_memory_register" + of);
+    me.returns(lpf_resize_message_queue(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY, "resize_message_queue" + of);
+  }
+  me.sync();
+  me.check(room_of_register(me) == 0, "a register that could not be had has room");
+  me.room(3, me.p + 1);
+  me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
+  me.needs(lpf_resize_memory_register(me.ctx, 5), "lpf_resize_memory_register");
+  me.needs(lpf_resize_message_queue(me.ctx, me.p + 2), "lpf_resize_message_queue");
+  me.returns(lpf_resize_memory_register(me.ctx, endless), LPF_ERR_OUT_OF_MEMORY, "resize_memory_register(SIZE_MAX)");
+  me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY, "resize_message_queue(SIZE_MAX/8)");
+  me.check(room_of_register(me) == 2, "the register has another room than before");
+  me.sync();
+  me.check(room_of_register(me) == 4, "a resize that was made is undone by one that could not be");
+  for (unsigned k = 0; k < me.p + 2; ++k)
+    me.needs(put_word(me, g, 0, (me.pid + 1) % me.p, g, 1), "put after a resize that could not be");
+  me.returns(put_word(me, g, 0, me.pid, g, 1), LPF_ERR_OUT_OF_MEMORY, "put beyond the queue");
+  me.sync();
+  me.check(w[1] == (me.pid + me.p - 1) % me.p, "the puts arrive");
+}
+
+void shrinks(const process& me) {
+  word w[8] = {1, 2, 3};
+  lpf_memslot_t s[4], more;
+  me.room(4, 3);
+  for (int k = 0; k < 3; ++k) me.needs(lpf_register_global(me.ctx, w, sizeof w, &s[k]), "lpf_register_global");
+  me.sync();
+  me.needs(put_word(me, s[0], 0, me.pid, s[0], 4), "lpf_put");
+  me.needs(lpf_resize_memory_register(me.ctx, 1), "shrinking the register below what is used");
+  me.needs(lpf_resize_message_queue(me.ctx, 1), "shrinking the queue below what is scheduled");
+  me.needs(lpf_register_global(me.ctx, w, sizeof w, &s[3]), "register before the sync after shrinking");
+  me.needs(put_word(me, s[0], 1, me.pid, s[1], 5), "put before the sync after shrinking");
+  me.needs(put_word(me, s[0], 2, me.pid, s[2], 6), "put before the sync after shrinking");
+  me.returns(put_word(me, s[0], 2, me.pid, s[2], 7), LPF_ERR_OUT_OF_MEMORY, "put beyond the old capacity");
+  me.sync();
+  me.check(w[4] == 1 && w[5] == 2 && w[6] == 3 && w[7] == 0, "what was scheduled before shrinking arrives");
+  me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY, "register with more slots than room");
+  me.needs(put_word(me, s[3], 0, me.pid, s[3], 7), "lpf_put");
+  me.returns(put_word(me, s[0], 2, me.pid, s[2], 7), LPF_ERR_OUT_OF_MEMORY, "put beyond the new capacity");
+  me.needs(lpf_resize_message_queue(me.ctx, 0), "shrinking to nothing");
+  me.sync();
+  me.check(w[7] == 1, "a slot above the new capacity is as good as before");
+  for (int k = 0; k < 4; ++k) {
+    me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY, "register while there are too many");
+    me.needs(lpf_deregister(me.ctx, s[k]), "lpf_deregister");
+  }
+  me.check(room_of_register(me) == 1, "the register has not the room it was shrunk to");
+  me.sync();
+  me.check(room_of_register(me) == 1, "the register has not the room it was shrunk to, later");
+  me.needs(lpf_register_global(me.ctx, w, sizeof w, &s[0]), "lpf_register_global");
+  me.sync();
+  me.returns(put_word(me, s[0], 0, me.pid, s[0], 7), LPF_ERR_OUT_OF_MEMORY, "put with a queue of 0");
+}
+
+// Any sequence of resizes has the effect of the last one, from the sync on.
+void drawn_resizes(const process& me) {
+  dice d(3);
+  suite::bytes memory(64);
+  lpf_memslot_t g = LPF_INVALID_MEMSLOT;
+  me.room(1, 1);
+  me.needs(lpf_register_global(me.ctx, memory.data(), memory.size(), &g), "lpf_register_global");
+  me.sync();
+  std::size_t slots = 1, messages = 1, used = 0;
+  const int steps = me.p > 16 ? 20 : 60;
+  for (int step = 0; step < steps; ++step) {
+    std::size_t slots_next = slots, messages_next = messages;
+    const auto fill = [&](std::size_t most) {
+      for (std::size_t k = 0; k < most; ++k)
+        me.returns(lpf_put(me.ctx, g, 0, (me.pid + 1) % me.p, g, 32, d.below(9), LPF_MSG_DEFAULT),
+                   used < messages ? LPF_SUCCESS : LPF_ERR_OUT_OF_MEMORY, "put " + std::to_string(used)),
+            used += used < messages ? 1 : 0;
+    };
+    used = 0;
+    fill(d.below(messages + 2));
+    for (std::size_t k = d.below(4); k > 0; --k) {
+      slots_next = 1 + d.below(d.below(3) == 0 ? 300 : 6);
+      messages_next = d.below(d.below(3) == 0 ? 300 : 6);
+      me.needs(lpf_resize_memory_register(me.ctx, slots_next), "lpf_resize_memory_register");
+      me.needs(lpf_resize_message_queue(me.ctx, messages_next), "lpf_resize_message_queue");
+      if (d.below(3) == 0) {
+        me.returns(lpf_resize_memory_register(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY, "resize_memory_register");
+        me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY, "resize_message_queue");
+      }
+    }
+    fill(messages + 2);
+    me.check(used == messages, "a queue of " + std::to_string(messages) + " takes " + std::to_string(used));
+    me.check(room_of_register(me) + 1 == slots, "the register has not room for " + std::to_string(slots));
+    me.sync();
+    slots = slots_next;
+    messages = messages_next;
+  }
+}
+
+// Slots come and go, on all processes in the same order, of different sizes, null where they are empty; local
+// ones in any order beside them. Each leads where it should.
+void slots_come_and_go(const process& me) {
+  constexpr std::size_t most = 40;
+  const auto size_of = [&](std::size_t key, unsigned pid) { return (key * 7 + pid * 13) % 5 * 8; };
+  struct kept {
+    std::size_t key;
+    lpf_memslot_t slot;
+    std::vector<word> memory;
+  };
+  dice same(17), own(100 + me.pid);
+  std::vector<kept> globals;
+  std::vector<lpf_memslot_t> locals;
+  std::vector<word> sent(most);
+  me.room(2 * most + 1, 2 * most);
+  lpf_memslot_t from;
+  me.needs(lpf_register_local(me.ctx, sent.data(), sent.size() * 8, &from), "lpf_register_local");
+  std::size_t key = 0;
+  const int steps = me.p > 16 ? 15 : 60;
+  for (int step = 0; step < steps; ++step) {
+    for (std::size_t k = same.below(8); k > 0 && globals.size() < most; --k, ++key) {
+      kept& one = globals.emplace_back();
+      one.key = key;
+      one.memory.assign(size_of(key, me.pid) / 8, 0);
+      me.needs(lpf_register_global(me.ctx, one.memory.empty() ? nullptr : one.memory.data(),
+                                   one.memory.size() * 8, &one.slot),
+               "lpf_register_global");
+      if (own.below(2) == 0 && locals.size() < most) {
+        lpf_memslot_t s;
+        me.needs(lpf_register_local(me.ctx, sent.data(), 8, &s), "lpf_register_local");
+        locals.push_back(s);
+      }
+    }
+    for (std::size_t k = same.below(8); k > 0 && !globals.empty(); --k) {
+      const std::size_t i = same.below(globals.size());
+      me.needs(lpf_deregister(me.ctx, globals[i].slot), "lpf_deregister");
+      globals.erase(globals.begin() + static_cast<std::ptrdiff_t>(i));
+      if (own.below(2) == 0 && !locals.empty()) {
+        me.needs(lpf_deregister(me.ctx, locals.back()), "lpf_deregister");
+        locals.pop_back();
+      }
+    }
+    me.sync();
+    for (std::size_t a = 0; a < globals.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) me.check(globals[a].slot != globals[b].slot, "a slot is two areas");
+    // Into the last word of each area of the neighbour, and an empty message to its end.
+    const unsigned to = (me.pid + 1) % me.p, by = (me.pid + me.p - 1) % me.p;
+    for (std::size_t i = 0; i < globals.size(); ++i) {
+      const std::size_t far = size_of(globals[i].key, to);
+      sent[i] = globals[i].key * 1000 + me.pid + 1;
+      if (far > 0) me.needs(put_word(me, from, i, to, globals[i].slot, far / 8 - 1), "lpf_put");
+      me.needs(lpf_put(me.ctx, from, 0, to, globals[i].slot, far, 0, LPF_MSG_DEFAULT), "lpf_put of nothing");
+    }
+    me.sync();
+    for (const kept& one : globals)
+      if (!one.memory.empty())
+        me.check(one.memory.back() == one.key * 1000 + by + 1,
+                 "slot " + std::to_string(one.slot) + " has " + std::to_string(one.memory.back()));
+  }
+}
+
+void local_slots_are_near_sides(const process& me) {
+  word w[3] = {10 + me.pid, 0, 0}, far = 20 + me.pid;
+  lpf_memslot_t g, l;
+  me.room(2, 4);
+  me.needs(lpf_register_global(me.ctx, &far, 8, &g), "lpf_register_global");
+  me.sync();
+  me.needs(lpf_register_local(me.ctx, w, sizeof w, &l), "lpf_register_local");
+  const unsigned next = (me.pid + 1) % me.p;
+  me.needs(lpf_get(me.ctx, next, g, 0, l, 8, 8, LPF_MSG_DEFAULT), "get into a slot of this superstep");
+  me.sync();
+  me.needs(put_word(me, l, 0, next, g, 0), "lpf_put");
+  me.sync();
+  me.check(w[1] == 20 + next, "what was got into a local slot");
+  me.check(far == 10 + (me.pid + me.p - 1) % me.p, "what was put from a local slot");
+  me.needs(lpf_deregister(me.ctx, l), "lpf_deregister");
+  word other[2] = {};
+  me.needs(lpf_register_local(me.ctx, other, sizeof other, &l), "lpf_register_local");
+  me.needs(lpf_get(me.ctx, next, g, 0, l, 8, 8, LPF_MSG_DEFAULT), "get into a slot that has come back");
+  me.sync();
+  me.check(other[1] == 10 + me.pid && w[2] == 0, "a slot that has come back is the new memory");
+}
+
+void nothing_for_long(const process& me) {
+  const int steps = me.p > 16 ? 50 : 300;
+  for (int k = 0; k < steps; ++k) me.sync();
+}
+
+// One is always far ahead, or behind, and another one each time. What was put in one superstep is not seen in
+// another, and its source is the program's again after the sync.
+void ahead_and_behind(const process& me) {
+  std::vector<word> taken(me.p, 0);
+  word given[2] = {};
+  lpf_memslot_t g, l;
+  me.room(2, 2 * me.p);
+  me.needs(lpf_register_global(me.ctx, taken.data(), 8 * me.p, &g), "lpf_register_global");
+  me.needs(lpf_register_local(me.ctx, given, sizeof given, &l), "lpf_register_local");
+  me.sync();
+  const unsigned steps = me.p > 16 ? 6 : 40;
+  for (unsigned k = 1; k <= steps; ++k) {
+    given[k % 2] = k * 1000 + me.pid;
+    for (unsigned to = 0; to < me.p; ++to) me.needs(put_word(me, l, k % 2, to, g, me.pid), "lpf_put");
+    if (me.pid == k % me.p) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    me.sync();
+    given[k % 2] = 99;
+    for (unsigned from = 0; from < me.p; ++from)
+      me.check(taken[from] == k * 1000 + from, "superstep " + std::to_string(k) + " brings " + std::to_string(taken[from]) +
+                                                   " of process " + std::to_string(from));
+    me.sync();
+  }
+}
+
+void hooked_again(const process& me) {
+  word w[2] = {me.pid, 0};
+  lpf_memslot_t g;
+  me.room(1, 2);
+  me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
+  me.sync();
+  me.needs(put_word(me, g, 0, (me.pid + 1) % me.p, g, 1), "lpf_put");
+  lpf_args_t args = LPF_NO_ARGS;
+  args.input = &me;
+  args.input_size = sizeof me;
+  const auto within = [](const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t given) {
+    const process& outer = *static_cast<const process*>(given.input);
+    outer.check(pid == outer.pid && nprocs == outer.p && ctx != outer.ctx, "another process, or the same context");
+    try {
+      const process inner{ctx, pid, nprocs, outer.test};
+      begins_with_nothing(inner);
+    } catch (const suite::broken&) {
+    }
+  };
+  me.needs(lpf_rehook(me.ctx, within, args), "lpf_rehook");
+  me.sync();
+  me.check(w[1] == (me.pid + me.p - 1) % me.p, "a put that was scheduled before a section within");
+}
+
+constexpr suite::entry all[] = {
+    {"begins_with_nothing", begins_with_nothing},
+    {"cannot_be_had", cannot_be_had},
+    {"shrinks", shrinks},
+    {"drawn_resizes", drawn_resizes},
+    {"slots_come_and_go", slots_come_and_go},
+    {"local_slots_are_near_sides", local_slots_are_near_sides},
+    {"nothing_for_long", nothing_for_long},
+    {"ahead_and_behind", ahead_and_behind},
+    {"hooked_again", hooked_again},
+};
+
+}  // namespace
+
+const std::span<const suite::entry> suite::tests(all);

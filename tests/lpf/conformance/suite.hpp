@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the programs of this folder share: cases that run on all processes, each in a section of its own, and
+// checks. A failed check is said with the process, the engine and what differed, is counted, and fails the
+// program whichever process it was, without asking the library to tell the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lpf/core.h"
+
+namespace suite {
+
+using bytes = std::vector<unsigned char>;
+
+/// One process in one case.
+struct process {
+  lpf_t ctx;
+  unsigned pid, p;
+  const char* test;
+
+  void fail(const std::string& what) const;
+  void check(bool holds, const std::string& what) const {
+    if (!holds) fail(what);
+  }
+  /// That a call has returned what it should.
+  void returns(lpf_err_t got, lpf_err_t wanted, const std::string& call) const;
+  /// The same of success; the case ends on this process where it fails.
+  void needs(lpf_err_t got, const std::string& call) const;
+  void equal(const unsigned char* got, const unsigned char* wanted, std::size_t n,
+             const std::string& what) const;
+  void sync() const { needs(lpf_sync(ctx, LPF_SYNC_DEFAULT), "lpf_sync"); }
+  /// Room for so many slots and messages, at once.
+  void room(std::size_t slots, std::size_t messages) const;
+};
+
+/// Ends a case on one process; it was said why.
+struct broken {};
+
+struct entry {
+  const char* name;
+  void (*run)(const process&);
+  unsigned most = 1u << 30;  ///< processes, at the most
+  bool fails = false;        ///< the section comes to a bad end, as it should
+  unsigned least = 1;        ///< processes, at the least
+};
+
+/// Each program defines its own.
+extern const std::span<const entry> tests;
+
+/// A sequence that is the same everywhere (SplitMix64, Steele, Lea, Flood 2014).
+class dice {
+ public:
+  explicit dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// 0 .. n - 1
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() % n); }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// The byte that stands at a place of a text that every process knows.
+inline unsigned char letter(std::uint64_t text, std::size_t at) {
+  std::uint64_t z = (text + 1) * 0x9e3779b97f4a7c15u + at * 0xbf58476d1ce4e5b9u;
+  z ^= z >> 29;
+  return static_cast<unsigned char>((z * 0x94d049bb133111ebu) >> 56);
+}
+inline void write_text(unsigned char* to, std::uint64_t text, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = letter(text, i);
+}
+
+/// Memory between canaries.
+class guarded {
+ public:
+  guarded() : guarded(0) {}
+  explicit guarded(std::size_t n, unsigned char fill = 0xcd)
+      : size_(n), all_(n + 2 * canary, std::uint8_t{0xa5}) {
+    std::memset(data(), fill, n);
+  }
+  unsigned char* data() { return all_.data() + canary; }
+  std::size_t size() const { return size_; }
+  /// What stands around it is as it was.
+  bool intact() const {
+    for (std::size_t i = 0; i < canary; ++i)
+      if (all_[i] != 0xa5 || all_[canary + size_ + i] != 0xa5) return false;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t canary = 64;
+  std::size_t size_;
+  bytes all_;
+};
+
+}  // namespace suite
