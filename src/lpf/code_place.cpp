@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lpf/code_place.hpp"
 
-#include <cstring>
+#include <stdexcept>
 
 #include <link.h>
-
-#include "tutti/core/error.hpp"
 
 namespace tutti::lpf {
 namespace {
@@ -69,9 +67,9 @@ code_place place_of(void (*function)()) {
   s.address = reinterpret_cast<std::uint64_t>(function);
   dl_iterate_phdr(&look_by_address, &s);
   if (!s.found)
-    throw engine_error("lpf_exec", -1, "",
-                       "a function stands in no file, so that other processes cannot find it",
-                       "pass functions of the program or of its libraries");
+    throw std::runtime_error(
+        "a function stands in no file, so that other processes cannot find it (remedy: pass functions of the "
+        "program or of its libraries)");
   return s.place;
 }
 
@@ -81,11 +79,10 @@ void (*function_at(const code_place& place))() {
   s.place = place;
   dl_iterate_phdr(&look_by_name, &s);
   if (!s.found)
-    throw engine_error(
-        "lpf_exec", -1, "",
+    throw std::runtime_error(
         "a function stands in " + (place.file.empty() ? "another program" : place.file) +
-            ", which is not loaded here",
-        "start the same program everywhere, and link its libraries instead of loading them later");
+        ", which is not loaded here (remedy: start the same program everywhere, and link "
+        "its libraries instead of loading them later)");
   return reinterpret_cast<void (*)()>(s.address);
 }
 

@@ -16,10 +16,11 @@ struct code_place {
   bool null = false;           ///< no function
 };
 
-/// Of a function of this process. Throws engine_error for one that no file holds.
+/// Of a function of this process. Throws std::runtime_error for one that no file holds.
 code_place place_of(void (*function)());
 
-/// The function of this process. Throws engine_error where the file is not loaded here, or is another one.
+/// The function of this process. Throws std::runtime_error where the file is not loaded here, or is another
+/// one.
 void (*function_at(const code_place& place))();
 
 }  // namespace tutti::lpf

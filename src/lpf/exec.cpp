@@ -33,15 +33,16 @@ constexpr const char* here = "lpf_exec";
 // What the exceptions of a run mean here. A rank that has not begun could not be made.
 lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& begun) {
   const int rank = e.failed_rank();
+  const bool was_there = begun[static_cast<std::size_t>(rank)];
   std::string why = e.what();
   try {
-    std::rethrow_if_nested(e);
+    if (was_there) std::rethrow_if_nested(e);
   } catch (const std::exception& thrown) {
     why = thrown.what();
   } catch (...) {
   }
-  complain(here, rank, "", why, "");
-  return begun[static_cast<std::size_t>(rank)] ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
+  complain(here, rank, "", why, was_there ? "" : "ask for fewer processes, or use TUTTI_ENGINE=fibers");
+  return was_there ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
 }
 
 lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
@@ -97,7 +98,10 @@ lpf_err_t exec_within(communicator& world, lpf_pid_t p, lpf_spmd_t spmd, const l
   if (outer != nullptr && outer->embedded())
     return run_embedded(outer->name, capped(p, free_processes(outer->name), "TUTTI_RANKS, or the cores"),
                         spmd, args);
-  return run_embedded("threads", capped(p, 1, "a process of an MPI job has only itself"), spmd, args);
+  // On this thread, since MPI may be called by one only.
+  capped(p, 1, "a process of an MPI job has only itself");
+  communicator alone = world.range(world.rank(), world.rank());
+  return run_section(alone, spmd, args);
 }
 
 }  // namespace

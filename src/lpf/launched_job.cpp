@@ -200,7 +200,7 @@ lpf_err_t launched_job::run_in(communicator& part, const order& what, const lpf_
     spmd = reinterpret_cast<lpf_spmd_t>(function_at(what.spmd));
     for (const code_place& one : what.symbols)
       symbols.push_back(reinterpret_cast<lpf_func_t>(function_at(one)));
-  } catch (const engine_error& e) {
+  } catch (const std::runtime_error& e) {
     missing = part.rank();
     complain(here, missing, "", e.what(), "");
   }

@@ -7,6 +7,7 @@
 #include "face/core.hpp"
 #include "lpf/complain.hpp"
 #include "lpf/init.hpp"
+#include "lpf/launched_job.hpp"
 #include "lpf/mpi.h"
 #include "lpf/section.hpp"
 #include "tutti/mpi.hpp"
@@ -38,6 +39,13 @@ class hooked_process final : public init_object {
 
 }  // namespace
 
+void refuse_waiting(const char* operation) {
+  if (launched_job::mine() == nullptr) return;
+  throw usage_error(operation, -1, "LPF_MPI_AUTO_INITIALIZE",
+                    "is not 0, so that the other processes wait for lpf_exec()",
+                    "define it in the program: const int LPF_MPI_AUTO_INITIALIZE = 0;");
+}
+
 lpf_init_t hooked_over(MPI_Comm comm) { return new hooked_process(comm); }
 
 }  // namespace tutti::lpf
@@ -52,6 +60,7 @@ extern "C" lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* 
   }
   *init = LPF_INIT_NONE;
   try {
+    refuse_waiting(here);
     *init = hooked_over(comm);
     return LPF_SUCCESS;
   } catch (...) {

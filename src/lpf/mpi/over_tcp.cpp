@@ -93,6 +93,7 @@ struct plan {
 };
 
 lpf_init_t initialize(const rendezvous& where) {
+  refuse_waiting(here);
   begin_mpi();
   const auto attempt = [&](const std::string& answer) {
     const plan all(answer);
