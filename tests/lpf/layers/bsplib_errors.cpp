@@ -156,8 +156,9 @@ void mismatches(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     CHECK(bsplib_set_tagsize(on.b, odd ? size : 2) == 0);
     DONE(bsplib_push_reg(on.b, &y, sizeof y));
     CHECK(bsplib_sync(on.b) == expected(BSPLIB_ERR_TAGSIZE_MISMATCH));
-    CHECK(bsplib_set_tagsize(on.b, 0) == (p == 1 ? size : 0));
     if (p == 1) DONE(bsplib_pop_reg(on.b, &y));
+    on.sync();
+    CHECK(bsplib_set_tagsize(on.b, 0) == (p == 1 ? size : 0));
     on.sync();
     CHECK(put(y) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
   }

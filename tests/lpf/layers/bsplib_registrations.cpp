@@ -190,15 +190,23 @@ void drawn_registrations(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// Objects one after the other, in one context.
+// Objects one after the other, in one context; each ends with registrations of addresses in another order on
+// each process.
 void again(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
-  unsigned x = 0;
+  std::vector<unsigned> x(30);
   for (int i = 0; i < 10; ++i) {
     bsp_program on(ctx, s, p, args, i % 2);
-    CHECK(try_put(on, &x) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
-    for (int k = 0; k < 30; ++k) DONE(bsplib_push_reg(on.b, &x, sizeof x));
+    const auto place = [&](std::size_t k) { return &x[(k * 7 + s * 11) % x.size()]; };
+    CHECK(try_put(on, place(0)) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
+    for (std::size_t k = 0; k < x.size(); ++k) DONE(bsplib_push_reg(on.b, place(k), sizeof(unsigned)));
     on.sync();
-    check_put(on, &x, x, 40);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const unsigned value = static_cast<unsigned>(k + 100 * s);
+      DONE(bsplib_put(on.b, (s + 1) % p, &value, place(k), 0, sizeof value));
+    }
+    on.sync();
+    for (std::size_t k = 0; k < x.size(); ++k) CHECK(*place(k) == k + 100 * ((s + p - 1) % p));
+    std::fill(x.begin(), x.end(), 0);
   }
 }
 
