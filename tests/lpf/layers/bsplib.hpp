@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the programs of BSPlib share.
+#pragma once
+
+#include "layers.hpp"
+#include "lpf/bsplib.h"
+
+namespace layers {
+
+/// An object that lasts as long as a section.
+struct bsp_program {
+  bsp_program(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, const lpf_args_t& args, int safe = 1, std::size_t hp = 8) {
+    check_processes(s, p, args);
+    DONE(bsplib_create(ctx, s, p, safe, hp, &b));
+    CHECK(bsplib_pid(b) == s && bsplib_nprocs(b) == p);
+  }
+  ~bsp_program() {
+    if (b != nullptr) DONE(bsplib_destroy(b));
+  }
+  bsp_program(const bsp_program&) = delete;
+  void sync() { DONE(bsplib_sync(b)); }
+  bsplib_t b = nullptr;
+};
+
+}  // namespace layers
