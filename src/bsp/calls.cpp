@@ -169,8 +169,8 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
     refuse(operation, whole ? "element_slot" : "slot",
            "does not register " + std::to_string(count * size) + " bytes from the given address on",
            "register the memory, and pass its slot and its address");
-  if (ride(s, {how, count, data, root, s.number})) return true;
-  schedule_combination(s, {how, count, data, root, s.number});
+  const rider what{how, count, data, root, s.number, s.calls + 1};
+  if (!ride(s, what)) schedule_combination(s, what);
   return true;
 }
 
@@ -189,7 +189,7 @@ bool process::ride(member_set& s, rider one) {
 }
 
 void process::schedule_combination(member_set& s, const rider& what) {
-  const auto [how, count, data, root, set] = what;
+  const auto& [how, count, data, root, set, turn] = what;
   call c;
   c.what = root < 0 ? collective::allreduce : collective::reduce;
   c.type = how.type;
@@ -201,7 +201,7 @@ void process::schedule_combination(member_set& s, const rider& what) {
   else
     c.input = data;
   if (s.size() > 1)
-    calls_.schedule(s, c, how, 0);
+    calls_.schedule(s, c, how, 0, turn);
   else
     ++s.calls;
 }

@@ -47,10 +47,12 @@ void collective_calls::end(members number) {
   std::erase_if(sets_, [&](const auto& s) { return s->number == number; });
 }
 
-void collective_calls::schedule(member_set& s, const call& c, const combining& how, std::size_t blocks) {
+void collective_calls::schedule(member_set& s, const call& c, const combining& how, std::size_t blocks,
+                                std::size_t turn) {
   ++s.calls;
   scheduled& one = calls_.emplace_back();
   one.set = s.number;
+  one.turn = turn != 0 ? turn : s.calls;
   one.on = s.on;
   one.what = c;
   one.how = how;
@@ -97,7 +99,9 @@ void collective_calls::carry_out(bool many) {
   // Sets may be used in any order; those of one communicator in the order in which all have made them.
   if (calls_.size() > 1)
     std::stable_sort(calls_.begin(), calls_.end(),
-                     [](const scheduled& a, const scheduled& b) { return a.set < b.set; });
+                     [](const scheduled& a, const scheduled& b) {
+                       return a.set != b.set ? a.set < b.set : a.turn < b.turn;
+                     });
   for (scheduled& s : calls_) complete(s, many);
   if (!many) {
     for (const scheduled& s : calls_) detail::run_call(*s.on, s.what);

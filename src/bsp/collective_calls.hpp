@@ -54,8 +54,8 @@ class collective_calls {
   bool empty() const noexcept { return calls_.empty(); }
   std::size_t size() const noexcept { return calls_.size(); }
   /// For one call of the set. `blocks`: a vector form whose blocks have this many bytes each, but the own
-  /// one.
-  void schedule(member_set& s, const call& c, const combining& how, std::size_t blocks);
+  /// one. `turn`: its place among the calls of the set, where that is not behind all.
+  void schedule(member_set& s, const call& c, const combining& how, std::size_t blocks, std::size_t turn = 0);
   /// What the last call that was scheduled gives is read elsewhere than where it stands, since it stands
   /// where the result goes.
   void give_a_copy(std::size_t bytes);
@@ -66,6 +66,7 @@ class collective_calls {
  private:
   struct scheduled {
     members set;
+    std::size_t turn;
     detail::core* on;
     call what;
     combining how;

@@ -63,6 +63,7 @@ struct rider {
   void* data = nullptr;
   int root = -1;  // below 0: all take the result
   members set = 0;
+  std::size_t turn = 0;  // its place among the calls of the set
 
   std::size_t bytes() const noexcept { return count * how.type.size; }
 };

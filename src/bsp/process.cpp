@@ -193,12 +193,14 @@ bool process::let_ride() {
   return true;
 }
 
-// After the meeting.
-void process::get_off() {
+// After the meeting. A parcel that does not fit is kept for the end of the sync: the others wait for what
+// else this process has to do in it.
+std::optional<parcel> process::get_off() {
+  std::optional<parcel> misfit;
   if (all_together_.reduces != 0) {
     if (rider_.root < 0 || rider_.root == pid_) std::memcpy(rider_.data, all_together_.room, rider_.bytes());
     rider_.count = 0;
-    return;
+    return misfit;
   }
   for (std::size_t at = 0; at < all_together_.used; at += sizeof(parcel)) {
     parcel p;
@@ -206,9 +208,11 @@ void process::get_off() {
     if (p.to != pid_) continue;
     const area* const a = memory_.find(p.far_slot, p.far_offset, p.bytes);
     if (a == nullptr) [[unlikely]]
-      refuse_parcel(p);
-    if (p.bytes > 0) std::memcpy(a->base + p.far_offset, p.inside, p.bytes);
+      misfit = p;
+    else if (p.bytes > 0)
+      std::memcpy(a->base + p.far_offset, p.inside, p.bytes);
   }
+  return misfit;
 }
 
 void process::refuse_parcel(const parcel& p) {
@@ -279,11 +283,14 @@ void process::sync_at_once() {
   const std::uint32_t all = meet(mine);
   if ((all & (notices::failed | notices::leaving | notices::differing)) != 0) [[unlikely]]
     fail_with_others(mine, all);
-  if (all_together_.used != 0) get_off();
+  std::optional<parcel> misfit;
+  if (all_together_.used != 0) misfit = get_off();
   if (!calls_.empty() || (all & notices::many_calls) != 0) calls_.carry_out((all & notices::many_calls) != 0);
   if ((all & notices::messages) != 0) exchange_->take(box(), superstep_, all);
   if (made_calls_) calls_.forget();
   made_calls_ = false;
+  if (misfit) [[unlikely]]
+    refuse_parcel(*misfit);
   memory_.at_sync();
   ++superstep_;
   box().renew();

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 
 #include "bsp/collective_calls.hpp"
 #include "bsp/exchange.hpp"
@@ -84,7 +85,7 @@ class process {
   std::uint32_t meet(std::uint32_t flags);
   void prepare_meeting();
   bool let_ride();
-  void get_off();
+  std::optional<parcel> get_off();
   [[noreturn]] void fail_with_others(std::uint32_t mine, std::uint32_t all);
   void sync_at_once();
   member_set& set_of(const char* operation, members m);

@@ -242,6 +242,42 @@ void nothing_is_hidden(const process& me) {
   end_team(me, all);
 }
 
+// Three objects over the same processes, used in another order by each process: only of one object the calls
+// are in the order of all.
+void any_order(const process& me) {
+  me.room(200, 64 * me.p);
+  team t[3];
+  for (team& one : t) one = make_team(me, 9, 24, 1000);
+  dice own(me.pid + 1);
+  for (std::size_t turn = 0; turn < (me.p > 16 ? 3 : 20); ++turn) {
+    std::vector<std::unique_ptr<job>> jobs[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::vector<shape> shapes = one_of_each(me.p, turn + 2 * k);
+      for (std::size_t i = 0; i < 4; ++i)
+        jobs[k].push_back(std::make_unique<job>(me, t[k], turn % 2 == 0 ? shapes[(turn + i) % 9] : shape{.what = i % 2 == 0 ? kind::allreduce : kind::reduce, .size = 8}, 10 * k + i));
+    }
+    for (auto& list : jobs)
+      for (auto& j : list) j->enrol();
+    me.sync();
+    combine_at_most(100);
+    std::size_t done[3] = {0, 0, 0};
+    for (int n = 0; n < 12;) {
+      const std::size_t k = own.below(3);
+      if (done[k] == 4) continue;
+      jobs[k][done[k]++]->begin();
+      ++n;
+    }
+    me.sync();
+    for (auto& list : jobs)
+      for (auto& j : list) {
+        j->verify();
+        j->withdraw();
+      }
+    me.sync();
+  }
+  for (const team& one : t) end_team(me, one);
+}
+
 // Each object takes one entry of the register and gives it back; numbers of objects that are gone are refused
 // elsewhere (misuse.cpp).
 void objects_come_and_go(const process& me) {
@@ -304,6 +340,7 @@ constexpr suite::entry every[] = {
     {"several_at_once", several_at_once},
     {"limits", limits},
     {"nothing_is_hidden", nothing_is_hidden},
+    {"any_order", any_order},
     {"objects_come_and_go", objects_come_and_go},
     {"room_comes_back", room_comes_back},
 };

@@ -154,9 +154,20 @@ void check_memory(const process& me, tools& t) {
   me.check(t.memory.intact() && t.more.intact(), "a canary");
 }
 
-// One of `who` does it, and syncs then, or goes away at once.
-void one_misuses(const process& me, const misuse& how, unsigned who, bool stays) {
+// What is right, so that there is something under way when somebody fails; it moves bytes that are alike.
+void keep_busy(const process& me, tools& t) {
+  me.needs(t.put(t.global, 0, t.next(), t.other, 32, 8), "lpf_put");
+  me.needs(t.get(t.next(), t.global, 8, t.other, 40, 8), "lpf_get");
+  me.needs(lpf_broadcast(t.coll, t.global, t.other, 8, 0), "lpf_broadcast");
+}
+
+enum class busy { nobody, all_others, all };
+
+// Process `who` does it, and syncs then, or goes away at once.
+void one_misuses(const process& me, const misuse& how, unsigned who, bool stays, busy with) {
   tools t(me);
+  if (with == busy::all) keep_busy(me, t);
+  if (with == busy::all_others && me.pid != who) me.needs(t.get(t.next(), t.global, 8, t.other, 40, 8), "lpf_get");
   lpf_err_t end = LPF_SUCCESS;
   if (me.pid == who) {
     end = how.act(t);
@@ -179,30 +190,31 @@ struct one_misuse {
   const misuse* how;
   unsigned who;
   bool stays;
+  busy with;
 };
 
 void in_a_section(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
   const one_misuse& m = *static_cast<const one_misuse*>(args.input);
   const process me{ctx, pid, nprocs, m.how->name};
   try {
-    one_misuses(me, *m.how, m.who, m.stays);
+    one_misuses(me, *m.how, m.who, m.stays, m.with);
   } catch (const suite::broken&) {
   }
 }
 
 void every_misuse(const process& me) {
   unsigned turn = 0;
-  for (const misuse& how : all_misuses) {
-    ++turn;
-    if (me.p < how.least) continue;
-    // Who of few is alone is a process 0 as well as a last one.
-    const one_misuse m{&me, &how, turn % 2 == 0 ? me.p - 1 : turn % me.p, turn % 3 != 0};
-    lpf_args_t args = LPF_NO_ARGS;
-    args.input = &m;
-    args.input_size = sizeof m;
-    me.returns(lpf_rehook(me.ctx, in_a_section, args), LPF_ERR_FATAL, std::string("lpf_rehook of: ") + how.name);
-    me.sync();
-  }
+  for (const misuse& how : all_misuses)
+    for (const busy with : {busy::nobody, busy::all_others, busy::all}) {
+      ++turn;
+      if (me.p < how.least || (me.p > 16 && turn % 4 != 0)) continue;
+      const one_misuse m{&me, &how, turn % 2 == 0 ? me.p - 1 : turn % me.p, turn % 5 != 0, with};
+      lpf_args_t args = LPF_NO_ARGS;
+      args.input = &m;
+      args.input_size = sizeof m;
+      me.returns(lpf_rehook(me.ctx, in_a_section, args), LPF_ERR_FATAL, std::string("lpf_rehook of: ") + how.name);
+      me.sync();
+    }
 }
 
 // Contexts that are none fail, and nothing else does.
