@@ -349,7 +349,7 @@ class context : public subset {
   /// processes. Local.
   costs cost(std::size_t message_bytes = 8) const noexcept {
     const figures& f = port::measured(section_->process());
-    return {f.byte_of(message_bytes), f.superstep_of(nprocs())};
+    return {f.byte_of(message_bytes), f.superstep_of(static_cast<std::size_t>(nprocs()))};
   }
 
   // For run(), whose communicator has no other traffic.

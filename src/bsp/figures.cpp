@@ -59,9 +59,9 @@ double figures::byte_of(std::size_t bytes) const noexcept {
   return byte + message / static_cast<double>(std::max<std::size_t>(bytes, 1));
 }
 
-double figures::superstep_of(int among) const noexcept {
-  const auto steps = [](int p) { return 1 + std::log2(std::max(p, 1)); };
-  return superstep * steps(among) / steps(processes);
+double figures::superstep_of(std::size_t among) const noexcept {
+  const auto steps = [](double p) { return 1 + std::log2(std::max(p, 1.0)); };
+  return superstep * steps(static_cast<double>(among)) / steps(processes);
 }
 
 void process::tell(void* data, std::size_t bytes) {

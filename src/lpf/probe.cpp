@@ -3,7 +3,6 @@
 // lpf_probe(): what the engine's figures say of this machine. g of messages of m bytes is the time of a byte
 // and the m-th part of what a message costs; l grows with the logarithm of the number of processes.
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "bsp/figures.hpp"
@@ -24,15 +23,12 @@ constexpr const char* engine_of(machine_kind kind) noexcept {
 
 template <machine_kind Kind>
 double seconds_a_byte(lpf_pid_t, std::size_t min_msg_size, lpf_sync_attr_t) {
-  const bsp::figures f = bsp::known_figures(engine_of(Kind));
-  return f.byte + f.message / static_cast<double>(std::max<std::size_t>(min_msg_size, 1));
+  return bsp::known_figures(engine_of(Kind)).byte_of(min_msg_size);
 }
 
 template <machine_kind Kind>
 double seconds_a_superstep(lpf_pid_t p, std::size_t, lpf_sync_attr_t) {
-  const bsp::figures f = bsp::known_figures(engine_of(Kind));
-  const auto steps = [](double processes) { return 1 + std::log2(std::max(processes, 1.0)); };
-  return f.superstep * steps(p) / steps(f.processes);
+  return bsp::known_figures(engine_of(Kind)).superstep_of(p);
 }
 
 template <machine_kind Kind>

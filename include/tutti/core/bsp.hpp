@@ -61,7 +61,7 @@ struct figures {
   /// Seconds a byte, where messages have `bytes` bytes or more.
   double byte_of(std::size_t bytes) const noexcept;
   /// Seconds a superstep among so many processes: it grows with their logarithm.
-  double superstep_of(int among) const noexcept;
+  double superstep_of(std::size_t among) const noexcept;
 };
 
 namespace port {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Fourier transform in one superstep. The numbers are dealt out like cards: process s has each p-th from
+// number s on, before and after. So each process holds all that a transform of p numbers needs, n / p of
+// them; one exchange brings together what the rest needs, a transform of its own on each process.
+//
+// Sources: Cooley, Tukey 1965; Inda, Bisseling 2001 (the cyclic distribution).
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tutti/bsp.hpp>
+
+namespace {
+
+namespace bsp = tutti::bsp;
+using number = std::complex<double>;
+
+/// The k-th power of the n-th root of unity.
+number root_of_unity(std::size_t n, std::size_t k) {
+  return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n));
+}
+
+/// On one process, of any length: by its least prime factor.
+std::vector<number> transform(const std::vector<number>& x) {
+  const std::size_t n = x.size();
+  std::size_t q = 2;
+  while (q < n && n % q != 0) ++q;
+  if (n < 2) return x;
+  std::vector<number> result(n), part(n / q);
+  for (std::size_t r = 0; r < q; ++r) {
+    for (std::size_t i = 0; i < part.size(); ++i) part[i] = x[q * i + r];
+    const std::vector<number> of_part = q < n ? transform(part) : part;
+    for (std::size_t k = 0; k < n; ++k) result[k] += root_of_unity(n, r * k) * of_part[k % part.size()];
+  }
+  return result;
+}
+
+/// Of n numbers a process; n is a multiple of p.
+void transform(bsp::context& ctx, std::vector<number>& x) {
+  const auto p = static_cast<std::size_t>(ctx.nprocs()), s = static_cast<std::size_t>(ctx.pid());
+  const std::size_t n = x.size(), block = n / p;
+  std::vector<number> given(n), taken(n), few(p);
+  for (std::size_t i = 0; i < block; ++i) {
+    for (std::size_t k = 0; k < p; ++k) few[k] = x[k * block + i];
+    few = transform(few);
+    for (std::size_t k = 0; k < p; ++k) given[k * block + i] = few[k] * root_of_unity(n * p, (s + p * i) * k);
+  }
+  ctx.alltoall(given, taken);
+  ctx.sync();
+  for (std::size_t k = 0; k < p; ++k)
+    for (std::size_t i = 0; i < block; ++i) x[k + p * i] = taken[k * block + i];
+  x = transform(x);
+}
+
+number sample(std::size_t j) { return {std::sin(0.1 * static_cast<double>(j * j % 1009)), 1.0 / (1.0 + j)}; }
+
+/// By its definition.
+number frequency(std::size_t n, std::size_t k) {
+  number sum = 0;
+  for (std::size_t j = 0; j < n; ++j) sum += sample(j) * root_of_unity(n, j * k);
+  return sum;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bsp::run(argc, argv, [](bsp::context& ctx) {
+    const auto p = static_cast<std::size_t>(ctx.nprocs()), s = static_cast<std::size_t>(ctx.pid());
+    std::vector<number> x(16 * p);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = sample(s + p * i);
+    transform(ctx, x);
+    double error = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      error = std::max(error, std::abs(x[i] - frequency(x.size() * p, s + p * i)));
+    ctx.allreduce(error, tutti::ops::max<>{});
+    ctx.sync();
+    if (!(error < 1e-9 * static_cast<double>(x.size() * p)))
+      throw std::runtime_error("fft: not what the definition gives");
+    if (s == 0) fmt::print("fft of {} numbers on {} processes: as defined\n", x.size() * p, p);
+  });
+}
