@@ -100,6 +100,7 @@ lpf_err_t lpf_allcombine(lpf_coll_t coll, void* __restrict array, lpf_memslot_t 
 #endif
 
 #ifdef LPF_CHECKED
+#define LPF_COLLECTIVES_DECLARED
 #include "lpf/checked.h"
 #endif
 

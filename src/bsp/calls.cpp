@@ -42,7 +42,9 @@ bool process::make_members(int first, int last, int stride, const port::limits& 
            "call it on the members alone, of which there is one at least");
   if (unbounded_ && memory_.full()) memory_.grow();
   if (!memory_.take_entry()) return false;
-  made = calls_.make(first, first + (last - first) / stride * stride, stride, most, superstep_).number;
+  const int end = first + (last - first) / stride * stride;
+  made = calls_.make(first, end, stride, most, superstep_).number;
+  if (check_ != nullptr) check_->made(made, first, end, stride);
   return true;
 }
 
@@ -81,6 +83,21 @@ std::byte* process::touched(const char* operation, const char* parameter, slot s
   return touches && bytes > 0 ? near_place(operation, parameter, s, 0, bytes) : nullptr;
 }
 
+// Checked mode: a call of the set, and below what it does with this process's memory.
+void process::tell_check(const char* operation, const member_set& s, std::size_t count, std::size_t size,
+                         int root) {
+  check_->makes(site_, {operation, s.number, count, size, root});
+}
+
+void process::tell_blocks(const void* first, std::size_t blocks, std::size_t bytes, int without,
+                          bool writes) {
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (static_cast<int>(i) == without || first == nullptr) continue;
+    const std::byte* const at = static_cast<const std::byte*>(first) + i * bytes;
+    writes ? check_->writes(at, bytes) : check_->reads(at, bytes);
+  }
+}
+
 bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,
                      bool without_own) {
   member_set& s = set_of(name(what), m);
@@ -105,6 +122,14 @@ bool process::rooted(collective what, members m, slot from, slot into, std::size
       touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root || copies);
   c.input = given;
   c.output = taken;
+  if (check_ != nullptr) [[unlikely]] {
+    const bool all_blocks = at_root && what != collective::bcast;
+    const int without = copies ? -1 : root;
+    tell_check(name(what), s, 1, bytes, root);
+    tell_blocks(given, all_blocks && !gathers ? blocks : 1, bytes, all_blocks && !gathers ? without : -1,
+                false);
+    tell_blocks(taken, all_blocks && gathers ? blocks : 1, bytes, all_blocks && gathers ? without : -1, true);
+  }
   const std::size_t own = static_cast<std::size_t>(root) * bytes;
   if (what == collective::bcast)
     c.input = c.output = at_root ? given : taken;
@@ -130,6 +155,12 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
   c.input = touched(name(what), "src", from, transposes ? all : bytes, true);
   c.output = touched(name(what), "dst", into, all, true);
   c.count = bytes;
+  if (check_ != nullptr) [[unlikely]] {
+    const int without = without_own ? s.place() : -1;
+    tell_check(name(what), s, 1, bytes, -1);
+    tell_blocks(c.input, transposes ? blocks : 1, bytes, transposes ? without : -1, false);
+    tell_blocks(c.output, blocks, bytes, without, true);
+  }
   if (bytes == 0 || (without_own && s.size() == 1)) {
     ++s.calls;
     return true;
@@ -161,6 +192,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
   if (how.by == nullptr && how.op.combine == nullptr)
     refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
   if (count == 0 || size == 0) {
+    if (check_ != nullptr) tell_check(operation, s, count, size, root);
     ++s.calls;
     return true;
   }

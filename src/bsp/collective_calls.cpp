@@ -98,10 +98,9 @@ void collective_calls::carry_out(bool many) {
   if (many && !beside_) beside_ = detail::duplicate(all_);
   // Sets may be used in any order; those of one communicator in the order in which all have made them.
   if (calls_.size() > 1)
-    std::stable_sort(calls_.begin(), calls_.end(),
-                     [](const scheduled& a, const scheduled& b) {
-                       return a.set != b.set ? a.set < b.set : a.turn < b.turn;
-                     });
+    std::stable_sort(calls_.begin(), calls_.end(), [](const scheduled& a, const scheduled& b) {
+      return a.set != b.set ? a.set < b.set : a.turn < b.turn;
+    });
   for (scheduled& s : calls_) complete(s, many);
   if (!many) {
     for (const scheduled& s : calls_) detail::run_call(*s.on, s.what);

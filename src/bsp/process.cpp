@@ -23,6 +23,7 @@ process::process(detail::core& all, bool unbounded)
       roomy_(all.door().node() != nullptr || nprocs_ == 2) {
   prepare_meeting();
   measure();
+  if (all.compares()) check_ = std::make_unique<superstep_check>(all, memory_);
 }
 
 void process::refuse(const char* operation, const char* parameter, const std::string& problem,
@@ -116,6 +117,8 @@ bool process::put(const void* data, int to, slot into, std::size_t offset, std::
   m.far_offset = offset;
   m.peer = to;
   m.come_from(pid_, direction::put);
+  if (check_ != nullptr) [[unlikely]]
+    check_->put(site_, data, to, into, offset, bytes);
   return true;
 }
 
@@ -144,6 +147,8 @@ bool process::get(int from, slot source, std::size_t source_offset, void* into, 
   m.far_offset = source_offset;
   m.peer = from;
   m.come_from(pid_, direction::get);
+  if (check_ != nullptr) [[unlikely]]
+    check_->get(site_, from, source, source_offset, into, bytes);
   return true;
 }
 
@@ -294,6 +299,16 @@ void process::sync_at_once() {
   memory_.at_sync();
   ++superstep_;
   box().renew();
+}
+
+// What it throws it throws on all processes, so there is nothing left to tell them.
+void process::compare_superstep() {
+  try {
+    check_->compare(superstep_);
+  } catch (...) {
+    told_ = true;
+    throw;
+  }
 }
 
 bool process::leave() noexcept {

@@ -18,6 +18,7 @@
 #include "bsp/memory_register.hpp"
 #include "bsp/notice.hpp"
 #include "bsp/outbox.hpp"
+#include "bsp/superstep_check.hpp"
 #include "tutti/core/bsp.hpp"
 
 namespace tutti::bsp {
@@ -88,8 +89,11 @@ class process {
   std::optional<parcel> get_off();
   [[noreturn]] void fail_with_others(std::uint32_t mine, std::uint32_t all);
   void sync_at_once();
+  void compare_superstep();
   member_set& set_of(const char* operation, members m);
   bool has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
+  void tell_check(const char* operation, const member_set& s, std::size_t count, std::size_t size, int root);
+  void tell_blocks(const void* first, std::size_t blocks, std::size_t bytes, int without, bool writes);
   bool ride(member_set& s, rider one);
   void schedule_combination(member_set& s, const rider& what);
   void check_root(const char* operation, const member_set& s, int root);
@@ -113,6 +117,7 @@ class process {
   bool made_calls_ = false;  // since the last sync
   bool told_ = false;        // the others know of the failure
   call_site site_;
+  std::unique_ptr<superstep_check> check_;  // in checked mode
   figures figures_;
 
   outbox& box() noexcept { return (*boxes_)[superstep_ % 2]; }

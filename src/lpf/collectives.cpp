@@ -48,7 +48,8 @@ lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_
                                        size_t max_byte_size, lpf_coll_t* coll) {
   return carried(ctx, "lpf_collectives_init", [&](process& own) {
     members made = 0;
-    if (coll == nullptr) port::refuse(own, "collectives_init", "coll", "is null", "pass a place for the object");
+    if (coll == nullptr)
+      port::refuse(own, "collectives_init", "coll", "is null", "pass a place for the object");
     port::check_process(own, s, p, hi);
     if (!port::make_members(own, root_of(lo), root_of(hi) - 1, root_of(str),
                             {max_calls, max_elem_size, max_byte_size}, made))

@@ -3,6 +3,7 @@
 // lpf/core.h, but for how sections come to be (exec.cpp, hook.cpp) and what they cost (probe.cpp).
 #include "lpf/core.h"
 
+#include "lpf/checked.h"
 #include "lpf/section.hpp"
 
 using namespace tutti::bsp;
@@ -67,6 +68,11 @@ lpf_err_t lpf_resize_memory_register(lpf_t ctx, size_t max_regs) {
 lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs) {
   return carried(ctx, "lpf_resize_message_queue",
                  [&](process& p) { return port::resize_queue(p, max_msgs); });
+}
+
+void lpf_checked_at(lpf_t ctx, const char* file, int line) {
+  if (ctx != nullptr && ctx != LPF_ROOT)
+    port::tell_site(*static_cast<tutti::lpf::context*>(ctx)->process, {file, line});
 }
 
 }  // extern "C"
