@@ -201,6 +201,12 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
     refuse(operation, whole ? "element_slot" : "slot",
            "does not register " + std::to_string(count * size) + " bytes from the given address on",
            "register the memory, and pass its slot and its address");
+  if (check_ != nullptr) [[unlikely]] {
+    tell_check(operation, s, count, size, root);
+    check_->reads(data, count * size);
+    // Of a combination of arrays what the others' hold afterwards is undefined.
+    if (!whole || root < 0 || s.place() == root) check_->writes(data, count * size);
+  }
   const rider what{how, count, data, root, s.number, s.calls + 1};
   if (!ride(s, what)) schedule_combination(s, what);
   return true;

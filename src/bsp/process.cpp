@@ -23,6 +23,7 @@ process::process(detail::core& all, bool unbounded)
       roomy_(all.door().node() != nullptr || nprocs_ == 2) {
   prepare_meeting();
   measure();
+  first_superstep_ = superstep_;
   if (all.compares()) check_ = std::make_unique<superstep_check>(all, memory_);
 }
 
@@ -286,7 +287,11 @@ void process::sync_at_once() {
     if (calls_.size() > 1) mine |= notices::many_calls;
   }
   const std::uint32_t all = meet(mine);
-  if ((all & (notices::failed | notices::leaving | notices::differing)) != 0) [[unlikely]]
+  if ((all & (notices::failed | notices::leaving)) != 0) [[unlikely]]
+    fail_with_others(mine, all);
+  if (check_ != nullptr) [[unlikely]]
+    compare_superstep();  // says more of what differs
+  if ((all & notices::differing) != 0) [[unlikely]]
     fail_with_others(mine, all);
   std::optional<parcel> misfit;
   if (all_together_.used != 0) misfit = get_off();
@@ -304,7 +309,7 @@ void process::sync_at_once() {
 // What it throws it throws on all processes, so there is nothing left to tell them.
 void process::compare_superstep() {
   try {
-    check_->compare(superstep_);
+    check_->compare(superstep_, superstep_ - first_superstep_);
   } catch (...) {
     told_ = true;
     throw;

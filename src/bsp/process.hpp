@@ -106,7 +106,7 @@ class process {
   bool unbounded_;
   memory_register memory_;
   std::shared_ptr<outboxes> boxes_;
-  std::uint64_t superstep_ = 0;
+  std::uint64_t superstep_ = 0, first_superstep_ = 0;  // of the program: before it the machine is measured
   std::unique_ptr<exchange> exchange_;
   collective_calls calls_;
   std::exception_ptr failure_;

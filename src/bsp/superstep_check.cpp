@@ -198,17 +198,17 @@ std::string superstep_check::first_of(const std::string& complaint) {
   return {};
 }
 
-void superstep_check::compare(std::uint64_t superstep) {
+void superstep_check::compare(std::uint64_t superstep, std::uint64_t told) {
   std::vector<record> all = of_all();
   records_.clear();
   indices_.clear();
   calls_ = 0;
   const std::string conflict = first_of(conflict_here(all, superstep));
   if (!conflict.empty())
-    throw mismatch_error("sync", me_, "", "in superstep " + std::to_string(superstep) + " " + conflict,
+    throw mismatch_error("sync", me_, "", "in superstep " + std::to_string(told) + " " + conflict,
                          "let one of them stand in another superstep");
   if (const std::string differs = difference(all); !differs.empty())
-    throw mismatch_error("sync", me_, "coll", "in superstep " + std::to_string(superstep) + " " + differs,
+    throw mismatch_error("sync", me_, "coll", "in superstep " + std::to_string(told) + " " + differs,
                          "make the same collectives, with the same arguments, on all members");
 }
 

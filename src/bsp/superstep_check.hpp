@@ -39,8 +39,8 @@ class superstep_check {
   void reads(const void* at, std::size_t bytes) { touches(at, bytes, false); }
   void writes(const void* at, std::size_t bytes) { touches(at, bytes, true); }
 
-  /// Collective. Throws mismatch_error, the same on all processes.
-  void compare(std::uint64_t superstep);
+  /// Collective. Throws mismatch_error, the same on all processes, which calls the superstep `told`.
+  void compare(std::uint64_t superstep, std::uint64_t told);
 
  private:
   enum class kind : std::uint8_t { near_read, near_write, far_read, far_write, collective };
