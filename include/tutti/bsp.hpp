@@ -217,7 +217,8 @@ class subset {
     if constexpr (detail::check_data<Data>()) combined(data, static_cast<Op&&>(op), everywhere, false);
   }
 
- protected:
+ private:
+  friend class context;
   // For context, whose set is that of all.
   explicit subset(std::shared_ptr<detail::bsp_section> section)
       : section_(std::move(section)), set_(section_->everybody()) {}
@@ -231,10 +232,6 @@ class subset {
     return seen;
   }
 
-  std::shared_ptr<detail::bsp_section> section_;
-
- private:
-  friend class context;
   subset(std::shared_ptr<detail::bsp_section> section, const detail::bsp_set& set)
       : section_(std::move(section)), set_(set) {}
 
@@ -254,6 +251,7 @@ class subset {
     if (section_) section_->end_set(set_.number);
   }
 
+  std::shared_ptr<detail::bsp_section> section_;
   detail::bsp_set set_;
 };
 
@@ -333,7 +331,7 @@ class context : public subset {
   }
 
   /// Ends the superstep: returns when all that this process sends and receives is where it belongs.
-  /// Collective. An allreduce of 8 bytes, and what was scheduled. usage_error where a put or get does not fit
+  /// Collective. A small allreduce, and what was scheduled. usage_error where a put or get does not fit
   /// into its slot on the other process; peer_error where another process has failed, or does not sync any
   /// more.
   void sync() { section_->sync(); }
@@ -352,8 +350,9 @@ class context : public subset {
     return {f.byte_of(message_bytes), f.superstep_of(static_cast<std::size_t>(nprocs()))};
   }
 
-  // For run(), whose communicator has no other traffic.
+  /// For run(), whose communicator has no other traffic: works on that itself.
   struct on_itself {};
+  /// Collective.
   context(const communicator& ranks, on_itself)
       : subset(std::make_shared<detail::bsp_section>(ranks)), passing_by_(std::uncaught_exceptions()) {}
 

@@ -46,8 +46,8 @@ using members = std::uint64_t;
 
 /// Where a call was written, for reports.
 struct call_site {
-  const char* file = nullptr;
-  int line = 0;
+  const char* file = nullptr;  ///< null: not known
+  int line = 0;                ///< in it
 };
 
 /// Seconds a byte and seconds a superstep, for messages of `bytes` bytes among `processes`. Positive and
@@ -84,8 +84,8 @@ void check_process(process&, unsigned s, unsigned p, unsigned hi);
 [[noreturn]] void refuse(process&, const char* operation, const char* parameter, const std::string& problem,
                          const char* remedy);
 bool failed(const process&) noexcept;
-/// What a front end finds wrong: the process has failed, and so it stays. Throws usage_error, or what it has failed
-/// by before.
+/// What a front end finds wrong: the process has failed, and so it stays. Throws usage_error, or what it has
+/// failed by before.
 [[noreturn]] void refuse(process&, const char* operation, const char* parameter, const char* problem,
                          const char* remedy);
 /// The figures of the engine, measured with the first section that this job has opened.
@@ -109,7 +109,9 @@ void tell_site(process&, call_site) noexcept;
 
 /// What a set may make between two syncs.
 struct limits {
-  std::size_t calls, element_bytes, bytes;
+  std::size_t calls;          ///< collectives
+  std::size_t element_bytes;  ///< of what is reduced
+  std::size_t bytes;          ///< of what else
 };
 /// The processes first, first + stride ... up to last. Local.
 bool make_members(process&, int first, int last, int stride, const limits&, members& made);
