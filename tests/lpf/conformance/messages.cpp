@@ -100,7 +100,7 @@ void drawn_supersteps(const process& me) {
   }
   me.sync();
   dice d(me.p);
-  const int rounds = me.p > 100 ? 1 : me.p > 16 ? 3 : 12;
+  const int rounds = me.p > 100 ? 1 : me.p > 8 ? 3 : 10 / static_cast<int>(suite::thin()) + 1;
   for (int step = 0; step < rounds * static_cast<int>(std::size(kinds)); ++step) {
     const kind k = kinds[static_cast<std::size_t>(step) % std::size(kinds)];
     const int now = step % 2, then = 1 - now;
@@ -201,7 +201,7 @@ bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<wr
 void overlapping_writes(const process& me) {
   dice d(5 + me.p);
   const std::size_t area = me.p > 100 ? 4096 : 60000;
-  const int rounds = me.p > 16 ? 4 : 40;
+  const int rounds = me.p > 16 ? 4 : 40 / static_cast<int>(suite::thin());
   const unsigned shown = std::min(me.p, 24u);  // so many write, into as many
   guarded memory(area);
   constexpr unsigned each = 5;

@@ -207,7 +207,7 @@ void every_misuse(const process& me) {
   for (const misuse& how : all_misuses)
     for (const busy with : {busy::nobody, busy::all_others, busy::all}) {
       ++turn;
-      if (me.p < how.least || (me.p > 16 && turn % 4 != 0)) continue;
+      if (me.p < how.least || !suite::is_tried(turn) || (me.p > 16 && turn % 4 != 0)) continue;
       const one_misuse m{&me, &how, turn % 2 == 0 ? me.p - 1 : turn % me.p, turn % 5 != 0, with};
       lpf_args_t args = LPF_NO_ARGS;
       args.input = &m;

@@ -139,7 +139,7 @@ void drawn_resizes(const process& me) {
   me.needs(lpf_register_global(me.ctx, memory.data(), memory.size(), &g), "lpf_register_global");
   me.sync();
   std::size_t slots = 1, messages = 1, used = 0;
-  const int steps = me.p > 16 ? 20 : 60;
+  const int steps = me.p > 16 ? 20 : 60 / static_cast<int>(suite::thin());
   for (int step = 0; step < steps; ++step) {
     std::size_t slots_next = slots, messages_next = messages;
     const auto fill = [&](std::size_t most) {
@@ -187,7 +187,7 @@ void slots_come_and_go(const process& me) {
   lpf_memslot_t from;
   me.needs(lpf_register_local(me.ctx, sent.data(), sent.size() * 8, &from), "lpf_register_local");
   std::size_t key = 0;
-  const int steps = me.p > 16 ? 15 : 60;
+  const int steps = me.p > 16 ? 15 : 60 / static_cast<int>(suite::thin());
   for (int step = 0; step < steps; ++step) {
     for (std::size_t k = same.below(8); k > 0 && globals.size() < most; --k, ++key) {
       kept& one = globals.emplace_back();
@@ -253,7 +253,7 @@ void local_slots_are_near_sides(const process& me) {
 }
 
 void nothing_for_long(const process& me) {
-  const int steps = me.p > 16 ? 50 : 300;
+  const int steps = me.p > 16 ? 50 : 1000 / static_cast<int>(suite::thin() * suite::thin());
   for (int k = 0; k < steps; ++k) me.sync();
 }
 
@@ -267,7 +267,7 @@ void ahead_and_behind(const process& me) {
   me.needs(lpf_register_global(me.ctx, taken.data(), 8 * me.p, &g), "lpf_register_global");
   me.needs(lpf_register_local(me.ctx, given, sizeof given, &l), "lpf_register_local");
   me.sync();
-  const unsigned steps = me.p > 16 ? 6 : 40;
+  const unsigned steps = me.p > 16 ? 6 : 40 / suite::thin();
   for (unsigned k = 1; k <= steps; ++k) {
     given[k % 2] = k * 1000 + me.pid;
     for (unsigned to = 0; to < me.p; ++to) me.needs(put_word(me, l, k % 2, to, g, me.pid), "lpf_put");

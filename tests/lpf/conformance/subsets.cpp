@@ -26,8 +26,9 @@ void every_stride(const process& me) {
   me.room(64, 16 * me.p + 16);
   std::size_t turn = 0;
   const auto of = [&](unsigned lo, unsigned hi, unsigned str) {
+    if (!is_tried(++turn)) return;
     const team t = make_team(me, lo, hi, str, 9, 24, 1000);
-    const std::vector<shape> shapes = some_calls(t.size, ++turn);
+    const std::vector<shape> shapes = some_calls(t.size, turn);
     if (turn % 3 == 0)
       all_at_once(me, t, shapes);
     else
@@ -79,7 +80,7 @@ void in_one_superstep(const process& me, const std::vector<wanted>& all, std::si
 void disjoint(const process& me) {
   me.room(100, 64 * me.p);
   const unsigned half = me.p / 2;
-  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 8); ++turn) {
+  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 8 / thin() + 1); ++turn) {
     // Members of one make one call each, of the other several, or none in every fourth superstep.
     const team even = make_team(me, 0, me.p, 2, 9, 24, 1000), odd = make_team(me, 1, me.p, 2, 9, 24, 1000);
     const team low = make_team(me, 0, half, 1, 9, 24, 1000), high = make_team(me, half, me.p, 1, 9, 24, 1000);
@@ -96,7 +97,7 @@ void disjoint(const process& me) {
 void around(const process& me) {
   me.room(100, 64 * me.p);
   const unsigned p = me.p;
-  for (std::size_t turn = 0; turn < (p > 16 ? 1 : 4); ++turn) {
+  for (std::size_t turn = 0; turn < (p > 16 ? 1 : 4 / thin() + 1); ++turn) {
     constexpr std::size_t n = 4;
     const unsigned lo[n] = {0, p / 3, 0, 0}, hi[n] = {p - p / 3, p, p, p}, str[n] = {1, 1, p > 2 ? p - 1 : 1, 1};
     team t[n];
@@ -127,7 +128,7 @@ void rows_and_columns(const process& me) {
   if (in_grid && column_first) c = own_column(), r = own_row();
   if (in_grid && !column_first) r = own_row(), c = own_column();
   me.sync();
-  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 9); ++turn)
+  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 9 / thin() + 1); ++turn)
     in_one_superstep(me, {{r, {some_calls(width, turn)[turn % 9]}}, {c, {some_calls(height, turn)[(turn + 2) % 9]}}}, column_first ? 1 : 0);
   end_team(me, r);
   end_team(me, c);

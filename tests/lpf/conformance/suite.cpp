@@ -57,6 +57,11 @@ void run_all(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const
 
 }  // namespace
 
+unsigned thin() {
+  const char* const said = std::getenv("LPF_TEST_THIN");
+  return said != nullptr && std::atoi(said) > 0 ? static_cast<unsigned>(std::atoi(said)) : 1;
+}
+
 void process::fail(const std::string& what) const {
   if (++failures > 60) return;
   std::fprintf(stderr, "FAILED process %u of %u on %s: %s: %s\n", pid, p, engine(), test, what.c_str());
