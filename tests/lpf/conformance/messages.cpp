@@ -20,8 +20,8 @@ struct message {
 
 constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 31, 63, 64, 65, 333, 1023, 1024, 1025, 4096, 4097, 16383, 16384, 16385, 65536};
 
-enum class kind { all_pairs, to_oneself, many_small, few_large, to_one, from_one, one_alone, ring, mixed };
-constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one, kind::from_one, kind::one_alone, kind::ring, kind::mixed};
+enum class kind { all_pairs, to_oneself, many_small, few_large, to_one, from_one, one_alone, one_small, ring, mixed };
+constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one, kind::from_one, kind::one_alone, kind::one_small, kind::ring, kind::mixed};
 
 // The messages of a superstep, by all processes; what is written is disjoint, with gaps.
 std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
@@ -60,6 +60,10 @@ std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
       for (unsigned i = 0; i < 2 * p; ++i) add(one, i % p, some_size());
       break;
     case kind::one_alone: add(any(), any(), some_size()); break;
+    case kind::one_small:
+      for (unsigned i = 0; i < p; ++i)
+        if (d.below(4) != 0) add(i, any(), d.below(9));
+      break;
     case kind::ring:
       for (unsigned i = 0; i < p; ++i) add(i, (i + one) % p, some_size());
       break;
@@ -152,6 +156,32 @@ void all_sizes(const process& me) {
   }
 }
 
+// Many more messages than processes, of a byte each, from all to one and back.
+void crowds(const process& me) {
+  const std::size_t each = me.p > 16 ? 100 : 20000 / me.p;
+  guarded given(each), taken(each * me.p), back(each);
+  lpf_memslot_t g, t, b;
+  me.room(3, 4 * each * me.p);
+  me.needs(lpf_register_global(me.ctx, given.data(), each, &g), "lpf_register_global");
+  me.needs(lpf_register_global(me.ctx, taken.data(), taken.size(), &t), "lpf_register_global");
+  me.needs(lpf_register_local(me.ctx, back.data(), each, &b), "lpf_register_local");
+  suite::write_text(given.data(), me.pid, each);
+  me.sync();
+  const unsigned one = me.p / 2;
+  for (std::size_t i = 0; i < each; ++i) {
+    me.needs(lpf_put(me.ctx, g, i, one, t, i * me.p + me.pid, 1, LPF_MSG_DEFAULT), "lpf_put");
+    me.needs(lpf_get(me.ctx, one, g, i, b, each - 1 - i, 1, LPF_MSG_DEFAULT), "lpf_get");
+  }
+  me.sync();
+  suite::bytes wanted(each * me.p, 0xcd);
+  for (std::size_t i = 0; me.pid == one && i < wanted.size(); ++i)
+    wanted[i] = suite::letter(i % me.p, i / me.p);
+  me.equal(taken.data(), wanted.data(), wanted.size(), "a crowd of puts");
+  for (std::size_t i = 0; i < each; ++i) wanted[i] = suite::letter(one, each - 1 - i);
+  me.equal(back.data(), wanted.data(), each, "a crowd of gets");
+  me.check(given.intact() && taken.intact() && back.intact(), "a canary");
+}
+
 // One that writes part of an area; the bytes say which.
 struct writer {
   std::size_t at, size;
@@ -239,6 +269,7 @@ void overlapping_writes(const process& me) {
 constexpr suite::entry all[] = {
     {"all_sizes", all_sizes},
     {"drawn_supersteps", drawn_supersteps},
+    {"crowds", crowds},
     {"overlapping_writes", overlapping_writes},
 };
 

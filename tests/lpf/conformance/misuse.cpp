@@ -82,6 +82,8 @@ constexpr misuse all_misuses[] = {
     {"put beyond the far slot", told::at_sync, [](tools& t) { return t.put(t.global, 0, t.next(), t.other, area - 7, 8); }},
     {"put to offset SIZE_MAX", told::at_sync, [](tools& t) { return t.put(t.global, 0, t.next(), t.other, endless, 1); }},
     {"put to an offset that wraps", told::at_sync, [](tools& t) { return t.put(t.global, 0, t.next(), t.other, endless - 3, 8); }},
+    {"put beyond 4 GiB", told::at_sync, [](tools& t) { return t.put(t.global, 0, t.next(), t.other, std::size_t{1} << 32, 8); }},
+    {"put into a slot beyond 2^32", told::at_sync, [](tools& t) { return t.put(t.global, 0, t.next(), t.other + (std::size_t{1} << 32), 0, 8); }},
     {"put beyond the own far end", told::at_sync, [](tools& t) { return t.put(t.global, 0, t.me.pid, t.other, area, 1); }},
     {"get from process p", told::at_once, [](tools& t) { return t.get(t.me.p, t.other, 0, t.global, 0, 8); }},
     {"get from process UINT_MAX", told::at_once, [](tools& t) { return t.get(~0u, t.other, 0, t.global, 0, 8); }},
