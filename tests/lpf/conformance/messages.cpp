@@ -18,10 +18,23 @@ struct message {
   std::size_t source, target, size;
 };
 
-constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 31, 63, 64, 65, 333, 1023, 1024, 1025, 4096, 4097, 16383, 16384, 16385, 65536};
+constexpr std::size_t sizes[] = {0,  1,   2,    3,    7,    8,    9,    15,    16,    31,    63,   64,
+                                 65, 333, 1023, 1024, 1025, 4096, 4097, 16383, 16384, 16385, 65536};
 
-enum class kind { all_pairs, to_oneself, many_small, few_large, to_one, from_one, one_alone, one_small, ring, mixed };
-constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one, kind::from_one, kind::one_alone, kind::one_small, kind::ring, kind::mixed};
+enum class kind {
+  all_pairs,
+  to_oneself,
+  many_small,
+  few_large,
+  to_one,
+  from_one,
+  one_alone,
+  one_small,
+  ring,
+  mixed
+};
+constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one,
+                          kind::from_one,  kind::one_alone,  kind::one_small,  kind::ring,      kind::mixed};
 
 // The messages of a superstep, by all processes; what is written is disjoint, with gaps.
 std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
@@ -59,7 +72,9 @@ std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
     case kind::from_one:
       for (unsigned i = 0; i < 2 * p; ++i) add(one, i % p, some_size());
       break;
-    case kind::one_alone: add(any(), any(), some_size()); break;
+    case kind::one_alone:
+      add(any(), any(), some_size());
+      break;
     case kind::one_small:
       for (unsigned i = 0; i < p; ++i)
         if (d.below(4) != 0) add(i, any(), d.below(9));
@@ -75,14 +90,16 @@ std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
   return made;
 }
 
-void schedule(const process& me, const std::vector<message>& all, lpf_memslot_t source, lpf_memslot_t near_source,
-              lpf_memslot_t target, lpf_memslot_t near_target) {
+void schedule(const process& me, const std::vector<message>& all, lpf_memslot_t source,
+              lpf_memslot_t near_source, lpf_memslot_t target, lpf_memslot_t near_target) {
   for (const message& m : all) {
     if (m.origin != me.pid) continue;
     if (m.is_get)
-      me.needs(lpf_get(me.ctx, m.from, source, m.source, near_target, m.target, m.size, LPF_MSG_DEFAULT), "lpf_get");
+      me.needs(lpf_get(me.ctx, m.from, source, m.source, near_target, m.target, m.size, LPF_MSG_DEFAULT),
+               "lpf_get");
     else
-      me.needs(lpf_put(me.ctx, near_source, m.source, m.to, target, m.target, m.size, LPF_MSG_DEFAULT), "lpf_put");
+      me.needs(lpf_put(me.ctx, near_source, m.source, m.to, target, m.target, m.size, LPF_MSG_DEFAULT),
+               "lpf_put");
   }
 }
 
@@ -110,13 +127,16 @@ void drawn_supersteps(const process& me) {
     const int now = step % 2, then = 1 - now;
     const std::vector<message> all = draw(d, k, me.p, area);
     const bool by_local = d.below(2) == 0;
-    schedule(me, all, global[now], by_local ? local[now] : global[now], global[then], by_local ? local[then] : global[then]);
+    schedule(me, all, global[now], by_local ? local[now] : global[now], global[then],
+             by_local ? local[then] : global[then]);
     me.sync();
     for (const message& m : all)
       std::copy_n(model[now][m.from].data() + m.source, m.size, model[then][m.to].data() + m.target);
-    const std::string what = "superstep " + std::to_string(step) + " of kind " + std::to_string(static_cast<int>(k));
+    const std::string what =
+        "superstep " + std::to_string(step) + " of kind " + std::to_string(static_cast<int>(k));
     for (int side = 0; side < 2; ++side) {
-      me.equal(memory[side].data(), model[side][me.pid].data(), area, what + (side == now ? ", source" : ", target"));
+      me.equal(memory[side].data(), model[side][me.pid].data(), area,
+               what + (side == now ? ", source" : ", target"));
       me.check(memory[side].intact(), what + " writes beyond an area");
     }
   }
@@ -131,7 +151,8 @@ void all_sizes(const process& me) {
   lpf_memslot_t s[3];
   me.room(3, 4);
   guarded* const areas[] = {&given, &put, &got};
-  for (int i = 0; i < 3; ++i) me.needs(lpf_register_global(me.ctx, areas[i]->data(), most, &s[i]), "lpf_register_global");
+  for (int i = 0; i < 3; ++i)
+    me.needs(lpf_register_global(me.ctx, areas[i]->data(), most, &s[i]), "lpf_register_global");
   me.sync();
   const unsigned before = (me.pid + me.p - 1) % me.p, behind = (me.pid + 1) % me.p;
   for (const std::size_t n : tried) {
@@ -190,7 +211,8 @@ struct writer {
 
 // Whether some order of whole writes explains the bytes. Whoever is seen at a byte came after all others
 // that write there; that must have no circle.
-bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<writer>& all, std::string& why) {
+bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<writer>& all,
+                  std::string& why) {
   const std::size_t w = all.size();
   std::vector<std::vector<bool>> before(w, std::vector<bool>(w, false));
   std::size_t begin = n, end = 0;
@@ -237,7 +259,8 @@ void overlapping_writes(const process& me) {
   constexpr unsigned each = 5;
   lpf_memslot_t target, sources;
   guarded source(area * each);
-  for (unsigned k = 0; k < each; ++k) std::fill_n(source.data() + k * area, area, static_cast<unsigned char>(1 + me.pid * each + k));
+  for (unsigned k = 0; k < each; ++k)
+    std::fill_n(source.data() + k * area, area, static_cast<unsigned char>(1 + me.pid * each + k));
   me.room(2, 40 * each);
   me.needs(lpf_register_global(me.ctx, memory.data(), area, &target), "lpf_register_global");
   me.needs(lpf_register_global(me.ctx, source.data(), source.size(), &sources), "lpf_register_global");
@@ -251,7 +274,8 @@ void overlapping_writes(const process& me) {
     for (unsigned from = 0; from < shown; ++from)
       for (unsigned k = 0; k < each; ++k) {
         const unsigned to = static_cast<unsigned>(d.below(round % 2 == 0 ? 1 : shown));
-        const std::size_t size = d.below(3) == 0 ? most : d.below(most + 1), at = begin + d.below(most - size + 1);
+        const std::size_t size = d.below(3) == 0 ? most : d.below(most + 1),
+                          at = begin + d.below(most - size + 1);
         const bool gets = d.below(2) == 0;
         if (to == me.pid) mine.push_back({at, size, static_cast<unsigned char>(1 + from * each + k)});
         if (gets && to == me.pid)
@@ -261,7 +285,8 @@ void overlapping_writes(const process& me) {
       }
     me.sync();
     std::string why;
-    me.check(has_an_order(memory.data(), area, mine, why), "round " + std::to_string(round) + ", up to " + std::to_string(most) + " bytes: " + why);
+    me.check(has_an_order(memory.data(), area, mine, why),
+             "round " + std::to_string(round) + ", up to " + std::to_string(most) + " bytes: " + why);
     me.check(memory.intact(), "a canary");
   }
 }
