@@ -105,7 +105,7 @@ void schedule(const process& me, const std::vector<message>& all, lpf_memslot_t 
 
 // Two areas a process, which take turns as source and target; every process keeps those of all in a model.
 void drawn_supersteps(const process& me) {
-  const std::size_t area = std::clamp<std::size_t>((std::size_t{1} << 23) / me.p / me.p, 256, 1 << 18);
+  const std::size_t area = std::clamp<std::size_t>((std::size_t{1} << 22) / me.p / me.p, 256, 1 << 17);
   guarded memory[2] = {guarded(area), guarded(area)};
   std::vector<suite::bytes> model[2];
   for (int side = 0; side < 2; ++side)
@@ -157,21 +157,22 @@ void all_sizes(const process& me) {
   const unsigned before = (me.pid + me.p - 1) % me.p, behind = (me.pid + 1) % me.p;
   for (const std::size_t n : tried) {
     if (n > most) continue;
-    suite::write_text(given.data(), n + me.pid, most);
-    std::fill_n(put.data(), most, 0);
-    std::fill_n(got.data(), most, 0);
+    const std::size_t used = std::min(most, n + 64);
+    suite::write_text(given.data(), n + me.pid, used);
+    std::fill_n(put.data(), used, 0);
+    std::fill_n(got.data(), used, 0);
     me.sync();  // others get from here
-    me.needs(lpf_put(me.ctx, s[0], most - n, behind, s[1], most - n, n, LPF_MSG_DEFAULT), "lpf_put");
+    me.needs(lpf_put(me.ctx, s[0], used - n, behind, s[1], used - n, n, LPF_MSG_DEFAULT), "lpf_put");
     me.needs(lpf_get(me.ctx, behind, s[0], 0, s[2], 0, n, LPF_MSG_DEFAULT), "lpf_get");
     me.sync();
     // The source is the program's again.
-    std::fill_n(given.data(), most, 0xee);
-    std::fill(wanted.begin(), wanted.end(), 0);
-    for (std::size_t i = most - n; i < most; ++i) wanted[i] = suite::letter(n + before, i);
-    me.equal(put.data(), wanted.data(), most, "put of " + std::to_string(n));
-    std::fill(wanted.begin(), wanted.end(), 0);
+    std::fill_n(given.data(), used, 0xee);
+    std::fill_n(wanted.begin(), used, 0);
+    for (std::size_t i = used - n; i < used; ++i) wanted[i] = suite::letter(n + before, i);
+    me.equal(put.data(), wanted.data(), used, "put of " + std::to_string(n));
+    std::fill_n(wanted.begin(), used, 0);
     for (std::size_t i = 0; i < n; ++i) wanted[i] = suite::letter(n + behind, i);
-    me.equal(got.data(), wanted.data(), most, "get of " + std::to_string(n));
+    me.equal(got.data(), wanted.data(), used, "get of " + std::to_string(n));
     for (guarded* g : areas) me.check(g->intact(), "a canary, size " + std::to_string(n));
     me.sync();
   }
