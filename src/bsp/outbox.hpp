@@ -43,10 +43,17 @@ static_assert(sizeof(message) == 64);
 
 class outbox {
  public:
-  /// For so many messages, from renew() on. Throws std::bad_alloc, but never for fewer than there is memory
-  /// for.
-  void reserve(std::size_t messages) {
-    coming_ = messages > capacity_ ? make(messages) : nullptr;
+  struct release {
+    void operator()(message* m) const noexcept { ::operator delete (m, std::align_val_t{alignof(message)}); }
+  };
+  using memory = std::unique_ptr<message, release>;
+
+  /// What reserve() takes for so many messages. Throws std::bad_alloc, but never for fewer than there is
+  /// memory for.
+  memory memory_for(std::size_t messages) const { return messages > capacity_ ? make(messages) : nullptr; }
+  /// For so many messages, from renew() on.
+  void reserve(std::size_t messages, memory in) noexcept {
+    coming_ = std::move(in);
     coming_allowed_ = messages;
   }
   /// Empties the box, which nobody may read any more.
@@ -84,11 +91,6 @@ class outbox {
 
  private:
   static constexpr std::size_t bytes_for_payload = 8192;
-  struct release {
-    void operator()(message* m) const noexcept { ::operator delete (m, std::align_val_t{alignof(message)}); }
-  };
-  using memory = std::unique_ptr<message, release>;
-
   static memory make(std::size_t messages) {
     if (messages > (~std::size_t{0} - bytes_for_payload) / sizeof(message)) throw std::bad_alloc();
     return memory(static_cast<message*>(

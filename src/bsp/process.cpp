@@ -55,8 +55,10 @@ bool process::resize_register(std::size_t entries) {
 bool process::resize_queue(std::size_t messages) {
   refuse_failed("resize_message_queue");
   try {
-    (*boxes_)[0].reserve(messages);
-    (*boxes_)[1].reserve(messages);
+    outbox &first = (*boxes_)[0], &second = (*boxes_)[1];
+    auto of_first = first.memory_for(messages), of_second = second.memory_for(messages);
+    first.reserve(messages, std::move(of_first));
+    second.reserve(messages, std::move(of_second));
     return true;
   } catch (const std::bad_alloc&) {
     return false;

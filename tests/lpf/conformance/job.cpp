@@ -26,7 +26,8 @@ static_assert(sizeof(vote) == 24);
 
 void add_votes(const vote* from, vote* into, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
-    if (from[i].mark != marked || into[i].mark != marked) return complain("a combiner is given what is no element");
+    if (from[i].mark != marked || into[i].mark != marked)
+      return complain("a combiner is given what is no element");
     into[i].sum += from[i].sum;
     into[i].voices += from[i].voices;
   }
@@ -48,11 +49,17 @@ void add(std::size_t n, const void* from, void* into) {
 }
 
 lpf_combiner_t adder(std::size_t size) {
-  return size == 3 ? add<3> : size == 8 ? add<8> : size == 24 ? add<24> : size == 1000 ? add<1000> : size == 1 << 20 ? add<1 << 20> : add<1>;
+  return size == 3         ? add<3>
+         : size == 8       ? add<8>
+         : size == 24      ? add<24>
+         : size == 1000    ? add<1000>
+         : size == 1 << 20 ? add<1 << 20>
+                           : add<1>;
 }
 
 const char* name(kind k) {
-  constexpr const char* names[] = {"broadcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "combine", "allcombine"};
+  constexpr const char* names[] = {"broadcast", "gather",    "scatter", "allgather", "alltoall",
+                                   "reduce",    "allreduce", "combine", "allcombine"};
   return names[static_cast<int>(k)];
 }
 
@@ -77,13 +84,20 @@ std::string text_of(const shape& s) {
   if (is_rooted(s.what)) t += ", root " + std::to_string(s.root);
   if (s.in_place) t += ", in place";
   if (s.exclude) t += ", without the own block";
-  t += s.untouched == idle::full ? "" : s.untouched == idle::empty ? ", untouched areas empty" : ", untouched slots invalid";
+  t += s.untouched == idle::full    ? ""
+       : s.untouched == idle::empty ? ", untouched areas empty"
+                                    : ", untouched slots invalid";
   if (s.local) t += ", local slots";
   return t;
 }
 
 job::job(const process& me, const team& by, const shape& s, std::uint64_t text)
-    : me_(me), team_(by), shape_(s), text_(text * 1000), src_slot_(LPF_INVALID_MEMSLOT), dst_slot_(LPF_INVALID_MEMSLOT) {
+    : me_(me),
+      team_(by),
+      shape_(s),
+      text_(text * 1000),
+      src_slot_(LPF_INVALID_MEMSLOT),
+      dst_slot_(LPF_INVALID_MEMSLOT) {
   if (s.what == kind::reduce || s.what == kind::allreduce) shape_.num = 1;
   if (team_.member()) lay_out();
   src_after_ = src_before_ = bytes(src_.data(), src_.data() + src_.size());
@@ -137,21 +151,24 @@ void job::enrol() {
   const bool root = at_root(), rooted = is_rooted(k);
   const std::size_t own = team_.member() ? team_.place * shape_.size : 0, n = shape_.size;
   const bool even = team_.place % 2 == 0;
-  const bool from_src = k == kind::gather ? !root : !rooted || root;  // whether src is touched, but by reductions
+  const bool from_src =
+      k == kind::gather ? !root : !rooted || root;  // whether src is touched, but by reductions
   const bool into_dst = k == kind::gather ? root : !rooted || !root;
   if (combines(k)) {
     place_slot(src_, true, false, src_slot_, 0, src_.size());
   } else if (shape_.in_place && k == kind::broadcast) {
     place_slot(src_, true, false, src_slot_, 0, src_.size());
     dst_slot_ = src_slot_;
-  } else if (shape_.in_place && ((k == kind::gather && root) || (k == kind::allgather && even)) && team_.member()) {
+  } else if (shape_.in_place && ((k == kind::gather && root) || (k == kind::allgather && even)) &&
+             team_.member()) {
     place_slot(dst_, true, true, src_slot_, own, n);
     place_slot(dst_, true, false, dst_slot_, 0, dst_.size());
   } else if (shape_.in_place && k == kind::scatter && root && team_.member()) {
     place_slot(src_, true, false, src_slot_, 0, src_.size());
     place_slot(src_, true, true, dst_slot_, own, n);
   } else {
-    const bool near_src = k == kind::gather || k == kind::allgather, near_dst = k == kind::broadcast || k == kind::scatter;
+    const bool near_src = k == kind::gather || k == kind::allgather,
+               near_dst = k == kind::broadcast || k == kind::scatter;
     place_slot(src_, from_src, near_src, src_slot_, 0, src_.size());
     place_slot(dst_, into_dst, near_dst, dst_slot_, 0, dst_.size());
   }
@@ -173,22 +190,32 @@ lpf_err_t job::call() const {
   };
   void* const data = const_cast<guarded&>(src_).data();
   switch (s.what) {
-    case kind::broadcast: return lpf_broadcast(c, unless_idle(root, src_slot_), unless_idle(!root, dst_slot_), s.size, s.root);
-    case kind::gather: return lpf_gather(c, unless_idle(!root, src_slot_), unless_idle(root, dst_slot_), s.size, s.root);
-    case kind::scatter: return lpf_scatter(c, unless_idle(root, src_slot_), unless_idle(!root, dst_slot_), s.size, s.root);
-    case kind::allgather: return lpf_allgather(c, src_slot_, dst_slot_, s.size, s.exclude || s.in_place);
-    case kind::alltoall: return lpf_alltoall(c, src_slot_, dst_slot_, s.size);
-    case kind::reduce: return lpf_reduce(c, data, src_slot_, s.size, adder(s.size), s.root);
-    case kind::allreduce: return lpf_allreduce(c, data, src_slot_, s.size, adder(s.size));
-    case kind::combine: return lpf_combine(c, data, src_slot_, s.num, s.size, adder(s.size), s.root);
-    default: return lpf_allcombine(c, data, src_slot_, s.num, s.size, adder(s.size));
+    case kind::broadcast:
+      return lpf_broadcast(c, unless_idle(root, src_slot_), unless_idle(!root, dst_slot_), s.size, s.root);
+    case kind::gather:
+      return lpf_gather(c, unless_idle(!root, src_slot_), unless_idle(root, dst_slot_), s.size, s.root);
+    case kind::scatter:
+      return lpf_scatter(c, unless_idle(root, src_slot_), unless_idle(!root, dst_slot_), s.size, s.root);
+    case kind::allgather:
+      return lpf_allgather(c, src_slot_, dst_slot_, s.size, s.exclude || s.in_place);
+    case kind::alltoall:
+      return lpf_alltoall(c, src_slot_, dst_slot_, s.size);
+    case kind::reduce:
+      return lpf_reduce(c, data, src_slot_, s.size, adder(s.size), s.root);
+    case kind::allreduce:
+      return lpf_allreduce(c, data, src_slot_, s.size, adder(s.size));
+    case kind::combine:
+      return lpf_combine(c, data, src_slot_, s.num, s.size, adder(s.size), s.root);
+    default:
+      return lpf_allcombine(c, data, src_slot_, s.num, s.size, adder(s.size));
   }
 }
 
 void job::expect() {
   // What is in place begins with what the separate area would have.
   const std::size_t n = shape_.size, own = team_.place * n;
-  if (shape_.in_place && ((shape_.what == kind::gather && at_root()) || (shape_.what == kind::allgather && team_.place % 2 == 0))) {
+  if (shape_.in_place && ((shape_.what == kind::gather && at_root()) ||
+                          (shape_.what == kind::allgather && team_.place % 2 == 0))) {
     write_text(dst_.data() + own, text_ + team_.place, n);
     std::copy_n(dst_.data(), dst_.size(), dst_before_.data());
     dst_after_ = dst_before_;
@@ -243,17 +270,21 @@ void job::expect_combined() {
         std::memcpy(src_after_.data() + i * n, &a, n);
       }
     } else {
-      for (std::size_t i = 0; i < other.size(); ++i) src_after_[i] = static_cast<unsigned char>(src_after_[i] + other[i]);
+      for (std::size_t i = 0; i < other.size(); ++i)
+        src_after_[i] = static_cast<unsigned char>(src_after_[i] + other[i]);
     }
   }
 }
 
 void job::verify(bool happened) {
-  const std::string what = text_of(shape_) + (happened ? "" : ", which was refused") +
-                           (team_.member() ? ", member " + std::to_string(team_.place) + " of " + std::to_string(team_.size) : ", no member");
+  const std::string what =
+      text_of(shape_) + (happened ? "" : ", which was refused") +
+      (team_.member() ? ", member " + std::to_string(team_.place) + " of " + std::to_string(team_.size)
+                      : ", no member");
   const bytes& src = happened ? src_after_ : src_before_;
   const bytes& dst = happened ? dst_after_ : dst_before_;
-  if (!undefined_ || !happened) me_.equal(src_.data(), src.data(), src.size(), what + (combines(shape_.what) ? "" : ": src"));
+  if (!undefined_ || !happened)
+    me_.equal(src_.data(), src.data(), src.size(), what + (combines(shape_.what) ? "" : ": src"));
   me_.equal(dst_.data(), dst.data(), dst.size(), what + ": dst");
   me_.check(src_.intact() && dst_.intact(), what + " writes beyond an area");
   if (complaints > 0) {
@@ -304,12 +335,13 @@ team make_team(const process& me, std::size_t calls, std::size_t element, std::s
   return t;
 }
 
-team make_team(const process& me, unsigned lo, unsigned hi, unsigned str, std::size_t calls, std::size_t element,
-               std::size_t most) {
+team make_team(const process& me, unsigned lo, unsigned hi, unsigned str, std::size_t calls,
+               std::size_t element, std::size_t most) {
   team t{LPF_INVALID_COLL, (hi - lo - 1) / str + 1, ~0u};
   if (me.pid < lo || me.pid >= hi || (me.pid - lo) % str != 0) return t;
   t.place = (me.pid - lo) / str;
-  me.needs(lpf_collectives_init_strided(me.ctx, me.pid, me.p, lo, hi, str, calls, element, most, &t.coll), "lpf_collectives_init_strided");
+  me.needs(lpf_collectives_init_strided(me.ctx, me.pid, me.p, lo, hi, str, calls, element, most, &t.coll),
+           "lpf_collectives_init_strided");
   return t;
 }
 

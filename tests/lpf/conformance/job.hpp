@@ -12,11 +12,13 @@
 namespace suite {
 
 enum class kind { broadcast, gather, scatter, allgather, alltoall, reduce, allreduce, combine, allcombine };
-inline constexpr kind kinds[] = {kind::broadcast, kind::gather,    kind::scatter, kind::allgather, kind::alltoall,
-                                 kind::reduce,    kind::allreduce, kind::combine, kind::allcombine};
+inline constexpr kind kinds[] = {kind::broadcast, kind::gather,   kind::scatter,
+                                 kind::allgather, kind::alltoall, kind::reduce,
+                                 kind::allreduce, kind::combine,  kind::allcombine};
 
 inline bool is_rooted(kind k) {
-  return k == kind::broadcast || k == kind::gather || k == kind::scatter || k == kind::reduce || k == kind::combine;
+  return k == kind::broadcast || k == kind::gather || k == kind::scatter || k == kind::reduce ||
+         k == kind::combine;
 }
 inline bool combines(kind k) { return k >= kind::reduce; }
 
@@ -90,8 +92,8 @@ void all_at_once(const process& me, const team& by, const std::vector<shape>& al
 
 /// An object over all, or over some; to be called by all processes, used after the next sync.
 team make_team(const process& me, std::size_t calls, std::size_t element, std::size_t most);
-team make_team(const process& me, unsigned lo, unsigned hi, unsigned str, std::size_t calls, std::size_t element,
-               std::size_t most);
+team make_team(const process& me, unsigned lo, unsigned hi, unsigned str, std::size_t calls,
+               std::size_t element, std::size_t most);
 void end_team(const process& me, const team& by);
 
 }  // namespace suite

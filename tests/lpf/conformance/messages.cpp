@@ -18,10 +18,23 @@ struct message {
   std::size_t source, target, size;
 };
 
-constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 31, 63, 64, 65, 333, 1023, 1024, 1025, 4096, 4097, 16383, 16384, 16385, 65536};
+constexpr std::size_t sizes[] = {0,  1,   2,    3,    7,    8,    9,    15,    16,    31,    63,   64,
+                                 65, 333, 1023, 1024, 1025, 4096, 4097, 16383, 16384, 16385, 65536};
 
-enum class kind { all_pairs, to_oneself, many_small, few_large, to_one, from_one, one_alone, ring, mixed };
-constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one, kind::from_one, kind::one_alone, kind::ring, kind::mixed};
+enum class kind {
+  all_pairs,
+  to_oneself,
+  many_small,
+  few_large,
+  to_one,
+  from_one,
+  one_alone,
+  one_small,
+  ring,
+  mixed
+};
+constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one,
+                          kind::from_one,  kind::one_alone,  kind::one_small,  kind::ring,      kind::mixed};
 
 // The messages of a superstep, by all processes; what is written is disjoint, with gaps.
 std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
@@ -59,7 +72,13 @@ std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
     case kind::from_one:
       for (unsigned i = 0; i < 2 * p; ++i) add(one, i % p, some_size());
       break;
-    case kind::one_alone: add(any(), any(), some_size()); break;
+    case kind::one_alone:
+      add(any(), any(), some_size());
+      break;
+    case kind::one_small:
+      for (unsigned i = 0; i < p; ++i)
+        if (d.below(4) != 0) add(i, any(), d.below(9));
+      break;
     case kind::ring:
       for (unsigned i = 0; i < p; ++i) add(i, (i + one) % p, some_size());
       break;
@@ -71,20 +90,22 @@ std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
   return made;
 }
 
-void schedule(const process& me, const std::vector<message>& all, lpf_memslot_t source, lpf_memslot_t near_source,
-              lpf_memslot_t target, lpf_memslot_t near_target) {
+void schedule(const process& me, const std::vector<message>& all, lpf_memslot_t source,
+              lpf_memslot_t near_source, lpf_memslot_t target, lpf_memslot_t near_target) {
   for (const message& m : all) {
     if (m.origin != me.pid) continue;
     if (m.is_get)
-      me.needs(lpf_get(me.ctx, m.from, source, m.source, near_target, m.target, m.size, LPF_MSG_DEFAULT), "lpf_get");
+      me.needs(lpf_get(me.ctx, m.from, source, m.source, near_target, m.target, m.size, LPF_MSG_DEFAULT),
+               "lpf_get");
     else
-      me.needs(lpf_put(me.ctx, near_source, m.source, m.to, target, m.target, m.size, LPF_MSG_DEFAULT), "lpf_put");
+      me.needs(lpf_put(me.ctx, near_source, m.source, m.to, target, m.target, m.size, LPF_MSG_DEFAULT),
+               "lpf_put");
   }
 }
 
 // Two areas a process, which take turns as source and target; every process keeps those of all in a model.
 void drawn_supersteps(const process& me) {
-  const std::size_t area = std::clamp<std::size_t>((std::size_t{1} << 23) / me.p / me.p, 256, 1 << 18);
+  const std::size_t area = std::clamp<std::size_t>((std::size_t{1} << 22) / me.p / me.p, 256, 1 << 17);
   guarded memory[2] = {guarded(area), guarded(area)};
   std::vector<suite::bytes> model[2];
   for (int side = 0; side < 2; ++side)
@@ -100,19 +121,22 @@ void drawn_supersteps(const process& me) {
   }
   me.sync();
   dice d(me.p);
-  const int rounds = me.p > 100 ? 1 : me.p > 16 ? 3 : 12;
+  const int rounds = me.p > 100 ? 1 : me.p > 8 ? 3 : 10 / static_cast<int>(suite::thin()) + 1;
   for (int step = 0; step < rounds * static_cast<int>(std::size(kinds)); ++step) {
     const kind k = kinds[static_cast<std::size_t>(step) % std::size(kinds)];
     const int now = step % 2, then = 1 - now;
     const std::vector<message> all = draw(d, k, me.p, area);
     const bool by_local = d.below(2) == 0;
-    schedule(me, all, global[now], by_local ? local[now] : global[now], global[then], by_local ? local[then] : global[then]);
+    schedule(me, all, global[now], by_local ? local[now] : global[now], global[then],
+             by_local ? local[then] : global[then]);
     me.sync();
     for (const message& m : all)
       std::copy_n(model[now][m.from].data() + m.source, m.size, model[then][m.to].data() + m.target);
-    const std::string what = "superstep " + std::to_string(step) + " of kind " + std::to_string(static_cast<int>(k));
+    const std::string what =
+        "superstep " + std::to_string(step) + " of kind " + std::to_string(static_cast<int>(k));
     for (int side = 0; side < 2; ++side) {
-      me.equal(memory[side].data(), model[side][me.pid].data(), area, what + (side == now ? ", source" : ", target"));
+      me.equal(memory[side].data(), model[side][me.pid].data(), area,
+               what + (side == now ? ", source" : ", target"));
       me.check(memory[side].intact(), what + " writes beyond an area");
     }
   }
@@ -127,29 +151,57 @@ void all_sizes(const process& me) {
   lpf_memslot_t s[3];
   me.room(3, 4);
   guarded* const areas[] = {&given, &put, &got};
-  for (int i = 0; i < 3; ++i) me.needs(lpf_register_global(me.ctx, areas[i]->data(), most, &s[i]), "lpf_register_global");
+  for (int i = 0; i < 3; ++i)
+    me.needs(lpf_register_global(me.ctx, areas[i]->data(), most, &s[i]), "lpf_register_global");
   me.sync();
   const unsigned before = (me.pid + me.p - 1) % me.p, behind = (me.pid + 1) % me.p;
   for (const std::size_t n : tried) {
     if (n > most) continue;
-    suite::write_text(given.data(), n + me.pid, most);
-    std::fill_n(put.data(), most, 0);
-    std::fill_n(got.data(), most, 0);
+    const std::size_t used = std::min(most, n + 64);
+    suite::write_text(given.data(), n + me.pid, used);
+    std::fill_n(put.data(), used, 0);
+    std::fill_n(got.data(), used, 0);
     me.sync();  // others get from here
-    me.needs(lpf_put(me.ctx, s[0], most - n, behind, s[1], most - n, n, LPF_MSG_DEFAULT), "lpf_put");
+    me.needs(lpf_put(me.ctx, s[0], used - n, behind, s[1], used - n, n, LPF_MSG_DEFAULT), "lpf_put");
     me.needs(lpf_get(me.ctx, behind, s[0], 0, s[2], 0, n, LPF_MSG_DEFAULT), "lpf_get");
     me.sync();
     // The source is the program's again.
-    std::fill_n(given.data(), most, 0xee);
-    std::fill(wanted.begin(), wanted.end(), 0);
-    for (std::size_t i = most - n; i < most; ++i) wanted[i] = suite::letter(n + before, i);
-    me.equal(put.data(), wanted.data(), most, "put of " + std::to_string(n));
-    std::fill(wanted.begin(), wanted.end(), 0);
+    std::fill_n(given.data(), used, 0xee);
+    std::fill_n(wanted.begin(), used, 0);
+    for (std::size_t i = used - n; i < used; ++i) wanted[i] = suite::letter(n + before, i);
+    me.equal(put.data(), wanted.data(), used, "put of " + std::to_string(n));
+    std::fill_n(wanted.begin(), used, 0);
     for (std::size_t i = 0; i < n; ++i) wanted[i] = suite::letter(n + behind, i);
-    me.equal(got.data(), wanted.data(), most, "get of " + std::to_string(n));
+    me.equal(got.data(), wanted.data(), used, "get of " + std::to_string(n));
     for (guarded* g : areas) me.check(g->intact(), "a canary, size " + std::to_string(n));
     me.sync();
   }
+}
+
+// Many more messages than processes, of a byte each, from all to one and back.
+void crowds(const process& me) {
+  const std::size_t each = me.p > 16 ? 100 : 20000 / me.p;
+  guarded given(each), taken(each * me.p), back(each);
+  lpf_memslot_t g, t, b;
+  me.room(3, 4 * each * me.p);
+  me.needs(lpf_register_global(me.ctx, given.data(), each, &g), "lpf_register_global");
+  me.needs(lpf_register_global(me.ctx, taken.data(), taken.size(), &t), "lpf_register_global");
+  me.needs(lpf_register_local(me.ctx, back.data(), each, &b), "lpf_register_local");
+  suite::write_text(given.data(), me.pid, each);
+  me.sync();
+  const unsigned one = me.p / 2;
+  for (std::size_t i = 0; i < each; ++i) {
+    me.needs(lpf_put(me.ctx, g, i, one, t, i * me.p + me.pid, 1, LPF_MSG_DEFAULT), "lpf_put");
+    me.needs(lpf_get(me.ctx, one, g, i, b, each - 1 - i, 1, LPF_MSG_DEFAULT), "lpf_get");
+  }
+  me.sync();
+  suite::bytes wanted(each * me.p, 0xcd);
+  for (std::size_t i = 0; me.pid == one && i < wanted.size(); ++i)
+    wanted[i] = suite::letter(i % me.p, i / me.p);
+  me.equal(taken.data(), wanted.data(), wanted.size(), "a crowd of puts");
+  for (std::size_t i = 0; i < each; ++i) wanted[i] = suite::letter(one, each - 1 - i);
+  me.equal(back.data(), wanted.data(), each, "a crowd of gets");
+  me.check(given.intact() && taken.intact() && back.intact(), "a canary");
 }
 
 // One that writes part of an area; the bytes say which.
@@ -160,7 +212,8 @@ struct writer {
 
 // Whether some order of whole writes explains the bytes. Whoever is seen at a byte came after all others
 // that write there; that must have no circle.
-bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<writer>& all, std::string& why) {
+bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<writer>& all,
+                  std::string& why) {
   const std::size_t w = all.size();
   std::vector<std::vector<bool>> before(w, std::vector<bool>(w, false));
   std::size_t begin = n, end = 0;
@@ -201,13 +254,14 @@ bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<wr
 void overlapping_writes(const process& me) {
   dice d(5 + me.p);
   const std::size_t area = me.p > 100 ? 4096 : 60000;
-  const int rounds = me.p > 16 ? 4 : 40;
+  const int rounds = me.p > 16 ? 4 : 40 / static_cast<int>(suite::thin());
   const unsigned shown = std::min(me.p, 24u);  // so many write, into as many
   guarded memory(area);
   constexpr unsigned each = 5;
   lpf_memslot_t target, sources;
   guarded source(area * each);
-  for (unsigned k = 0; k < each; ++k) std::fill_n(source.data() + k * area, area, static_cast<unsigned char>(1 + me.pid * each + k));
+  for (unsigned k = 0; k < each; ++k)
+    std::fill_n(source.data() + k * area, area, static_cast<unsigned char>(1 + me.pid * each + k));
   me.room(2, 40 * each);
   me.needs(lpf_register_global(me.ctx, memory.data(), area, &target), "lpf_register_global");
   me.needs(lpf_register_global(me.ctx, source.data(), source.size(), &sources), "lpf_register_global");
@@ -221,7 +275,8 @@ void overlapping_writes(const process& me) {
     for (unsigned from = 0; from < shown; ++from)
       for (unsigned k = 0; k < each; ++k) {
         const unsigned to = static_cast<unsigned>(d.below(round % 2 == 0 ? 1 : shown));
-        const std::size_t size = d.below(3) == 0 ? most : d.below(most + 1), at = begin + d.below(most - size + 1);
+        const std::size_t size = d.below(3) == 0 ? most : d.below(most + 1),
+                          at = begin + d.below(most - size + 1);
         const bool gets = d.below(2) == 0;
         if (to == me.pid) mine.push_back({at, size, static_cast<unsigned char>(1 + from * each + k)});
         if (gets && to == me.pid)
@@ -231,7 +286,8 @@ void overlapping_writes(const process& me) {
       }
     me.sync();
     std::string why;
-    me.check(has_an_order(memory.data(), area, mine, why), "round " + std::to_string(round) + ", up to " + std::to_string(most) + " bytes: " + why);
+    me.check(has_an_order(memory.data(), area, mine, why),
+             "round " + std::to_string(round) + ", up to " + std::to_string(most) + " bytes: " + why);
     me.check(memory.intact(), "a canary");
   }
 }
@@ -239,6 +295,7 @@ void overlapping_writes(const process& me) {
 constexpr suite::entry all[] = {
     {"all_sizes", all_sizes},
     {"drawn_supersteps", drawn_supersteps},
+    {"crowds", crowds},
     {"overlapping_writes", overlapping_writes},
 };
 

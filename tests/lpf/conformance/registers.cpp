@@ -3,8 +3,12 @@
 // Registers and queues: what capacity they have and from when on, slots, and supersteps in which little
 // happens.
 #include <chrono>
+#include <cstdio>
 #include <limits>
 #include <thread>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "suite.hpp"
 
@@ -43,7 +47,8 @@ std::size_t room_of_register(const process& me) {
 void begins_with_nothing(const process& me) {
   word w[4] = {};
   lpf_memslot_t s = LPF_INVALID_MEMSLOT, g = LPF_INVALID_MEMSLOT;
-  me.returns(lpf_register_global(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY, "the first register_global");
+  me.returns(lpf_register_global(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY,
+             "the first register_global");
   me.returns(lpf_register_local(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY, "the first register_local");
   me.needs(lpf_resize_memory_register(me.ctx, 2), "lpf_resize_memory_register");
   me.returns(lpf_register_global(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY,
@@ -52,8 +57,10 @@ void begins_with_nothing(const process& me) {
   me.needs(lpf_register_local(me.ctx, w, sizeof w, &s), "lpf_register_local");
   me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
   lpf_memslot_t third;
-  me.returns(lpf_register_global(me.ctx, w, sizeof w, &third), LPF_ERR_OUT_OF_MEMORY, "the third register_global");
-  me.returns(lpf_register_local(me.ctx, w, sizeof w, &third), LPF_ERR_OUT_OF_MEMORY, "the third register_local");
+  me.returns(lpf_register_global(me.ctx, w, sizeof w, &third), LPF_ERR_OUT_OF_MEMORY,
+             "the third register_global");
+  me.returns(lpf_register_local(me.ctx, w, sizeof w, &third), LPF_ERR_OUT_OF_MEMORY,
+             "the third register_local");
   me.sync();
   me.returns(put_word(me, s, 0, me.pid, g, 1), LPF_ERR_OUT_OF_MEMORY, "the first put");
   me.returns(lpf_get(me.ctx, me.pid, g, 0, s, 8, 8, LPF_MSG_DEFAULT), LPF_ERR_OUT_OF_MEMORY, "the first get");
@@ -64,7 +71,8 @@ void begins_with_nothing(const process& me) {
   me.needs(put_word(me, s, 0, me.pid, g, 1), "lpf_put");
   me.needs(put_word(me, s, 0, me.pid, g, 2), "lpf_put");
   me.returns(put_word(me, s, 0, me.pid, g, 3), LPF_ERR_OUT_OF_MEMORY, "put beyond the queue");
-  me.returns(lpf_get(me.ctx, me.pid, g, 0, s, 24, 8, LPF_MSG_DEFAULT), LPF_ERR_OUT_OF_MEMORY, "get beyond the queue");
+  me.returns(lpf_get(me.ctx, me.pid, g, 0, s, 24, 8, LPF_MSG_DEFAULT), LPF_ERR_OUT_OF_MEMORY,
+             "get beyond the queue");
   me.sync();
   me.check(w[1] == 7 && w[2] == 7 && w[3] == 0, "two of three puts arrive");
   me.sync();
@@ -76,8 +84,10 @@ void cannot_be_had(const process& me) {
   lpf_memslot_t g;
   for (std::size_t part = 1; part <= 64; part *= 2) {
     const std::string of = "(SIZE_MAX / " + std::to_string(part) + ")";
-    me.returns(lpf_resize_memory_register(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY, "resize_memory_register" + of);
-    me.returns(lpf_resize_message_queue(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY, "resize_message_queue" + of);
+    me.returns(lpf_resize_memory_register(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY,
+               "resize_memory_register" + of);
+    me.returns(lpf_resize_message_queue(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY,
+               "resize_message_queue" + of);
   }
   me.sync();
   me.check(room_of_register(me) == 0, "a register that could not be had has room");
@@ -85,8 +95,10 @@ void cannot_be_had(const process& me) {
   me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
   me.needs(lpf_resize_memory_register(me.ctx, 5), "lpf_resize_memory_register");
   me.needs(lpf_resize_message_queue(me.ctx, me.p + 2), "lpf_resize_message_queue");
-  me.returns(lpf_resize_memory_register(me.ctx, endless), LPF_ERR_OUT_OF_MEMORY, "resize_memory_register(SIZE_MAX)");
-  me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY, "resize_message_queue(SIZE_MAX/8)");
+  me.returns(lpf_resize_memory_register(me.ctx, endless), LPF_ERR_OUT_OF_MEMORY,
+             "resize_memory_register(SIZE_MAX)");
+  me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY,
+             "resize_message_queue(SIZE_MAX/8)");
   me.check(room_of_register(me) == 2, "the register has another room than before");
   me.sync();
   me.check(room_of_register(me) == 4, "a resize that was made is undone by one that could not be");
@@ -97,11 +109,49 @@ void cannot_be_had(const process& me) {
   me.check(w[1] == (me.pid + me.p - 1) % me.p, "the puts arrive");
 }
 
+// Where memory ends in the middle of a resize, nothing of it is done. Alone, since the limit is of all.
+void half_can_be_had(const process& me) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  std::size_t pages = 0;
+  if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
+    std::fclose(f);
+  }
+  if (pages == 0) return;
+  word w[2] = {};
+  lpf_memslot_t g;
+  me.room(1, 3);
+  me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
+  me.sync();
+  rlimit before, now;
+  getrlimit(RLIMIT_AS, &before);
+  for (const double part : {0.5, 1.5, 2.5}) {
+    constexpr double piece = 256 << 20;
+    now = before;
+    now.rlim_cur =
+        pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + static_cast<std::size_t>(part * piece);
+    if (setrlimit(RLIMIT_AS, &now) != 0) return;
+    const lpf_err_t end = lpf_resize_message_queue(me.ctx, (256 << 20) / 64);
+    setrlimit(RLIMIT_AS, &before);
+    if (end == LPF_SUCCESS) return;
+    me.returns(end, LPF_ERR_OUT_OF_MEMORY, "lpf_resize_message_queue");
+    for (int step = 0; step < 4; ++step) {
+      for (int k = 0; k < 3; ++k) me.needs(put_word(me, g, 0, 0, g, 1), "lpf_put");
+      me.returns(put_word(me, g, 0, 0, g, 1), LPF_ERR_OUT_OF_MEMORY, "put beyond a queue that did not grow");
+      me.sync();
+    }
+  }
+#else
+  (void)me;
+#endif
+}
+
 void shrinks(const process& me) {
   word w[8] = {1, 2, 3};
   lpf_memslot_t s[4], more;
   me.room(4, 3);
-  for (int k = 0; k < 3; ++k) me.needs(lpf_register_global(me.ctx, w, sizeof w, &s[k]), "lpf_register_global");
+  for (int k = 0; k < 3; ++k)
+    me.needs(lpf_register_global(me.ctx, w, sizeof w, &s[k]), "lpf_register_global");
   me.sync();
   me.needs(put_word(me, s[0], 0, me.pid, s[0], 4), "lpf_put");
   me.needs(lpf_resize_memory_register(me.ctx, 1), "shrinking the register below what is used");
@@ -112,14 +162,16 @@ void shrinks(const process& me) {
   me.returns(put_word(me, s[0], 2, me.pid, s[2], 7), LPF_ERR_OUT_OF_MEMORY, "put beyond the old capacity");
   me.sync();
   me.check(w[4] == 1 && w[5] == 2 && w[6] == 3 && w[7] == 0, "what was scheduled before shrinking arrives");
-  me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY, "register with more slots than room");
+  me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY,
+             "register with more slots than room");
   me.needs(put_word(me, s[3], 0, me.pid, s[3], 7), "lpf_put");
   me.returns(put_word(me, s[0], 2, me.pid, s[2], 7), LPF_ERR_OUT_OF_MEMORY, "put beyond the new capacity");
   me.needs(lpf_resize_message_queue(me.ctx, 0), "shrinking to nothing");
   me.sync();
   me.check(w[7] == 1, "a slot above the new capacity is as good as before");
   for (int k = 0; k < 4; ++k) {
-    me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY, "register while there are too many");
+    me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY,
+               "register while there are too many");
     me.needs(lpf_deregister(me.ctx, s[k]), "lpf_deregister");
   }
   me.check(room_of_register(me) == 1, "the register has not the room it was shrunk to");
@@ -139,7 +191,7 @@ void drawn_resizes(const process& me) {
   me.needs(lpf_register_global(me.ctx, memory.data(), memory.size(), &g), "lpf_register_global");
   me.sync();
   std::size_t slots = 1, messages = 1, used = 0;
-  const int steps = me.p > 16 ? 20 : 60;
+  const int steps = me.p > 16 ? 20 : 60 / static_cast<int>(suite::thin());
   for (int step = 0; step < steps; ++step) {
     std::size_t slots_next = slots, messages_next = messages;
     const auto fill = [&](std::size_t most) {
@@ -156,8 +208,10 @@ void drawn_resizes(const process& me) {
       me.needs(lpf_resize_memory_register(me.ctx, slots_next), "lpf_resize_memory_register");
       me.needs(lpf_resize_message_queue(me.ctx, messages_next), "lpf_resize_message_queue");
       if (d.below(3) == 0) {
-        me.returns(lpf_resize_memory_register(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY, "resize_memory_register");
-        me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY, "resize_message_queue");
+        me.returns(lpf_resize_memory_register(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY,
+                   "resize_memory_register");
+        me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY,
+                   "resize_message_queue");
       }
     }
     fill(messages + 2);
@@ -187,7 +241,7 @@ void slots_come_and_go(const process& me) {
   lpf_memslot_t from;
   me.needs(lpf_register_local(me.ctx, sent.data(), sent.size() * 8, &from), "lpf_register_local");
   std::size_t key = 0;
-  const int steps = me.p > 16 ? 15 : 60;
+  const int steps = me.p > 16 ? 15 : 60 / static_cast<int>(suite::thin());
   for (int step = 0; step < steps; ++step) {
     for (std::size_t k = same.below(8); k > 0 && globals.size() < most; --k, ++key) {
       kept& one = globals.emplace_back();
@@ -253,7 +307,7 @@ void local_slots_are_near_sides(const process& me) {
 }
 
 void nothing_for_long(const process& me) {
-  const int steps = me.p > 16 ? 50 : 300;
+  const int steps = me.p > 16 ? 50 : 1000 / static_cast<int>(suite::thin() * suite::thin());
   for (int k = 0; k < steps; ++k) me.sync();
 }
 
@@ -267,7 +321,7 @@ void ahead_and_behind(const process& me) {
   me.needs(lpf_register_global(me.ctx, taken.data(), 8 * me.p, &g), "lpf_register_global");
   me.needs(lpf_register_local(me.ctx, given, sizeof given, &l), "lpf_register_local");
   me.sync();
-  const unsigned steps = me.p > 16 ? 6 : 40;
+  const unsigned steps = me.p > 16 ? 6 : 40 / suite::thin();
   for (unsigned k = 1; k <= steps; ++k) {
     given[k % 2] = k * 1000 + me.pid;
     for (unsigned to = 0; to < me.p; ++to) me.needs(put_word(me, l, k % 2, to, g, me.pid), "lpf_put");
@@ -275,8 +329,9 @@ void ahead_and_behind(const process& me) {
     me.sync();
     given[k % 2] = 99;
     for (unsigned from = 0; from < me.p; ++from)
-      me.check(taken[from] == k * 1000 + from, "superstep " + std::to_string(k) + " brings " + std::to_string(taken[from]) +
-                                                   " of process " + std::to_string(from));
+      me.check(taken[from] == k * 1000 + from, "superstep " + std::to_string(k) + " brings " +
+                                                   std::to_string(taken[from]) + " of process " +
+                                                   std::to_string(from));
     me.sync();
   }
 }
@@ -291,9 +346,11 @@ void hooked_again(const process& me) {
   lpf_args_t args = LPF_NO_ARGS;
   args.input = &me;
   args.input_size = sizeof me;
-  const auto within = [](const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t given) {
+  const auto within = [](const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs,
+                         const lpf_args_t given) {
     const process& outer = *static_cast<const process*>(given.input);
-    outer.check(pid == outer.pid && nprocs == outer.p && ctx != outer.ctx, "another process, or the same context");
+    outer.check(pid == outer.pid && nprocs == outer.p && ctx != outer.ctx,
+                "another process, or the same context");
     try {
       const process inner{ctx, pid, nprocs, outer.test};
       begins_with_nothing(inner);
@@ -308,6 +365,7 @@ void hooked_again(const process& me) {
 constexpr suite::entry all[] = {
     {"begins_with_nothing", begins_with_nothing},
     {"cannot_be_had", cannot_be_had},
+    {"half_can_be_had", half_can_be_had, 1},
     {"shrinks", shrinks},
     {"drawn_resizes", drawn_resizes},
     {"slots_come_and_go", slots_come_and_go},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives over some of the processes: every subset that bounds and a stride can name, several of them in one
-// superstep, disjoint and overlapping. Who is no member of an object does nothing but sync.
+// Collectives over some of the processes: every subset that bounds and a stride can name, several of them in
+// one superstep, disjoint and overlapping. Who is no member of an object does nothing but sync.
 #include <algorithm>
 
 #include "job.hpp"
@@ -26,8 +26,9 @@ void every_stride(const process& me) {
   me.room(64, 16 * me.p + 16);
   std::size_t turn = 0;
   const auto of = [&](unsigned lo, unsigned hi, unsigned str) {
+    if (!is_tried(++turn)) return;
     const team t = make_team(me, lo, hi, str, 9, 24, 1000);
-    const std::vector<shape> shapes = some_calls(t.size, ++turn);
+    const std::vector<shape> shapes = some_calls(t.size, turn);
     if (turn % 3 == 0)
       all_at_once(me, t, shapes);
     else
@@ -43,7 +44,8 @@ void every_stride(const process& me) {
   }
   dice d(me.p);
   for (int k = 0; k < (me.p > 100 ? 6 : 25); ++k) {
-    const unsigned lo = static_cast<unsigned>(d.below(me.p)), hi = lo + 1 + static_cast<unsigned>(d.below(me.p - lo));
+    const unsigned lo = static_cast<unsigned>(d.below(me.p)),
+                   hi = lo + 1 + static_cast<unsigned>(d.below(me.p - lo));
     of(lo, hi, 1 + static_cast<unsigned>(d.below(me.p / 2)));
   }
 }
@@ -79,12 +81,16 @@ void in_one_superstep(const process& me, const std::vector<wanted>& all, std::si
 void disjoint(const process& me) {
   me.room(100, 64 * me.p);
   const unsigned half = me.p / 2;
-  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 8); ++turn) {
+  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 8 / thin() + 1); ++turn) {
     // Members of one make one call each, of the other several, or none in every fourth superstep.
     const team even = make_team(me, 0, me.p, 2, 9, 24, 1000), odd = make_team(me, 1, me.p, 2, 9, 24, 1000);
     const team low = make_team(me, 0, half, 1, 9, 24, 1000), high = make_team(me, half, me.p, 1, 9, 24, 1000);
-    in_one_superstep(me, {{even, {some_calls(even.size, turn)[turn % 9]}}, {odd, some_calls(odd.size, turn + 1)}}, me.pid);
-    in_one_superstep(me, {{low, {some_calls(low.size, turn)[(turn + 3) % 9]}}, {high, {some_calls(high.size, turn)[(turn + 5) % 9]}}}, me.pid);
+    in_one_superstep(
+        me, {{even, {some_calls(even.size, turn)[turn % 9]}}, {odd, some_calls(odd.size, turn + 1)}}, me.pid);
+    in_one_superstep(me,
+                     {{low, {some_calls(low.size, turn)[(turn + 3) % 9]}},
+                      {high, {some_calls(high.size, turn)[(turn + 5) % 9]}}},
+                     me.pid);
     in_one_superstep(me, {{even, some_calls(even.size, turn)}, {odd, {}}}, 0);
     in_one_superstep(me, {{low, {}}, {high, {}}}, 0);
     for (const team& t : {even, odd, low, high}) end_team(me, t);
@@ -96,9 +102,10 @@ void disjoint(const process& me) {
 void around(const process& me) {
   me.room(100, 64 * me.p);
   const unsigned p = me.p;
-  for (std::size_t turn = 0; turn < (p > 16 ? 1 : 4); ++turn) {
+  for (std::size_t turn = 0; turn < (p > 16 ? 1 : 4 / thin() + 1); ++turn) {
     constexpr std::size_t n = 4;
-    const unsigned lo[n] = {0, p / 3, 0, 0}, hi[n] = {p - p / 3, p, p, p}, str[n] = {1, 1, p > 2 ? p - 1 : 1, 1};
+    const unsigned lo[n] = {0, p / 3, 0, 0}, hi[n] = {p - p / 3, p, p, p},
+                   str[n] = {1, 1, p > 2 ? p - 1 : 1, 1};
     team t[n];
     const std::size_t first = (me.pid + turn) % n;
     for (std::size_t i = 0; i < n; ++i) {
@@ -106,7 +113,10 @@ void around(const process& me) {
       t[k] = make_team(me, lo[k], hi[k], str[k], 9, 24, 1000);
     }
     std::vector<wanted> all;
-    for (std::size_t k = 0; k < n; ++k) all.push_back({t[k], {some_calls(t[k].size, turn + k)[(turn + k) % 9], some_calls(t[k].size, turn + k)[(turn + k + 4) % 9]}});
+    for (std::size_t k = 0; k < n; ++k)
+      all.push_back({t[k],
+                     {some_calls(t[k].size, turn + k)[(turn + k) % 9],
+                      some_calls(t[k].size, turn + k)[(turn + k + 4) % 9]}});
     in_one_superstep(me, all, first);
     in_one_superstep(me, all, n - 1 - first);
     for (std::size_t k = 0; k < n; ++k) end_team(me, t[(first + k) % n]);
@@ -127,8 +137,10 @@ void rows_and_columns(const process& me) {
   if (in_grid && column_first) c = own_column(), r = own_row();
   if (in_grid && !column_first) r = own_row(), c = own_column();
   me.sync();
-  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 9); ++turn)
-    in_one_superstep(me, {{r, {some_calls(width, turn)[turn % 9]}}, {c, {some_calls(height, turn)[(turn + 2) % 9]}}}, column_first ? 1 : 0);
+  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 9 / thin() + 1); ++turn)
+    in_one_superstep(
+        me, {{r, {some_calls(width, turn)[turn % 9]}}, {c, {some_calls(height, turn)[(turn + 2) % 9]}}},
+        column_first ? 1 : 0);
   end_team(me, r);
   end_team(me, c);
 }
@@ -138,14 +150,17 @@ void the_first_ones(const process& me) {
   me.room(64, 16 * me.p + 16);
   const unsigned some = me.p > 1 ? me.p - 1 : 1;
   team t{LPF_INVALID_COLL, some, me.pid < some ? me.pid : ~0u};
-  if (t.member()) me.needs(lpf_collectives_init(me.ctx, me.pid, some, 9, 24, 1000, &t.coll), "lpf_collectives_init of fewer");
+  if (t.member())
+    me.needs(lpf_collectives_init(me.ctx, me.pid, some, 9, 24, 1000, &t.coll),
+             "lpf_collectives_init of fewer");
   all_at_once(me, t, some_calls(some, 1));
   end_team(me, t);
 }
 
 constexpr suite::entry every[] = {
-    {"every_stride", every_stride},         {"disjoint", disjoint, 1000, false, 2}, {"around", around, 1000, false, 3},
-    {"rows_and_columns", rows_and_columns}, {"the_first_ones", the_first_ones},
+    {"every_stride", every_stride},     {"disjoint", disjoint, 1000, false, 2},
+    {"around", around, 1000, false, 3}, {"rows_and_columns", rows_and_columns},
+    {"the_first_ones", the_first_ones},
 };
 
 }  // namespace

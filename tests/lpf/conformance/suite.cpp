@@ -37,7 +37,8 @@ void run_all(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const
   const process me{ctx, pid, nprocs, "all"};
   me.check(args.f_size == 0, "functions come from nowhere");
   for (const entry& e : tests) {
-    if (nprocs > e.most || nprocs < e.least || (only != nullptr && std::string_view(only) != e.name)) continue;
+    if (nprocs > e.most || nprocs < e.least || (only != nullptr && std::string_view(only) != e.name))
+      continue;
     lpf_args_t which = LPF_NO_ARGS;
     which.input = &e;
     which.input_size = sizeof e;
@@ -56,6 +57,11 @@ void run_all(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const
 }
 
 }  // namespace
+
+unsigned thin() {
+  const char* const said = std::getenv("LPF_TEST_THIN");
+  return said != nullptr && std::atoi(said) > 0 ? static_cast<unsigned>(std::atoi(said)) : 1;
+}
 
 void process::fail(const std::string& what) const {
   if (++failures > 60) return;

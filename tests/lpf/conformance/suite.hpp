@@ -53,6 +53,12 @@ struct entry {
 /// Each program defines its own.
 extern const std::span<const entry> tests;
 
+/// Every how many of many cases are tried: 1 unless LPF_TEST_THIN says more, as it does where a superstep
+/// takes milliseconds.
+unsigned thin();
+/// Whether case i of many is.
+inline bool is_tried(std::size_t i) { return i % thin() == i / thin() % thin(); }
+
 /// A sequence that is the same everywhere (SplitMix64, Steele, Lea, Flood 2014).
 class dice {
  public:
