@@ -220,7 +220,7 @@ void drawn_supersteps(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
       std::vector<std::uint64_t> x = all.registered[s], other = all.other[s];
       DONE(bsplib_push_reg(on.b, x.data(), x.size() * 8));
       on.sync();
-      for (std::uint64_t step = 0; step < 15; ++step) {
+      for (std::uint64_t step = 0; step < 10; ++step) {
         const auto made = operations(p, drawn({hp, step}), all);
         for (const operation& o : made) {
           if (o.by != s) continue;

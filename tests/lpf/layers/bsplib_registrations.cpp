@@ -59,7 +59,7 @@ void sizes_on_a_stack(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   std::vector<char> x(1000);
   const auto size = [](std::size_t i, lpf_pid_t q) { return std::size_t((i * 37) % 50 + q); };
-  const std::size_t n = 60;
+  const std::size_t n = 40;
   for (std::size_t i = 0; i < n; ++i) {
     DONE(bsplib_push_reg(on.b, x.data(), size(i, s)));
     if (i % 7 == 0) on.sync();
@@ -152,7 +152,7 @@ void drawn_registrations(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     bsp_program on(ctx, s, p, args, safe);
     unsigned x[4];
     std::vector<entry> all;
-    for (std::uint64_t step = 0; step < 60; ++step) {
+    for (std::uint64_t step = 0; step < 40; ++step) {
       std::fill(x, x + 4, ~0u);
       for (std::size_t place = 0; place < 4; ++place) {
         const bool there =
