@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace tutti::bsp {
 
@@ -25,6 +26,9 @@ member_set& collective_calls::make(int first, int last, int stride, const port::
                                    std::uint64_t superstep) {
   auto s = std::make_unique<member_set>();
   s->number = next_++;
+  s->first = first;
+  s->last = last;
+  s->stride = stride;
   s->most = most;
   s->since = superstep;
   if (first == 0 && stride == 1 && last == detail::size_of(all_) - 1) {
@@ -51,7 +55,7 @@ void collective_calls::schedule(member_set& s, const call& c, const combining& h
                                 std::size_t turn) {
   ++s.calls;
   scheduled& one = calls_.emplace_back();
-  one.set = s.number;
+  one.of = &s;
   one.turn = turn != 0 ? turn : s.calls;
   one.on = s.on;
   one.what = c;
@@ -96,10 +100,14 @@ void collective_calls::carry_out(bool many) {
   // blocking: over MPI one communicator has the one or the other. All processes know of `many`, and make it
   // at the same time.
   if (many && !beside_) beside_ = detail::duplicate(all_);
-  // Sets may be used in any order; those of one communicator in the order in which all have made them.
+  // Sets may be made and used in any order, but all processes go through theirs in one order, so that no
+  // circle of them waits. Of sets of the same processes all have the same order of numbers.
   if (calls_.size() > 1)
-    std::stable_sort(calls_.begin(), calls_.end(), [](const scheduled& a, const scheduled& b) {
-      return a.set != b.set ? a.set < b.set : a.turn < b.turn;
+    std::sort(calls_.begin(), calls_.end(), [](const scheduled& a, const scheduled& b) {
+      const auto key = [](const scheduled& s) {
+        return std::tuple(s.of->first, s.of->last, s.of->stride, s.of->number, s.turn);
+      };
+      return key(a) < key(b);
     });
   for (scheduled& s : calls_) complete(s, many);
   if (!many) {

@@ -19,6 +19,7 @@ namespace tutti::bsp {
 /// A set of processes, as one of its members has made it.
 struct member_set {
   members number = 0;
+  int first = 0, last = 0, stride = 1;
   detail::core_handle own;     // none: all processes
   detail::core* on = nullptr;  // its ranks are the members
   port::limits most{};
@@ -65,7 +66,7 @@ class collective_calls {
 
  private:
   struct scheduled {
-    members set;
+    const member_set* of;
     std::size_t turn;
     detail::core* on;
     call what;
