@@ -126,7 +126,8 @@ using local_slot = registration<T, false>;
 ///
 /// Costs are those of tutti's collectives, in the sync.
 ///
-/// Throws usage_error where a root is no member, and where counts are seen not to fit; see context.
+/// Throws usage_error where a root is no member, and where counts are seen not to fit; see context. Where
+/// members call something different the sync throws mismatch_error, or what else tutti's calls throw then.
 ///
 /// ```cpp
 /// #include <tutti/bsp.hpp>

@@ -5,6 +5,7 @@
 // it too, so that they may end after the context.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <memory_resource>
 #include <vector>
@@ -85,7 +86,8 @@ class bsp_section {
   std::vector<bsp::slot> passing_;  // registered for this superstep alone
   std::vector<bsp::members> ended_;
   std::vector<std::unique_ptr<kept>> kept_;
-  std::pmr::monotonic_buffer_resource values_;
+  alignas(std::max_align_t) std::byte few_values_[1024];
+  std::pmr::monotonic_buffer_resource values_{few_values_, sizeof few_values_};
 };
 
 /// A callable without state needs no keeping.
