@@ -67,7 +67,7 @@ std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
       for (int i = 0; i < 6; ++i) add(any(), any(), area / 3 + d.below(5));
       break;
     case kind::to_one:
-      for (unsigned i = 0; i < 2 * p; ++i) add(i % p, one, d.below(area / p));
+      for (unsigned i = 0; i < 2 * p; ++i) add(i % p, one, d.below(area / p + 1));
       break;
     case kind::from_one:
       for (unsigned i = 0; i < 2 * p; ++i) add(one, i % p, some_size());
