@@ -13,12 +13,8 @@ int pid(const process& p) noexcept { return p.pid(); }
 int nprocs(const process& p) noexcept { return p.nprocs(); }
 const char* engine_of(const process& p) noexcept { return p.engine(); }
 void check_process(process& p, unsigned s, unsigned n, unsigned hi) { p.check_process(s, n, hi); }
-void refuse(process& p, const char* operation, const char* parameter, const std::string& problem,
-            const char* remedy) {
-  p.refuse(operation, parameter, problem, remedy);
-}
 bool failed(const process& p) noexcept { return p.failed(); }
-void refuse(process& p, const char* operation, const char* parameter, const char* problem,
+void refuse(process& p, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
   p.refuse_from_outside(operation, parameter, problem, remedy);
 }

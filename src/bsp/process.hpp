@@ -49,10 +49,10 @@ class process {
   void tell_site(call_site where) noexcept { site_ = where; }
 
   void check_process(unsigned s, unsigned p, unsigned hi);
-  [[noreturn]] void refuse_from_outside(const char* operation, const char* parameter, const char* problem,
-                                        const char* remedy) {
+  [[noreturn]] void refuse_from_outside(const char* operation, const char* parameter,
+                                        std::string_view problem, const char* remedy) {
     refuse_failed(operation);
-    refuse(operation, parameter, problem, remedy);
+    refuse(operation, parameter, std::string(problem), remedy);
   }
   bool make_members(int first, int last, int stride, const port::limits& most, members& made);
   void end_members(members m);
@@ -62,11 +62,10 @@ class process {
   bool combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
                bool whole);
 
+ private:
   /// This process cannot go on: notes it, for the others to learn, and throws.
   [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy);
-
- private:
   void refuse_failed(const char* operation) {
     if (failure_ != nullptr) [[unlikely]]
       throw_failure(operation);

@@ -26,7 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "tutti/core/element.hpp"
 #include "tutti/core/operation.hpp"
@@ -80,13 +80,10 @@ const char* engine_of(const process&) noexcept;
 /// Throws unless `s` is the number of this process, below `p`, there are as many as `p`, and `hi` is not
 /// beyond.
 void check_process(process&, unsigned s, unsigned p, unsigned hi);
-/// For what a front end itself finds wrong: this process has failed, and usage_error is thrown.
-[[noreturn]] void refuse(process&, const char* operation, const char* parameter, const std::string& problem,
-                         const char* remedy);
 bool failed(const process&) noexcept;
 /// What a front end finds wrong: the process has failed, and so it stays. Throws usage_error, or what it has
 /// failed by before.
-[[noreturn]] void refuse(process&, const char* operation, const char* parameter, const char* problem,
+[[noreturn]] void refuse(process&, const char* operation, const char* parameter, std::string_view problem,
                          const char* remedy);
 /// The figures of the engine, measured with the first section that this job has opened.
 const figures& measured(const process&) noexcept;

@@ -2,6 +2,7 @@
 //
 // Runs a program on the ranks of an MPI job: this process is one of them. Built once for every MPI, and
 // loaded by the core, which links none.
+#include <atomic>
 #include <exception>
 #include <optional>
 #include <string>
@@ -56,7 +57,25 @@ class returned_errors {
   MPI_Errhandler before_[2];
 };
 
+// MPI belongs to the process, and so does the run of its ranks: a second one within it would wait for ranks
+// that do not come, as those of an LPF program that wait for lpf_exec().
+std::atomic<bool> under_way{false};
+
+class only_run {
+ public:
+  only_run() {
+    if (under_way.exchange(true))
+      throw engine_error("run", -1, "", "a run over MPI is under way in this process",
+                         "use its communicator; a program for LPF that calls run() by itself defines "
+                         "LPF_MPI_AUTO_INITIALIZE as 0");
+  }
+  ~only_run() { under_way = false; }
+  only_run(const only_run&) = delete;
+  only_run& operator=(const only_run&) = delete;
+};
+
 outcome run(int argc, char** argv, const launch& how, const rank_program& program) {
+  const only_run alone;
   outcome result;
   int begun = 0, over = 0;
   bool must_finalize = false;
@@ -95,4 +114,3 @@ extern const tutti::engine_module tutti_engine_module;
 const tutti::engine_module tutti_engine_module = {tutti::engine_abi, TUTTI_MPI_NAME,
                                                   &tutti::mpi::library_version, &tutti::mpi::run};
 }
-

@@ -9,6 +9,7 @@
 #include "lpf/abort.h"
 #include "lpf/core.h"
 #include "roll.h"
+#include "tutti/tutti.hpp"
 
 namespace {
 
@@ -66,6 +67,8 @@ int main(int argc, char** argv) {
   if (how == "section_throws") return run(&act<throw_something>) == LPF_ERR_FATAL ? 8 : 0;
   if (how == "section_exits") return run(&act<call_exit>) == LPF_ERR_FATAL ? 8 : 0;
   if (how == "section_aborts") return run(&act<call_abort>) == LPF_ERR_FATAL ? 8 : 0;
+  if (how == "runs")  // over MPI the others do not come here, so it is refused
+    return tutti::run(argc, argv, [](tutti::communicator& world) { world.barrier(); });
   CHECK(how == "return");
   return 0;
 }
