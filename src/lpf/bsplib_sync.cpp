@@ -100,7 +100,8 @@ void bsplib_object::read() {
     schedule_gets(done);
     sync_context();
   }
-  for (const transfer& g : gets_) std::memcpy(g.near, get_bytes_.data() + g.buffered, g.bytes);
+  for (const transfer& g : gets_)
+    if (g.bytes > 0) std::memcpy(g.near, get_bytes_.data() + g.buffered, g.bytes);
 }
 
 bsplib_err_t bsplib_object::compare() const {
