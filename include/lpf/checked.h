@@ -13,27 +13,23 @@
 extern "C" {
 #endif
 
-/** Where the next call on `ctx` is written; `file` stays the caller's. What is no context of a section is
- * ignored. */
-void lpf_checked_at(lpf_t ctx, const char* file, int line);
+/** Gives `ctx` back, and keeps where the next call on it is written; `file` stays the caller's. */
+lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line);
 
 #ifdef __cplusplus
 }
 #endif
 
 #ifdef LPF_CHECKED
-#define LPF_CHECKED_CALL(call, ctx, ...) (lpf_checked_at((ctx), __FILE__, __LINE__), call((ctx), __VA_ARGS__))
-#define LPF_CHECKED_COLL(call, coll, ...) \
-  (lpf_checked_at((coll).ctx, __FILE__, __LINE__), call((coll), __VA_ARGS__))
 
-#define lpf_register_global(ctx, ...) LPF_CHECKED_CALL(lpf_register_global, ctx, __VA_ARGS__)
-#define lpf_register_local(ctx, ...) LPF_CHECKED_CALL(lpf_register_local, ctx, __VA_ARGS__)
-#define lpf_deregister(ctx, ...) LPF_CHECKED_CALL(lpf_deregister, ctx, __VA_ARGS__)
-#define lpf_put(ctx, ...) LPF_CHECKED_CALL(lpf_put, ctx, __VA_ARGS__)
-#define lpf_get(ctx, ...) LPF_CHECKED_CALL(lpf_get, ctx, __VA_ARGS__)
-#define lpf_sync(ctx, ...) LPF_CHECKED_CALL(lpf_sync, ctx, __VA_ARGS__)
-#define lpf_resize_memory_register(ctx, ...) LPF_CHECKED_CALL(lpf_resize_memory_register, ctx, __VA_ARGS__)
-#define lpf_resize_message_queue(ctx, ...) LPF_CHECKED_CALL(lpf_resize_message_queue, ctx, __VA_ARGS__)
+#define lpf_register_global(ctx, ...) lpf_register_global(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_register_local(ctx, ...) lpf_register_local(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_deregister(ctx, ...) lpf_deregister(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_put(ctx, ...) lpf_put(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_get(ctx, ...) lpf_get(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_sync(ctx, ...) lpf_sync(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_resize_memory_register(ctx, ...) lpf_resize_memory_register(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_resize_message_queue(ctx, ...) lpf_resize_message_queue(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
 #endif
 #endif
 
@@ -41,17 +37,27 @@ void lpf_checked_at(lpf_t ctx, const char* file, int line);
 #if defined(LPF_COLLECTIVES_DECLARED) && !defined(LPF_CHECKED_COLLECTIVES)
 #define LPF_CHECKED_COLLECTIVES
 
-#define lpf_collectives_init(ctx, ...) LPF_CHECKED_CALL(lpf_collectives_init, ctx, __VA_ARGS__)
-#define lpf_collectives_init_strided(ctx, ...) \
-  LPF_CHECKED_CALL(lpf_collectives_init_strided, ctx, __VA_ARGS__)
-#define lpf_broadcast(coll, ...) LPF_CHECKED_COLL(lpf_broadcast, coll, __VA_ARGS__)
-#define lpf_gather(coll, ...) LPF_CHECKED_COLL(lpf_gather, coll, __VA_ARGS__)
-#define lpf_scatter(coll, ...) LPF_CHECKED_COLL(lpf_scatter, coll, __VA_ARGS__)
-#define lpf_allgather(coll, ...) LPF_CHECKED_COLL(lpf_allgather, coll, __VA_ARGS__)
-#define lpf_alltoall(coll, ...) LPF_CHECKED_COLL(lpf_alltoall, coll, __VA_ARGS__)
-#define lpf_reduce(coll, ...) LPF_CHECKED_COLL(lpf_reduce, coll, __VA_ARGS__)
-#define lpf_allreduce(coll, ...) LPF_CHECKED_COLL(lpf_allreduce, coll, __VA_ARGS__)
-#define lpf_combine(coll, ...) LPF_CHECKED_COLL(lpf_combine, coll, __VA_ARGS__)
-#define lpf_allcombine(coll, ...) LPF_CHECKED_COLL(lpf_allcombine, coll, __VA_ARGS__)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The same with an object. */
+lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define lpf_collectives_init(ctx, ...) lpf_collectives_init(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_collectives_init_strided(ctx, ...) lpf_collectives_init_strided(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_broadcast(coll, ...) lpf_broadcast(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_gather(coll, ...) lpf_gather(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_scatter(coll, ...) lpf_scatter(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_allgather(coll, ...) lpf_allgather(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_alltoall(coll, ...) lpf_alltoall(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_reduce(coll, ...) lpf_reduce(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_allreduce(coll, ...) lpf_allreduce(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_combine(coll, ...) lpf_combine(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_allcombine(coll, ...) lpf_allcombine(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
 
 #endif

@@ -64,6 +64,8 @@ member_set& process::set_of(const char* operation, members m) {
     refuse(operation, "coll", "is not a collectives object of this context, or not any more",
            "make one with lpf_collectives_init()");
   made_calls_ = true;
+  if (check_ != nullptr && s->since == superstep_ && !unbounded_)
+    refuse(operation, "coll", "was made in this superstep", "sync before it is used");
   return *s;
 }
 
@@ -80,7 +82,21 @@ void process::check_root(const char* operation, const member_set& s, int root) {
 
 std::byte* process::touched(const char* operation, const char* parameter, slot s, std::size_t bytes,
                             bool touches) {
-  return touches && bytes > 0 ? near_place(operation, parameter, s, 0, bytes) : nullptr;
+  if (!touches || bytes == 0) return nullptr;
+  if (check_ != nullptr) check_fresh(operation, parameter, s);
+  return near_place(operation, parameter, s, 0, bytes);
+}
+
+// What all processes make alike they say so in the meeting, in a few bits: calls that differ would wait for
+// ever, or take one another's data. The same in any order of objects.
+void process::agree_on(const member_set& s, collective what, std::size_t count, std::size_t size, int root) {
+  if (s.on != &all_) return;
+  std::uint64_t h = s.ordinal;
+  for (const std::uint64_t word :
+       {std::uint64_t{s.calls}, static_cast<std::uint64_t>(what), std::uint64_t{count}, std::uint64_t{size},
+        static_cast<std::uint64_t>(root)})
+    h = (h ^ word) * 0x9e3779b97f4a7c15 ^ h >> 29;
+  digest_ += static_cast<std::uint32_t>(h >> 32);
 }
 
 // Checked mode: a call of the set, and below what it does with this process's memory.
@@ -110,6 +126,7 @@ bool process::rooted(collective what, members m, slot from, slot into, std::size
   c.what = what;
   c.root = root;
   c.count = bytes;
+  agree_on(s, what, 1, bytes, root);
   // Of a gather the root takes, of the others it gives: all blocks but for a broadcast.
   const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
   if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
@@ -150,11 +167,14 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
   const std::size_t all = bytes * blocks;
   if (bytes > 0 && all / bytes != blocks) refuse(name(what), "size", "overflows", "pass fewer bytes");
   const bool transposes = what == collective::alltoall;
+  if (from == into && from != no_slot && bytes > 0 && s.size() > 1)
+    refuse(name(what), "dst", "is src", "pass other memory");
   call c;
   c.what = what;
   c.input = touched(name(what), "src", from, transposes ? all : bytes, true);
   c.output = touched(name(what), "dst", into, all, true);
   c.count = bytes;
+  agree_on(s, what, without_own ? 2 : 1, bytes, -1);
   if (check_ != nullptr) [[unlikely]] {
     const int without = without_own ? s.place() : -1;
     tell_check(name(what), s, 1, bytes, -1);
@@ -191,6 +211,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
   if (!has_room(operation, s, count, size, whole)) return false;
   if (how.by == nullptr && how.op.combine == nullptr)
     refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
+  agree_on(s, root < 0 ? collective::allreduce : collective::reduce, count, size, root);
   if (count == 0 || size == 0) {
     if (check_ != nullptr) tell_check(operation, s, count, size, root);
     ++s.calls;
@@ -202,6 +223,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
            "does not register " + std::to_string(count * size) + " bytes from the given address on",
            "register the memory, and pass its slot and its address");
   if (check_ != nullptr) [[unlikely]] {
+    check_fresh(operation, whole ? "element_slot" : "slot", where);
     tell_check(operation, s, count, size, root);
     check_->reads(data, count * size);
     // Of a combination of arrays what the others' hold afterwards is undefined.

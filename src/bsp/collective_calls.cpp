@@ -33,6 +33,7 @@ member_set& collective_calls::make(int first, int last, int stride, const port::
   s->since = superstep;
   if (first == 0 && stride == 1 && last == detail::size_of(all_) - 1) {
     s->on = &all_;
+    s->ordinal = ++of_all_;
   } else {
     s->own = detail::range(all_, first, last, stride);
     s->on = &*s->own;

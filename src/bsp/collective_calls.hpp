@@ -20,6 +20,7 @@ namespace tutti::bsp {
 struct member_set {
   members number = 0;
   int first = 0, last = 0, stride = 1;
+  std::uint64_t ordinal = 0;   // among those of all processes, in which all have made them
   detail::core_handle own;     // none: all processes
   detail::core* on = nullptr;  // its ranks are the members
   port::limits most{};
@@ -82,6 +83,7 @@ class collective_calls {
   std::vector<scheduled> calls_;
   std::vector<detail::pending_call> under_way_;
   members next_ = 1;
+  std::uint64_t of_all_ = 0;  // sets
 };
 
 /// As tutti combines. Of a function of C, which is commutative, it refers to `how`.

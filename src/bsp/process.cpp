@@ -95,9 +95,18 @@ void process::refuse_near(const char* operation, const char* parameter, slot s, 
          "register as much, or pass fewer bytes");
 }
 
+// Checked mode: a global slot is not used in the superstep in which it was registered.
+void process::check_fresh(const char* operation, const char* parameter, slot s) {
+  const area* const a = memory_.find(s);
+  if (a != nullptr && memory_register::is_global(s) && a->since == superstep_)
+    refuse(operation, parameter, "slot " + std::to_string(s) + " was registered in this superstep",
+           "sync before it is used");
+}
+
 bool process::put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
                   std::size_t bytes) {
   refuse_failed("put");
+  if (check_ != nullptr) check_fresh("put", "src_slot", from);
   return put(near_place("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
 }
 
@@ -128,6 +137,7 @@ bool process::put(const void* data, int to, slot into, std::size_t offset, std::
 bool process::get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
                   std::size_t bytes) {
   refuse_failed("get");
+  if (check_ != nullptr) check_fresh("get", "dst_slot", into);
   return get(from, source, source_offset, near_place("get", "dst_slot", into, offset, bytes), bytes);
 }
 
@@ -256,7 +266,7 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   told_ = true;
   if (failure_ == nullptr && (all & (notices::failed | notices::leaving)) == 0)
     failure_ = std::make_exception_ptr(
-        mismatch_error("sync", pid_, "coll", "not all processes have scheduled the same reduction",
+        mismatch_error("sync", pid_, "coll", "not all processes have scheduled the same collectives",
                        "make the same calls, of the same sizes, on all members of a collectives object"));
   if (failure_ == nullptr)
     failure_ = std::make_exception_ptr(
@@ -287,13 +297,14 @@ void process::sync_at_once() {
   } else {
     if (!let_ride()) mine |= exchange_->hand_over(box(), superstep_);
     if (calls_.size() > 1) mine |= notices::many_calls;
+    mine |= notices::told_digest(digest_);
   }
   const std::uint32_t all = meet(mine);
   if ((all & (notices::failed | notices::leaving)) != 0) [[unlikely]]
     fail_with_others(mine, all);
   if (check_ != nullptr) [[unlikely]]
     compare_superstep();  // says more of what differs
-  if ((all & notices::differing) != 0) [[unlikely]]
+  if ((all & notices::differing) != 0 || notices::digests_differ(all)) [[unlikely]]
     fail_with_others(mine, all);
   std::optional<parcel> misfit;
   if (all_together_.used != 0) misfit = get_off();
@@ -301,6 +312,7 @@ void process::sync_at_once() {
   if ((all & notices::messages) != 0) exchange_->take(box(), superstep_, all);
   if (made_calls_) calls_.forget();
   made_calls_ = false;
+  digest_ = 0;
   if (misfit) [[unlikely]]
     refuse_parcel(*misfit);
   memory_.at_sync();

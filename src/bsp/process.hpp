@@ -80,6 +80,7 @@ class process {
       refuse_near(operation, parameter, s, offset, bytes);
     return a->base + offset;
   }
+  void check_fresh(const char* operation, const char* parameter, slot s);
   [[noreturn]] void refuse_parcel(const parcel& p);
   std::byte* touched(const char* operation, const char* parameter, slot s, std::size_t bytes, bool touches);
   std::uint32_t meet(std::uint32_t flags);
@@ -91,6 +92,7 @@ class process {
   void compare_superstep();
   member_set& set_of(const char* operation, members m);
   bool has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
+  void agree_on(const member_set& s, collective what, std::size_t count, std::size_t size, int root);
   void tell_check(const char* operation, const member_set& s, std::size_t count, std::size_t size, int root);
   void tell_blocks(const void* first, std::size_t blocks, std::size_t bytes, int without, bool writes);
   bool ride(member_set& s, rider one);
@@ -113,8 +115,9 @@ class process {
   rider rider_;
   notice mine_, all_together_;
   call meeting_;
-  bool made_calls_ = false;  // since the last sync
-  bool told_ = false;        // the others know of the failure
+  std::uint32_t digest_ = 0;  // of the collectives on all processes since the last sync
+  bool made_calls_ = false;   // since the last sync
+  bool told_ = false;         // the others know of the failure
   call_site site_;
   std::unique_ptr<superstep_check> check_;  // in checked mode
   figures figures_;

@@ -130,7 +130,10 @@ std::string superstep_check::conflict_here(const std::vector<record>& all, std::
     std::uint64_t begin = r.at;
     if (r.is == kind::far_read || r.is == kind::far_write) {
       const area* const a = memory_.find(r.at, r.offset, r.bytes);
-      if (a == nullptr) continue;  // refused as in every mode
+      if (a == nullptr)
+        return r.told() + " names " + std::to_string(r.bytes) + " bytes at offset " +
+               std::to_string(r.offset) + " of slot " + std::to_string(r.at) + " of process " +
+               std::to_string(me_) + ", where nothing like that is registered";
       if (a->since == superstep)
         return r.told() + " uses slot " + std::to_string(r.at) + " of process " + std::to_string(me_) +
                " in the superstep in which it was registered: it is usable after the next sync";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lpf/checked.h"
 #include "lpf/complain.hpp"
 #include "lpf/section.hpp"
 
@@ -37,6 +38,8 @@ int root_of(lpf_pid_t root) { return static_cast<int>(std::min<lpf_pid_t>(root, 
 }  // namespace
 
 extern "C" {
+
+lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line);  // as lpf/checked.h declares it
 
 lpf_err_t lpf_collectives_init(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, size_t max_calls, size_t max_elem_size,
                                size_t max_byte_size, lpf_coll_t* coll) {
@@ -114,6 +117,11 @@ lpf_err_t lpf_combine(lpf_coll_t coll, void* __restrict array, lpf_memslot_t slo
 lpf_err_t lpf_allcombine(lpf_coll_t coll, void* __restrict array, lpf_memslot_t slot, size_t num, size_t size,
                          lpf_combiner_t combiner) {
   return combined(coll, "lpf_allcombine", array, slot, num, size, combiner, -1, false);
+}
+
+lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line) {
+  lpf_checked_ctx(coll.ctx, file, line);
+  return coll;
 }
 
 }  // extern "C"

@@ -70,9 +70,13 @@ lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs) {
                  [&](process& p) { return port::resize_queue(p, max_msgs); });
 }
 
-void lpf_checked_at(lpf_t ctx, const char* file, int line) {
-  if (ctx != nullptr && ctx != LPF_ROOT)
-    port::tell_site(*static_cast<tutti::lpf::context*>(ctx)->process, {file, line});
+lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line) {
+  if (ctx != nullptr && ctx != LPF_ROOT) {
+    auto& here = *static_cast<tutti::lpf::context*>(ctx);
+    port::tell_site(*here.process, {file, line});
+    here.sited = true;
+  }
+  return ctx;
 }
 
 }  // extern "C"

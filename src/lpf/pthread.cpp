@@ -36,10 +36,10 @@ class hooked_thread final : public init_object {
 };
 
 // Threads that come together. One at a time in a process: who comes with another number is not taken for a
-// stranger, since both would wait for ever. When they do not agree it goes on until as many have come as the
-// greatest number says, so that all learn it.
+// stranger, since both would wait for ever. When they do not agree, all learn it as soon as there are as many
+// as the least number says, and who comes later at once, up to the greatest number.
 struct gathering {
-  lpf_pid_t size = 0, come = 0;
+  lpf_pid_t size = 0, least = 0, come = 0;
   std::set<lpf_pid_t> pids;
   bool over = false;
   lpf_err_t code = LPF_SUCCESS;
@@ -49,6 +49,7 @@ struct gathering {
   void add(lpf_pid_t pid, lpf_pid_t nprocs, bool place_for_result) {
     const lpf_pid_t before = size;
     size = std::max(size, nprocs);
+    least = least == 0 ? nprocs : std::min(least, nprocs);
     over = ++come == size;
     try {
       if (!place_for_result)
@@ -59,6 +60,7 @@ struct gathering {
         refuse("argument pid: is " + std::to_string(pid) + ", and nprocs " + std::to_string(nprocs));
       else if (!pids.insert(pid).second)
         refuse("argument pid: two threads are " + std::to_string(pid));
+      over = over || (code != LPF_SUCCESS && come >= least);
       if (over && code == LPF_SUCCESS) all = std::make_shared<thread_group>(size);
     } catch (const std::bad_alloc&) {
       code = LPF_ERR_OUT_OF_MEMORY;
@@ -89,10 +91,8 @@ std::shared_ptr<gathering> meet(lpf_pid_t pid, lpf_pid_t nprocs, bool place_for_
   if (!place.now) place.now = std::make_shared<gathering>();
   const std::shared_ptr<gathering> own = place.now;
   own->add(pid, nprocs, place_for_result);
-  if (own->over) {
-    place.now = nullptr;
-    place.changed.notify_all();
-  }
+  if (own->come == own->size) place.now = nullptr;
+  if (own->over) place.changed.notify_all();
   place.changed.wait(guard, [&] { return own->over; });
   return own;
 }

@@ -16,7 +16,8 @@ namespace tutti::lpf {
 struct context {
   communicator* world;
   bsp::process* process;
-  bool said = false;  ///< why it has failed
+  bool said = false;   ///< why it has failed
+  bool sited = false;  ///< the call that is being made has told where it is written
 };
 
 /// This rank's part of a section over all ranks of `world`: makes the context, calls spmd, and leaves the
@@ -40,11 +41,17 @@ lpf_err_t carried(lpf_t ctx, const char* operation, Call&& what) noexcept {
   context* const c = context_of(ctx, operation);
   if (c == nullptr) [[unlikely]]
     return LPF_ERR_FATAL;
+  lpf_err_t end;
   try {
-    return what(*c->process) ? LPF_SUCCESS : LPF_ERR_OUT_OF_MEMORY;
+    end = what(*c->process) ? LPF_SUCCESS : LPF_ERR_OUT_OF_MEMORY;
   } catch (...) {
-    return code_of_exception(*c, operation);
+    end = code_of_exception(*c, operation);
   }
+  if (c->sited) [[unlikely]] {  // another call may come from where nothing is told
+    bsp::port::tell_site(*c->process, {});
+    c->sited = false;
+  }
+  return end;
 }
 
 }  // namespace tutti::lpf
