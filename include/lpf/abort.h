@@ -14,7 +14,7 @@ extern "C" {
 /** Whether lpf_abort() ends all processes; 1. */
 extern const int LPF_HAS_ABORT;
 
-/** Ends all processes of the job, which end with a code other than 0. Does not return, unless it cannot:
+/** Ends all processes of the job at once (what stdio has not written yet is lost), which end with a code other than 0. Does not return, unless it cannot:
  * LPF_ERR_FATAL. */
 lpf_err_t lpf_abort(lpf_t ctx);
 

@@ -90,7 +90,8 @@ extern const lpf_machine_t LPF_INVALID_MACHINE;
  * this call before main. From within a section: of its own process, with threads or fibers where the section
  * has these, else with one process.
  *
- * LPF_ERR_OUT_OF_MEMORY: the processes could not be made. LPF_ERR_FATAL: one of them failed. */
+ * LPF_ERR_OUT_OF_MEMORY: the processes could not be made. LPF_ERR_FATAL: one of them failed. A C++ exception that leaves
+ * `spmd` is such a failure, which over MPI ends the whole job. */
 lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_t args);
 
 /** Runs `spmd` on threads or processes that exist. Collective over those that made `init` together; each is given

@@ -294,7 +294,7 @@ class context : public subset {
   /// milliseconds.
   explicit context(const communicator& ranks) : context(ranks.duplicate(), on_itself{}) {}
   /// Collective: waits until the others end theirs. Where an exception passes by, it waits for nobody: the
-  /// job shall fail then.
+  /// exception shall end the job, since the others' sync learns nothing (over MPI it waits).
   ~context();
   context(const context&) = delete;
   context& operator=(const context&) = delete;

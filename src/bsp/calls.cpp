@@ -64,12 +64,13 @@ member_set& process::set_of(const char* operation, members m) {
     refuse(operation, "coll", "is not a collectives object of this context, or not any more",
            "make one with lpf_collectives_init()");
   made_calls_ = true;
-  if (check_ != nullptr && s->since == superstep_ && !unbounded_)
-    refuse(operation, "coll", "was made in this superstep", "sync before it is used");
   return *s;
 }
 
-bool process::has_room(const char*, member_set& s, std::size_t count, std::size_t bytes, bool element) {
+bool process::has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes,
+                       bool element) {
+  if (check_ != nullptr && s.since == superstep_ && !unbounded_) [[unlikely]]
+    refuse(operation, "coll", "was made in this superstep", "sync before it is used");
   const std::size_t most = element ? s.most.element_bytes : s.most.bytes;
   return s.calls < s.most.calls && (bytes == 0 || count <= most / bytes);
 }
