@@ -22,34 +22,29 @@ lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line);
 
 #ifdef LPF_CHECKED
 
-#define lpf_register_global(ctx, ...) lpf_register_global(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
-#define lpf_register_local(ctx, ...) lpf_register_local(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_register_global(ctx, ...) \
+  lpf_register_global(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_register_local(ctx, ...) \
+  lpf_register_local(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
 #define lpf_deregister(ctx, ...) lpf_deregister(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
 #define lpf_put(ctx, ...) lpf_put(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
 #define lpf_get(ctx, ...) lpf_get(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
 #define lpf_sync(ctx, ...) lpf_sync(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
-#define lpf_resize_memory_register(ctx, ...) lpf_resize_memory_register(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
-#define lpf_resize_message_queue(ctx, ...) lpf_resize_message_queue(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_resize_memory_register(ctx, ...) \
+  lpf_resize_memory_register(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_resize_message_queue(ctx, ...) \
+  lpf_resize_message_queue(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
 #endif
 #endif
 
 /* These once they are declared, at the end of lpf/collectives.h. */
-#if defined(LPF_COLLECTIVES_DECLARED) && !defined(LPF_CHECKED_COLLECTIVES)
+#if defined(LPF_CHECKED) && defined(LPF_COLLECTIVES_DECLARED) && !defined(LPF_CHECKED_COLLECTIVES)
 #define LPF_CHECKED_COLLECTIVES
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/** The same with an object. */
-lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line);
-
-#ifdef __cplusplus
-}
-#endif
-
-#define lpf_collectives_init(ctx, ...) lpf_collectives_init(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
-#define lpf_collectives_init_strided(ctx, ...) lpf_collectives_init_strided(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_collectives_init(ctx, ...) \
+  lpf_collectives_init(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
+#define lpf_collectives_init_strided(ctx, ...) \
+  lpf_collectives_init_strided(lpf_checked_ctx((ctx), __FILE__, __LINE__), __VA_ARGS__)
 #define lpf_broadcast(coll, ...) lpf_broadcast(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
 #define lpf_gather(coll, ...) lpf_gather(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)
 #define lpf_scatter(coll, ...) lpf_scatter(lpf_checked_coll((coll), __FILE__, __LINE__), __VA_ARGS__)

@@ -95,6 +95,9 @@ lpf_err_t lpf_combine(lpf_coll_t coll, void* __restrict array, lpf_memslot_t slo
 lpf_err_t lpf_allcombine(lpf_coll_t coll, void* __restrict array, lpf_memslot_t slot, size_t num,
                          size_t size, lpf_combiner_t combiner);
 
+/** For lpf/checked.h: gives `coll` back, and keeps where the next call on it is written. */
+lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line);
+
 #ifdef __cplusplus
 }
 #endif

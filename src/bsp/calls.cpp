@@ -17,7 +17,7 @@ const char* name(collective what) noexcept {
 }  // namespace
 
 void process::check_process(unsigned s, unsigned p, unsigned hi) {
-  refuse_failed("collectives_init");
+  refuse_failed();
   if (s != static_cast<unsigned>(pid_))
     refuse("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
            "pass the number of the process");
@@ -31,7 +31,7 @@ void process::check_process(unsigned s, unsigned p, unsigned hi) {
 }
 
 bool process::make_members(int first, int last, int stride, const port::limits& most, members& made) {
-  refuse_failed("collectives_init");
+  refuse_failed();
   if (most.calls == 0)
     refuse("collectives_init", "max_calls", "is 0", "allow for one collective a superstep at least");
   if (stride < 1 || first < 0 || last < first || last >= nprocs_ || pid_ < first || pid_ > last ||
@@ -49,7 +49,6 @@ bool process::make_members(int first, int last, int stride, const port::limits& 
 }
 
 void process::end_members(members m) {
-  refuse_failed("collectives_destroy");
   if (set_of("collectives_destroy", m).calls > 0)
     refuse("collectives_destroy", "coll", "has collectives that are not complete",
            "call it after the next sync");
@@ -58,7 +57,7 @@ void process::end_members(members m) {
 }
 
 member_set& process::set_of(const char* operation, members m) {
-  refuse_failed(operation);
+  refuse_failed();
   member_set* const s = calls_.find(m);
   if (s == nullptr)
     refuse(operation, "coll", "is not a collectives object of this context, or not any more",

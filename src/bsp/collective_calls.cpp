@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <tuple>
 
 namespace tutti::bsp {
@@ -55,12 +56,15 @@ void collective_calls::end(members number) {
 void collective_calls::schedule(member_set& s, const call& c, const combining& how, std::size_t blocks,
                                 std::size_t turn) {
   ++s.calls;
-  scheduled& one = calls_.emplace_back();
+  if (size_ == calls_.size()) calls_.emplace_back();
+  scheduled& one = calls_[size_++];
   one.of = &s;
   one.turn = turn != 0 ? turn : s.calls;
   one.on = s.on;
   one.what = c;
   one.how = how;
+  one.given.clear();
+  one.counts.clear();
   if (blocks == 0) return;
   const auto n = static_cast<std::size_t>(s.size());
   one.counts.assign(n, blocks);
@@ -76,7 +80,7 @@ void collective_calls::schedule(member_set& s, const call& c, const combining& h
   for (std::size_t i = 0; i < n; ++i) one.out_displs[i] = i * blocks - (i > 0 ? skipped : 0);
 }
 
-void collective_calls::give_a_copy(std::size_t bytes) { calls_.back().given.resize(bytes); }
+void collective_calls::give_a_copy(std::size_t bytes) { calls_[size_ - 1].given.resize(bytes); }
 
 // What points into the call itself is set when the list does not grow any more.
 void collective_calls::complete(scheduled& s, bool side_by_side) {
@@ -103,25 +107,26 @@ void collective_calls::carry_out(bool many) {
   if (many && !beside_) beside_ = detail::duplicate(all_);
   // Sets may be made and used in any order, but all processes go through theirs in one order, so that no
   // circle of them waits. Of sets of the same processes all have the same order of numbers.
-  if (calls_.size() > 1)
-    std::sort(calls_.begin(), calls_.end(), [](const scheduled& a, const scheduled& b) {
+  const std::span<scheduled> all(calls_.data(), size_);
+  if (size_ > 1)
+    std::sort(all.begin(), all.end(), [](const scheduled& a, const scheduled& b) {
       const auto key = [](const scheduled& s) {
         return std::tuple(s.of->first, s.of->last, s.of->stride, s.of->number, s.turn);
       };
       return key(a) < key(b);
     });
-  for (scheduled& s : calls_) complete(s, many);
+  for (scheduled& s : all) complete(s, many);
   if (!many) {
-    for (const scheduled& s : calls_) detail::run_call(*s.on, s.what);
+    for (const scheduled& s : all) detail::run_call(*s.on, s.what);
   } else {
-    for (const scheduled& s : calls_) under_way_.push_back(detail::start_call(*s.on, s.what));
+    for (const scheduled& s : all) under_way_.push_back(detail::start_call(*s.on, s.what));
     for (auto& one : under_way_) one->wait();
   }
 }
 
 void collective_calls::forget() noexcept {
   under_way_.clear();
-  calls_.clear();
+  size_ = 0;
   for (auto& s : sets_) s->calls = 0;
 }
 

@@ -53,8 +53,8 @@ class collective_calls {
   member_set* find(members number) noexcept;
   void end(members number);
 
-  bool empty() const noexcept { return calls_.empty(); }
-  std::size_t size() const noexcept { return calls_.size(); }
+  bool empty() const noexcept { return size_ == 0; }
+  std::size_t size() const noexcept { return size_; }
   /// For one call of the set. `blocks`: a vector form whose blocks have this many bytes each, but the own
   /// one. `turn`: its place among the calls of the set, where that is not behind all.
   void schedule(member_set& s, const call& c, const combining& how, std::size_t blocks, std::size_t turn = 0);
@@ -80,7 +80,8 @@ class collective_calls {
   detail::core& all_;
   detail::core_handle beside_;  // where calls on all processes go side by side, from the first time on
   std::vector<std::unique_ptr<member_set>> sets_;
-  std::vector<scheduled> calls_;
+  std::vector<scheduled> calls_;  // the first size_ are in use; the others keep their memory
+  std::size_t size_ = 0;
   std::vector<detail::pending_call> under_way_;
   members next_ = 1;
   std::uint64_t of_all_ = 0;  // sets

@@ -6,10 +6,13 @@
 #include "bsp/figures.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "bsp/process.hpp"
@@ -23,36 +26,36 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-// Figures by engine, of one process and of several. Functions of C that tell them (lpf_machine_t) have no
+// By the engine's name: of one process, and of several. Functions of C that tell them (lpf_machine_t) have no
 // argument that could lead to a process, so they stand here; each is written once.
 struct known {
-  std::mutex writing;
-  figures are[2];
-  std::atomic<bool> measured[2] = {false, false};
+  std::mutex lock;
+  std::map<std::string, std::array<figures, 2>, std::less<>> of;
 };
 
-known& figures_of(std::string_view engine) {
-  static known threads, fibers, others;
-  return engine == "threads" ? threads : engine == "fibers" ? fibers : others;
+known& known_here() {
+  static known one;
+  return one;
 }
 
 // Processes that share no memory keep what process 0 has told, whatever they knew: they may have been in
 // different sections.
-void keep(known& k, const figures& told, bool anew) {
-  const int several = told.processes > 1 ? 1 : 0;
-  const std::lock_guard lock(k.writing);
-  if (k.measured[several] && !anew) return;
-  k.are[several] = told;
-  k.measured[several].store(true, std::memory_order_release);
+void keep(std::string_view engine, const figures& told, bool anew) {
+  known& k = known_here();
+  const std::lock_guard lock(k.lock);
+  figures& there = k.of[std::string(engine)][told.processes > 1 ? 1 : 0];
+  if (anew || there.processes == 0) there = told;
 }
 
 }  // namespace
 
-figures known_figures(std::string_view engine) noexcept {
-  const known& k = figures_of(engine);
-  for (const int several : {1, 0})
-    if (k.measured[several].load(std::memory_order_acquire)) return k.are[several];
-  return {};
+figures known_figures(std::string_view engine) {
+  known& k = known_here();
+  const std::lock_guard lock(k.lock);
+  const auto found = k.of.find(engine);
+  if (found == k.of.end()) return {};
+  const auto& [alone, several] = found->second;
+  return several.processes != 0 ? several : alone;
 }
 
 double figures::byte_of(std::size_t bytes) const noexcept {
@@ -86,11 +89,10 @@ double process::time_of_superstep(slot from, slot into, std::size_t count, std::
 }
 
 void process::measure() {
-  known& k = figures_of(all_.engine());
   figures_ = known_figures(all_.engine());
   tell(&figures_, sizeof figures_);
   if (figures_.processes != 0 && (figures_.processes > 1 || nprocs_ == 1))
-    return keep(k, figures_, all_.door().node() == nullptr);
+    return keep(all_.engine(), figures_, all_.door().node() == nullptr);
 
   constexpr std::size_t few = 8;
   const std::size_t long_bytes = nprocs_ > 64 ? 4 << 10 : 64 << 10;
@@ -118,7 +120,7 @@ void process::measure() {
   resize_queue(0);
   sync();
   sync();  // both boxes have no room again
-  keep(k, figures_, all_.door().node() == nullptr);
+  keep(all_.engine(), figures_, all_.door().node() == nullptr);
 }
 
 }  // namespace tutti::bsp

@@ -10,6 +10,6 @@
 namespace tutti::bsp {
 
 /// `processes` is 0 where no section has been on that engine yet.
-figures known_figures(std::string_view engine) noexcept;
+figures known_figures(std::string_view engine);
 
 }  // namespace tutti::bsp

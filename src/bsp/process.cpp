@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bsp/process.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "compute/kernels.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::bsp {
@@ -39,10 +39,10 @@ void process::refuse(const char* operation, const char* parameter, const std::st
   }
 }
 
-void process::throw_failure(const char*) { std::rethrow_exception(failure_); }
+void process::throw_failure() { std::rethrow_exception(failure_); }
 
 bool process::resize_register(std::size_t entries) {
-  refuse_failed("resize_memory_register");
+  refuse_failed();
   try {
     memory_.resize(entries);
     return true;
@@ -53,7 +53,7 @@ bool process::resize_register(std::size_t entries) {
 }
 
 bool process::resize_queue(std::size_t messages) {
-  refuse_failed("resize_message_queue");
+  refuse_failed();
   try {
     outbox &first = (*boxes_)[0], &second = (*boxes_)[1];
     auto of_first = first.memory_for(messages), of_second = second.memory_for(messages);
@@ -67,7 +67,7 @@ bool process::resize_queue(std::size_t messages) {
 
 bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
   const char* const operation = global ? "register_global" : "register_local";
-  refuse_failed(operation);
+  refuse_failed();
   if (base == nullptr && bytes > 0)
     refuse(operation, "pointer", "is null, with a size of " + std::to_string(bytes),
            "pass memory of that size");
@@ -76,7 +76,7 @@ bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
 }
 
 void process::remove(slot s) {
-  refuse_failed("deregister");
+  refuse_failed();
   if (memory_.find(s) == nullptr)
     refuse("deregister", "memslot", "there is no slot " + std::to_string(s),
            "deregister what was registered, once");
@@ -105,63 +105,45 @@ void process::check_fresh(const char* operation, const char* parameter, slot s) 
 
 bool process::put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
                   std::size_t bytes) {
-  refuse_failed("put");
+  refuse_failed();
   if (check_ != nullptr) check_fresh("put", "src_slot", from);
   return put(near_place("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
 }
 
 bool process::put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
-  refuse_failed("put");
+  refuse_failed();
   if (static_cast<unsigned>(to) >= static_cast<unsigned>(nprocs_)) [[unlikely]]
     refuse("put", "dst_pid", "is " + std::to_string(to) + " of " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
   if (!memory_register::is_global(into)) [[unlikely]]
     refuse("put", "dst_slot", "is a local slot", "register the memory globally, on all processes");
-  outbox& to_all = box();
-  if (to_all.full()) [[unlikely]] {
-    if (!unbounded_) return false;
-    to_all.grow();
-  }
-  message& m = to_all.add();
-  m.reads = static_cast<const std::byte*>(data);
-  m.bytes = bytes;
-  m.far_slot = into;
-  m.far_offset = offset;
-  m.peer = to;
-  m.come_from(pid_, direction::put);
+  message* const m = new_message(to, into, offset, bytes, direction::put);
+  if (m == nullptr) return false;
+  m->reads = static_cast<const std::byte*>(data);
   if (check_ != nullptr) [[unlikely]]
-    check_->put(site_, data, to, into, offset, bytes);
+    check_->schedules(site_, *m);
   return true;
 }
 
 bool process::get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
                   std::size_t bytes) {
-  refuse_failed("get");
+  refuse_failed();
   if (check_ != nullptr) check_fresh("get", "dst_slot", into);
   return get(from, source, source_offset, near_place("get", "dst_slot", into, offset, bytes), bytes);
 }
 
 bool process::get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
-  refuse_failed("get");
+  refuse_failed();
   if (static_cast<unsigned>(from) >= static_cast<unsigned>(nprocs_)) [[unlikely]]
     refuse("get", "src_pid", "is " + std::to_string(from) + " of " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
   if (!memory_register::is_global(source)) [[unlikely]]
     refuse("get", "src_slot", "is a local slot", "register the memory globally, on all processes");
-  outbox& to_all = box();
-  if (to_all.full()) [[unlikely]] {
-    if (!unbounded_) return false;
-    to_all.grow();
-  }
-  message& m = to_all.add();
-  m.writes = static_cast<std::byte*>(into);
-  m.bytes = bytes;
-  m.far_slot = source;
-  m.far_offset = source_offset;
-  m.peer = from;
-  m.come_from(pid_, direction::get);
+  message* const m = new_message(from, source, source_offset, bytes, direction::get);
+  if (m == nullptr) return false;
+  m->writes = static_cast<std::byte*>(into);
   if (check_ != nullptr) [[unlikely]]
-    check_->get(site_, from, source, source_offset, into, bytes);
+    check_->schedules(site_, *m);
   return true;
 }
 
@@ -184,11 +166,7 @@ void process::prepare_meeting() {
   c.input = &mine_.flags;
   c.output = &all_together_.flags;
   c.op.which = builtin_op::bit_or;
-  c.op.combine = [](const void* left, const void* right, void* result, std::size_t n, void*) {
-    for (std::size_t i = 0; i < n; ++i)
-      static_cast<std::uint32_t*>(result)[i] =
-          static_cast<const std::uint32_t*>(left)[i] | static_cast<const std::uint32_t*>(right)[i];
-  };
+  c.op.combine = compute::kernel(builtin_op::bit_or, element_kind::u32);
 }
 
 std::uint32_t process::meet(std::uint32_t flags) {
@@ -255,11 +233,7 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   c.count = 1;
   c.in_place = true;
   c.output = &who;
-  c.op.combine = [](const void* left, const void* right, void* result, std::size_t n, void*) {
-    for (std::size_t i = 0; i < n; ++i)
-      static_cast<int*>(result)[i] =
-          std::max(static_cast<const int*>(left)[i], static_cast<const int*>(right)[i]);
-  };
+  c.op.combine = compute::kernel(builtin_op::max, element_kind::i32);
   c.op.which = builtin_op::max;
   c.op.commutative = true;
   all_.run_blocking(c);
@@ -278,7 +252,7 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
 }
 
 void process::sync() {
-  if (told_) throw_failure("sync");
+  if (told_) throw_failure();
   try {
     sync_at_once();
   } catch (...) {

@@ -51,7 +51,7 @@ class process {
   void check_process(unsigned s, unsigned p, unsigned hi);
   [[noreturn]] void refuse_from_outside(const char* operation, const char* parameter,
                                         std::string_view problem, const char* remedy) {
-    refuse_failed(operation);
+    refuse_failed();
     refuse(operation, parameter, std::string(problem), remedy);
   }
   bool make_members(int first, int last, int stride, const port::limits& most, members& made);
@@ -66,11 +66,26 @@ class process {
   /// This process cannot go on: notes it, for the others to learn, and throws.
   [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy);
-  void refuse_failed(const char* operation) {
+  void refuse_failed() {
     if (failure_ != nullptr) [[unlikely]]
-      throw_failure(operation);
+      throw_failure();
   }
-  [[noreturn]] void throw_failure(const char* operation);
+  [[noreturn]] void throw_failure();
+  /// In the box of this superstep, but for the near side; null: it is full.
+  message* new_message(int peer, slot far, std::size_t offset, std::size_t bytes, direction way) {
+    outbox& out = box();
+    if (out.full()) [[unlikely]] {
+      if (!unbounded_) return nullptr;
+      out.grow();
+    }
+    message& m = out.add();
+    m.bytes = bytes;
+    m.far_slot = far;
+    m.far_offset = offset;
+    m.peer = peer;
+    m.come_from(pid_, way);
+    return &m;
+  }
   [[noreturn]] void refuse_near(const char* operation, const char* parameter, slot s, std::size_t offset,
                                 std::size_t bytes);
   std::byte* near_place(const char* operation, const char* parameter, slot s, std::size_t offset,

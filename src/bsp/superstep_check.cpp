@@ -50,28 +50,17 @@ superstep_check::record& superstep_check::note(const char* name, const call_site
   return r;
 }
 
-void superstep_check::put(const call_site& where, const void* from, int to, slot into, std::size_t offset,
-                          std::size_t bytes) {
+void superstep_check::schedules(const call_site& where, const message& m) {
   ++calls_;
-  record& near = note("put", where, kind::near_read, me_);
-  near.at = reinterpret_cast<std::uintptr_t>(from);
-  near.bytes = bytes;
-  record& far = note("put", where, kind::far_write, to);
-  far.at = into;
-  far.offset = offset;
-  far.bytes = bytes;
-}
-
-void superstep_check::get(const call_site& where, int from, slot source, std::size_t offset, const void* into,
-                          std::size_t bytes) {
-  ++calls_;
-  record& near = note("get", where, kind::near_write, me_);
-  near.at = reinterpret_cast<std::uintptr_t>(into);
-  near.bytes = bytes;
-  record& far = note("get", where, kind::far_read, from);
-  far.at = source;
-  far.offset = offset;
-  far.bytes = bytes;
+  const bool puts = m.way() == direction::put;
+  const char* const name = puts ? "put" : "get";
+  record& near = note(name, where, puts ? kind::near_read : kind::near_write, me_);
+  near.at = reinterpret_cast<std::uintptr_t>(puts ? m.reads : m.writes);
+  near.bytes = m.bytes;
+  record& far = note(name, where, puts ? kind::far_write : kind::far_read, m.peer);
+  far.at = m.far_slot;
+  far.offset = m.far_offset;
+  far.bytes = m.bytes;
 }
 
 void superstep_check::made(members number, int first, int last, int stride) {

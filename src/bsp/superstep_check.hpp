@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bsp/memory_register.hpp"
+#include "bsp/outbox.hpp"
 #include "tutti/core/bsp.hpp"
 #include "tutti/core/port.hpp"
 
@@ -22,10 +23,8 @@ class superstep_check {
  public:
   superstep_check(detail::core& all, const memory_register& memory);
 
-  void put(const call_site& where, const void* from, int to, slot into, std::size_t offset,
-           std::size_t bytes);
-  void get(const call_site& where, int from, slot source, std::size_t offset, const void* into,
-           std::size_t bytes);
+  /// A put or a get, whose near side is set.
+  void schedules(const call_site& where, const message& m);
 
   void made(members number, int first, int last, int stride);
   struct collective_call {

@@ -6,7 +6,8 @@
 //   extern const engine_entry tutti::engine_<folder>;
 //
 // cmake/engines.cmake makes the table from these folders. An engine's name stands nowhere else in the
-// library, but for mpi's where MPI itself is the subject: adopt(), and launchers.
+// library, but for those that are the subject: mpi's for adopt() and launchers, threads' for threads that are
+// hooked.
 #pragma once
 
 #include <cstdint>

@@ -39,8 +39,6 @@ int root_of(lpf_pid_t root) { return static_cast<int>(std::min<lpf_pid_t>(root, 
 
 extern "C" {
 
-lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line);  // as lpf/checked.h declares it
-
 lpf_err_t lpf_collectives_init(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, size_t max_calls, size_t max_elem_size,
                                size_t max_byte_size, lpf_coll_t* coll) {
   return lpf_collectives_init_strided(ctx, s, p, 0, p, 1, max_calls, max_elem_size, max_byte_size, coll);

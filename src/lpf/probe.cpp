@@ -3,9 +3,12 @@
 // lpf_probe(): what the engine's figures say of this machine. g of messages of m bytes is the time of a byte
 // and the m-th part of what a message costs; l grows with the logarithm of the number of processes.
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include "bsp/figures.hpp"
+#include "engines/engine.hpp"
 #include "lpf/complain.hpp"
 #include "lpf/core.h"
 #include "lpf/exec.hpp"
@@ -15,31 +18,31 @@
 namespace tutti::lpf {
 namespace {
 
-enum class machine_kind { threads, fibers, mpi };
-
-constexpr const char* engine_of(machine_kind kind) noexcept {
-  return kind == machine_kind::threads ? "threads" : kind == machine_kind::fibers ? "fibers" : "mpi";
-}
-
-template <machine_kind Kind>
+// The functions of a machine are given no machine, so there is a pair of them for each place in the table of
+// engines.
+template <std::size_t Place>
 double seconds_a_byte(lpf_pid_t, std::size_t min_msg_size, lpf_sync_attr_t) {
-  return bsp::known_figures(engine_of(Kind)).byte_of(min_msg_size);
+  return bsp::known_figures(engines()[Place]->name).byte_of(min_msg_size);
 }
 
-template <machine_kind Kind>
+template <std::size_t Place>
 double seconds_a_superstep(lpf_pid_t p, std::size_t, lpf_sync_attr_t) {
-  return bsp::known_figures(engine_of(Kind)).superstep_of(p);
+  return bsp::known_figures(engines()[Place]->name).superstep_of(p);
 }
 
-template <machine_kind Kind>
-lpf_machine_t machine_of(lpf_pid_t p, lpf_pid_t free_p) noexcept {
-  return {p, free_p, seconds_a_byte<Kind>, seconds_a_superstep<Kind>};
+template <std::size_t... Places>
+constexpr auto machines_at(std::index_sequence<Places...>) {
+  return std::array{lpf_machine_t{0, 0, seconds_a_byte<Places>, seconds_a_superstep<Places>}...};
 }
+constexpr auto machines = machines_at(std::make_index_sequence<16>());
 
-lpf_machine_t machine_on(std::string_view engine, lpf_pid_t p, lpf_pid_t free_p) noexcept {
-  return engine == "threads"  ? machine_of<machine_kind::threads>(p, free_p)
-         : engine == "fibers" ? machine_of<machine_kind::fibers>(p, free_p)
-                              : machine_of<machine_kind::mpi>(p, free_p);
+lpf_machine_t machine_on(std::string_view engine, lpf_pid_t p, lpf_pid_t free_p) {
+  std::size_t place = 0;
+  while (engines()[place]->name != engine) ++place;
+  lpf_machine_t machine = machines.at(place);  // throws where there are more engines than that
+  machine.p = p;
+  machine.free_p = free_p;
+  return machine;
 }
 
 // Outside of all sections nobody knows the engine: a section finds out, and measures where that was not done

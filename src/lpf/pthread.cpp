@@ -48,17 +48,19 @@ struct gathering {
 
   void add(lpf_pid_t pid, lpf_pid_t nprocs, bool place_for_result) {
     const lpf_pid_t before = size;
+    bool another = false;
     size = std::max(size, nprocs);
     least = least == 0 ? nprocs : std::min(least, nprocs);
     over = ++come == size;
     try {
+      another = pids.insert(pid).second;
       if (!place_for_result)
         refuse("argument init: is null in one of the threads");
       else if (before != 0 && nprocs != before)
         refuse("argument nprocs: threads say " + std::to_string(before) + " and " + std::to_string(nprocs));
       else if (pid >= nprocs)
         refuse("argument pid: is " + std::to_string(pid) + ", and nprocs " + std::to_string(nprocs));
-      else if (!pids.insert(pid).second)
+      else if (!another)
         refuse("argument pid: two threads are " + std::to_string(pid));
       over = over || (code != LPF_SUCCESS && come >= least);
       if (over && code == LPF_SUCCESS) all = std::make_shared<thread_group>(size);
@@ -66,6 +68,8 @@ struct gathering {
       code = LPF_ERR_OUT_OF_MEMORY;
     }
   }
+  /// Of one that is over without having all: whether such a thread still belongs to it.
+  bool misses(lpf_pid_t pid, lpf_pid_t nprocs) const { return nprocs == size && !pids.contains(pid); }
   void refuse(const std::string& why) {
     if (code == LPF_SUCCESS) problem = why;
     code = LPF_ERR_FATAL;
@@ -88,7 +92,8 @@ meeting_place& place_of_process() {
 std::shared_ptr<gathering> meet(lpf_pid_t pid, lpf_pid_t nprocs, bool place_for_result) {
   meeting_place& place = place_of_process();
   std::unique_lock guard(place.lock);
-  if (!place.now) place.now = std::make_shared<gathering>();
+  if (!place.now || (place.now->over && !place.now->misses(pid, nprocs)))
+    place.now = std::make_shared<gathering>();
   const std::shared_ptr<gathering> own = place.now;
   own->add(pid, nprocs, place_for_result);
   if (own->come == own->size) place.now = nullptr;

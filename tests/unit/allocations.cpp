@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tutti/core/bsp.hpp>
 #include <tutti/core/mail.hpp>
 #include <tutti/group.hpp>
 #include <tutti/timer.hpp>
@@ -209,6 +210,62 @@ TEST_P(warm, timers_allocate_nothing) {
               };
             }),
             0);
+}
+
+// Supersteps like those before: messages of all lengths, a collective of each kind, several at once.
+TEST_P(warm, supersteps_allocate_nothing) {
+  const one_way& way = GetParam();
+  run_options how;
+  how.engine = way.engine;
+  how.ranks = way.ranks;
+  std::atomic<long> least{1000000};
+  run(how, [&](communicator& world) {
+    namespace port = bsp::port;
+    const int p = world.size(), next = (world.rank() + 1) % p;
+    const std::size_t bytes = way.count * sizeof(double);
+    std::vector<double> from(way.count * p), into(way.count * p);
+    bsp::process* const mine = port::open(world.native(), false);
+    port::resize_register(*mine, 3);
+    port::resize_queue(*mine, 8);
+    port::sync(*mine);
+    bsp::slot f, t;
+    bsp::members all;
+    port::add(*mine, true, from.data(), bytes * p, f);
+    port::add(*mine, true, into.data(), bytes * p, t);
+    port::make_members(*mine, 0, p - 1, 1, {2, 8, bytes * p}, all);
+    const auto sum = [](std::size_t n, const void* other, void* sums) {
+      for (std::size_t i = 0; i < n; ++i)
+        static_cast<double*>(sums)[i] += static_cast<const double*>(other)[i];
+    };
+    const auto supersteps = [&] {
+      port::sync(*mine);
+      port::put(*mine, f, 0, next, t, 0, 8);
+      port::sync(*mine);
+      port::put(*mine, f, 0, next, t, 0, bytes);
+      port::get(*mine, next, f, 0, t, bytes * (p - 1), bytes);
+      port::sync(*mine);
+      port::combine(*mine, all, from.data(), f, 1, 8, sum, -1, true);
+      port::sync(*mine);
+      port::broadcast(*mine, all, f, t, bytes, 0);
+      port::sync(*mine);
+      port::alltoall(*mine, all, f, t, bytes);
+      port::sync(*mine);
+    };
+    for (int i = 0; i < 20; ++i) supersteps();
+    // Other ranks, and the engine, may still be on their way: the least of some counts is meant.
+    for (int i = 0; i < 10; ++i) {
+      world.barrier();
+      const long before = allocations.load();
+      world.barrier();
+      supersteps();
+      world.barrier();
+      const long after = allocations.load();
+      if (world.rank() == 0) least = std::min(least.load(), after - before);
+    }
+    port::leave(*mine);
+    port::close(mine);
+  });
+  EXPECT_EQ(least.load(), 0) << way;
 }
 
 // 10^5 of them in all on fibers, each made, used and let go.

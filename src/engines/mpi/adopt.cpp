@@ -24,4 +24,3 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls) {
 }
 
 }  // namespace tutti
-

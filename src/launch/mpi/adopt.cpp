@@ -32,4 +32,3 @@ communicator adopt(MPI_Comm comm) {
 }
 
 }  // namespace tutti
-

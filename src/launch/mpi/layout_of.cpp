@@ -269,4 +269,3 @@ layout item_of(MPI_Datatype type) {
 layout layout_of(MPI_Datatype type) { return item_of(type); }
 
 }  // namespace tutti
-

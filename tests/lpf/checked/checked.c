@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One mistake, named by the argument, in an otherwise right program: with TUTTI_CHECK=1 every process is told, and the
- * report names the calls of both sides with their lines. Ends with 0 where all processes saw LPF_ERR_FATAL; of `none`,
- * where none did.
+ * One mistake, named by the argument, in an otherwise right program: with TUTTI_CHECK=1 every process is
+ * told, and the report names the calls of both sides with their lines. Ends with 0 where all processes saw
+ * LPF_ERR_FATAL; of `none`, where none did.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +46,17 @@ static void schedule(struct state* t, const char* what) {
     lpf_memslot_t fresh;
     lpf_register_global(t->ctx, late, sizeof late, &fresh);
     if (t->s == 0) lpf_put(t->ctx, t->as, 0, 1, fresh, 0, 8, LPF_MSG_DEFAULT);
+  } else if (is(what, "own_before_its_sync")) {
+    static double late[2];
+    lpf_memslot_t fresh;
+    lpf_register_global(t->ctx, late, sizeof late, &fresh);
+    lpf_put(t->ctx, fresh, 0, next, t->bs, 0, 8, LPF_MSG_DEFAULT);
+  } else if (is(what, "object_before_its_sync")) {
+    lpf_coll_t fresh;
+    lpf_collectives_init(t->ctx, t->s, t->p, 1, 8, 64, &fresh);
+    lpf_broadcast(fresh, t->as, t->bs, 8, 0);
+  } else if (is(what, "beyond_the_far_end")) {
+    if (t->s == 0) lpf_put(t->ctx, t->as, 0, 1, t->bs, sizeof t->b - 4, 8, LPF_MSG_DEFAULT);
   } else if (is(what, "root_differs")) {
     lpf_broadcast(t->coll, t->as, t->bs, 8, t->s == 1 ? 1 : 0);
   } else if (is(what, "size_differs")) {

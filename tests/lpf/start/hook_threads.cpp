@@ -94,6 +94,8 @@ void disagreements() {
   all_are_told(
       3, [](lpf_pid_t thread) { return thread + 1; }, three);                        // 1 2 3
   all_are_told(3, own, [](lpf_pid_t thread) { return lpf_pid_t{3} - thread / 2; });  // 3 3 2
+  all_are_told(3, own,
+               [](lpf_pid_t thread) { return lpf_pid_t{3} + thread % 2; });  // 3 4 3: nobody comes fourth
 }
 
 // Who waits for a thread that has left learns it.
