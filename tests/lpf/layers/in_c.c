@@ -6,17 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../check.h"
 #include "lpf/bsmp.h"
 #include "lpf/bsplib.h"
-
-#define CHECK(condition)                                                     \
-  do {                                                                       \
-    if (!(condition)) {                                                      \
-      fprintf(stderr, "FAILED %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      fflush(NULL);                                                          \
-      _Exit(3);                                                              \
-    }                                                                        \
-  } while (0)
 
 static void by_bsmp(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   lpf_bsmp_t all[2] = {LPF_INVALID_BSMP, LPF_INVALID_BSMP};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the programs of this folder share, in C99: a check that ends the process, and with it the test,
- * wherever it fails; and a roll, a file in which each process of a section signs, so that one of them can
- * tell which have run, whatever processes are.
+ * What the programs of this folder share, in C99: a roll, a file in which each process of a section signs, so
+ * that one of them can tell which have run, whatever processes are.
  */
 #ifndef TESTS_LPF_START_ROLL_H
 #define TESTS_LPF_START_ROLL_H
@@ -13,14 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                     \
-  do {                                                                       \
-    if (!(condition)) {                                                      \
-      fprintf(stderr, "FAILED %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      fflush(NULL);                                                          \
-      _Exit(3);                                                              \
-    }                                                                        \
-  } while (0)
+#include "../check.h"
 
 /* All processes have its name from the environment, where the test has put it. */
 static inline const char* roll_name(void) {

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the scripts share that build programs against an installed tree (run.cmake, ../lpf/consumer/run.cmake).
+
+# A command that must succeed; what it says is in `said`.
+function(must)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT failed EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${failed}:\n${said}")
+  endif()
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+# How pkg-config says that a program is compiled and linked: `flags`, and `link`, which is -static for pkg-config-static where there is
+# a static library. Of `kind`, `shared`, `prefix` and `libdir`; programs find shared libraries from then on.
+function(ask_pkg_config package)
+  find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
+  set(ENV{PKG_CONFIG_PATH} "${prefix}/${libdir}/pkgconfig")
+  set(how "")
+  set(link "")
+  if(kind STREQUAL pkg-config-static)
+    set(how --static)
+    if(NOT shared)
+      set(link -static)
+    endif()
+  endif()
+  must("${pkg_config}" ${how} --cflags --libs ${package})
+  separate_arguments(flags UNIX_COMMAND "${said}")
+  set(flags "${flags}" PARENT_SCOPE)
+  set(link "${link}" PARENT_SCOPE)
+  set(ENV{LD_LIBRARY_PATH} "${prefix}/${libdir}:$ENV{LD_LIBRARY_PATH}")
+endfunction()
+
+file(REMOVE_RECURSE "${work}")
+file(MAKE_DIRECTORY "${work}")
