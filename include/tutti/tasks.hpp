@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks: a program registers its data, each with an owner among the ranks, and inserts tasks that read and
+// write them. Who runs a task, what is sent for it and in which order things happen follows: the owner of
+// what is written runs it, and the result is that of running the tasks one after the other as they were
+// inserted. Not included by tutti.hpp.
+//
+// All ranks that a task concerns insert it, in the same order: those that own, hold or run any of its data.
+// Others may leave it out, or insert it too, which costs a look.
+//
+// Sources: Augonnet and others 2012 (StarPU-MPI); its documented functions have their counterparts here.
+//
+// ```cpp
+// #include <tutti/tasks.hpp>
+//
+// int main(int argc, char** argv) {
+//   return tutti::run(argc, argv, [](tutti::communicator& world) {
+//     namespace tasks = tutti::tasks;
+//     const int p = world.size(), me = world.rank();
+//     tasks::runtime rt(world);
+//     std::vector<unsigned> mine(p, 1);                  // one number for each rank; it owns its own
+//     std::vector<tasks::handle<unsigned>> all;
+//     for (int r = 0; r < p; ++r) all.push_back(r == me ? rt.data(mine[r], r) : rt.data<unsigned>(r));
+//     for (int r = 1; r < p; ++r)                        // rank r adds what rank r - 1 has
+//       rt.insert([](unsigned& x, unsigned before) { x += before; }, tasks::read_write(all[r]),
+//       tasks::read(all[r - 1]));
+//     rt.wait_all();
+//     assert(mine[me] == static_cast<unsigned>(me + 1));
+//   });
+// }
+// ```
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tutti/communicator.hpp"
+#include "tutti/core/tasks.hpp"
+#include "tutti/face/task_arguments.hpp"
+#include "tutti/run.hpp"
+#include "tutti/status.hpp"
+
+namespace tutti::tasks {
+
+/// A datum of a runtime: a T, or as handle<std::span<E>> some E side by side; trivially copyable. Cheap to
+/// copy; valid as long as the runtime, or until remove(). One that is default constructed is empty: for ranks
+/// that are not concerned with the datum.
+template <class T>
+class handle {
+ public:
+  using value_type = T;  ///< of the datum
+
+  handle() noexcept = default;
+  /// Whether it is one of a datum.
+  explicit operator bool() const noexcept { return what_ != nullptr; }
+  friend bool operator==(const handle&, const handle&) noexcept = default;
+
+  // For the library.
+  explicit handle(datum* what) noexcept : what_(what) {}
+  datum* native() const noexcept { return what_; }
+
+ private:
+  datum* what_ = nullptr;
+};
+
+/// How acquire() uses a datum.
+namespace access {
+struct read_t {};
+struct write_t {};
+struct read_write_t {};
+inline constexpr read_t read;              ///< as it stands
+inline constexpr write_t write;            ///< all of it is overwritten
+inline constexpr read_write_t read_write;  ///< both
+}  // namespace access
+
+/// The tag of a datum, for rt.data(..., with_tag(t)): from 0 on, unlike that of every other one with a tag. A
+/// datum with a tag may be missing on ranks that are not concerned; those without are numbered as they are
+/// made.
+struct with_tag {
+  constexpr explicit with_tag(long t) : tag(t) {}
+  long tag;
+};
+
+/// Something that is sent or received, in the array forms: `peer` and `tag` as in send() and recv(), on the
+/// runtime's own ranks, or on those of the communicator, with its other messages.
+struct transfer {
+  template <class T>
+  transfer(const handle<T>& h, int other, int by_tag) : all{h.native(), other, by_tag, nullptr} {}
+  template <class T>
+  transfer(const handle<T>& h, int other, int by_tag, const communicator& where)
+      : all{h.native(), other, by_tag, &where.native()} {}
+  explicit_transfer all;
+};
+
+/// A task's tag, unlocked when a transfer is complete: see after().
+struct unlocks {
+  std::uint64_t tag;
+};
+inline unlocks unlock(std::uint64_t tag) noexcept { return {tag}; }
+
+/// A transfer that is waited for. Its end waits for what is under way.
+class request {
+ public:
+  request() noexcept = default;
+  request(request&& other) noexcept
+      : of_(std::exchange(other.of_, nullptr)), one_(std::exchange(other.one_, nullptr)) {}
+  request& operator=(request&& other) noexcept {
+    end();
+    of_ = std::exchange(other.of_, nullptr);
+    one_ = std::exchange(other.one_, nullptr);
+    return *this;
+  }
+  ~request() { end(); }
+
+  /// Returns when the transfer is complete. Of a send the status says nothing. Runs tasks meanwhile. Throws
+  /// task_error where what should be sent could not be made.
+  tutti::status wait() {
+    detail::envelope e;
+    if (one_ != nullptr) port::wait(*of_, one_, e);
+    return tutti::status(e);
+  }
+  /// The status, if it is complete. Makes progress, and runs no task.
+  std::optional<tutti::status> test() {
+    detail::envelope e;
+    if (one_ != nullptr && !port::test(*of_, one_, e)) return std::nullopt;
+    return tutti::status(e);
+  }
+
+ private:
+  friend class runtime;
+  request(flow& of, void* one) noexcept : of_(&of), one_(one) {}
+  void end() noexcept {
+    if (one_ != nullptr) port::drop(*of_, std::exchange(one_, nullptr));
+  }
+  flow* of_ = nullptr;
+  void* one_ = nullptr;
+};
+
+/// The use of a datum by the program itself, from acquire() to the end of this object: a `T&`, or a span;
+/// const where it is read.
+template <class T, bool Const>
+class view {
+ public:
+  using type = typename typed::given<T, Const>::type;  ///< `T&`, `const T&`, or a span
+
+  view(view&& other) noexcept : of_(other.of_), one_(std::exchange(other.one_, nullptr)), at_(other.at_) {}
+  view& operator=(view&&) = delete;
+  ~view() { release(); }
+
+  type get() const noexcept { return typed::given<T, Const>::of(at_); }
+  type operator*() const noexcept { return get(); }
+  auto* operator->() const noexcept requires(!typed::held<T>::is_span) { return &get(); }
+  /// Ends it before its destructor would.
+  void release() noexcept {
+    if (one_ != nullptr) port::release(*of_, std::exchange(one_, nullptr));
+  }
+
+ private:
+  friend class runtime;
+  view(flow& of, void* one, place at) noexcept : of_(&of), one_(one), at_(at) {}
+  flow* of_;
+  void* one_;
+  place at_;
+};
+
+/// One rank's part of a task program over the ranks of a communicator. Several may exist at once, over the
+/// same or other communicators.
+///
+/// Used by its rank's own thread: not from kernels, which may run on other threads. Communication goes on in
+/// every call of the runtime and in every wait of the rank; kernels run while the rank waits in a call of the
+/// runtime, and on the other workers at any time.
+///
+/// **Errors.** usage_error where a call can be seen to be wrong: nothing was inserted then. A kernel that
+/// throws: what it should have written is spoilt, tasks that would read that are not run, on any rank, and
+/// wait_all() (or what else waits for it) throws task_error, once; what overwrites the data makes them good
+/// again. mismatch_error where another rank has come to the end of its runtime without inserting what this
+/// one waits for.
+///
+/// ```cpp
+/// #include <tutti/tasks.hpp>
+/// tasks::runtime rt(world);
+/// double x = 2;
+/// auto h = world.is_root() ? rt.data(x, 0) : rt.data<double>(0);
+/// const int last = world.size() - 1;
+/// rt.insert([](double& y) { y *= 21; }, tasks::on(last), tasks::read_write(h));  // there and back
+/// rt.wait_all();
+/// assert(!world.is_root() || x == 42);
+/// ```
+class runtime {
+ public:
+  /// Collective. Works on a duplicate, so that nothing meets other traffic of the program. usage_error where
+  /// the communicator joins two groups, or has neighbours only; engine_error where `workers` is more than one
+  /// and what runs them was not built.
+  explicit runtime(const communicator& ranks, const options& how = {})
+      : flow_(port::open(ranks.native(), how)), passing_by_(std::uncaught_exceptions()) {}
+  /// Waits for everything, of all ranks; collective. An exception that is pending is told and ends the job.
+  /// Where an exception passes by it waits for a tenth of a second, then the job ends.
+  ~runtime() { port::close(flow_, std::uncaught_exceptions() > passing_by_); }
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  int rank() const noexcept { return port::rank(*flow_); }  ///< in the communicator
+  int size() const noexcept { return port::size(*flow_); }  ///< of the communicator
+  int workers() const noexcept {
+    return port::workers(*flow_);
+  }  ///< that run kernels here, the rank itself among them
+
+  // --- data
+  // -----------------------------------------------------------------------------------------------------
+
+  /// Registers a variable, or a view or contiguous container as handle<std::span<E>>: this rank has the
+  /// contents, or is to get them here; it stays where it is as long as the runtime. `owner`: the rank that
+  /// keeps it up to date, and runs the tasks that write it. Ranks make data in the same order, or give them
+  /// tags. O(1), no message. usage_error where the owner is no rank.
+  template <class Object, class... Tag>
+  requires(!std::is_const_v<std::remove_reference_t<Object>>)
+      [[nodiscard]] auto data(Object&& object, int owner, Tag... tag) {
+    static_assert((std::is_same_v<Tag, with_tag> && ...) && sizeof...(Tag) <= 1,
+                  "tutti: data: give an owner and with_tag(t)");
+    if constexpr (std::ranges::contiguous_range<Object>) {
+      using element = std::remove_reference_t<std::ranges::range_reference_t<Object>>;
+      static_assert(std::is_lvalue_reference_v<Object> || std::ranges::borrowed_range<Object>,
+                    "tutti: data: a temporary container: it would be gone at once");
+      return make<std::span<element>>(std::ranges::data(object), std::ranges::size(object), owner, tag...);
+    } else {
+      static_assert(
+          std::is_lvalue_reference_v<Object>,
+          "tutti: data: a temporary: it would be gone at once; rt.data<T>(owner) has memory of its own");
+      return make<std::remove_reference_t<Object>>(&object, 1, owner, tag...);
+    }
+  }
+  /// Of a datum whose memory is elsewhere, or is the runtime's: allocated when first needed,
+  /// value-initialised where this rank is the owner.
+  template <class T, class... Tag>
+  [[nodiscard]] handle<T> data(int owner, Tag... tag) {
+    static_assert(!typed::held<T>::is_span,
+                  "tutti: data: a span: give the number of elements, rt.data<std::span<E>>(owner, count)");
+    return make<T>(nullptr, 1, owner, tag...);
+  }
+  template <class T, std::integral Count, class... Tag>
+  [[nodiscard]] handle<T> data(int owner, Count count, Tag... tag) {
+    static_assert(typed::held<T>::is_span, "tutti: data: a count, but T is no span");
+    return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
+  }
+  /// Waits for what uses the datum on this rank, and forgets it here; received copies are freed. Handles of
+  /// it are dangling then.
+  template <class T>
+  void remove(handle<T>& h) {
+    port::remove(*flow_, std::exchange(h, handle<T>()).native());
+  }
+
+  /// The number by which ranks know the datum: its tag, or its place in the order of creation.
+  template <class T>
+  long tag(const handle<T>& h) const {
+    return port::tag_of(checked(h, "tag"));
+  }
+  /// Gives it a tag, before it is used. One that was made last of all gives its number to the next one.
+  template <class T>
+  void set_tag(const handle<T>& h, long tag) {
+    port::set_tag(*flow_, checked(h, "set_tag"), tag);
+  }
+  /// The owner.
+  template <class T>
+  int rank(const handle<T>& h) const {
+    return port::extent_of(checked(h, "rank")).owner;
+  }
+  /// Another owner from here on; called by all ranks that have the datum, in the same place among what they
+  /// insert. The contents go there when next used, or by scatter().
+  template <class T>
+  void set_rank(const handle<T>& h, int owner) {
+    port::set_owner(*flow_, checked(h, "set_rank"), owner);
+  }
+  /// How many elements the datum has.
+  template <class T>
+  std::size_t count(const handle<T>& h) const {
+    return port::extent_of(checked(h, "count")).count;
+  }
+
+  // --- tasks
+  // ----------------------------------------------------------------------------------------------------
+
+  /// Inserts a task: `kernel` is a callable, `arguments` the data it uses as read(h), write(h),
+  /// read_write(h), reduce(h, op), in the order of its parameters, and in any place on(rank), on_owner_of(h),
+  /// after(tag), name("...").
+  ///
+  /// Who runs it: who is named; else the owner of what is written; else, where it only reads, the owner of
+  /// all that; without data, each rank that inserts it. usage_error where several owners would have to.
+  ///
+  /// Returns before it has run. The callable is moved or copied where it is run. O(data), no message waited
+  /// for.
+  template <class Kernel, class... Arguments>
+  void insert(Kernel&& kernel, const Arguments&... arguments) {
+    using kernel_type = std::decay_t<Kernel>;
+    using uses_type = typed::uses_among<Arguments...>;
+    if constexpr (typed::check_arguments<Arguments...>())
+      if constexpr (typed::check_kernel<kernel_type>(uses_type())) {
+        std::array<use, uses_type::count + 1> uses;
+        wishes w;
+        std::size_t n = 0;
+        (note(arguments, w, uses.data(), n), ...);
+        if (void* room = port::begin(*flow_, uses.data(), n, w, typed::code_of<kernel_type>(uses_type()))) {
+          new (room) kernel_type(std::forward<Kernel>(kernel));
+          port::submit(*flow_);
+        }
+      }
+  }
+
+  /// Until all that this rank has inserted is done; runs tasks. Then owned data may be used by the program.
+  /// Throws task_error; usage_error where what is left can never be done (an acquired view is held, a tag is
+  /// not unlocked).
+  void wait_all() { port::wait_all(*flow_); }
+  /// Returns when all ranks have called it. Tasks and transfers go on meanwhile; it does not wait for them.
+  void barrier() { port::barrier(*flow_); }
+  /// Sends what is ready and takes in what has come. Runs no kernel.
+  void progress() { port::progress(*flow_); }
+
+  /// The program's own use of a datum, in its place among the tasks: waits for those before, and holds those
+  /// behind as long as the view lives. `how`: access::read, write or read_write. usage_error where this rank
+  /// has no up-to-date copy (fetch() makes one). Writing is for the owner; ranks that hold copies must
+  /// flush() then.
+  template <class T>
+  [[nodiscard]] view<T, true> acquire(const handle<T>& h, access::read_t) {
+    return acquired<true>(h, use_mode::read);
+  }
+  template <class T>
+  [[nodiscard]] view<T, false> acquire(const handle<T>& h, access::write_t) {
+    return acquired<false>(h, use_mode::write);
+  }
+  template <class T>
+  [[nodiscard]] view<T, false> acquire(const handle<T>& h, access::read_write_t) {
+    return acquired<false>(h, use_mode::read_write);
+  }
+
+  // --- data to other ranks
+  // ----------------------------------------------------------------------------------------
+
+  /// The contents go to `rank`, unless they are there. Called by the owner and by that rank at least.
+  template <class T>
+  void fetch(const handle<T>& h, int rank) {
+    port::fetch(*flow_, h.native(), rank);
+  }
+  /// Data whose contents stand at `root` go to their owners; collective, over a range of handles of one type,
+  /// some of which may be empty on ranks that are not concerned.
+  template <class Handles>
+  void scatter(const Handles& handles, int root) {
+    each(handles, [&](auto* d, std::size_t n) { port::scatter(*flow_, d, n, root); });
+  }
+  /// Data of all owners go to `root`, which gets copies.
+  template <class Handles>
+  void gather(const Handles& handles, int root) {
+    each(handles, [&](auto* d, std::size_t n) { port::gather(*flow_, d, n, root); });
+  }
+
+  /// Whether copies are kept; called by all ranks in the same place. Off: what is received is used once.
+  void cache(bool on) { port::set_cache(*flow_, on); }
+  /// Copies of the datum are forgotten; called by the owner and by all that hold one, in the same place.
+  template <class T>
+  void flush(const handle<T>& h) {
+    port::flush(*flow_, &checked(h, "flush"));
+  }
+  /// All copies of all data; called by all ranks.
+  void flush() { port::flush(*flow_, nullptr); }
+
+  // --- explicit transfers
+  // ------------------------------------------------------------------------------------------- A send reads
+  // the datum, a receive writes it, in their place among the tasks; both ranks ask for theirs. Tags are from
+  // 0 on, and never meet those of data. A receive takes rank::any and tags::any too. usage_error where the
+  // peer is no rank or the tag none.
+
+  /// Returns when it is sent. Runs tasks meanwhile.
+  template <class T>
+  void send(const handle<T>& h, int dest, int tag) {
+    isend(h, dest, tag).wait();
+  }
+  /// Returns when it is received. truncation_error where more came than the datum has.
+  template <class T>
+  tutti::status recv(const handle<T>& h, int src, int tag) {
+    return irecv(h, src, tag).wait();
+  }
+  template <class T>
+  [[nodiscard]] request isend(const handle<T>& h, int dest, int tag) {
+    return started(transfer(h, dest, tag), true);
+  }
+  template <class T>
+  [[nodiscard]] request irecv(const handle<T>& h, int src, int tag) {
+    return started(transfer(h, src, tag), false);
+  }
+
+  /// Not waited for but by wait_all(). `then`: nothing, a callable without arguments that is called on this
+  /// rank's thread when it is complete, or unlock(tag).
+  template <class T, class... Then>
+  void isend_detached(const handle<T>& h, int dest, int tag, Then&&... then) {
+    detached(std::span<const transfer>({transfer(h, dest, tag)}), true, std::forward<Then>(then)...);
+  }
+  template <class T, class... Then>
+  void irecv_detached(const handle<T>& h, int src, int tag, Then&&... then) {
+    detached(std::span<const transfer>({transfer(h, src, tag)}), false, std::forward<Then>(then)...);
+  }
+  /// Several at once; `then` follows once, when all are complete, also where there are none.
+  template <class... Then>
+  void isend_detached(std::span<const transfer> all, Then&&... then) {
+    detached(all, true, std::forward<Then>(then)...);
+  }
+  template <class... Then>
+  void irecv_detached(std::span<const transfer> all, Then&&... then) {
+    detached(all, false, std::forward<Then>(then)...);
+  }
+
+  /// What this rank has done so far.
+  tasks::statistics statistics() const { return port::told(*flow_); }
+
+  // For the library.
+  flow& native() const noexcept { return *flow_; }
+
+ private:
+  template <class T, class... Tag>
+  handle<T> make(void* memory, std::size_t count, int owner, Tag... tag) {
+    using element = typed::element_of_held<T>;
+    constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
+    static_assert(plain, "tutti: data: T is not trivially copyable, or const");
+    extent e{memory, sizeof(element), count, alignof(element), owner, -1};
+    ((e.tag = tag.tag), ...);
+    if constexpr (sizeof...(Tag) != 0)
+      if (e.tag < 0) port::refuse(*flow_, "data", "with_tag", "is below 0", "give tags from 0 on");
+    return handle<T>(port::add(*flow_, e));
+  }
+  template <class T>
+  datum& checked(const handle<T>& h, const char* operation) const {
+    if (!h) port::refuse(*flow_, operation, "handle", "is empty", "give one that data() has returned");
+    return *h.native();
+  }
+
+  template <class T, use_mode How>
+  static void note(const typed::typed_use<T, How>& u, wishes&, use* uses, std::size_t& n) noexcept {
+    uses[n++] = {u.what, How, u.by};
+  }
+  static void note(typed::on_rank a, wishes& w, use*, std::size_t&) noexcept {
+    w.on_said = true;
+    w.on = a.rank;
+  }
+  static void note(typed::on_owner a, wishes& w, use*, std::size_t&) noexcept {
+    w.owner_said = true;
+    w.on_owner_of = a.what;
+  }
+  static void note(typed::after_tag a, wishes& w, use*, std::size_t&) noexcept {
+    w.waits = true;
+    w.after = a.tag;
+  }
+  static void note(typed::called a, wishes& w, use*, std::size_t&) noexcept { w.name = a.name; }
+
+  template <bool Const, class T>
+  view<T, Const> acquired(const handle<T>& h, use_mode how) {
+    place at{};
+    void* one = port::acquire(*flow_, &checked(h, "acquire"), how, at);
+    return view<T, Const>(*flow_, one, at);
+  }
+  request started(const transfer& t, bool sends) {
+    return request(*flow_, port::start(*flow_, t.all, sends));
+  }
+  template <class... Then>
+  void detached(std::span<const transfer> all, bool sends, Then&&... then) {
+    static_assert(sizeof...(Then) <= 1, "tutti: detached transfers take one callback, or unlock(tag)");
+    static_assert(sizeof(transfer) == sizeof(explicit_transfer));
+    follow_up f;
+    (follow(f, std::forward<Then>(then)), ...);
+    port::detach(*flow_, reinterpret_cast<const explicit_transfer*>(all.data()), all.size(), sends, f);
+  }
+  static void follow(follow_up& f, unlocks u) {
+    f.unlocks = true;
+    f.tag = u.tag;
+  }
+  static void follow(follow_up&, std::nullptr_t) {}
+  template <class Callback>
+  requires std::invocable<Callback&>
+  static void follow(follow_up& f, Callback&& callback) { f.call = std::forward<Callback>(callback); }
+
+  template <class Handles, class Do>
+  void each(const Handles& handles, Do&& run) {
+    std::vector<datum*> all;
+    for (const auto& h : handles) all.push_back(h.native());
+    run(all.data(), all.size());
+  }
+
+  flow* flow_;
+  int passing_by_;
+};
+
+}  // namespace tutti::tasks
