@@ -204,13 +204,15 @@ void scatter_and_gather(communicator& world) {
     rt.scatter(h, root);
     totals t = seen(world, rt);
     for (int r = 0; r < p; ++r) check.equal(bytes::model::to(t.sent, r), r == root ? 0u : 10u);
-    rt.gather(h, root);  // it has them
-    check.equal(bytes::model::to(seen(world, rt).sent, root), 0u);
     for (int r = 0; r < p; ++r) rt.insert(touch, tasks::read_write(h[at(r)]));
     rt.gather(h, root);
     t = seen(world, rt);
     check.equal(bytes::model::to(t.sent, root), 10 * at(p - 1));
     check.equal(bytes::model::all(t.sent), 20 * at(p - 1));
+    rt.gather(h, root);  // as in the seed, where owners alone may have changed them
+    check.equal(bytes::model::to(seen(world, rt).sent, root), 20 * at(p - 1));
+    for (int r = 0; r < p; ++r) rt.insert(look, tasks::read(h[at(r)]), tasks::on(root));  // what was gathered is a copy
+    check.equal(bytes::model::all(seen(world, rt).sent), 30 * at(p - 1));
   }
 }
 

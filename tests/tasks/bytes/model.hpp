@@ -60,7 +60,11 @@ class model {
     bring(d, to);
   }
   void gather(const std::vector<int>& list, int root) {
-    for (const int d : list) fetch(d, root);
+    for (const int d : list) {  // whether they are there or not
+      settle(d, false);
+      forget_copy(d, root);
+      bring(d, root);
+    }
   }
   void scatter(const std::vector<int>& list, int root) {
     for (const int d : list) {
@@ -69,6 +73,7 @@ class model {
       forget_copies(d, at(d).owner);
       at(d).home = root;
       settle(d, false);
+      forget_copy(d, root);  // what a rank gives away it does not keep
     }
   }
   void set_owner(int d, int owner) {
@@ -163,6 +168,10 @@ class model {
       sum -= at(list.front()).size;
       list.erase(list.begin());
     }
+  }
+  void forget_copy(int d, int holder) {
+    for (auto& [who, list] : copies_)
+      if (who.second == holder) std::erase(list, d);
   }
   void forget_copies(int d, int but = -1) {
     for (auto& [who, list] : copies_)
