@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "random_graphs/shapes.hpp"
@@ -81,6 +82,9 @@ struct graph {
 
 /// The program of this seed for p ranks, of about `most` tasks at most; `workers`: 0 draws 1 or 3.
 graph draw(std::uint64_t seed, int p, int most, int workers);
+
+/// What the program does with a datum up to this step, and who is concerned.
+std::string story(const graph& g, int datum, std::size_t last);
 
 /// One rank runs it, beside a sequential run of the same program, and checks what it can see.
 void play(const graph& g, const tutti::communicator& world, std::uint64_t seed);

@@ -230,11 +230,22 @@ class player {
   }
 
   // --- comparisons
+  // The first task here that has read other contents tells more than what came of it.
+  [[noreturn]] void differs(const std::string& what, int d) const {
+    std::string more = story(g_, d, now_);
+    for (const told& t : told_)
+      if (t.got != 0 && t.got != t.right) {
+        more += "\n  the task of step " + std::to_string(t.step) + " has read something else before";
+        for (const int used : g_.steps[t.step].work.data) more += story(g_, used, t.step);
+        break;
+      }
+    tests::fail(text() + ": " + what + " " + std::to_string(d) + " differs from a sequential run" + more,
+                std::source_location::current());
+  }
   template <class E>
   void compare(std::span<E> got, int d) const {
     check.equal(got.size(), g_.data[at(d)].count);
-    if (std::memcmp(got.data(), all_[at(d)].right.data(), got.size_bytes()) != 0)
-      check.that(false, text() + ": datum " + std::to_string(d) + " differs from a sequential run");
+    if (std::memcmp(got.data(), all_[at(d)].right.data(), got.size_bytes()) != 0) differs("datum", d);
   }
   void compare_copy(int d) {
     each(d, [&](auto& h) {
@@ -245,9 +256,13 @@ class player {
   void compare_told() {
     for (; compared_ < told_.size(); ++compared_) {
       const told& t = told_[compared_];
-      if (t.got != t.right)
-        check.that(false, text() + ": the task of step " + std::to_string(t.step) +
-                              " has not run, or read other contents than in a sequential run");
+      if (t.got == t.right) continue;
+      std::string more;
+      for (const int d : g_.steps[t.step].work.data) more += story(g_, d, t.step);
+      check.that(false,
+                 text() + ": the task of step " + std::to_string(t.step) +
+                     (t.got == 0 ? " has not run" : " has read other contents than in a sequential run") +
+                     more);
     }
     check.equal(called_, expected_);
   }
@@ -256,9 +271,8 @@ class player {
       datum& d = all_[i];
       const int n = static_cast<int>(i);
       if (!d.alive || d.owner != me_) continue;
-      if (d.mine.data() != nullptr)
-        check.that(std::memcmp(d.mine.data(), d.right.data(), d.right.size()) == 0,
-                   text() + ": owned datum " + std::to_string(n) + " differs from a sequential run");
+      if (d.mine.data() != nullptr && std::memcmp(d.mine.data(), d.right.data(), d.right.size()) != 0)
+        differs("owned datum", n);
       compare_copy(n);
     }
   }
