@@ -146,7 +146,7 @@ void flow::hold(copy_list& list, kept_copy& c, bool here) {
 // After they were used for what is being inserted.
 void flow::free_evicted(const datum* but) {
   for (datum* d : evicted_)
-    if (d != but && !d->taken.kept) forget_copy(*d);
+    if (d != but && d->home != rank_ && !d->taken.kept) forget_copy(*d);
   evicted_.clear();
 }
 

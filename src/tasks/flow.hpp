@@ -156,7 +156,7 @@ class flow final : public progressing {
   // Data (bring.cpp).
   void check_rank(const char* operation, const char* parameter, int r) const;
   bool concerns(const datum& d) const noexcept {
-    return d.owner == rank_ || d.home == rank_ || d.here != nullptr;
+    return d.owner == rank_ || d.home == rank_ || d.here != nullptr || !d.partials.empty();
   }
   void settle(datum& d, bool overwritten);
   void bring(datum& d, int to);
