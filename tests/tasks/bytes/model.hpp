@@ -59,21 +59,23 @@ class model {
     settle(d, false);
     bring(d, to);
   }
+  // To be looked at, and no copies.
   void gather(const std::vector<int>& list, int root) {
-    for (const int d : list) {  // whether they are there or not
+    for (const int d : list) {
       settle(d, false);
-      forget_copy(d, root);
-      bring(d, root);
+      spread(d, at(d).home, root, root);
     }
   }
   void scatter(const std::vector<int>& list, int root) {
     for (const int d : list) {
       collect(d);
-      if (at(d).home != root) forget_copies(d);
-      forget_copies(d, at(d).owner);
-      at(d).home = root;
-      settle(d, false);
-      forget_copy(d, root);  // what a rank gives away it does not keep
+      datum& one = at(d);
+      forget_copies(d, one.home == root ? one.owner : -1);
+      one.home = root;
+      if (one.owner == root) continue;
+      spread(d, root, one.owner, root);
+      forget_copies(d);
+      one.home = one.owner;
     }
   }
   void set_owner(int d, int owner) {
@@ -102,6 +104,7 @@ class model {
   const table& messages() const { return messages_; }
   std::uint64_t contributed() const { return contributed_; }  // bytes that go up trees, somehow
   std::uint64_t hits() const { return hits_; }
+  bool packed() const { return packed_; }  // some went together
   static std::uint64_t to(const table& t, int r) {
     std::uint64_t sum = 0;
     for (const auto& row : t) sum += row[static_cast<std::size_t>(r)];
@@ -128,6 +131,16 @@ class model {
   void move(int d, int from, int to) {
     sent_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)] += at(d).size;
     ++messages_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  }
+  // Short data go by the binomial tree below the root, where there are four ranks or more.
+  void spread(int d, int from, int to, int root) {
+    if (from == to) return;
+    if (p_ < 4 || at(d).size > 1024) return move(d, from, to);
+    packed_ = true;
+    for (int r = ((from == root ? to : from) - root + p_) % p_; r != 0; r &= r - 1) {
+      const int below = (r + root) % p_, above = ((r & (r - 1)) + root) % p_;
+      from == root ? move(d, above, below) : move(d, below, above);
+    }
   }
   void bring(int d, int to) {
     const int home = at(d).home;
@@ -169,10 +182,6 @@ class model {
       list.erase(list.begin());
     }
   }
-  void forget_copy(int d, int holder) {
-    for (auto& [who, list] : copies_)
-      if (who.second == holder) std::erase(list, d);
-  }
   void forget_copies(int d, int but = -1) {
     for (auto& [who, list] : copies_)
       if (who.second != but) std::erase(list, d);
@@ -185,6 +194,7 @@ class model {
   std::map<pair, std::vector<int>> copies_;  // the longest unused first
   table sent_, messages_;
   std::uint64_t contributed_ = 0, hits_ = 0;
+  bool packed_ = false;
 };
 
 }  // namespace bytes
