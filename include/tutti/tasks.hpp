@@ -312,6 +312,7 @@ class runtime {
     using element = typed::element_of_held<T>;
     constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
     static_assert(plain, "tutti: data: T is not trivially copyable, or const");
+    static_assert(alignof(element) <= 64, "tutti: data: T has an alignment of more than 64 bytes");
     extent e{memory, sizeof(element), count, alignof(element), owner, -1};
     ((e.tag = tag.tag), ...);
     if constexpr (sizeof...(Tag) != 0)
