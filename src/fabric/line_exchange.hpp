@@ -34,8 +34,8 @@ class line_exchange {
     write(mine.data);
     mine.call_is = call_is;
     mine.word.store(value, std::memory_order_release);
-    // A wait, of as many turns as chance has it, leaves the processor nothing to guess the end of a loop by; so
-    // between two there are none, here and in what follows.
+    // A wait, of as many turns as chance has it, leaves the processor nothing to guess the end of a loop by;
+    // so between two there are none, here and in what follows.
     if (two_) [[likely]] {
       wake(1 - rank_);
       return wait_for(1 - rank_, number, site);
