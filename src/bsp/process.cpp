@@ -165,21 +165,16 @@ inline void process::write(notice& into, std::uint32_t flags, riding what) noexc
   }
   meeting_.run_in_lines([&](std::byte* line) { write(*new (line) notice, flags, what); });
   bool reduce = what == riding::operand;
-  const auto hear = [&](const notice& other) {
-    flags |= other.flags;
-    reduce |= other.reduces != 0;
-  };
-  const bool two = nprocs_ == 2;
-  if (two) {
-    hear(line_of(1 - pid_));
-  } else {
-    for (int r = 0; r < nprocs_; ++r)
-      if (r != pid_) hear(line_of(r));
+  for (int r = 0; r < nprocs_; ++r) {
+    if (r == pid_) continue;
+    flags |= line_of(r).flags;
+    reduce |= line_of(r).reduces != 0;
   }
   if (reduce) [[unlikely]]
     return combine_lines();
-  if (!two) return {flags};
-  // Parcels are taken from where they stand.
+  if (nprocs_ != 2) return {flags};
+  // Parcels are taken from where they stand. What this process has written it reads back only where it must:
+  // the line has gone to the other.
   const bool to_itself = what == riding::put && box().begin()->peer == pid_;
   return {flags, &line_of(1 - pid_), to_itself ? &line_of(pid_) : nullptr};
 }

@@ -22,7 +22,7 @@ class line_exchange {
   }
   /// `next`: the number of the rank's next call on the team. It, team and waiting outlive this.
   line_exchange(team& t, int rank, std::uint32_t& next, waiting& w) noexcept
-      : team_(&t), waiting_(&w), next_(&next), rank_(rank), two_(t.size() == 2) {}
+      : team_(&t), waiting_(&w), next_(&next), rank_(rank) {}
 
   /// The call: `write(at)` lays the operand down at `at`, `bytes` bytes aligned to 16; returns when all have
   /// come. Throws as the visit does. Who waits looks at the line again and again, and each look that comes
@@ -34,12 +34,6 @@ class line_exchange {
     write(mine.data);
     mine.call_is = call_is;
     mine.word.store(value, std::memory_order_release);
-    // A wait, of as many turns as chance has it, leaves the processor nothing to guess the end of a loop by;
-    // so between two there are none, here and in what follows.
-    if (two_) [[likely]] {
-      wake(1 - rank_);
-      return wait_for(1 - rank_, number, site);
-    }
     const int size = team_->size();
     for (int r = 0; r < size; ++r)
       if (r != rank_) wake(r);
@@ -75,7 +69,6 @@ class line_exchange {
   waiting* waiting_;
   std::uint32_t* next_;
   int rank_;
-  bool two_;
 };
 
 }  // namespace tutti::fabric
