@@ -157,7 +157,7 @@ class runtime {
     return port::extent_of(checked(h, "rank")).owner;
   }
   /// Another owner from here on; called by all ranks that have the datum, in the same place among what they
-  /// insert. The contents go there when next used, or by scatter().
+  /// insert. The contents go there when next used, or by scatter(), or before they go on to one more owner.
   template <class T>
   void set_rank(const handle<T>& h, int owner) {
     port::set_owner(*flow_, checked(h, "set_rank"), owner);

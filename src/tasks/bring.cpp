@@ -301,8 +301,8 @@ void flow::hold_taken(datum& d) { hold(taken_[static_cast<std::size_t>(d.home)],
 void flow::set_owner(datum& d, int owner) {
   refuse_from_kernels("set_rank");
   check_rank("set_rank", "owner", owner);
+  settle(d, false);  // those that did not come by its last use learn that it is at home with its owner
   if (owner == d.owner) return;
-  close_reduction(d);
   d.owner = owner;
   if (rank_ == d.home) {
     for (auto& n : d.neighbours)
