@@ -79,8 +79,8 @@ class model {
     }
   }
   void set_owner(int d, int owner) {
+    settle(d, false);  // not everybody knows whether the contents have gone to the last one already
     if (at(d).owner == owner) return;
-    collect(d);
     at(d).owner = owner;
     forget_copies(d, owner);
   }
