@@ -102,7 +102,7 @@ void flow::remove(datum& d) {
   close_reduction(d);
   wait_until(
       [&] {
-        bool over = d.writer.get() == nullptr && d.expected.empty();
+        bool over = d.writer.get() == nullptr && d.expected.empty() && d.partials.empty();
         for (const node_ref& r : d.readers) over = over && r.get() == nullptr;
         return over && (d.here == nullptr || d.here->users == 1);
       },

@@ -92,6 +92,8 @@ void flow::close(bool passing_by) noexcept {
     closing_ = true;
     for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
     close_all_reductions();
+    for (const auto& d : data_)
+      if (!d->demands.empty()) meet_demands(*d);
     if (passing_by) {
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
       while (pending_ != 0 && std::chrono::steady_clock::now() < end) {

@@ -210,7 +210,7 @@ class flow final : public progressing {
   void add_to(partial& p, const datum& d, node& task, contents& part);
   void close_reduction(datum& d);
   void close_all_reductions();
-  std::uint32_t ask(datum& d, std::vector<onward> whom, gather_node& asks);
+  void ask(datum& d, int home, const std::vector<onward>& whom, gather_node& asks);
   void handle_collect(std::unique_ptr<arrival> a);
   void handle_contribution(std::unique_ptr<arrival> a);
   void meet_demands(datum& d);
