@@ -223,7 +223,7 @@ class drawing {
         for (auto& h : holders_) h.clear();
         return;
       case 11:
-        return add({.kind = step_kind::wait_all, .concerned = chance(50) ? everyone() : some()});
+        return add({.kind = step_kind::wait_all, .concerned = (chance(50), some(), everyone())});
       case 12:
         return chance(30) ? add({.kind = step_kind::barrier, .concerned = everyone()}) : create();
       default:
