@@ -177,6 +177,24 @@ function(tutti_add_mpi_engine mpi sources own_sources core_objects)
   set_target_properties(${library} PROPERTIES EXPORT_NAME mpi_${mpi})
 endfunction()
 
+# The module by which tasks run on several threads: of oneTBB, where it is found.
+function(tutti_add_workers)
+  find_package(TBB QUIET)
+  if(NOT TARGET TBB::tbb)
+    message(STATUS "tutti: no oneTBB (libtbb-dev): tasks run on one worker a rank")
+    return()
+  endif()
+  add_library(tutti-workers MODULE src/workers/workers.cpp)
+  add_dependencies(modules tutti-workers)
+  tutti_configure(tutti-workers)
+  target_link_libraries(tutti-workers PRIVATE TBB::tbb Threads::Threads)
+  if(PROJECT_IS_TOP_LEVEL)
+    set_target_properties(tutti-workers PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti")
+  endif()
+  set_target_properties(tutti-workers PROPERTIES INSTALL_RPATH "")  # it links nothing of this project
+  install(TARGETS tutti-workers LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
+endfunction()
+
 # Compiles headers once for many targets (<name>_headers), where TUTTI_PRECOMPILE asks for it. These have the same options,
 # which <configure>, a command, gives a target.
 # Usage: tutti_precompiled(target name configure HEADERS header ...)

@@ -28,10 +28,13 @@ constexpr std::array table = std::to_array<variable>({
      "mpi: ranks that share memory are a node; else one node",
      "lay the ranks out over nodes that need not exist; over MPI those of MPI_COMM_WORLD, and what rank 0 "
      "has set counts"},
-    {"TUTTI_TRACE", "calls, calls:json=FILE", "",
-     "print at the end of the run, for each communicator and kind of call, how many there were, what ran, "
-     "the bytes and the time"},
-    {"TUTTI_MODULE_PATH", "folders, separated by ':'", "", "where to look first for engine modules"},
+    {"TUTTI_TRACE", "calls, calls:json=FILE, tasks:FILE, with a comma between", "",
+     "calls: print at the end of the run, for each communicator and kind of call, how many there were, what "
+     "ran, the bytes and the time; tasks: write what tasks and their transfers did as a trace of Chrome's"},
+    {"TUTTI_TASK_WORKERS", "1 to 1024", "1",
+     "kernels that a rank of a task program runs at the same time, where the program does not say"},
+    {"TUTTI_MODULE_PATH", "folders, separated by ':'", "",
+     "where to look first for modules: of engines, and of workers for tasks"},
     {"TUTTI_COLL_SELECTION_JSON_FILE", "a file", "",
      "a decision tree whose pure half goes on top of the engine's own"},
     {"TUTTI_COLL_COMPOSITION_JSON_FILE", "a file", "", "the same for the composition half"},

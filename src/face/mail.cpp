@@ -38,6 +38,8 @@ void core::open_first_mail(const char* operation) {
   mail_ = std::make_unique<mailbox>(*where_, by ? std::move(by) : mail_to_oneself(*where_));
 }
 
+mailbox& core::own_mail(const char* operation) { return open_mail(operation); }
+
 void core::refuse_peer(const char* operation, const char* parameter, int peer) const {
   const bool sends = parameter[0] == 'd';
   if (peer >= 0 && peer < size())

@@ -32,6 +32,7 @@ struct rank_state {
   std::vector<override_use> uses;       // three for each collective; empty until there is one
   std::uint32_t engine_conditions = 0;
   std::unique_ptr<call_trace> trace;  // of rank 0, where TUTTI_TRACE asks for it
+  unsigned traces_of_tasks = 0;       // that were written
   // Memory of communicators that are gone: groups come and go in loops.
   static constexpr std::size_t most_cores = 16;
   std::vector<void*> cores;

@@ -173,10 +173,25 @@ std::uint64_t bytes_of(const call& c, int blocks) noexcept {
 }
 
 trace_wish read_trace(const std::string& text) {
-  constexpr std::string_view into = "calls:json=";
-  if (text == "calls") return {true, ""};
-  if (text.starts_with(into) && text.size() > into.size()) return {true, text.substr(into.size())};
-  throw usage_error("run", -1, "TUTTI_TRACE", "is \"" + text + "\"", "set calls, or calls:json=FILE");
+  constexpr std::string_view calls_into = "calls:json=", tasks_into = "tasks:";
+  trace_wish wish;
+  std::string_view left = text;
+  while (true) {
+    const std::string_view one = left.substr(0, left.find(','));
+    if (one == "calls") {
+      wish.calls = true;
+    } else if (one.starts_with(calls_into) && one.size() > calls_into.size()) {
+      wish.calls = true;
+      wish.file = one.substr(calls_into.size());
+    } else if (one.starts_with(tasks_into) && one.size() > tasks_into.size()) {
+      wish.tasks_file = one.substr(tasks_into.size());
+    } else {
+      throw usage_error("run", -1, "TUTTI_TRACE", "is \"" + text + "\"",
+                        "set calls, calls:json=FILE or tasks:FILE, or two of them with a comma between");
+    }
+    if (one.size() == left.size()) return wish;
+    left.remove_prefix(one.size() + 1);
+  }
 }
 
 call_trace::call_trace(std::string file, std::string engine, int ranks)

@@ -58,9 +58,11 @@ std::uint64_t bytes_of(const call& c, int blocks) noexcept;
 /// TUTTI_TRACE, as read.
 struct trace_wish {
   bool calls = false;
-  std::string file;  ///< for JSON; empty: a table on standard error
+  std::string file;        ///< for JSON; empty: a table on standard error
+  std::string tasks_file;  ///< for what tasks do (src/tasks); empty: not wished
 };
-/// "calls" or "calls:json=FILE"; throws usage_error in the name of TUTTI_TRACE for any other text.
+/// "calls" or "calls:json=FILE", "tasks:FILE", or two with a comma between; throws usage_error in the name of
+/// TUTTI_TRACE for any other text.
 trace_wish read_trace(const std::string& text);
 
 class call_trace {

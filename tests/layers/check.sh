@@ -26,6 +26,8 @@ settings    : core select engines/endpoint.hpp trace
 face        : core compute group fabric schedule compose select engines/endpoint.hpp execute mail trace settings
 bsp         : core compute group fabric engines/endpoint.hpp mail face
 launch      : core engines settings face
+tasks       : core engines/endpoint.hpp engines/embedded/sleep.hpp execute/progressing.hpp mail face launch/modules.hpp
+workers     : tasks/crew.hpp
 lpf         : core engines launch face bsp
 toolkit     :
 tune        : core compute select check engines face launch

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How contents come to where they are read. The rank where they are at home sends them, and remembers who has
+// an up-to-date copy; whoever reads them receives, and remembers the same. So nothing is sent twice, and
+// nobody asks.
+#include <cstring>
+#include <string>
+
+#include "tasks/flow.hpp"
+#include "tasks/nodes.hpp"
+#include "tasks/wait.hpp"
+
+namespace tutti::tasks {
+
+// --- data
+// ------------------------------------------------------------------------------------------------------
+
+void flow::check_rank(const char* operation, const char* parameter, int r) const {
+  if (r < 0 || r >= size_)
+    refuse(operation, parameter,
+           "is " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(size_ - 1),
+           "name a rank of the runtime's communicator");
+}
+
+datum* flow::add(const extent& e) {
+  check_rank("data", "owner", e.owner);
+  auto d = std::make_unique<datum>();
+  d->form = e;
+  if (__builtin_mul_overflow(e.element, e.count, &d->bytes) || e.count > 0xffffffffu)
+    refuse("data", "count", "is " + std::to_string(e.count) + ", which is more than a datum may have",
+           "make several data");
+  d->owner = d->home = e.owner;
+  d->taken.of = d.get();
+  if (e.memory != nullptr || e.count == 0) {
+    d->here = new contents;
+    d->here->data = static_cast<std::byte*>(e.memory);
+    d->fixed = d->readable = true;
+  }
+  if (e.tag < 0) {
+    d->number = static_cast<std::int64_t>(numbered_.size());
+    numbered_.push_back(d.get());
+  } else {
+    tag_datum(*d, e.tag, "data");
+  }
+  data_.push_back(std::move(d));
+  adopt_early(*data_.back());
+  return data_.back().get();
+}
+
+void flow::tag_datum(datum& d, long tag, const char* operation) {
+  if (tag < 0) refuse(operation, "tag", "is " + std::to_string(tag), "give one from 0 on");
+  if (!tagged_.emplace(tag, &d).second)
+    refuse(operation, "tag", "is " + std::to_string(tag) + ", which another datum of this rank has",
+           "give each its own");
+  d.number = -1 - tag;
+}
+
+void flow::set_tag(datum& d, long tag) {
+  for (const auto& n : d.neighbours)
+    if (n->sent != 0 || n->received != 0)
+      refuse("set_tag", "handle", "is of a datum that was sent already", "give it a tag before it is used");
+  const std::int64_t before = d.number;
+  if (before == -1 - tag) return;
+  tag_datum(d, tag, "set_tag");
+  if (before < 0) {
+    tagged_.erase(-1 - before);
+  } else {
+    numbered_[static_cast<std::size_t>(before)] = nullptr;
+    if (static_cast<std::size_t>(before) + 1 == numbered_.size()) numbered_.pop_back();
+  }
+  adopt_early(d);
+}
+
+datum* flow::find(std::int64_t number) noexcept {
+  if (number >= 0)
+    return static_cast<std::size_t>(number) < numbered_.size() ? numbered_[static_cast<std::size_t>(number)]
+                                                               : nullptr;
+  const auto at = tagged_.find(-1 - number);
+  return at != tagged_.end() ? at->second : nullptr;
+}
+
+void flow::adopt_early(datum& d) {
+  for (std::size_t i = 0; i < nobodys_.size();) {
+    if (nobodys_[i]->what.number != d.number) {
+      ++i;
+      continue;
+    }
+    std::unique_ptr<arrival> a = std::move(nobodys_[i]);
+    nobodys_.erase(nobodys_.begin() + static_cast<std::ptrdiff_t>(i));
+    handle(std::move(a));
+  }
+}
+
+void flow::remove(datum& d) {
+  close_reduction(d);
+  wait_until(
+      [&] {
+        bool over = d.writer.get() == nullptr && d.expected.empty();
+        for (const node_ref& r : d.readers) over = over && r.get() == nullptr;
+        return over && (d.here == nullptr || d.here->users == 1);
+      },
+      "the tasks that use a datum", "remove");
+  invalidate(d);
+  forget_copies_of_others(d);
+  if (d.number < 0)
+    tagged_.erase(-1 - d.number);
+  else
+    numbered_[static_cast<std::size_t>(d.number)] = nullptr;
+  std::erase(reduced_, &d);
+  std::erase_if(data_, [&](const auto& one) { return one.get() == &d; });
+}
+
+// Memory of the runtime's.
+void flow::new_contents(datum& d, bool zero) {
+  if (d.here != nullptr) d.here->drop();
+  d.here = new contents;
+  d.fixed = d.home == rank_;
+  d.here->stand_in(block::make(d.bytes));
+  if (zero) std::memset(d.here->data, 0, d.bytes);
+}
+
+// --- copies
+// ----------------------------------------------------------------------------------------------------
+
+// One more copy in a list of a pair of ranks, or the same used again; the longest unused go where they are
+// too many. Both ranks do the same in the same place.
+void flow::hold(copy_list& list, kept_copy& c, bool here) {
+  if (c.kept)
+    list.use(c);
+  else
+    list.add(c);
+  while (list.bytes() > how_.cache_bytes) {
+    kept_copy& old = *list.oldest();
+    list.remove(old);
+    if (here) evicted_.push_back(old.of);
+  }
+}
+
+// After they were used for what is being inserted.
+void flow::free_evicted(const datum* but) {
+  for (datum* d : evicted_)
+    if (d != but && !d->taken.kept) forget_copy(*d);
+  evicted_.clear();
+}
+
+// What this rank has of a datum that is at home elsewhere is not up to date any more.
+void flow::forget_copy(datum& d) {
+  if (d.taken.kept) taken_[static_cast<std::size_t>(d.taken.there)].remove(d.taken);
+  if (d.form.memory != nullptr || d.here == nullptr) return;
+  d.here->drop();
+  d.here = nullptr;
+  d.fixed = d.readable = false;
+}
+void flow::invalidate(datum& d) {
+  forget_copy(d);
+  d.readable = false;
+}
+
+void flow::forget_copies_of_others(datum& d) {
+  for (auto& n : d.neighbours)
+    if (n->given.kept) given_[static_cast<std::size_t>(n->rank)].remove(n->given);
+}
+
+void flow::flush(datum* d) {
+  if (d == nullptr) {
+    for (auto& one : data_) flush(one.get());
+    return;
+  }
+  settle(*d, false);
+  if (d->home == rank_)
+    forget_copies_of_others(*d);
+  else
+    forget_copy(*d);
+}
+
+void flow::set_cache(bool on) {
+  if (on == cache_) return;
+  flush(nullptr);
+  cache_ = on;
+}
+
+// --- to another rank
+// ------------------------------------------------------------------------------------------------------
+
+// To be called where both the rank where it is at home and `to` come by; the others need not.
+void flow::bring(datum& d, int to) {
+  if (to == d.home) return;
+  if (rank_ == d.home) {
+    kept_copy& theirs = d.with(to).given;
+    const bool there = cache_ && theirs.kept;
+    if (there)
+      ++cache_hits_;
+    else
+      send(d, to);
+    if (cache_) hold(given_[static_cast<std::size_t>(to)], theirs, false);
+  } else if (rank_ == to) {
+    if (!cache_ || !d.taken.kept) receive(d, d.home);
+    d.taken.there = d.home;
+    if (cache_) hold_taken(d);
+  }
+}
+
+void flow::send(datum& d, int to) {
+  const std::uint32_t sequence = d.with(to).sent++;
+  if (auto* const going = static_cast<send_node*>(d.sending.get()); going != nullptr && !going->begun())
+    return going->add(to, sequence);
+  if (d.here == nullptr) new_contents(d, true);
+  auto& node = make<send_node>(*this, d, *d.here);
+  node.add(to, sequence);
+  read_by(d, node);
+  d.sending = node_ref(&node);
+  release(node);
+}
+
+receive_node& flow::receive(datum& d, int from) {
+  const std::uint32_t sequence = d.with(from).received++;
+  if (!d.fixed) {
+    contents* const fresh = new contents;
+    if (d.here != nullptr) d.here->drop();
+    d.here = fresh;
+  }
+  auto& node = make<receive_node>(d, *d.here, from, sequence);
+  if (d.fixed) {
+    if (tasks::node* const before = d.writer.get()) node.wait_for(*before);
+    for (const node_ref& r : d.readers)
+      if (tasks::node* const before = r.get()) node.wait_for(*before);
+  }
+  d.writer = node_ref(&node);
+  d.readers.clear();
+  d.sending = {};
+  d.readable = true;
+  d.expected.push_back(&node);
+  expected_.push_back(&node);
+  for (auto a = d.early.begin(); a != d.early.end(); ++a)
+    if ((*a)->what.origin == from && (*a)->what.sequence == sequence) {
+      std::unique_ptr<arrival> came = std::move(*a);
+      d.early.erase(a);
+      forget_expected(node);
+      node.came(std::move(came));
+      break;
+    }
+  release(node);
+  return node;
+}
+
+void flow::forget_expected(receive_node& one) {
+  std::erase(one.of().expected, &one);
+  std::erase(expected_, &one);
+}
+
+// A task that `by` runs writes the datum: the result goes home, and all other copies are old.
+void flow::after_write(datum& d, int by) {
+  if (rank_ == d.home) {
+    forget_copies_of_others(d);
+    if (by != rank_) {
+      receive(d, by);
+      if (cache_) hold(given_[static_cast<std::size_t>(by)], d.with(by).given, false);
+    } else {
+      d.readable = true;
+    }
+  } else if (rank_ == by) {
+    d.readable = true;
+    send(d, d.home);
+    if (d.taken.kept) taken_[static_cast<std::size_t>(d.taken.there)].remove(d.taken);
+    d.taken.there = d.home;
+    if (cache_)
+      hold_taken(d);
+    else
+      forget_copy(d);
+  } else {
+    invalidate(d);
+  }
+}
+
+void flow::hold_taken(datum& d) { hold(taken_[static_cast<std::size_t>(d.home)], d.taken, true); }
+
+// --- owners that change
+// --------------------------------------------------------------------------------------------
+
+void flow::set_owner(datum& d, int owner) {
+  check_rank("set_rank", "owner", owner);
+  if (owner == d.owner) return;
+  close_reduction(d);
+  d.owner = owner;
+  if (rank_ == d.home) {
+    for (auto& n : d.neighbours)
+      if (n->given.kept && n->rank != owner) given_[static_cast<std::size_t>(n->rank)].remove(n->given);
+  } else if (rank_ != owner) {
+    invalidate(d);
+  }
+}
+
+// Before a datum is used otherwise: what tasks have contributed is collected, and its contents are at home
+// with the owner. Where they are overwritten they need not go there.
+void flow::settle(datum& d, bool overwritten) {
+  close_reduction(d);
+  if (d.home == d.owner) return;
+  if (!overwritten) bring(d, d.owner);
+  const int before = d.home;
+  if (rank_ == before) forget_copies_of_others(d);
+  if (rank_ == d.owner && d.taken.kept) taken_[static_cast<std::size_t>(d.taken.there)].remove(d.taken);
+  d.home = d.owner;
+  if (rank_ == d.home) {
+    d.fixed = d.form.memory != nullptr || d.form.count == 0;
+    if (!overwritten && cache_) hold(given_[static_cast<std::size_t>(before)], d.with(before).given, false);
+  } else if (rank_ == before) {
+    d.fixed = d.form.memory != nullptr || d.form.count == 0;
+    d.taken.there = d.home;
+    if (!overwritten && cache_)
+      hold_taken(d);
+    else
+      invalidate(d);
+  }
+}
+
+void flow::fetch(datum* d, int rank) {
+  check_rank("fetch", "rank", rank);
+  if (d == nullptr) {
+    if (rank == rank_)
+      refuse("fetch", "handle", "is empty, but the datum should come to this rank",
+             "make the datum on this rank too");
+    return;
+  }
+  settle(*d, false);
+  bring(*d, rank);
+  free_evicted(d);
+}
+
+}  // namespace tutti::tasks

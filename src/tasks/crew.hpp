@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers beside the rank's own thread: oneTBB's, in an arena for each rank. They stand in a module of their
+// own (src/workers), which is loaded when a runtime wants more than one, so that tutti does not depend on
+// oneTBB and a program may be static.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace tutti::tasks {
+
+class crew {
+ public:
+  virtual ~crew() = default;
+  /// One more worker calls `job`, which returns when there is nothing to do. Of any thread.
+  virtual void call(void (*job)(void*), void* state) = 0;
+};
+
+/// What the module exports as `tutti_workers_module`.
+struct workers_module {
+  std::uint32_t abi;
+  crew* (*make)(int workers);
+};
+inline constexpr std::uint32_t workers_abi = 1;
+
+/// Throws engine_error where there is no such module.
+std::unique_ptr<crew> make_crew(int workers, int rank);
+
+}  // namespace tutti::tasks

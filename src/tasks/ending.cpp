@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The beginning and the end of a runtime, and barriers. A rank that has come to the end serves the others
+// until all have; so whoever waits for something that this rank will never send learns that.
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "core/environment.hpp"
+#include "tasks/flow.hpp"
+#include "tasks/nodes.hpp"
+#include "tasks/wait.hpp"
+
+namespace tutti::tasks {
+namespace {
+
+int workers_wanted(const options& how) {
+  if (how.workers > 0) return how.workers;
+  return static_cast<int>(number_setting("TUTTI_TASK_WORKERS", 1, 1024, 1));
+}
+
+}  // namespace
+
+flow::flow(detail::core& all, const options& how)
+    : all_(all.duplicate()),
+      rank_(all_->rank()),
+      size_(all_->size()),
+      workers_(workers_wanted(how)),
+      how_(how),
+      box_(all_->own_mail("tasks")),
+      post_(box_),
+      cache_(how.cache),
+      given_(static_cast<std::size_t>(size_)),
+      taken_(static_cast<std::size_t>(size_)),
+      bytes_sent_(static_cast<std::size_t>(size_)),
+      messages_sent_(static_cast<std::size_t>(size_)) {
+  if (workers_ > 1) crew_ = make_crew(workers_, rank_);
+  if (const std::string& file = all_->trace_of_tasks(); !file.empty()) {
+    trace_ = std::make_unique<task_trace>(workers_);
+    for (int i = 1; i < workers_; ++i) helper_numbers_.push_back(i);
+  }
+  all_->serve_always(*this);
+}
+
+flow::~flow() {
+  stopping_.store(true);
+  const auto any = [&] {
+    const std::lock_guard<std::mutex> held(lock_);
+    return helpers_ > 0;
+  };
+  while (crew_ != nullptr && any()) std::this_thread::yield();
+  crew_.reset();
+  all_->serve_no_more(*this);
+}
+
+void flow::meet(const char* operation) {
+  const std::uint64_t times = ++meetings_;
+  std::uint32_t round = 0;
+  for (std::int64_t distance = 1; distance < size_; distance *= 2, ++round) {
+    head what;
+    what.kind = message_kind::meeting;
+    what.sequence = round;
+    post_.give(static_cast<int>((rank_ + distance) % size_), what, nullptr, 0);
+    ++meeting_;
+    struct leave {
+      int& meeting;
+      ~leave() { --meeting; }
+    };
+    const leave out{meeting_};
+    wait_until([&] { return met_.size() > round && met_[round] >= times; }, "the other ranks", operation);
+  }
+}
+
+void flow::barrier() { meet("barrier"); }
+
+void flow::close(bool passing_by) noexcept {
+  const auto report = [&](std::exception_ptr what) {
+    try {
+      std::rethrow_exception(what);
+    } catch (const peer_error&) {
+      return;  // the job has failed elsewhere
+    } catch (const deadlock_error&) {
+      return;
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+    } catch (...) {
+    }
+    all_->door().abandon(what);
+  };
+  try {
+    closing_ = true;
+    for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
+    close_all_reductions();
+    if (passing_by) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+      while (pending_ != 0 && std::chrono::steady_clock::now() < end) {
+        if (!run_one() && !progress(false)) std::this_thread::yield();
+        reap();
+      }
+      if (pending_ != 0 || size_ > 1)
+        report(std::make_exception_ptr(
+            error("tasks", rank_, "", "an exception has left the runtime's scope", "")));
+      return;
+    }
+    wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "the end of the runtime");
+    throw_pending();
+    meet("the end of the runtime");
+    while (post_.busy()) progress(false);
+    if (trace_ != nullptr) write_trace();
+  } catch (...) {
+    report(std::current_exception());
+  }
+}
+
+statistics flow::told() const {
+  return {bytes_sent_, messages_sent_, cache_hits_, run_.load(std::memory_order_relaxed), idle_};
+}
+
+void flow::count_elsewhere(detail::core& where, int peer, std::size_t bytes) noexcept {
+  try {
+    const int r = where.translate(peer, *all_, "isend");
+    if (r >= 0 && r < size_) count_sent(r, bytes);
+  } catch (...) {
+    // Of a rank that is none of the runtime's nothing is told.
+  }
+}
+
+}  // namespace tutti::tasks

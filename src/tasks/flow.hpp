@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rank's part of a runtime: the graph of what it has inserted and not finished. Insertion is the rank's
+// own thread's, and so is all communication; kernels run on any worker.
+//
+//   insert.cpp      who runs a task, what it waits for, and what must be sent for it
+//   bring.cpp       how contents come to where they are read: transfers, copies, owners that change
+//   transfers.cpp   what sends and receives do when their turn has come
+//   asked.cpp       transfers that the program asks for by itself
+//   reduction.cpp   contributions of tasks, and how they are collected
+//   spread.cpp      scatter and gather
+//   work.cpp        kernels and workers, and waiting
+//   ending.cpp      barriers, and the end of a runtime
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "execute/progressing.hpp"
+#include "face/core.hpp"
+#include "tasks/crew.hpp"
+#include "tasks/datum.hpp"
+#include "tasks/memory.hpp"
+#include "tasks/node.hpp"
+#include "tasks/post.hpp"
+#include "tasks/trace.hpp"
+#include "tutti/core/tasks.hpp"
+
+namespace tutti::tasks {
+
+class kernel_node;
+class asked_node;
+class hold_node;
+class gather_node;
+struct argument;
+struct asked_group;
+
+class flow final : public progressing {
+ public:
+  flow(detail::core& all, const options& how);
+  ~flow();
+  flow(const flow&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  int workers() const noexcept { return workers_; }
+  [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
+                           const char* remedy) const {
+    all_->refuse(operation, parameter, problem, remedy);
+  }
+
+  // --- data
+  datum* add(const extent& e);
+  void remove(datum& d);
+  void set_tag(datum& d, long tag);
+  void set_owner(datum& d, int owner);
+  void fetch(datum* d, int rank);
+  void scatter(datum* const* data, std::size_t n, int root);
+  void gather(datum* const* data, std::size_t n, int root);
+  void flush(datum* d);
+  void set_cache(bool on);
+
+  // --- tasks
+  void* begin(const use* uses, std::size_t n, const wishes& w, const code& c);
+  void submit() noexcept;
+  void* acquire(datum& d, use_mode how, place& at);
+  void release_view(void* acquired) noexcept;
+  void wait_all();
+  void barrier();
+  /// Sends what is ready, and takes in what has come. True where something happened. `calls`: callbacks too.
+  bool progress(bool calls = true);
+
+  // --- transfers that were asked for
+  void* start(const explicit_transfer& t, bool sends);
+  bool test(void* request, detail::envelope& found);
+  void wait(void* request, detail::envelope& found);
+  void drop(void* request) noexcept;
+  void detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then);
+
+  /// Waits for everything, of all ranks.
+  void close(bool passing_by) noexcept;
+  statistics told() const;
+
+  // --- for nodes. Of any thread:
+  /// It is over: those behind become ready.
+  void complete(node& n) noexcept;
+  void release(node& n) noexcept {
+    if (n.waits.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
+  }
+  const failure* fail(std::string task, int rank, std::string text, std::exception_ptr what);
+  const failure* failure_in(const arrival& a);
+  void count_run() noexcept { run_.fetch_add(1, std::memory_order_relaxed); }
+  // Of the rank's own:
+  post& mail() noexcept { return post_; }
+  void count_sent(int to, std::size_t bytes) noexcept {
+    bytes_sent_[static_cast<std::size_t>(to)] += bytes;
+    ++messages_sent_[static_cast<std::size_t>(to)];
+  }
+  /// To these ranks, by a tree where they are many. `tell` is told as often as is returned.
+  std::size_t send_contents(const head& what, const contents& from, std::size_t bytes, const onward* to,
+                            std::size_t n, sender* tell);
+  void tell_spoilt(int to, head what, const failure& why, std::span<const onward> further = {});
+  void note_error(std::exception_ptr what);
+  void meet_expected(asked_node& one);
+  task_trace* trace() noexcept { return trace_.get(); }
+  void call_later(std::function<void()> what) { calls_.push_back(std::move(what)); }
+  void unlock(std::uint64_t tag);
+  void forget_expected(receive_node& one);
+  void follow(asked_group& g);
+  void look_after(asked_node& one) { elsewhere_.push_back(&one); }
+  void count_elsewhere(detail::core& where, int peer, std::size_t bytes) noexcept;
+
+  // --- as something that every wait of this rank serves
+  bool go_on(bool) override {
+    progress(false);
+    return false;
+  }
+  std::uint64_t moves() const noexcept override { return moves_; }
+  fabric::wait_site site(const char* what = "", int peer = -1) const noexcept override;
+
+ private:
+  friend class receive_node;
+  friend class spread_node;
+
+  template <class Node, class... Arguments>
+  Node& make(Arguments&&... arguments) {
+    Node* const made = store_.make<Node>(static_cast<Arguments&&>(arguments)...);
+    ++pending_;
+    return *made;
+  }
+  void make_ready(node& n) noexcept;
+  // Data (bring.cpp).
+  void check_rank(const char* operation, const char* parameter, int r) const;
+  bool concerns(const datum& d) const noexcept {
+    return d.owner == rank_ || d.home == rank_ || d.here != nullptr;
+  }
+  void settle(datum& d, bool overwritten);
+  void bring(datum& d, int to);
+  void hold(copy_list& list, kept_copy& c, bool here);
+  void send(datum& d, int to);
+  receive_node& receive(datum& d, int from);
+  void forget_copy(datum& d);
+  void forget_copies_of_others(datum& d);
+  void invalidate(datum& d);
+  void after_write(datum& d, int by);
+  void new_contents(datum& d, bool zero);
+  void hold_taken(datum& d);
+  void free_evicted(const datum* but);
+  void tag_datum(datum& d, long tag, const char* operation);
+  contents& read_by(datum& d, node& n);
+  contents& written_by(datum& d, node& n, bool reads, contents*& before);
+  datum* find(std::int64_t number) noexcept;
+  void adopt_early(datum& d);
+  // Insertion.
+  int runs(const use* uses, std::size_t n, const wishes& w);
+  [[noreturn]] void refuse_owners(const use* uses, std::size_t n, bool written) const;
+  void fill(argument& a, const use& u, node& n);
+  void follow_tag(node& n, std::uint64_t tag);
+  void throttle();
+  // Transfers that were asked for.
+  void check_asked(const char* operation, const explicit_transfer& t, bool sends) const;
+  asked_node& make_asked(const explicit_transfer& t, bool sends);
+  // What comes (transfers.cpp).
+  void handle(std::unique_ptr<arrival> a);
+  void handle_contents(std::unique_ptr<arrival> a);
+  receive_node* expected_of(const arrival& a);
+  void pass_on(arrival& a);
+  void handle_asked(std::unique_ptr<arrival> a);
+  void handle_inquiry(const arrival& a);
+  void handle_never(const arrival& a);
+  void handle_pack(std::unique_ptr<arrival> a);
+  // Reductions.
+  void begin_reduction(datum& d, const reducer& by);
+  void contribute(datum& d, const reducer& by, int on, node* task, contents* part);
+  void add_to(partial& p, const datum& d, node& task, contents& part);
+  void close_reduction(datum& d);
+  void close_all_reductions();
+  std::uint32_t ask(datum& d, std::vector<onward> whom, gather_node& asks);
+  void handle_collect(std::unique_ptr<arrival> a);
+  void handle_contribution(std::unique_ptr<arrival> a);
+  void meet_demands(datum& d);
+  // Work and waiting.
+  node* pop() noexcept;
+  bool run_one();
+  void run(node& n, int worker) noexcept;
+  static void help(void* self);
+  void reap() noexcept;
+  bool begin_own();
+  void throw_pending();
+  template <class Over>
+  void wait_until(const Over& over, const char* what, const char* operation);
+  void rest(int times, const char* what);
+  bool may_still_move();
+  void refuse_stuck(const char* operation);
+  void count_rest(task_trace::clock::time_point since);
+  void inquire();
+  void make_calls();
+  void meet(const char* operation);
+  void write_trace();
+
+  detail::core_handle all_;
+  int rank_, size_, workers_;
+  options how_;
+  mailbox& box_;
+  post post_;
+  node_store store_;
+  std::size_t pending_ = 0;
+  std::uint64_t moves_ = 0;
+  bool inside_ = false, calling_ = false, closing_ = false, cache_ = true;
+  int running_own_ = 0, meeting_ = 0;
+
+  std::vector<std::unique_ptr<datum>> data_;
+  std::vector<datum*> numbered_;
+  std::unordered_map<std::int64_t, datum*> tagged_;
+  std::vector<std::unique_ptr<arrival>> nobodys_;  // of data that this rank has not made yet
+  std::vector<copy_list> given_, taken_;           // by rank
+  std::vector<receive_node*> expected_;            // that have not come
+  kernel_node* inserting_ = nullptr;
+  std::uint64_t inserted_ = 0, numbered_tasks_ = 0;
+  std::vector<datum*> evicted_;
+
+  struct task_tag {
+    bool open = false;
+    std::vector<node*> waiting;
+  };
+  std::unordered_map<std::uint64_t, task_tag> tags_;
+
+  std::vector<asked_node*> asked_;                 // receives that wait for their message
+  std::vector<std::unique_ptr<arrival>> unasked_;  // messages that wait for their receive
+  std::vector<asked_node*> elsewhere_;             // on other communicators
+  std::vector<std::function<void()>> calls_;
+  std::vector<arrival> inquiries_;
+
+  struct asking {
+    gather_node* node;
+    std::uint32_t left;
+  };
+  std::unordered_map<std::uint32_t, asking> asking_;  // by token
+  std::uint32_t last_token_ = 0;
+  std::vector<datum*> reduced_;  // with reductions that go on
+
+  std::vector<std::uint64_t> met_;  // by round: meetings that were come to
+  std::uint64_t meetings_ = 0;
+  std::uint32_t spreads_ = 0, spreading_ = 0;
+  std::vector<std::unique_ptr<arrival>> packs_;
+
+  // What workers share.
+  std::mutex lock_;  // of the queue, and of helpers_
+  node *first_ = nullptr, *last_ = nullptr;
+  std::atomic<std::uint32_t> ready_{0};
+  int helpers_ = 0;
+  std::vector<int> helper_numbers_;
+  std::unique_ptr<crew> crew_;
+  std::atomic<node*> over_{nullptr}, own_{nullptr};
+  std::mutex rest_lock_;
+  std::condition_variable rested_;
+  std::atomic<bool> resting_{false}, stopping_{false};
+  std::mutex failing_;
+  std::deque<failure> failures_;
+  const failure* to_tell_ = nullptr;
+  std::exception_ptr error_;
+  std::atomic<std::uint64_t> run_{0};
+
+  std::vector<std::uint64_t> bytes_sent_, messages_sent_;
+  std::uint64_t cache_hits_ = 0;
+  double idle_ = 0;
+  std::unique_ptr<task_trace> trace_;
+};
+
+/// For reports.
+std::string name_of(const datum& d);
+
+}  // namespace tutti::tasks

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What comes and goes. A message with contents names the rank they are from, the datum, and which transfer of
+// it between these two it is; so it does not matter on what way it came. What is to go on to other ranks does
+// so as soon as it is here, whether this rank has asked for its own yet or not.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "tasks/flow.hpp"
+#include "tasks/nodes.hpp"
+
+namespace tutti::tasks {
+namespace {
+
+/// Takes long contents into a block, and hands the message over then.
+class fetching final : public taker {
+ public:
+  fetching(flow& in, std::unique_ptr<arrival> a, void (flow::*then)(std::unique_ptr<arrival>))
+      : in_(in), a_(std::move(a)), then_(then) {
+    a_->in = block::make(a_->what.bytes);
+    in_.mail().take(*a_, a_->in->data(), *this);
+  }
+  void taken() override {
+    const std::unique_ptr<fetching> self(this);
+    a_->what.with = 0;
+    (in_.*then_)(std::move(a_));
+  }
+
+ private:
+  flow& in_;
+  std::unique_ptr<arrival> a_;
+  void (flow::*then_)(std::unique_ptr<arrival>);
+};
+
+}  // namespace
+
+// --- sending
+// ---------------------------------------------------------------------------------------------------
+
+// Each child takes half of those that are left over: after k messages one after the other 2^k ranks have it.
+std::size_t flow::send_contents(const head& what, const contents& from, std::size_t bytes, const onward* to,
+                                std::size_t n, sender* tell) {
+  std::size_t under_way = 0;
+  while (n > 0) {
+    const std::size_t whole = n <= 2 ? 1 : (n + 1) / 2;
+    head one = what;
+    one.sequence = to->sequence;
+    count_sent(to->rank, bytes);
+    if (!post_.give(to->rank, one, from.data, bytes, {to + 1, whole - 1}, tell, from.in)) ++under_way;
+    to += whole;
+    n -= whole;
+  }
+  return under_way;
+}
+
+void flow::tell_spoilt(int to, head what, const failure& why, std::span<const onward> further) {
+  what.spoilt = 1;
+  std::string text = why.task;
+  text += '\0';
+  text += std::to_string(why.rank);
+  text += '\0';
+  text += why.text.substr(0, 3000);
+  post_.give(to, what, text.data(), text.size(), further);
+}
+
+send_node::send_node(flow& in, datum& d, contents& from)
+    : node(false), in_(in), from_(from), number_(d.number), bytes_(d.bytes) {
+  from.keep();
+}
+
+void send_node::go(flow& in) {
+  begun_ = true;
+  head what;
+  what.origin = in.rank();
+  what.number = number_;
+  if (from_.spoilt != nullptr) {
+    for (const onward& one : to_) {
+      what.sequence = one.sequence;
+      in.tell_spoilt(one.rank, what, *from_.spoilt);
+    }
+  } else {
+    left_ = in.send_contents(what, from_, bytes_, to_.data(), to_.size(), this);
+  }
+  if (left_ == 0) in.complete(*this);
+}
+
+void send_node::sent() {
+  if (--left_ == 0) in_.complete(*this);
+}
+
+// --- receiving
+// -------------------------------------------------------------------------------------------------
+
+std::string receive_node::what() const { return "data from rank " + std::to_string(origin_); }
+
+void receive_node::go(flow& in) {
+  in_ = &in;
+  meet();
+}
+
+void receive_node::came(std::unique_ptr<arrival> a) {
+  came_ = std::move(a);
+  meet();
+}
+
+void receive_node::meet() {
+  if (in_ == nullptr || came_ == nullptr) return;
+  arrival& a = *came_;
+  if (a.what.spoilt != 0) {
+    into_.spoilt = in_->failure_in(a);
+    if (into_.data == nullptr && bytes_ != 0) into_.stand_in(block::make(bytes_));
+  } else if (a.what.bytes != bytes_) {
+    in_->note_error(std::make_exception_ptr(mismatch_error(
+        "tasks", in_->rank(), "data",
+        "datum " + std::to_string(of_.number) + " has " + std::to_string(bytes_) + " bytes here, and " +
+            std::to_string(a.what.bytes) + " on rank " + std::to_string(origin_),
+        "make the same data on all ranks, in the same order")));
+    into_.spoilt = in_->fail("a transfer", in_->rank(), "the sizes differ", nullptr);
+    if (into_.data == nullptr) into_.stand_in(block::make(bytes_));
+  } else if (a.what.with != 0) {
+    return in_->mail().take(a, into_.data, *this);
+  } else if (in_place_) {
+    if (bytes_ != 0) std::memcpy(into_.data, a.in->data(), bytes_);
+    into_.spoilt = nullptr;
+  } else {
+    into_.stand_in(std::exchange(a.in, nullptr));
+  }
+  in_->complete(*this);
+}
+
+void receive_node::taken() {
+  into_.spoilt = nullptr;
+  in_->complete(*this);
+}
+
+const failure* flow::failure_in(const arrival& a) {
+  const char* const text = reinterpret_cast<const char*>(a.in->data());
+  const std::string task(text), rank(text + task.size() + 1);
+  const std::size_t at = task.size() + rank.size() + 2;
+  return fail(task, std::atoi(rank.c_str()), std::string(text + at, a.what.bytes - at), nullptr);
+}
+
+// --- messages
+// ---------------------------------------------------------------------------------------------------
+
+void flow::handle(std::unique_ptr<arrival> a) {
+  const bool alone = a->what.with != 0;
+  switch (a->what.kind) {
+    case message_kind::contents: {
+      if (!alone) return handle_contents(std::move(a));
+      // Straight to where they belong, where that is known and nobody else waits for them.
+      if (a->further.empty())
+        if (receive_node* const one = expected_of(*a); one != nullptr && one->waits_in_place()) {
+          forget_expected(*one);
+          return one->came(std::move(a));
+        }
+      new fetching(*this, std::move(a), &flow::handle_contents);
+      return;
+    }
+    case message_kind::asked:
+      return handle_asked(std::move(a));
+    case message_kind::collect:
+      return handle_collect(std::move(a));
+    case message_kind::contribution:
+      if (alone)
+        new fetching(*this, std::move(a), &flow::handle_contribution);
+      else
+        handle_contribution(std::move(a));
+      return;
+    case message_kind::inquiry:
+      return handle_inquiry(*a);
+    case message_kind::never:
+      return handle_never(*a);
+    case message_kind::meeting: {
+      if (met_.size() <= a->what.sequence) met_.resize(a->what.sequence + 1);
+      ++met_[a->what.sequence];
+      return;
+    }
+    case message_kind::pack:
+      if (alone)
+        new fetching(*this, std::move(a), &flow::handle_pack);
+      else
+        handle_pack(std::move(a));
+      return;
+  }
+}
+
+receive_node* flow::expected_of(const arrival& a) {
+  if (datum* const d = find(a.what.number))
+    for (receive_node* one : d->expected)
+      if (one->origin() == a.what.origin && one->sequence() == a.what.sequence) return one;
+  return nullptr;
+}
+
+void flow::handle_contents(std::unique_ptr<arrival> a) {
+  if (!a->further.empty()) pass_on(*a);
+  if (receive_node* const one = expected_of(*a)) {
+    forget_expected(*one);
+    return one->came(std::move(a));
+  }
+  datum* const d = find(a->what.number);
+  (d != nullptr ? d->early : nobodys_).push_back(std::move(a));
+}
+
+void flow::pass_on(arrival& a) {
+  const std::vector<onward> further = std::exchange(a.further, {});
+  contents here;
+  here.in = a.in;
+  here.data = a.in->data();
+  send_contents(a.what, here, a.what.bytes, further.data(), further.size(), nullptr);
+}
+
+// --- what does not come
+// --------------------------------------------------------------------------------------------
+
+// Asks for what has been waited for in vain; the answer comes when it is certain that it never will.
+void flow::inquire() {
+  for (receive_node* one : expected_) {
+    if (one->asked) continue;
+    one->asked = true;
+    head what;
+    what.kind = message_kind::inquiry;
+    what.number = one->of().number;
+    what.sequence = one->sequence();
+    post_.give(one->origin(), what, nullptr, 0);
+    return;
+  }
+}
+
+void flow::handle_inquiry(const arrival& a) {
+  if (!closing_) {
+    inquiries_.push_back({a.what, a.from, nullptr, {}});
+    return;
+  }
+  datum* const d = find(a.what.number);
+  if (d != nullptr && d->with(a.from).sent > a.what.sequence) return;
+  head what;
+  what.kind = message_kind::never;
+  what.number = a.what.number;
+  what.sequence = a.what.sequence;
+  post_.give(a.from, what, nullptr, 0);
+}
+
+void flow::handle_never(const arrival& a) {
+  for (receive_node* one : expected_)
+    if (one->of().number == a.what.number && one->origin() == a.from && one->sequence() == a.what.sequence)
+      return note_error(std::make_exception_ptr(mismatch_error(
+          "tasks", rank_, "",
+          "this rank waits for " + name_of(one->of()) + " from rank " + std::to_string(a.from) +
+              ", which has come to the end of its runtime without inserting what would send it",
+          "insert the same tasks and transfers on all ranks that they concern, in the same order")));
+}
+
+}  // namespace tutti::tasks

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who runs kernels, and how a rank waits. Its own thread runs kernels while it waits, and looks after
+// communication between them; other workers are called when there are more kernels than they run, and go when
+// there are none.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <string>
+
+#include "engines/embedded/sleep.hpp"
+#include "tasks/flow.hpp"
+#include "tasks/nodes.hpp"
+#include "tasks/wait.hpp"
+
+namespace tutti::tasks {
+
+// --- of any thread
+// -----------------------------------------------------------------------------------------------
+
+void flow::make_ready(node& n) noexcept {
+  if (!n.anywhere) {
+    node* head = own_.load(std::memory_order_relaxed);
+    do {
+      n.next = head;
+    } while (!own_.compare_exchange_weak(head, &n, std::memory_order_release, std::memory_order_relaxed));
+    return;
+  }
+  n.next = nullptr;
+  if (crew_ == nullptr) {
+    (last_ != nullptr ? last_->next : first_) = &n;
+    last_ = &n;
+    return;
+  }
+  bool call = false;
+  {
+    const std::lock_guard<std::mutex> held(lock_);
+    (last_ != nullptr ? last_->next : first_) = &n;
+    last_ = &n;
+    ready_.fetch_add(1, std::memory_order_relaxed);
+    if (helpers_ < workers_ - 1) {
+      ++helpers_;
+      call = true;
+    }
+  }
+  if (call) crew_->call(help, this);
+}
+
+node* flow::pop() noexcept {
+  if (crew_ == nullptr) {
+    node* const n = first_;
+    if (n != nullptr && (first_ = n->next) == nullptr) last_ = nullptr;
+    return n;
+  }
+  if (ready_.load(std::memory_order_relaxed) == 0) return nullptr;
+  const std::lock_guard<std::mutex> held(lock_);
+  node* const n = first_;
+  if (n == nullptr) return nullptr;
+  if ((first_ = n->next) == nullptr) last_ = nullptr;
+  ready_.fetch_sub(1, std::memory_order_relaxed);
+  return n;
+}
+
+void flow::complete(node& n) noexcept {
+  edge* e = n.behind.exchange(node::closed(), std::memory_order_acq_rel);
+  edge* in_order = nullptr;
+  while (e != nullptr) {
+    edge* const next = e->next;
+    e->next = in_order;
+    in_order = e;
+    e = next;
+  }
+  while (in_order != nullptr) {
+    edge* const next = in_order->next;  // it goes with its node, which may be over soon
+    release(*in_order->to);
+    in_order = next;
+  }
+  node* head = over_.load(std::memory_order_relaxed);
+  do {
+    n.next = head;
+  } while (!over_.compare_exchange_weak(head, &n, std::memory_order_seq_cst, std::memory_order_relaxed));
+  if (resting_.load(std::memory_order_seq_cst)) {
+    const std::lock_guard<std::mutex> held(rest_lock_);
+    rested_.notify_one();
+  }
+}
+
+void flow::run(node& n, int worker) noexcept {
+  if (trace_ == nullptr) {
+    n.go(*this);
+  } else {
+    const auto began = task_trace::clock::now();
+    const auto* const kernel = dynamic_cast<kernel_node*>(&n);
+    const char* const name = kernel == nullptr           ? "combine"
+                             : kernel->name() != nullptr ? kernel->name()
+                                                         : "task";
+    n.go(*this);
+    trace_->add(worker, task_trace::kind::task, name, began, task_trace::clock::now());
+  }
+  complete(n);
+}
+
+// What another worker does until there is nothing left; it waits for a little, since more is often about to
+// come.
+void flow::help(void* self) {
+  flow& me = *static_cast<flow*>(self);
+  int number = 1;
+  if (me.trace_ != nullptr) {
+    const std::lock_guard<std::mutex> held(me.lock_);
+    number = me.helper_numbers_.back();
+    me.helper_numbers_.pop_back();
+  }
+  for (;;) {
+    while (node* const n = me.stopping_.load(std::memory_order_relaxed) ? nullptr : me.pop())
+      me.run(*n, number);
+    for (int i = 0; i < 500 && me.ready_.load(std::memory_order_relaxed) == 0; ++i) relax();
+    const std::lock_guard<std::mutex> held(me.lock_);
+    if (me.first_ != nullptr && !me.stopping_.load(std::memory_order_relaxed)) continue;
+    if (me.trace_ != nullptr) me.helper_numbers_.push_back(number);
+    --me.helpers_;
+    return;
+  }
+}
+
+const failure* flow::fail(std::string task, int rank, std::string text, std::exception_ptr what) {
+  const std::lock_guard<std::mutex> held(failing_);
+  failures_.push_back({std::move(task), rank, std::move(text), std::move(what)});
+  if (to_tell_ == nullptr) to_tell_ = &failures_.back();
+  return &failures_.back();
+}
+
+// --- of the rank's own
+// ------------------------------------------------------------------------------------------
+
+bool flow::run_one() {
+  node* const n = pop();
+  if (n == nullptr) return false;
+  ++running_own_;
+  run(*n, 0);
+  --running_own_;
+  return true;
+}
+
+void flow::reap() noexcept {
+  if (over_.load(std::memory_order_relaxed) == nullptr) return;
+  node* n = over_.exchange(nullptr, std::memory_order_seq_cst);
+  ++moves_;
+  while (n != nullptr) {
+    node* const next = n->next;
+    n->end(*this);
+    store_.give_back(n);
+    --pending_;
+    n = next;
+  }
+}
+
+bool flow::begin_own() {
+  node* n = own_.load(std::memory_order_relaxed) != nullptr
+                ? own_.exchange(nullptr, std::memory_order_acquire)
+                : nullptr;
+  if (n == nullptr) return false;
+  node* in_order = nullptr;
+  while (n != nullptr) {
+    node* const next = n->next;
+    n->next = in_order;
+    in_order = n;
+    n = next;
+  }
+  while (in_order != nullptr) {
+    node* const next = in_order->next;
+    in_order->go(*this);
+    in_order = next;
+  }
+  ++moves_;
+  return true;
+}
+
+bool flow::progress(bool calls) {
+  if (inside_) return false;
+  const std::uint64_t before = moves_;
+  inside_ = true;
+  struct leave {
+    bool& inside;
+    ~leave() { inside = false; }
+  };
+  {
+    const leave out{inside_};
+    all_->guarded([&] {
+      reap();
+      begin_own();
+      if (post_.busy() && post_.go_on()) ++moves_;
+      while (std::unique_ptr<arrival> a = post_.next()) {
+        ++moves_;
+        handle(std::move(a));
+      }
+      for (std::size_t i = 0; i < elsewhere_.size();)
+        if (elsewhere_[i]->poll()) {
+          elsewhere_.erase(elsewhere_.begin() + static_cast<std::ptrdiff_t>(i));
+          ++moves_;
+        } else {
+          ++i;
+        }
+      while (begin_own()) {
+      }
+      reap();
+    });
+  }
+  if (calls) make_calls();
+  return moves_ != before;
+}
+
+void flow::make_calls() {
+  if (calling_ || calls_.empty()) return;
+  calling_ = true;
+  struct leave {
+    bool& calling;
+    ~leave() { calling = false; }
+  };
+  const leave out{calling_};
+  while (!calls_.empty())
+    for (std::function<void()>& call : std::exchange(calls_, {})) call();
+  ++moves_;
+}
+
+void flow::note_error(std::exception_ptr what) {
+  if (!error_) error_ = std::move(what);
+}
+
+// Once: what is wrong with the graph, or the first kernel that has thrown.
+void flow::throw_pending() {
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  const failure* first = nullptr;
+  {
+    const std::lock_guard<std::mutex> held(failing_);
+    first = std::exchange(to_tell_, nullptr);
+  }
+  if (first == nullptr) return;
+  const task_error told(
+      "wait_all", rank_, "",
+      first->task + " on rank " + std::to_string(first->rank) + " has thrown: " + first->text,
+      "what it should have written is spoilt until it is overwritten");
+  if (first->what == nullptr) throw told;
+  try {
+    std::rethrow_exception(first->what);
+  } catch (...) {
+    std::throw_with_nested(told);
+  }
+}
+
+bool flow::may_still_move() {
+  if (post_.busy() || !expected_.empty() || !asked_.empty() || !elsewhere_.empty() || !asking_.empty() ||
+      spreading_ != 0)
+    return true;
+  if (crew_ == nullptr) return false;
+  const std::lock_guard<std::mutex> held(lock_);
+  return helpers_ > 0 || first_ != nullptr;
+}
+
+// Everything is over but what waits for the program itself.
+void flow::refuse_stuck(const char* operation) {
+  if (over_.load() != nullptr || own_.load() != nullptr || first_ != nullptr || !calls_.empty()) return;
+  std::string what;
+  for (const auto& [tag, t] : tags_)
+    if (!t.waiting.empty())
+      what += (what.empty() ? "a task waits for tag " : ", and one for tag ") + std::to_string(tag);
+  refuse(operation, "",
+         "would never end: " + (what.empty() ? std::string("a view that acquire() gave still lives")
+                                             : what + ", which nobody unlocks"),
+         what.empty() ? "end the view before" : "give a transfer unlock() of the tag");
+}
+
+void flow::count_rest(task_trace::clock::time_point since) {
+  const auto now = task_trace::clock::now();
+  idle_ += std::chrono::duration<double>(now - since).count();
+  if (trace_ != nullptr && now - since > std::chrono::microseconds(1))
+    trace_->add(0, task_trace::kind::idle, "idle", since, now);
+}
+
+void flow::rest(int times, const char* what) {
+  endpoint& door = all_->door();
+  const fabric::wait_site where = site(what);
+  bool helped = false;
+  if (crew_ != nullptr) {
+    const std::lock_guard<std::mutex> held(lock_);
+    helped = helpers_ > 0;
+  }
+  all_->guarded([&] {
+    if (all_->others_under_way(*this)) all_->progress_others(this);
+    // While kernels run nobody is stuck, however long they take.
+    if (helped) {
+      door.pause(where);
+      door.progressed();
+      if (times < 200) return;
+      std::unique_lock<std::mutex> held(rest_lock_);
+      resting_.store(true, std::memory_order_seq_cst);
+      if (over_.load(std::memory_order_seq_cst) == nullptr)
+        rested_.wait_for(held, std::chrono::microseconds(100));
+      resting_.store(false, std::memory_order_relaxed);
+      return;
+    }
+    if (times == 500) inquire();
+    if (times < 500 || post_.busy() || !elsewhere_.empty() || all_->others_under_way(*this)) {
+      door.pause(where);
+    } else {
+      box_.wait(where);
+      if (times > 20000 && door.node() == nullptr) {
+        const timespec little{0, 20'000};
+        nanosleep(&little, nullptr);
+      }
+    }
+  });
+}
+
+fabric::wait_site flow::site(const char* what, int) const noexcept {
+  const int from = expected_.empty() ? -1 : expected_.front()->origin();
+  return box_.site_of("tasks", from >= 0 ? "data from" : what, from, -1);
+}
+
+void flow::wait_all() {
+  close_all_reductions();
+  wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "wait_all");
+  throw_pending();
+}
+
+// --- the program's own use
+// --------------------------------------------------------------------------------------
+
+void* flow::acquire(datum& d, use_mode how, place& at) {
+  const bool writes = how != use_mode::read;
+  settle(d, how == use_mode::write);
+  if (writes && d.home != rank_)
+    refuse("acquire", "handle", "is of " + name_of(d) + ", which rank " + std::to_string(d.owner) + " owns",
+           "write it on its owner, or by a task");
+  if (d.home != rank_ && !d.readable)
+    refuse("acquire", "handle", "is of " + name_of(d) + ", of which this rank has no up-to-date contents",
+           "fetch() it to this rank first");
+  if (d.here == nullptr) new_contents(d, true);
+  auto* const node = &make<hold_node>();
+  contents* before = nullptr;
+  contents& mine = writes ? written_by(d, *node, how == use_mode::read_write, before) : read_by(d, *node);
+  node->holds(mine, before, d.bytes);
+  if (writes) forget_copies_of_others(d);
+  release(*node);
+  wait_until([&] { return node->held(); }, "the tasks before a view", "acquire");
+  contents& c = node->at();
+  if (how == use_mode::write) c.spoilt = nullptr;
+  if (const failure* f = c.spoilt; f != nullptr) {
+    complete(*node);
+    {
+      const std::lock_guard<std::mutex> held(failing_);
+      if (to_tell_ == f) to_tell_ = nullptr;
+    }
+    throw task_error("acquire", rank_, "",
+                     f->task + " on rank " + std::to_string(f->rank) + " has thrown: " + f->text, "");
+  }
+  at = {c.data, d.form.count};
+  return node;
+}
+
+void hold_node::go(flow&) {
+  if (before_ != nullptr) {
+    if (bytes_ != 0) std::memcpy(at_->data, before_->data, bytes_);
+    at_->spoilt = before_->spoilt;
+  }
+  held_ = true;
+}
+
+void flow::release_view(void* acquired) noexcept { complete(*static_cast<hold_node*>(acquired)); }
+
+}  // namespace tutti::tasks

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the module of workers, beside those of the engines.
+#include <string>
+
+#include <dlfcn.h>
+
+#include "launch/modules.hpp"
+#include "tasks/crew.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::tasks {
+
+std::unique_ptr<crew> make_crew(int workers, int rank) {
+  std::string tried;
+  for (const std::string& folder : module_folders()) {
+    const std::string path = folder + "/libtutti-workers.so";
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+      continue;
+    }
+    const auto* const module = static_cast<const workers_module*>(dlsym(handle, "tutti_workers_module"));
+    if (module != nullptr && module->abi == workers_abi) return std::unique_ptr<crew>(module->make(workers));
+    tried += (tried.empty() ? "" : "; ") + path + " belongs to another version of tutti";
+  }
+  throw engine_error(
+      "tasks", rank, "workers",
+      "are " + std::to_string(workers) + ", but the module of workers cannot be loaded: " + tried,
+      "build tutti with oneTBB (libtbb-dev), let TUTTI_MODULE_PATH name the folder of its modules, or ask "
+      "for one worker");
+}
+
+}  // namespace tutti::tasks

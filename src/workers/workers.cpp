@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers of oneTBB for one rank's tasks: the module libtutti-workers.so.
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include "tasks/crew.hpp"
+
+namespace tutti::tasks {
+namespace {
+
+class arena_crew final : public crew {
+ public:
+  // A place of the arena is the rank's own thread, which never comes in. A process that an MPI launcher has
+  // bound to a core would have no workers else.
+  explicit arena_crew(int workers)
+      : enough_(tbb::global_control::max_allowed_parallelism, 256), arena_(workers, 1) {}
+  void call(void (*job)(void*), void* state) override {
+    arena_.enqueue([job, state] { job(state); });
+  }
+
+ private:
+  tbb::global_control enough_;
+  tbb::task_arena arena_;
+};
+
+crew* make(int workers) { return new arena_crew(workers); }
+
+}  // namespace
+}  // namespace tutti::tasks
+
+extern "C" __attribute__((visibility("default"))) const tutti::tasks::workers_module tutti_workers_module;
+const tutti::tasks::workers_module tutti_workers_module = {tutti::tasks::workers_abi, tutti::tasks::make};
