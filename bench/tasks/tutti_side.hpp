@@ -15,7 +15,7 @@ namespace bench {
 
 class tutti_side {
  public:
-  static constexpr int trips = 1000;
+  static constexpr int trips = 100;
 
   tutti_side(tutti::communicator& world, int workers)
       : world_(world), control_(world.duplicate()), workers_(workers) {}

@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
                              .dump());
     else
       fmt::print(
-          "cholesky of order {} on {} ranks: {:.1f} GFlop/s, residual {:.2f}, as the kernels one after the "
+          "cholesky of order {} on {} ranks: {:.1f} GFlop/s, residual {:.4f}, as the kernels one after the "
           "other\n",
           tiles * length, world.size(), gflops, r.residual);
   });
