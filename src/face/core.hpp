@@ -92,19 +92,9 @@ class core {
   bool look(const char* operation, int source, int tag, bool wait, envelope& found);
   held_letter* take(const char* operation, int source, int tag, bool wait, envelope& found);
   void put_back(fabric::parcel& one) noexcept { mail_->put_back(one); }
-  /// For rooms that keep receives of their own; opened if it was not.
   mailbox& own_mail(const char* operation);
-  // Something that every wait of this rank serves until told otherwise.
-  void serve_always(progressing& one) { shared_->active.push_back(&one); }
-  void serve_no_more(progressing& one) noexcept { std::erase(shared_->active, &one); }
-  bool others_under_way(const progressing& but) const noexcept {
-    return shared_->active.size() > 1 || (!shared_->active.empty() && shared_->active.front() != &but);
-  }
+  rank_state& of_rank() noexcept { return *shared_; }
   void progress_others(const progressing* except);
-  /// Where TUTTI_TRACE wants what tasks do; empty: nowhere. And how many runtimes have written there, with
-  /// the next.
-  const std::string& trace_of_tasks() const noexcept { return shared_->set.trace.tasks_file; }
-  unsigned next_trace_of_tasks() noexcept { return ++shared_->traces_of_tasks; }
   void* take_memory(std::size_t bytes);
   void give_memory(void* memory, std::size_t bytes) noexcept;
   /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
@@ -145,9 +135,7 @@ class core {
   }
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const;
-
-  /// Whatever leaves a collective by an exception ends the job before its buffers go: others may be reading
-  /// them.
+  /// Whatever leaves by an exception ends the job before its buffers go: others may be reading them.
   template <class Step>
   decltype(auto) guarded(Step&& step) {
     try {
@@ -353,7 +341,6 @@ class core {
   static combine_function kernel_for(const call& c) noexcept;
   void carry_out(const call& c, prepared& p);
   void finish(progressing& r);
-
   mailbox& open_mail(const char* operation);
   void open_first_mail(const char* operation);
   bool check_letter(const letter& l);

@@ -35,11 +35,11 @@ flow::flow(detail::core& all, const options& how)
       bytes_sent_(static_cast<std::size_t>(size_)),
       messages_sent_(static_cast<std::size_t>(size_)) {
   if (workers_ > 1) crew_ = make_crew(workers_, rank_);
-  if (const std::string& file = all_->trace_of_tasks(); !file.empty()) {
+  if (!all_->of_rank().set.trace.tasks_file.empty()) {
     trace_ = std::make_unique<task_trace>(workers_);
     for (int i = 1; i < workers_; ++i) helper_numbers_.push_back(i);
   }
-  all_->serve_always(*this);
+  all_->of_rank().active.push_back(this);
 }
 
 flow::~flow() {
@@ -50,7 +50,7 @@ flow::~flow() {
   };
   while (crew_ != nullptr && any()) std::this_thread::yield();
   crew_.reset();
-  all_->serve_no_more(*this);
+  std::erase(all_->of_rank().active, this);
 }
 
 void flow::meet(const char* operation) {

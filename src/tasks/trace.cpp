@@ -69,8 +69,8 @@ void flow::write_trace() {
   for (int r = 0; r < size_; ++r)
     all += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":" + std::to_string(r) +
            ",\"args\":{\"name\":\"rank " + std::to_string(r) + "\"}}" + (r + 1 < size_ ? ",\n" : "\n]\n");
-  const std::string& file = all_->trace_of_tasks();
-  const unsigned number = all_->next_trace_of_tasks();
+  const std::string& file = all_->of_rank().set.trace.tasks_file;
+  const unsigned number = ++all_->of_rank().traces_of_tasks;
   const std::string path = number <= 1 ? file : file + "." + std::to_string(number);
   std::FILE* const out = std::fopen(path.c_str(), "w");
   if (out == nullptr || std::fwrite(all.data(), 1, all.size(), out) != all.size())

@@ -280,13 +280,15 @@ void flow::count_rest(task_trace::clock::time_point since) {
 void flow::rest(int times, const char* what) {
   endpoint& door = all_->door();
   const fabric::wait_site where = site(what);
+  const auto& active = all_->of_rank().active;
+  const bool others = active.size() > 1 || active.front() != this;
   bool helped = false;
   if (crew_ != nullptr) {
     const std::lock_guard<std::mutex> held(lock_);
     helped = helpers_ > 0;
   }
   all_->guarded([&] {
-    if (all_->others_under_way(*this)) all_->progress_others(this);
+    if (others) all_->progress_others(this);
     // While kernels run nobody is stuck, however long they take.
     if (helped) {
       door.pause(where);
@@ -300,7 +302,7 @@ void flow::rest(int times, const char* what) {
       return;
     }
     if (times == 500) inquire();
-    if (times < 500 || post_.busy() || !elsewhere_.empty() || all_->others_under_way(*this)) {
+    if (times < 500 || post_.busy() || !elsewhere_.empty() || others) {
       door.pause(where);
     } else {
       box_.wait(where);

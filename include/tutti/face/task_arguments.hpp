@@ -78,7 +78,12 @@ inline constexpr bool is_use<typed_use<T, How>> = true;
 // What a contribution to a reduction begins as: what the operator leaves alone, where that is known.
 template <class E, class Op>
 void make_neutral(void* into, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) new (static_cast<E*>(into) + i) E(tutti::detail::identity<E, Op>());
+  for (std::size_t i = 0; i < n; ++i) {
+    if constexpr (tutti::detail::has_identity<E, Op>)
+      new (static_cast<E*>(into) + i) E(tutti::detail::identity<E, Op>());
+    else
+      new (static_cast<E*>(into) + i) E();
+  }
 }
 template <class E, class Op>
 void combine_by(const void* left, const void* right, void* result, std::size_t n, void*) {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a task program holds: handles of data, views of them, requests of transfers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/communicator.hpp"
+#include "tutti/core/tasks.hpp"
+#include "tutti/face/task_arguments.hpp"
+#include "tutti/status.hpp"
+
+namespace tutti::tasks {
+
+class runtime;
+
+/// A datum of a runtime: a T, or as handle<std::span<E>> some E side by side; trivially copyable. Cheap to
+/// copy; valid as long as the runtime, or until remove(). One that is default constructed is empty: for ranks
+/// that are not concerned with the datum.
+template <class T>
+class handle {
+ public:
+  using value_type = T;  ///< of the datum
+
+  handle() noexcept = default;
+  /// Whether it is one of a datum.
+  explicit operator bool() const noexcept { return what_ != nullptr; }
+  friend bool operator==(const handle&, const handle&) noexcept = default;
+
+  // For the library.
+  explicit handle(datum* what) noexcept : what_(what) {}
+  datum* native() const noexcept { return what_; }
+
+ private:
+  datum* what_ = nullptr;
+};
+
+/// How acquire() uses a datum.
+namespace access {
+struct read_t {};
+struct write_t {};
+struct read_write_t {};
+inline constexpr read_t read;              ///< as it stands
+inline constexpr write_t write;            ///< all of it is overwritten
+inline constexpr read_write_t read_write;  ///< both
+}  // namespace access
+
+/// The tag of a datum, for rt.data(..., with_tag(t)): from 0 on, unlike that of every other one with a tag. A
+/// datum with a tag may be missing on ranks that are not concerned; those without are numbered as they are
+/// made.
+struct with_tag {
+  constexpr explicit with_tag(long t) : tag(t) {}
+  long tag;
+};
+
+/// Something that is sent or received, in the array forms: `peer` and `tag` as in send() and recv(), on the
+/// runtime's own ranks, or on those of the communicator, with its other messages.
+struct transfer {
+  template <class T>
+  transfer(const handle<T>& h, int other, int by_tag) : all{h.native(), other, by_tag, nullptr} {}
+  template <class T>
+  transfer(const handle<T>& h, int other, int by_tag, const communicator& where)
+      : all{h.native(), other, by_tag, &where.native()} {}
+  explicit_transfer all;
+};
+
+/// A task's tag, unlocked when a transfer is complete: see after().
+struct unlocks {
+  std::uint64_t tag;
+};
+inline unlocks unlock(std::uint64_t tag) noexcept { return {tag}; }
+
+/// A transfer that is waited for. Its end waits for what is under way.
+class request {
+ public:
+  request() noexcept = default;
+  request(request&& other) noexcept
+      : of_(std::exchange(other.of_, nullptr)), one_(std::exchange(other.one_, nullptr)) {}
+  request& operator=(request&& other) noexcept {
+    end();
+    of_ = std::exchange(other.of_, nullptr);
+    one_ = std::exchange(other.one_, nullptr);
+    return *this;
+  }
+  ~request() { end(); }
+
+  /// Returns when the transfer is complete. Of a send the status says nothing. Runs tasks meanwhile. Throws
+  /// task_error where what should be sent could not be made.
+  tutti::status wait() {
+    detail::envelope e;
+    if (one_ != nullptr) port::wait(*of_, one_, e);
+    return tutti::status(e);
+  }
+  /// The status, if it is complete. Makes progress, and runs no task.
+  std::optional<tutti::status> test() {
+    detail::envelope e;
+    if (one_ != nullptr && !port::test(*of_, one_, e)) return std::nullopt;
+    return tutti::status(e);
+  }
+
+ private:
+  friend class runtime;
+  request(flow& of, void* one) noexcept : of_(&of), one_(one) {}
+  void end() noexcept {
+    if (one_ != nullptr) port::drop(*of_, std::exchange(one_, nullptr));
+  }
+  flow* of_ = nullptr;
+  void* one_ = nullptr;
+};
+
+/// The use of a datum by the program itself, from acquire() to the end of this object: a `T&`, or a span;
+/// const where it is read.
+template <class T, bool Const>
+class view {
+ public:
+  using type = typename typed::given<T, Const>::type;  ///< `T&`, `const T&`, or a span
+
+  view(view&& other) noexcept : of_(other.of_), one_(std::exchange(other.one_, nullptr)), at_(other.at_) {}
+  view& operator=(view&&) = delete;
+  ~view() { release(); }
+
+  type get() const noexcept { return typed::given<T, Const>::of(at_); }
+  type operator*() const noexcept { return get(); }
+  auto* operator->() const noexcept requires(!typed::held<T>::is_span) { return &get(); }
+  /// Ends it before its destructor would.
+  void release() noexcept {
+    if (one_ != nullptr) port::release(*of_, std::exchange(one_, nullptr));
+  }
+
+ private:
+  friend class runtime;
+  view(flow& of, void* one, place at) noexcept : of_(&of), one_(one), at_(at) {}
+  flow* of_;
+  void* one_;
+  place at_;
+};
+
+}  // namespace tutti::tasks
