@@ -231,13 +231,15 @@ class runtime {
   void fetch(const handle<T>& h, int rank) {
     port::fetch(*flow_, h.native(), rank);
   }
-  /// Data whose contents stand at `root` go to their owners; collective, over a range of handles of one type,
-  /// some of which may be empty on ranks that are not concerned.
+  /// Data whose contents stand at `root` go to their owners, and are not kept there; collective, over a range
+  /// of handles of one type, some of which may be empty on ranks that are not concerned. Up to 1 KiB go by a
+  /// binomial tree where there are four ranks or more. usage_error where the root has no contents.
   template <class Handles>
   void scatter(const Handles& handles, int root) {
     each(handles, [&](auto* d, std::size_t n) { port::scatter(*flow_, d, n, root); });
   }
-  /// Data of all owners go to `root`, which gets copies.
+  /// Data of all owners go to `root`, whatever it has of them, to be looked at there; a task there that reads
+  /// them is sent them again. Collective, by the same tree. usage_error where the root has an empty handle.
   template <class Handles>
   void gather(const Handles& handles, int root) {
     each(handles, [&](auto* d, std::size_t n) { port::gather(*flow_, d, n, root); });

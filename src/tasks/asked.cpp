@@ -12,16 +12,8 @@
 #include "tasks/wait.hpp"
 
 namespace tutti::tasks {
-namespace {
-
-task_error error_of(const failure& f, const char* operation, int rank) {
-  return task_error(operation, rank, "",
-                    f.task + " on rank " + std::to_string(f.rank) + " has thrown: " + f.text, "");
-}
-
-}  // namespace
-
 void flow::check_asked(const char* operation, const explicit_transfer& t, bool sends) const {
+  refuse_from_kernels(operation);
   if (t.what == nullptr) refuse(operation, "handle", "is empty", "give one that data() has returned");
   const char* const whom = sends ? "dest" : "src";
   const int size = t.where != nullptr ? detail::size_of(*t.where) : size_;
@@ -46,7 +38,7 @@ asked_node& flow::make_asked(const explicit_transfer& t, bool sends) {
   settle(d, false);
   if (d.here == nullptr) new_contents(d, true);
   if (sends) {
-    auto& node = make<asked_node>(*this, t, *d.here, true, false);
+    auto& node = make<asked_node>(*this, t, *d.here, true);
     read_by(d, node);
     return node;
   }
@@ -57,7 +49,7 @@ asked_node& flow::make_asked(const explicit_transfer& t, bool sends) {
     std::memset(fresh->data, 0, d.bytes);
     d.here->drop();
     d.here = fresh;
-    auto& node = make<asked_node>(*this, t, *fresh, false, true);
+    auto& node = make<asked_node>(*this, t, *fresh, false);
     d.fixed = d.home == rank_;
     d.writer = node_ref(&node);
     d.readers.clear();
@@ -66,7 +58,7 @@ asked_node& flow::make_asked(const explicit_transfer& t, bool sends) {
     if (d.home == rank_) forget_copies_of_others(d);
     return node;
   }
-  auto& node = make<asked_node>(*this, t, *d.here, false, true);
+  auto& node = make<asked_node>(*this, t, *d.here, false);
   written_by(d, node, true, before);
   d.readable = true;
   if (d.home == rank_) forget_copies_of_others(d);
@@ -172,6 +164,7 @@ std::string asked_node::what() const {
 }
 
 void asked_node::go(flow& in) {
+  began_ = in.trace_time();
   if (where_ != nullptr) {
     if (sends_ && at_.spoilt == nullptr) {
       elsewhere_ = detail::start_send(
@@ -186,7 +179,7 @@ void asked_node::go(flow& in) {
   }
   if (!sends_) return in.meet_expected(*this);
   if (at_.spoilt != nullptr) {
-    fail_with(std::make_exception_ptr(error_of(*at_.spoilt, "isend", in.rank())));
+    fail_with(error_of(*at_.spoilt, "isend", in.rank()));
     if (where_ == nullptr) {
       head what;
       what.kind = message_kind::asked;
@@ -219,7 +212,7 @@ void asked_node::came(std::unique_ptr<arrival> a) {
   if (what.spoilt != 0) {
     at_.spoilt = in_.failure_in(*came_);
     found_.bytes = 0;
-    fail_with(std::make_exception_ptr(error_of(*at_.spoilt, "irecv", in_.rank())));
+    fail_with(error_of(*at_.spoilt, "irecv", in_.rank()));
     return finish();
   }
   if (what.bytes > bytes_) {
@@ -266,7 +259,10 @@ void asked_node::fail_with(std::exception_ptr e) {
     in_.note_error(std::move(e));
 }
 
-void asked_node::finish() { in_.complete(*this); }
+void asked_node::finish() {
+  in_.trace_transfer(sends_, began_, sends_ ? peer_ : found_.source, bytes_);
+  in_.complete(*this);
+}
 
 // What follows it follows when it is taken away, on the rank's thread.
 void asked_node::end(flow& in) noexcept {

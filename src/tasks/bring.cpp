@@ -23,6 +23,7 @@ void flow::check_rank(const char* operation, const char* parameter, int r) const
 }
 
 datum* flow::add(const extent& e) {
+  refuse_from_kernels("data");
   check_rank("data", "owner", e.owner);
   auto d = std::make_unique<datum>();
   d->form = e;
@@ -47,8 +48,11 @@ datum* flow::add(const extent& e) {
   return data_.back().get();
 }
 
+void flow::refuse_tag(const char* operation, long tag) const {
+  refuse(operation, "tag", "is " + std::to_string(tag), "give one from 0 on");
+}
+
 void flow::tag_datum(datum& d, long tag, const char* operation) {
-  if (tag < 0) refuse(operation, "tag", "is " + std::to_string(tag), "give one from 0 on");
   if (!tagged_.emplace(tag, &d).second)
     refuse(operation, "tag", "is " + std::to_string(tag) + ", which another datum of this rank has",
            "give each its own");
@@ -56,6 +60,8 @@ void flow::tag_datum(datum& d, long tag, const char* operation) {
 }
 
 void flow::set_tag(datum& d, long tag) {
+  refuse_from_kernels("set_tag");
+  if (tag < 0) refuse_tag("set_tag", tag);
   for (const auto& n : d.neighbours)
     if (n->sent != 0 || n->received != 0)
       refuse("set_tag", "handle", "is of a datum that was sent already", "give it a tag before it is used");
@@ -92,6 +98,7 @@ void flow::adopt_early(datum& d) {
 }
 
 void flow::remove(datum& d) {
+  refuse_from_kernels("remove");
   close_reduction(d);
   wait_until(
       [&] {
@@ -139,7 +146,7 @@ void flow::hold(copy_list& list, kept_copy& c, bool here) {
 // After they were used for what is being inserted.
 void flow::free_evicted(const datum* but) {
   for (datum* d : evicted_)
-    if (d != but && !d->taken.kept) forget_copy(*d);
+    if (d != but && d->home != rank_ && !d->taken.kept) forget_copy(*d);
   evicted_.clear();
 }
 
@@ -162,6 +169,7 @@ void flow::forget_copies_of_others(datum& d) {
 }
 
 void flow::flush(datum* d) {
+  refuse_from_kernels("flush");
   if (d == nullptr) {
     for (auto& one : data_) flush(one.get());
     return;
@@ -174,6 +182,7 @@ void flow::flush(datum* d) {
 }
 
 void flow::set_cache(bool on) {
+  refuse_from_kernels("cache");
   if (on == cache_) return;
   flush(nullptr);
   cache_ = on;
@@ -186,23 +195,32 @@ void flow::set_cache(bool on) {
 void flow::bring(datum& d, int to) {
   if (to == d.home) return;
   if (rank_ == d.home) {
-    kept_copy& theirs = d.with(to).given;
-    const bool there = cache_ && theirs.kept;
-    if (there)
+    const kept_copy& theirs = d.with(to).given;
+    if (cache_ && theirs.kept)
       ++cache_hits_;
     else
       send(d, to);
-    if (cache_) hold(given_[static_cast<std::size_t>(to)], theirs, false);
-  } else if (rank_ == to) {
-    if (!cache_ || !d.taken.kept) receive(d, d.home);
-    d.taken.there = d.home;
-    if (cache_) hold_taken(d);
+  } else if (rank_ == to && (!cache_ || !d.taken.kept)) {
+    receive(d, d.home);
   }
+  remember_copy(d, to);
+}
+
+void flow::transfer_to(datum& d, int to) {
+  if (rank_ == d.home) send(d, to);
+  if (rank_ == to) receive(d, d.home);
+}
+
+void flow::remember_copy(datum& d, int there) {
+  if (rank_ == there) d.taken.there = d.home;
+  if (!cache_) return;
+  if (rank_ == d.home) hold(given_[static_cast<std::size_t>(there)], d.with(there).given, false);
+  if (rank_ == there) hold_taken(d);
 }
 
 void flow::send(datum& d, int to) {
   const std::uint32_t sequence = d.with(to).sent++;
-  if (auto* const going = static_cast<send_node*>(d.sending.get()); going != nullptr && !going->begun())
+  if (auto* const going = static_cast<send_node*>(d.sending.get()); going != nullptr && going->takes(to))
     return going->add(to, sequence);
   if (d.here == nullptr) new_contents(d, true);
   auto& node = make<send_node>(*this, d, *d.here);
@@ -278,6 +296,7 @@ void flow::hold_taken(datum& d) { hold(taken_[static_cast<std::size_t>(d.home)],
 // --------------------------------------------------------------------------------------------
 
 void flow::set_owner(datum& d, int owner) {
+  refuse_from_kernels("set_rank");
   check_rank("set_rank", "owner", owner);
   if (owner == d.owner) return;
   close_reduction(d);
@@ -296,15 +315,20 @@ void flow::settle(datum& d, bool overwritten) {
   close_reduction(d);
   if (d.home == d.owner) return;
   if (!overwritten) bring(d, d.owner);
+  move_home(d, overwritten);
+}
+
+// The contents are on their way to the owner, or nobody wants them. Where they were there is a copy now.
+void flow::move_home(datum& d, bool overwritten) {
   const int before = d.home;
   if (rank_ == before) forget_copies_of_others(d);
   if (rank_ == d.owner && d.taken.kept) taken_[static_cast<std::size_t>(d.taken.there)].remove(d.taken);
   d.home = d.owner;
+  if (rank_ != d.home && rank_ != before) return;
+  d.fixed = d.form.memory != nullptr || d.form.count == 0;
   if (rank_ == d.home) {
-    d.fixed = d.form.memory != nullptr || d.form.count == 0;
     if (!overwritten && cache_) hold(given_[static_cast<std::size_t>(before)], d.with(before).given, false);
-  } else if (rank_ == before) {
-    d.fixed = d.form.memory != nullptr || d.form.count == 0;
+  } else {
     d.taken.there = d.home;
     if (!overwritten && cache_)
       hold_taken(d);
@@ -313,7 +337,24 @@ void flow::settle(datum& d, bool overwritten) {
   }
 }
 
+// What stands at `root` is what counts, whoever had the contents before.
+void flow::be_home(datum& d, int root) {
+  if (d.home == root) {
+    if (rank_ != root && rank_ != d.owner) invalidate(d);
+    if (rank_ == root)
+      for (auto& one : d.neighbours)
+        if (one->given.kept && one->rank != d.owner)
+          given_[static_cast<std::size_t>(one->rank)].remove(one->given);
+    return;
+  }
+  if (rank_ == d.home) forget_copies_of_others(d);
+  if (rank_ == root && d.taken.kept) taken_[static_cast<std::size_t>(d.taken.there)].remove(d.taken);
+  if (rank_ != root) invalidate(d);
+  d.home = root;
+}
+
 void flow::fetch(datum* d, int rank) {
+  refuse_from_kernels("fetch");
   check_rank("fetch", "rank", rank);
   if (d == nullptr) {
     if (rank == rank_)

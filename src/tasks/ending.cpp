@@ -54,6 +54,7 @@ flow::~flow() {
 }
 
 void flow::meet(const char* operation) {
+  refuse_from_kernels(operation);
   const std::uint64_t times = ++meetings_;
   std::uint32_t round = 0;
   for (std::int64_t distance = 1; distance < size_; distance *= 2, ++round) {

@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +42,8 @@ class kernel_node;
 class asked_node;
 class hold_node;
 class gather_node;
+class spread_node;
+class binomial;
 struct argument;
 struct asked_group;
 
@@ -97,7 +100,11 @@ class flow final : public progressing {
     if (n.waits.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
   }
   const failure* fail(std::string task, int rank, std::string text, std::exception_ptr what);
-  const failure* failure_in(const arrival& a);
+  /// What a message says of one elsewhere: see text_of().
+  const failure* failure_in(const char* text, std::size_t bytes);
+  const failure* failure_in(const arrival& a) {
+    return failure_in(reinterpret_cast<const char*>(a.in->data()), a.what.bytes);
+  }
   void count_run() noexcept { run_.fetch_add(1, std::memory_order_relaxed); }
   // Of the rank's own:
   post& mail() noexcept { return post_; }
@@ -111,11 +118,20 @@ class flow final : public progressing {
   void tell_spoilt(int to, head what, const failure& why, std::span<const onward> further = {});
   void note_error(std::exception_ptr what);
   void meet_expected(asked_node& one);
-  task_trace* trace() noexcept { return trace_.get(); }
+  task_trace::clock::time_point trace_time() const noexcept {
+    return trace_ != nullptr ? task_trace::clock::now() : task_trace::clock::time_point();
+  }
+  void trace_transfer(bool sends, task_trace::clock::time_point began, int peer, std::size_t bytes) {
+    if (trace_ != nullptr)
+      trace_->add(0, sends ? task_trace::kind::send : task_trace::kind::receive, sends ? "send" : "receive",
+                  began, task_trace::clock::now(), peer, bytes);
+  }
   void call_later(std::function<void()> what) { calls_.push_back(std::move(what)); }
   void unlock(std::uint64_t tag);
   void forget_expected(receive_node& one);
   void follow(asked_group& g);
+  void send_pack(int to, std::uint32_t number, int root, const std::vector<std::byte>& pack);
+  void pass_pack(const binomial& tree, std::uint32_t number, const std::byte* at, std::size_t bytes);
   void look_after(asked_node& one) { elsewhere_.push_back(&one); }
   void count_elsewhere(detail::core& where, int peer, std::size_t bytes) noexcept;
 
@@ -129,7 +145,6 @@ class flow final : public progressing {
 
  private:
   friend class receive_node;
-  friend class spread_node;
 
   template <class Node, class... Arguments>
   Node& make(Arguments&&... arguments) {
@@ -141,10 +156,12 @@ class flow final : public progressing {
   // Data (bring.cpp).
   void check_rank(const char* operation, const char* parameter, int r) const;
   bool concerns(const datum& d) const noexcept {
-    return d.owner == rank_ || d.home == rank_ || d.here != nullptr;
+    return d.owner == rank_ || d.home == rank_ || d.here != nullptr || !d.partials.empty();
   }
   void settle(datum& d, bool overwritten);
   void bring(datum& d, int to);
+  void transfer_to(datum& d, int to);
+  void remember_copy(datum& d, int there);
   void hold(copy_list& list, kept_copy& c, bool here);
   void send(datum& d, int to);
   receive_node& receive(datum& d, int from);
@@ -155,6 +172,8 @@ class flow final : public progressing {
   void new_contents(datum& d, bool zero);
   void hold_taken(datum& d);
   void free_evicted(const datum* but);
+  void refuse_from_kernels(const char* operation) const;
+  [[noreturn]] void refuse_tag(const char* operation, long tag) const;
   void tag_datum(datum& d, long tag, const char* operation);
   contents& read_by(datum& d, node& n);
   contents& written_by(datum& d, node& n, bool reads, contents*& before);
@@ -177,7 +196,15 @@ class flow final : public progressing {
   void handle_asked(std::unique_ptr<arrival> a);
   void handle_inquiry(const arrival& a);
   void handle_never(const arrival& a);
+  // Scatter and gather.
   void handle_pack(std::unique_ptr<arrival> a);
+  spread_node& make_spread(int root, bool gathers);
+  void begin_spread(spread_node& node);
+  void give_pack(spread_node& node, std::unique_ptr<arrival> a);
+  bool packs(const datum& d) const noexcept;
+  void written_by_spread(datum& d, spread_node& node, std::uint32_t index);
+  void be_home(datum& d, int root);
+  void move_home(datum& d, bool overwritten);
   // Reductions.
   void begin_reduction(datum& d, const reducer& by);
   void contribute(datum& d, const reducer& by, int on, node* task, contents* part);
@@ -217,6 +244,7 @@ class flow final : public progressing {
   std::uint64_t moves_ = 0;
   bool inside_ = false, calling_ = false, closing_ = false, cache_ = true;
   int running_own_ = 0, meeting_ = 0;
+  const std::thread::id own_thread_ = std::this_thread::get_id();
 
   std::vector<std::unique_ptr<datum>> data_;
   std::vector<datum*> numbered_;
@@ -250,7 +278,8 @@ class flow final : public progressing {
 
   std::vector<std::uint64_t> met_;  // by round: meetings that were come to
   std::uint64_t meetings_ = 0;
-  std::uint32_t spreads_ = 0, spreading_ = 0;
+  std::uint32_t spreads_ = 0;
+  std::vector<spread_node*> spreads_under_way_;  // that wait for packs
   std::vector<std::unique_ptr<arrival>> packs_;
 
   // What workers share.
@@ -276,6 +305,10 @@ class flow final : public progressing {
   std::unique_ptr<task_trace> trace_;
 };
 
+/// A task_error, with what the kernel has thrown nested where it did so here.
+std::exception_ptr error_of(const failure& why, const char* operation, int rank);
+/// As messages tell of a failure.
+std::string text_of(const failure& why);
 /// For reports.
 std::string name_of(const datum& d);
 

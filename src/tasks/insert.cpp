@@ -68,8 +68,7 @@ int flow::runs(const use* uses, std::size_t n, const wishes& w) {
 }
 
 void* flow::begin(const use* uses, std::size_t n, const wishes& w, const code& c) {
-  if (running_own_ > 0)
-    refuse("insert", "", "is called from a kernel", "insert tasks from the rank's own thread");
+  refuse_from_kernels("insert");
   const int who = runs(uses, n, w);
   const bool mine = who == rank_;
   bool concerned = mine;
@@ -166,7 +165,7 @@ contents& flow::written_by(datum& d, node& n, bool reads, contents*& before) {
     // The old ones stay as long as others use them.
     contents* const old = std::exchange(d.here, nullptr);
     node* const maker = d.writer.get();
-    new_contents(d, !reads && d.home == rank_);
+    new_contents(d, old == nullptr);
     if (reads && old != nullptr) {
       if (maker != nullptr) n.wait_for(*maker);
       before = old;  // and its count

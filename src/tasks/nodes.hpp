@@ -12,6 +12,7 @@
 #include "tasks/datum.hpp"
 #include "tasks/node.hpp"
 #include "tasks/post.hpp"
+#include "tasks/trace.hpp"
 #include "tutti/core/port.hpp"
 #include "tutti/core/tasks.hpp"
 
@@ -83,19 +84,26 @@ class send_node final : public node, public sender {
  public:
   send_node(flow& in, datum& d, contents& from);
   void add(int to, std::uint32_t sequence) { to_.push_back({to, sequence, 0}); }
-  bool begun() const noexcept { return begun_; }
+  /// Whether a rank may join: it has not begun, and that one is not among them.
+  bool takes(int to) const noexcept {
+    for (const onward& one : to_)
+      if (one.rank == to) return false;
+    return !begun_;
+  }
   void go(flow& in) override;
   void let_go() noexcept override { from_.drop(); }
   void sent() override;
   std::string what() const override { return "a send"; }
 
  private:
+  void finish();
   flow& in_;
   contents& from_;
   std::int64_t number_;
   std::size_t bytes_;
   std::size_t left_ = 0;
   bool begun_ = false;
+  task_trace::clock::time_point began_;
   std::vector<onward> to_;
 };
 
@@ -127,6 +135,7 @@ class receive_node final : public node, public taker {
 
  private:
   void meet();
+  void finish();
 
   datum& of_;
   contents& into_;
@@ -135,6 +144,7 @@ class receive_node final : public node, public taker {
   int origin_;
   std::uint32_t sequence_;
   flow* in_ = nullptr;  // once it has begun
+  task_trace::clock::time_point began_;
   std::unique_ptr<arrival> came_;
 };
 
@@ -153,7 +163,7 @@ struct asked_group {
 /// A transfer that the program asked for.
 class asked_node final : public node, public sender, public taker {
  public:
-  asked_node(flow& in, const explicit_transfer& t, contents& at, bool sends, bool whole)
+  asked_node(flow& in, const explicit_transfer& t, contents& at, bool sends)
       : node(false),
         in_(in),
         at_(at),
@@ -161,8 +171,7 @@ class asked_node final : public node, public sender, public taker {
         peer_(t.peer),
         tag_(t.tag),
         where_(t.where),
-        sends_(sends),
-        whole_(whole) {
+        sends_(sends) {
     at.keep();
   }
   void go(flow& in) override;
@@ -190,7 +199,8 @@ class asked_node final : public node, public sender, public taker {
   std::size_t bytes_;
   int peer_, tag_;
   detail::core* where_;
-  bool sends_, whole_;
+  bool sends_;
+  task_trace::clock::time_point began_;
   std::unique_ptr<arrival> came_;
   block* aside_ = nullptr;
   detail::pending_call elsewhere_;

@@ -54,13 +54,17 @@ std::size_t flow::send_contents(const head& what, const contents& from, std::siz
   return under_way;
 }
 
-void flow::tell_spoilt(int to, head what, const failure& why, std::span<const onward> further) {
-  what.spoilt = 1;
+std::string text_of(const failure& why) {
   std::string text = why.task;
   text += '\0';
   text += std::to_string(why.rank);
   text += '\0';
-  text += why.text.substr(0, 3000);
+  return text += why.text.substr(0, 3000);
+}
+
+void flow::tell_spoilt(int to, head what, const failure& why, std::span<const onward> further) {
+  what.spoilt = 1;
+  const std::string text = text_of(why);
   post_.give(to, what, text.data(), text.size(), further);
 }
 
@@ -71,6 +75,7 @@ send_node::send_node(flow& in, datum& d, contents& from)
 
 void send_node::go(flow& in) {
   begun_ = true;
+  began_ = in.trace_time();
   head what;
   what.origin = in.rank();
   what.number = number_;
@@ -82,11 +87,16 @@ void send_node::go(flow& in) {
   } else {
     left_ = in.send_contents(what, from_, bytes_, to_.data(), to_.size(), this);
   }
-  if (left_ == 0) in.complete(*this);
+  if (left_ == 0) finish();
 }
 
 void send_node::sent() {
-  if (--left_ == 0) in_.complete(*this);
+  if (--left_ == 0) finish();
+}
+
+void send_node::finish() {
+  in_.trace_transfer(true, began_, to_.front().rank, bytes_);
+  in_.complete(*this);
 }
 
 // --- receiving
@@ -96,6 +106,7 @@ std::string receive_node::what() const { return "data from rank " + std::to_stri
 
 void receive_node::go(flow& in) {
   in_ = &in;
+  began_ = in.trace_time();
   meet();
 }
 
@@ -126,19 +137,23 @@ void receive_node::meet() {
   } else {
     into_.stand_in(std::exchange(a.in, nullptr));
   }
-  in_->complete(*this);
+  finish();
 }
 
 void receive_node::taken() {
   into_.spoilt = nullptr;
+  finish();
+}
+
+void receive_node::finish() {
+  in_->trace_transfer(false, began_, origin_, bytes_);
   in_->complete(*this);
 }
 
-const failure* flow::failure_in(const arrival& a) {
-  const char* const text = reinterpret_cast<const char*>(a.in->data());
+const failure* flow::failure_in(const char* text, std::size_t bytes) {
   const std::string task(text), rank(text + task.size() + 1);
   const std::size_t at = task.size() + rank.size() + 2;
-  return fail(task, std::atoi(rank.c_str()), std::string(text + at, a.what.bytes - at), nullptr);
+  return fail(task, std::atoi(rank.c_str()), std::string(text + at, bytes - at), nullptr);
 }
 
 // --- messages

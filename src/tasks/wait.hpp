@@ -13,8 +13,7 @@ namespace tutti::tasks {
 
 template <class Over>
 void flow::wait_until(const Over& over, const char* what, const char* operation) {
-  if (running_own_ > 0)
-    refuse(operation, "", "is called from a kernel", "call it from the rank's own thread");
+  refuse_from_kernels(operation);
   int idle = 0;
   unsigned ran = 0;
   task_trace::clock::time_point since;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <string>
+#include <thread>
 
 #include "engines/embedded/sleep.hpp"
 #include "tasks/flow.hpp"
@@ -133,6 +134,11 @@ const failure* flow::fail(std::string task, int rank, std::string text, std::exc
 // --- of the rank's own
 // ------------------------------------------------------------------------------------------
 
+void flow::refuse_from_kernels(const char* operation) const {
+  if (running_own_ > 0 || std::this_thread::get_id() != own_thread_) [[unlikely]]
+    refuse(operation, "", "is called from a kernel", "call it from the rank's own thread");
+}
+
 bool flow::run_one() {
   node* const n = pop();
   if (n == nullptr) return false;
@@ -236,21 +242,28 @@ void flow::throw_pending() {
     first = std::exchange(to_tell_, nullptr);
   }
   if (first == nullptr) return;
-  const task_error told(
-      "wait_all", rank_, "",
-      first->task + " on rank " + std::to_string(first->rank) + " has thrown: " + first->text,
-      "what it should have written is spoilt until it is overwritten");
-  if (first->what == nullptr) throw told;
+  std::rethrow_exception(error_of(*first, "wait_all", rank_));
+}
+
+std::exception_ptr error_of(const failure& why, const char* operation, int rank) {
+  const task_error told(operation, rank, "",
+                        why.task + " on rank " + std::to_string(why.rank) + " has thrown: " + why.text,
+                        "what it should have written is spoilt until it is overwritten");
+  if (why.what == nullptr) return std::make_exception_ptr(told);
   try {
-    std::rethrow_exception(first->what);
+    try {
+      std::rethrow_exception(why.what);
+    } catch (...) {
+      std::throw_with_nested(told);
+    }
   } catch (...) {
-    std::throw_with_nested(told);
+    return std::current_exception();
   }
 }
 
 bool flow::may_still_move() {
   if (post_.busy() || !expected_.empty() || !asked_.empty() || !elsewhere_.empty() || !asking_.empty() ||
-      spreading_ != 0)
+      !spreads_under_way_.empty())
     return true;
   if (crew_ == nullptr) return false;
   const std::lock_guard<std::mutex> held(lock_);
@@ -320,6 +333,7 @@ fabric::wait_site flow::site(const char* what, int) const noexcept {
 }
 
 void flow::wait_all() {
+  refuse_from_kernels("wait_all");
   close_all_reductions();
   wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "wait_all");
   throw_pending();
@@ -329,6 +343,7 @@ void flow::wait_all() {
 // --------------------------------------------------------------------------------------
 
 void* flow::acquire(datum& d, use_mode how, place& at) {
+  refuse_from_kernels("acquire");
   const bool writes = how != use_mode::read;
   settle(d, how == use_mode::write);
   if (writes && d.home != rank_)
@@ -353,8 +368,7 @@ void* flow::acquire(datum& d, use_mode how, place& at) {
       const std::lock_guard<std::mutex> held(failing_);
       if (to_tell_ == f) to_tell_ = nullptr;
     }
-    throw task_error("acquire", rank_, "",
-                     f->task + " on rank " + std::to_string(f->rank) + " has thrown: " + f->text, "");
+    std::rethrow_exception(error_of(*f, "acquire", rank_));
   }
   at = {c.data, d.form.count};
   return node;
