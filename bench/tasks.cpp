@@ -24,6 +24,7 @@ using bench::task_side;
 struct settings {
   bench::task_settings measure;
   std::vector<std::string> sides{"threads", "openmpi", "mpich", "starpu", "starpu_yielding"};
+  int ranks = 0, workers = 0;  // 0: any
   int repeat = 3;
   double timeout_s = 120;
   bool json = false;
@@ -36,6 +37,7 @@ Open MPI) and starpu_yielding (the same, told to yield its cores while it waits:
 Examples:
   tasks                                    everything, three times; minutes
   tasks --sides threads --repeat 1         a first look
+  tasks --ranks 1 --workers 2              two workers on one rank
   tasks --sides threads,starpu --json      for scripts)";
 
 std::vector<task_figure> run_here(const task_side& side, const task_setup& on, const settings& s) {
@@ -96,6 +98,7 @@ bench::task_results measure(const settings& s, bool& good) {
   for (int round = 0; round < s.repeat; ++round)
     for (const task_setup& on : bench::task_setups)
       for (const task_side& side : sides) {
+        if ((s.ranks != 0 && on.ranks != s.ranks) || (s.workers != 0 && on.workers != s.workers)) continue;
         const auto what = fmt::format("{}, p = {}, workers = {}", side.title, on.ranks, on.workers);
         p.step(fmt::format("{} (round {} of {})", what, round + 1, s.repeat));
         try {
@@ -122,6 +125,8 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::IsMember(names))
       ->option_text("NAME,...");
+  app.add_option("--ranks", s.ranks, "only with so many ranks")->check(CLI::Range(1, 2));
+  app.add_option("--workers", s.workers, "only with so many workers on each")->check(CLI::Range(1, 2));
   app.add_option("--repeat", s.repeat, "rounds, of which the best counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-constexpr int name_width = 50, width = 12;
+constexpr int name_width = 57, width = 12;
 
 bool less_is_better(const std::string& unit) { return unit == "us" || unit == "KiB"; }
 
