@@ -157,7 +157,7 @@ class runtime {
     return port::extent_of(checked(h, "rank")).owner;
   }
   /// Another owner from here on; called by all ranks that have the datum, in the same place among what they
-  /// insert. The contents go there when next used, or by scatter().
+  /// insert. The contents go there when next used, or by scatter(), or before they go on to one more owner.
   template <class T>
   void set_rank(const handle<T>& h, int owner) {
     port::set_owner(*flow_, checked(h, "set_rank"), owner);
@@ -312,6 +312,7 @@ class runtime {
     using element = typed::element_of_held<T>;
     constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
     static_assert(plain, "tutti: data: T is not trivially copyable, or const");
+    static_assert(alignof(element) <= 64, "tutti: data: T has an alignment of more than 64 bytes");
     extent e{memory, sizeof(element), count, alignof(element), owner, -1};
     ((e.tag = tag.tag), ...);
     if constexpr (sizeof...(Tag) != 0)

@@ -6,11 +6,11 @@
 // read the other's memory themselves, all meet again. A superstep costs a process what it sends and receives,
 // and the meeting.
 #include <atomic>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "bsp/exchange.hpp"
+#include "compute/kernels.hpp"
 #include "face/core.hpp"
 
 namespace tutti::bsp {
@@ -80,13 +80,13 @@ class by_memory final : public exchange {
         message* const below = run->below;
         for (const message* m = run; m != nullptr; m = m->next)
           if (std::byte* const into = far_place(*mine.memory, *m, me_, complaint))
-            if (m->bytes > 0) std::memmove(into, m->reads, m->bytes);
+            compute::copy(into, m->reads, m->bytes);
         run = below;
       }
       for (const message& m : box)
         if (m.way() == direction::get)
           if (const std::byte* const from = far_place(*seat_of(m.peer).memory, m, m.peer, complaint))
-            if (m.bytes > 0) std::memmove(m.writes, from, m.bytes);
+            compute::copy(m.writes, from, m.bytes);
     }
     if ((all & notices::meet_again) != 0) detail::run_call(all_, call());
     if (!complaint.empty())
@@ -101,7 +101,7 @@ class by_memory final : public exchange {
   static bool carry(outbox& box, message& m) noexcept {
     std::byte* const room = m.bytes <= sizeof m.inside ? m.inside : box.room(m.bytes);
     if (room == nullptr) return false;
-    if (m.bytes > 0) std::memcpy(room, m.reads, m.bytes);
+    compute::copy(room, m.reads, m.bytes);
     m.reads = room;
     return true;
   }

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "bsp/collective_calls.hpp"
 #include "bsp/outbox.hpp"
+#include "compute/kernels.hpp"
 
 namespace tutti::bsp {
 
@@ -44,6 +46,14 @@ struct parcel {
   std::uint16_t bytes;
   std::byte inside[8];
 
+  explicit parcel(const message& m) noexcept
+      : far_slot(static_cast<std::uint32_t>(m.far_slot)),
+        far_offset(static_cast<std::uint32_t>(m.far_offset)),
+        to(static_cast<std::uint8_t>(m.peer)),
+        from(static_cast<std::uint8_t>(m.origin())),
+        bytes(static_cast<std::uint16_t>(m.bytes)) {
+    compute::copy(inside, m.reads, m.bytes);
+  }
   static bool fits(const message& m) noexcept {
     return m.way() == direction::put && m.bytes <= sizeof inside && m.far_slot <= UINT32_MAX &&
            m.far_offset <= UINT32_MAX;
@@ -57,13 +67,8 @@ struct alignas(16) notice {
   std::uint16_t used = 0;     // bytes
   std::uint16_t reduces = 0;  // 1: an operand rides, else parcels
 
-  void add(const message& m) noexcept {
-    parcel p{static_cast<std::uint32_t>(m.far_slot), static_cast<std::uint32_t>(m.far_offset),
-             static_cast<std::uint8_t>(m.peer),      static_cast<std::uint8_t>(m.origin()),
-             static_cast<std::uint16_t>(m.bytes),    {}};
-    if (m.bytes > 0) std::memcpy(p.inside, m.reads, m.bytes);
-    std::memcpy(room + used, &p, sizeof p);
-    used += sizeof p;
+  const parcel& operator[](std::size_t i) const noexcept {
+    return *std::launder(reinterpret_cast<const parcel*>(room + i * sizeof(parcel)));
   }
 };
 static_assert(sizeof(parcel) == 20 && 2 * sizeof(parcel) == notice::room_bytes && sizeof(notice) == 48);

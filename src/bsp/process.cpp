@@ -20,7 +20,8 @@ process::process(detail::core& all, bool unbounded)
       boxes_(std::make_shared<outboxes>()),
       exchange_(make_exchange(all, memory_, boxes_)),
       calls_(all),
-      roomy_(all.door().node() != nullptr || nprocs_ == 2) {
+      roomy_(all.door().node() != nullptr || nprocs_ == 2),
+      meeting_(all, "sync") {
   prepare_meeting();
   measure();
   first_superstep_ = superstep_;
@@ -103,59 +104,26 @@ void process::check_fresh(const char* operation, const char* parameter, slot s) 
            "sync before it is used");
 }
 
-bool process::put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
-                  std::size_t bytes) {
-  refuse_failed();
-  if (check_ != nullptr) check_fresh("put", "src_slot", from);
-  return put(near_place("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
-}
-
-bool process::put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
-  refuse_failed();
-  if (static_cast<unsigned>(to) >= static_cast<unsigned>(nprocs_)) [[unlikely]]
-    refuse("put", "dst_pid", "is " + std::to_string(to) + " of " + std::to_string(nprocs_) + " processes",
+// The other side of a put or a get: a process that is none, or else a slot that is local.
+void process::refuse_far(direction way, int peer) {
+  const char* const operation = way == direction::put ? "put" : "get";
+  if (!is_process(peer))
+    refuse(operation, way == direction::put ? "dst_pid" : "src_pid",
+           "is " + std::to_string(peer) + " of " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
-  if (!memory_register::is_global(into)) [[unlikely]]
-    refuse("put", "dst_slot", "is a local slot", "register the memory globally, on all processes");
-  message* const m = new_message(to, into, offset, bytes, direction::put);
-  if (m == nullptr) return false;
-  m->reads = static_cast<const std::byte*>(data);
-  if (check_ != nullptr) [[unlikely]]
-    check_->schedules(site_, *m);
-  return true;
-}
-
-bool process::get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
-                  std::size_t bytes) {
-  refuse_failed();
-  if (check_ != nullptr) check_fresh("get", "dst_slot", into);
-  return get(from, source, source_offset, near_place("get", "dst_slot", into, offset, bytes), bytes);
-}
-
-bool process::get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
-  refuse_failed();
-  if (static_cast<unsigned>(from) >= static_cast<unsigned>(nprocs_)) [[unlikely]]
-    refuse("get", "src_pid", "is " + std::to_string(from) + " of " + std::to_string(nprocs_) + " processes",
-           "pass 0 to nprocs - 1");
-  if (!memory_register::is_global(source)) [[unlikely]]
-    refuse("get", "src_slot", "is a local slot", "register the memory globally, on all processes");
-  message* const m = new_message(from, source, source_offset, bytes, direction::get);
-  if (m == nullptr) return false;
-  m->writes = static_cast<std::byte*>(into);
-  if (check_ != nullptr) [[unlikely]]
-    check_->schedules(site_, *m);
-  return true;
+  refuse(operation, way == direction::put ? "dst_slot" : "src_slot", "is a local slot",
+         "register the memory globally, on all processes");
 }
 
 // The call that every meeting makes.
 void process::prepare_meeting() {
-  call& c = meeting_;
+  call& c = meeting_.made();
   c.what = collective::allreduce;
   c.count = 1;
   c.op.commutative = true;
   if (roomy_) {
     c.type = {.size = sizeof(notice)};
-    c.input = &mine_;
+    c.input = &own_;
     c.output = &all_together_;
     c.op.combine = combine_notices;
     c.op.state = &rider_;
@@ -163,52 +131,78 @@ void process::prepare_meeting() {
   }
   // Messages are MPI's and processes are many: a word alone, which MPI combines itself.
   c.type = element_of<std::uint32_t>();
-  c.input = &mine_.flags;
+  c.input = &own_.flags;
   c.output = &all_together_.flags;
   c.op.which = builtin_op::bit_or;
   c.op.combine = compute::kernel(builtin_op::bit_or, element_kind::u32);
 }
 
-std::uint32_t process::meet(std::uint32_t flags) {
-  mine_.flags = flags;
-  all_.run_blocking(meeting_);
-  return all_together_.flags;
+inline process::riding process::what_rides() noexcept {
+  if (rider_.count != 0) return riding::operand;
+  return nprocs_ == 2 && box().size() == 1 && parcel::fits(*box().begin()) ? riding::put : riding::nothing;
 }
 
-// What rides along. True: all messages do.
-bool process::let_ride() {
-  mine_.used = mine_.reduces = 0;
-  if (rider_.count != 0) {
-    std::memcpy(mine_.room, rider_.data, rider_.bytes());
-    mine_.used = static_cast<std::uint16_t>(rider_.bytes());
-    mine_.reduces = 1;
-    return false;
+inline void process::write(notice& into, std::uint32_t flags, riding what) noexcept {
+  std::size_t used = 0;
+  if (what == riding::put) {
+    new (into.room) parcel(*box().begin());
+    used = sizeof(parcel);
+  } else if (what == riding::operand) {
+    used = rider_.bytes();
+    compute::copy(into.room, rider_.data, used);
   }
-  if (nprocs_ != 2 || box().size() != 1 || !parcel::fits(*box().begin())) return false;
-  mine_.add(*box().begin());
-  return true;
+  into.flags = flags;
+  into.used = static_cast<std::uint16_t>(used);
+  into.reduces = what == riding::operand ? 1 : 0;
+}
+
+// Inline, as its parts: a sync is hardly longer than what passing a few values through memory takes.
+[[gnu::always_inline]] inline process::met process::meet(std::uint32_t flags, riding what) {
+  if (!meeting_.in_lines()) {
+    write(own_, flags, what);
+    meeting_.run();
+    return {all_together_.flags, &all_together_};
+  }
+  meeting_.run_in_lines([&](std::byte* line) { write(*new (line) notice, flags, what); });
+  bool reduce = what == riding::operand;
+  for (int r = 0; r < nprocs_; ++r) {
+    if (r == pid_) continue;
+    flags |= line_of(r).flags;
+    reduce |= line_of(r).reduces != 0;
+  }
+  if (reduce) [[unlikely]]
+    return combine_lines();
+  if (nprocs_ != 2) return {flags};
+  // Parcels are taken from where they stand. What this process has written it reads back only where it must:
+  // the line has gone to the other.
+  const bool to_itself = what == riding::put && box().begin()->peer == pid_;
+  return {flags, &line_of(1 - pid_), to_itself ? &line_of(pid_) : nullptr};
+}
+
+// In the order of ranks on all, so that all have the same bits.
+process::met process::combine_lines() {
+  combine_notices(&line_of(0), &line_of(1), &all_together_, 1, &rider_);
+  for (int r = 2; r < nprocs_; ++r) combine_notices(&all_together_, &line_of(r), &all_together_, 1, &rider_);
+  return {all_together_.flags, &all_together_};
 }
 
 // After the meeting. A parcel that does not fit is kept for the end of the sync: the others wait for what
 // else this process has to do in it.
-std::optional<parcel> process::get_off() {
-  std::optional<parcel> misfit;
-  if (all_together_.reduces != 0) {
-    if (rider_.root < 0 || rider_.root == pid_) std::memcpy(rider_.data, all_together_.room, rider_.bytes());
+[[gnu::always_inline]] inline void process::get_off(const notice& come, std::optional<parcel>& misfit) {
+  if (come.reduces != 0) {
+    if (rider_.root < 0 || rider_.root == pid_) compute::copy(rider_.data, come.room, rider_.bytes());
     rider_.count = 0;
-    return misfit;
+    return;
   }
-  for (std::size_t at = 0; at < all_together_.used; at += sizeof(parcel)) {
-    parcel p;
-    std::memcpy(&p, all_together_.room + at, sizeof p);
-    if (p.to != pid_) continue;
-    const area* const a = memory_.find(p.far_slot, p.far_offset, p.bytes);
-    if (a == nullptr) [[unlikely]]
+  const auto take = [&](const parcel& p) {
+    if (p.to != pid_) return;
+    if (const area* const a = memory_.find(p.far_slot, p.far_offset, p.bytes)) [[likely]]
+      compute::copy(a->base + p.far_offset, p.inside, p.bytes);
+    else
       misfit = p;
-    else if (p.bytes > 0)
-      std::memcpy(a->base + p.far_offset, p.inside, p.bytes);
-  }
-  return misfit;
+  };
+  take(come[0]);
+  if (come.used > sizeof(parcel)) take(come[1]);
 }
 
 void process::refuse_parcel(const parcel& p) {
@@ -265,15 +259,17 @@ void process::sync() {
 
 void process::sync_at_once() {
   std::uint32_t mine = notices::syncing;
+  riding rides = riding::nothing;
   if (failure_ != nullptr) [[unlikely]] {
     mine |= notices::failed;
-    mine_.used = 0;
   } else {
-    if (!let_ride()) mine |= exchange_->hand_over(box(), superstep_);
+    rides = what_rides();
+    if (rides != riding::put && !box().empty()) mine |= exchange_->hand_over(box(), superstep_);
     if (calls_.size() > 1) mine |= notices::many_calls;
     mine |= notices::told_digest(digest_);
   }
-  const std::uint32_t all = meet(mine);
+  const met together = meet(mine, rides);
+  const std::uint32_t all = together.flags;
   if ((all & (notices::failed | notices::leaving)) != 0) [[unlikely]]
     fail_with_others(mine, all);
   if (check_ != nullptr) [[unlikely]]
@@ -281,7 +277,9 @@ void process::sync_at_once() {
   if ((all & notices::differing) != 0 || notices::digests_differ(all)) [[unlikely]]
     fail_with_others(mine, all);
   std::optional<parcel> misfit;
-  if (all_together_.used != 0) misfit = get_off();
+  if (together.first != nullptr && together.first->used != 0) get_off(*together.first, misfit);
+  if (together.second != nullptr) [[unlikely]]
+    get_off(*together.second, misfit);
   if (!calls_.empty() || (all & notices::many_calls) != 0) calls_.carry_out((all & notices::many_calls) != 0);
   if ((all & notices::messages) != 0) exchange_->take(box(), superstep_, all);
   if (made_calls_) calls_.forget();
@@ -307,9 +305,8 @@ void process::compare_superstep() {
 bool process::leave() noexcept {
   if (told_) return false;
   try {
-    mine_.used = 0;
     const std::uint32_t mine = notices::leaving | (failure_ != nullptr ? notices::failed : 0);
-    const std::uint32_t all = meet(mine);
+    const std::uint32_t all = meet(mine, riding::nothing).flags;
     if ((all & notices::syncing) != 0) fail_with_others(mine, all);
   } catch (...) {
     // Whoever has come to its end has nothing to fail by any more.

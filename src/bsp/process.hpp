@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "bsp/collective_calls.hpp"
@@ -19,6 +20,7 @@
 #include "bsp/notice.hpp"
 #include "bsp/outbox.hpp"
 #include "bsp/superstep_check.hpp"
+#include "face/meeting.hpp"
 #include "tutti/core/bsp.hpp"
 
 namespace tutti::bsp {
@@ -38,12 +40,36 @@ class process {
   bool resize_queue(std::size_t messages);
   bool add(bool global, void* base, std::size_t bytes, slot& made);
   void remove(slot s);
-  bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes);
+  bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes) {
+    refuse_failed();
+    if (check_ != nullptr) [[unlikely]]
+      check_fresh("put", "src_slot", from);
+    return put(near_place("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
+  }
   bool get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
-           std::size_t bytes);
+           std::size_t bytes) {
+    refuse_failed();
+    if (check_ != nullptr) [[unlikely]]
+      check_fresh("get", "dst_slot", into);
+    return get(from, source, source_offset, near_place("get", "dst_slot", into, offset, bytes), bytes);
+  }
   /// From and into memory that need not be registered.
-  bool put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes);
-  bool get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes);
+  bool put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
+    message* const m = new_message(to, into, offset, bytes, direction::put);
+    if (m == nullptr) return false;
+    m->reads = static_cast<const std::byte*>(data);
+    if (check_ != nullptr) [[unlikely]]
+      check_->schedules(site_, *m);
+    return true;
+  }
+  bool get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
+    message* const m = new_message(from, source, source_offset, bytes, direction::get);
+    if (m == nullptr) return false;
+    m->writes = static_cast<std::byte*>(into);
+    if (check_ != nullptr) [[unlikely]]
+      check_->schedules(site_, *m);
+    return true;
+  }
   void sync();
   bool leave() noexcept;
   void tell_site(call_site where) noexcept { site_ = where; }
@@ -71,8 +97,15 @@ class process {
       throw_failure();
   }
   [[noreturn]] void throw_failure();
+  bool is_process(int pid) const noexcept {
+    return static_cast<unsigned>(pid) < static_cast<unsigned>(nprocs_);
+  }
+  [[noreturn]] void refuse_far(direction way, int peer);
   /// In the box of this superstep, but for the near side; null: it is full.
   message* new_message(int peer, slot far, std::size_t offset, std::size_t bytes, direction way) {
+    refuse_failed();
+    if (!is_process(peer) || !memory_register::is_global(far)) [[unlikely]]
+      refuse_far(way, peer);
     outbox& out = box();
     if (out.full()) [[unlikely]] {
       if (!unbounded_) return nullptr;
@@ -98,10 +131,24 @@ class process {
   void check_fresh(const char* operation, const char* parameter, slot s);
   [[noreturn]] void refuse_parcel(const parcel& p);
   std::byte* touched(const char* operation, const char* parameter, slot s, std::size_t bytes, bool touches);
-  std::uint32_t meet(std::uint32_t flags);
+  /// What all together know after a meeting, and the notices that have come with something in them.
+  struct met {
+    std::uint32_t flags;
+    const notice* first = nullptr;
+    const notice* second = nullptr;
+  };
   void prepare_meeting();
-  bool let_ride();
-  std::optional<parcel> get_off();
+  /// What rides in a notice.
+  enum class riding : std::uint8_t { nothing, operand, put };
+  riding what_rides() noexcept;
+  void write(notice& into, std::uint32_t flags, riding what) noexcept;
+  met meet(std::uint32_t flags, riding what);
+  /// After a meeting in lines: what a process has told.
+  const notice& line_of(int r) const noexcept {
+    return *std::launder(reinterpret_cast<const notice*>(meeting_.of(r)));
+  }
+  met combine_lines();
+  void get_off(const notice& come, std::optional<parcel>& misfit);
   [[noreturn]] void fail_with_others(std::uint32_t mine, std::uint32_t all);
   void sync_at_once();
   void compare_superstep();
@@ -128,8 +175,8 @@ class process {
   std::exception_ptr failure_;
   bool roomy_;  // there is room in the meeting for what rides
   rider rider_;
-  notice mine_, all_together_;
-  call meeting_;
+  notice own_, all_together_;
+  detail::meeting meeting_;
   std::uint32_t digest_ = 0;  // of the collectives on all processes since the last sync
   bool made_calls_ = false;   // since the last sync
   bool told_ = false;         // the others know of the failure

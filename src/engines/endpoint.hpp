@@ -20,6 +20,7 @@
 
 #include "core/signature.hpp"
 #include "engines/carrier.hpp"
+#include "fabric/line_exchange.hpp"
 #include "fabric/node.hpp"
 #include "fabric/waiting.hpp"
 #include "group/group.hpp"
@@ -135,6 +136,8 @@ class context {
   virtual ready_native make_ready(const call&) { return {}; }
   virtual void native_begin(const call&, native_state&) { no_native(); }
   virtual bool native_go_on(native_state&, bool /*blocking*/, const fabric::wait_site&) { no_native(); }
+  /// native() of allreduces of one element of line_exchange::bytes, for who combines these; null: not here.
+  virtual std::optional<fabric::line_exchange> lines() { return {}; }
 
  private:
   endpoint& door_;
@@ -181,6 +184,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 6;
+inline constexpr std::uint32_t engine_abi = 7;
 
 }  // namespace tutti

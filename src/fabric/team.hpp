@@ -25,8 +25,11 @@
 
 namespace tutti::fabric {
 
+class line_exchange;
+
 class team {
   struct bench;
+  friend class line_exchange;
 
  public:
   static constexpr std::uint32_t session_count = 8;
@@ -68,7 +71,8 @@ class team {
     bool meet(int which, waiting& w, bool blocking, const wait_site& site);
     // Static, since a visit whose address is nowhere taken stays in registers.
     static void work(const team& t, std::uint32_t session, int rank, waiting& w, const wait_site& site);
-    [[noreturn]] static void differs(const call& c, int rank, std::uint64_t mine, std::uint64_t other);
+    friend class line_exchange;
+    [[noreturn]] static void differs(collective what, int rank, std::uint64_t mine, std::uint64_t other);
     void combine_row(std::byte* result) const;
     void combine_benches() const;
     void leave() noexcept;

@@ -57,7 +57,6 @@ class core {
   int rank() const noexcept { return members_.rank(); }
   int size() const noexcept { return members_.size(); }
   std::string_view engine() const noexcept { return shared_->door->engine(); }
-
   const topology& graph() const noexcept { return topology_; }
   bool inter() const noexcept { return topology_.first_group != 0; }
   int blocks_given(collective what) const noexcept;
@@ -149,6 +148,7 @@ class core {
  private:
   friend class operation_under_way;
   friend class mail_under_way;
+  friend class meeting;
   friend void keep(core&) noexcept;
   friend void drop(core&) noexcept;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf/core.h, but for how sections come to be (exec.cpp, hook.cpp) and what they cost (probe.cpp).
+// lpf/core.h, but for how sections come to be (exec.cpp, hook.cpp) and what they cost (probe.cpp). Puts, gets
+// and syncs are a process's own functions: what is called most goes through no door.
 #include "lpf/core.h"
 
+#include "bsp/process.hpp"
 #include "lpf/checked.h"
 #include "lpf/section.hpp"
 
@@ -42,20 +44,20 @@ lpf_err_t lpf_deregister(lpf_t ctx, lpf_memslot_t memslot) {
 lpf_err_t lpf_put(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset, lpf_pid_t dst_pid,
                   lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t) {
   return carried(ctx, "lpf_put", [&](process& p) {
-    return port::put(p, src_slot, src_offset, static_cast<int>(dst_pid), dst_slot, dst_offset, size);
+    return p.put(src_slot, src_offset, static_cast<int>(dst_pid), dst_slot, dst_offset, size);
   });
 }
 
 lpf_err_t lpf_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size_t src_offset,
                   lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t) {
   return carried(ctx, "lpf_get", [&](process& p) {
-    return port::get(p, static_cast<int>(src_pid), src_slot, src_offset, dst_slot, dst_offset, size);
+    return p.get(static_cast<int>(src_pid), src_slot, src_offset, dst_slot, dst_offset, size);
   });
 }
 
 lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t) {
   return carried(ctx, "lpf_sync", [](process& p) {
-    port::sync(p);
+    p.sync();
     return true;
   });
 }

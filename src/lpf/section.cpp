@@ -34,9 +34,7 @@ lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& ar
   return in.leave() ? LPF_SUCCESS : LPF_ERR_FATAL;
 }
 
-context* context_of(lpf_t ctx, const char* operation) noexcept {
-  if (ctx != nullptr && ctx != LPF_ROOT) [[likely]]
-    return static_cast<context*>(ctx);
+context* refuse_context(lpf_t ctx, const char* operation) noexcept {
   complain(operation, -1, "ctx", ctx == nullptr ? "is LPF_NONE" : "is LPF_ROOT, outside of all sections",
            "pass the context that the function of the section is given");
   return nullptr;

@@ -25,8 +25,15 @@ struct context {
 /// failed. What spmd throws passes.
 lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args);
 
+/// Says of LPF_NONE and LPF_ROOT that they are no context of a section. Null.
+context* refuse_context(lpf_t ctx, const char* operation) noexcept;
+
 /// Null, and said, of what is no context of a section.
-context* context_of(lpf_t ctx, const char* operation) noexcept;
+inline context* context_of(lpf_t ctx, const char* operation) noexcept {
+  if (ctx != nullptr && ctx != LPF_ROOT) [[likely]]
+    return static_cast<context*>(ctx);
+  return refuse_context(ctx, operation);
+}
 
 /// The communicator of a context of a section.
 communicator& world_of(lpf_t ctx) noexcept;

@@ -248,6 +248,7 @@ receive_node& flow::receive(datum& d, int from) {
   d.sending = {};
   d.readable = true;
   d.expected.push_back(&node);
+  node.place = expected_.size();
   expected_.push_back(&node);
   for (auto a = d.early.begin(); a != d.early.end(); ++a)
     if ((*a)->what.origin == from && (*a)->what.sequence == sequence) {
@@ -263,7 +264,9 @@ receive_node& flow::receive(datum& d, int from) {
 
 void flow::forget_expected(receive_node& one) {
   std::erase(one.of().expected, &one);
-  std::erase(expected_, &one);
+  expected_.back()->place = one.place;
+  expected_[one.place] = expected_.back();
+  expected_.pop_back();
 }
 
 // A task that `by` runs writes the datum: the result goes home, and all other copies are old.
@@ -298,8 +301,8 @@ void flow::hold_taken(datum& d) { hold(taken_[static_cast<std::size_t>(d.home)],
 void flow::set_owner(datum& d, int owner) {
   refuse_from_kernels("set_rank");
   check_rank("set_rank", "owner", owner);
+  settle(d, false);  // those that did not come by its last use learn that it is at home with its owner
   if (owner == d.owner) return;
-  close_reduction(d);
   d.owner = owner;
   if (rank_ == d.home) {
     for (auto& n : d.neighbours)

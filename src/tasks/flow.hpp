@@ -126,7 +126,6 @@ class flow final : public progressing {
       trace_->add(0, sends ? task_trace::kind::send : task_trace::kind::receive, sends ? "send" : "receive",
                   began, task_trace::clock::now(), peer, bytes);
   }
-  void call_later(std::function<void()> what) { calls_.push_back(std::move(what)); }
   void unlock(std::uint64_t tag);
   void forget_expected(receive_node& one);
   void follow(asked_group& g);

@@ -127,7 +127,8 @@ class receive_node final : public node, public taker {
   datum& of() const noexcept { return of_; }
   int origin() const noexcept { return origin_; }
   std::uint32_t sequence() const noexcept { return sequence_; }
-  bool asked = false;  // whether it was inquired
+  bool asked = false;     // whether it was inquired
+  std::size_t place = 0;  // among those that the flow expects
   /// Whether long contents may go straight to where they belong.
   bool waits_in_place() const noexcept { return in_ != nullptr && in_place_; }
   void came(std::unique_ptr<arrival> a);

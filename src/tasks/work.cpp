@@ -306,7 +306,8 @@ void flow::rest(int times, const char* what) {
     if (helped) {
       door.pause(where);
       door.progressed();
-      if (times < 200) return;
+      // Another rank may have to run on this thread.
+      if (times < 200 || (door.node() != nullptr && door.node()->workers() < door.size())) return;
       std::unique_lock<std::mutex> held(rest_lock_);
       resting_.store(true, std::memory_order_seq_cst);
       if (over_.load(std::memory_order_seq_cst) == nullptr)

@@ -63,6 +63,11 @@ void embedded_context::native(const call& c, const fabric::wait_site& site) {
   fabric::team::visit::make(team(), members().rank(), next_++, c, door(), site);
 }
 
+std::optional<fabric::line_exchange> embedded_context::lines() {
+  if (!fabric::line_exchange::serves(team())) return {};
+  return fabric::line_exchange(team(), members().rank(), next_, door());
+}
+
 void embedded_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(under_way) <= sizeof(native_state));
   auto* one = new (&s) under_way{{}, &c, next_++, false};

@@ -92,6 +92,7 @@ class embedded_context final : public context {
   void native(const call& c, const fabric::wait_site& site) override;
   void native_begin(const call& c, native_state& s) override;
   bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) override;
+  std::optional<fabric::line_exchange> lines() override;
 
  private:
   struct under_way {
