@@ -207,17 +207,12 @@ std::pair<std::vector<std::string>, bench::environment> command(const settings& 
     variables[0].second = e.name;
     variables[1].second = std::to_string(e.ranks);
   } else {
-    words = {"mpirun." + e.name, "-n", std::to_string(e.ranks)};
+    words = bench::launched("mpirun." + e.name, e.ranks, variables);
   }
   // As Open MPI does by itself. Two ranks that wait for one another on one core take a slice of the scheduler
   // for each message, and MPICH's stay there.
   if (e.name == "mpich" && e.ranks <= static_cast<int>(bench::usable_cores().size()))
     words.insert(words.end(), {"-bind-to", "core"});
-  if (e.name == "openmpi") {
-    words.insert(words.end(), {"--oversubscribe", "--allow-run-as-root"});
-    variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
-    variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-  }
   std::vector<std::string> sizes;
   for (const std::size_t bytes : s.here.sizes) sizes.push_back(std::to_string(bytes));
   words.insert(words.end(), {std::filesystem::read_symlink("/proc/self/exe").string(), "--lines",

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +15,7 @@
 
 #include "compare/process.hpp"
 #include "compare/report.hpp"
+#include "progress.hpp"
 #include "protocol.hpp"
 
 namespace {
@@ -95,39 +95,9 @@ settings parse(int argc, char** argv) {
   return s;
 }
 
-// Messages and progress go to stderr, so that the tables can be redirected.
-class progress {
- public:
-  void step(const std::string& what) {
-    using namespace std::chrono;
-    const auto elapsed = duration_cast<std::chrono::seconds>(bench::clock::now() - start_).count();
-    const auto text = fmt::format("[{}:{:02}] {}", elapsed / 60, elapsed % 60, what);
-    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
-    std::fflush(stderr);
-    pending_ = terminal_;
-  }
-  void say(const std::string& what) {
-    clear();
-    fmt::print(stderr, "{}\n", what);
-  }
-  void say_once(const std::string& what) {
-    if (said_.insert(what).second) say(what);
-  }
-  void clear() {
-    if (pending_) fmt::print(stderr, "\r\033[K");
-    pending_ = false;
-  }
-
- private:
-  bench::clock::time_point start_ = bench::clock::now();
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  bool pending_ = false;
-  std::set<std::string> said_;
-};
-
 class driver {
  public:
-  driver(const settings& s, progress& p)
+  driver(const settings& s, bench::progress& p)
       : settings_(s),
         progress_(p),
         folder_(fs::read_symlink("/proc/self/exe").parent_path()),
@@ -194,12 +164,7 @@ class driver {
     if (e.launcher.empty()) {
       variables = {{"TUTTI_ENGINE", e.name}, {"TUTTI_RANKS", std::to_string(ranks)}};
     } else {
-      words = {e.launcher, "-n", std::to_string(ranks)};
-    }
-    if (e.launcher == "mpirun.openmpi") {
-      words.insert(words.end(), {"--oversubscribe", "--allow-run-as-root"});
-      variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
-      variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+      words = bench::launched(e.launcher, ranks, variables);
     }
     std::vector<std::string> sizes;
     for (const auto bytes : settings_.measure.sizes) sizes.push_back(std::to_string(bytes));
@@ -279,7 +244,7 @@ class driver {
   }
 
   const settings& settings_;
-  progress& progress_;
+  bench::progress& progress_;
   fs::path folder_;
   int cores_;
   std::vector<bench::engine> present_;
@@ -300,7 +265,7 @@ int main(int argc, char** argv) {
     }
   }
   try {
-    progress p;
+    bench::progress p;
     driver d(s, p);
     d.find_engines();
     d.measure_all();

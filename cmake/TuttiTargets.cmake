@@ -67,6 +67,24 @@ function(tutti_generate_catalogue kind folders output)
     COMMENT "Reading the heads of all ${kind}" VERBATIM)
 endfunction()
 
+# The library of dense kernels, OpenBLAS unless BLA_VENDOR says otherwise, for programs of tiles. Sets TUTTI_LAPACK to ON or
+# OFF; where it is OFF `what` is said to be left out.
+macro(tutti_find_lapack what)
+  if(NOT DEFINED BLA_VENDOR)
+    set(BLA_VENDOR OpenBLAS)
+    find_package(LAPACK QUIET)
+    unset(BLA_VENDOR)
+  else()
+    find_package(LAPACK QUIET)
+  endif()
+  set(TUTTI_LAPACK OFF)
+  if(TARGET LAPACK::LAPACK)
+    set(TUTTI_LAPACK ON)
+  else()
+    message(STATUS "No LAPACK was found: ${what} is left out (install libopenblas-dev)")
+  endif()
+endmacro()
+
 # Makes a whole library of one that has the objects of src/: adds the tables (catalogues, engines, trees), the algorithms,
 # compositions and engines of further folders, and what it is linked with. Its property TUTTI_ENGINES has the folders of
 # its engines. Usage: tutti_complete(target [folder ...])
@@ -211,15 +229,19 @@ function(tutti_command_line_options target)
 endfunction()
 
 # One program <prefix><name><suffix> for each <name>.cpp of the current directory, or of DIRECTORY in it; sources in a
-# folder <name>/ belong to it. Puts the programs into <variable>, which is empty where there is no such file.
-# Usage: tutti_programs(variable PREFIX prefix SUFFIX suffix DIRECTORY dir LIBRARIES ...)
+# folder <name>/ belong to it. Those of LEAVE_OUT are left out. Puts the programs into <variable>, which is empty where there
+# is no such file.
+# Usage: tutti_programs(variable PREFIX prefix SUFFIX suffix DIRECTORY dir LIBRARIES ... LEAVE_OUT name ...)
 function(tutti_programs variable)
-  cmake_parse_arguments(arg "" "PREFIX;SUFFIX;DIRECTORY" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "PREFIX;SUFFIX;DIRECTORY" "LIBRARIES;LEAVE_OUT" ${ARGN})
   set(directory "${CMAKE_CURRENT_SOURCE_DIR}/${arg_DIRECTORY}")
   file(GLOB mains CONFIGURE_DEPENDS "${directory}/*.cpp")
   set(programs "")
   foreach(main IN LISTS mains)
     get_filename_component(name "${main}" NAME_WE)
+    if(name IN_LIST arg_LEAVE_OUT)
+      continue()
+    endif()
     file(GLOB parts CONFIGURE_DEPENDS "${directory}/${name}/*.cpp")
     set(program ${arg_PREFIX}${name}${arg_SUFFIX})
     add_executable(${program} "${main}" ${parts})

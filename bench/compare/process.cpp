@@ -138,6 +138,16 @@ child_result run_child(const std::vector<std::string>& command, const environmen
   return result;
 }
 
+std::vector<std::string> launched(const std::string& launcher, int ranks, environment& variables) {
+  std::vector<std::string> words{launcher, "-n", std::to_string(ranks)};
+  if (launcher == "mpirun.openmpi") {
+    words.insert(words.end(), {"--oversubscribe", "--allow-run-as-root"});
+    variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    variables.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  return words;
+}
+
 bool in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);

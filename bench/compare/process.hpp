@@ -27,6 +27,10 @@ using environment = std::vector<std::pair<std::string, std::optional<std::string
 child_result run_child(const std::vector<std::string>& command, const environment& changes,
                        std::chrono::duration<double> limit);
 
+// How a launcher begins that starts this many ranks, though they be more than cores; adds what it wants of
+// the environment.
+std::vector<std::string> launched(const std::string& launcher, int ranks, environment& variables);
+
 // Is there such a program in PATH?
 bool in_path(const std::string& program);
 

@@ -329,6 +329,7 @@ void flow::move_home(datum& d, bool overwritten) {
   d.home = d.owner;
   if (rank_ != d.home && rank_ != before) return;
   d.fixed = d.form.memory != nullptr || d.form.count == 0;
+  if (!overwritten) d.readable = true;
   if (rank_ == d.home) {
     if (!overwritten && cache_) hold(given_[static_cast<std::size_t>(before)], d.with(before).given, false);
   } else {

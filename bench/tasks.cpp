@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks on every engine, beside StarPU-MPI's: the jobs of tasks/cases.hpp. The embedded engines run in this
+// process; over MPI, and for StarPU, this one starts a program of its own, which stands beside it. The sides
+// take turns and come round several times, so that what else happens on the machine meets all of them.
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "compare/process.hpp"
+#include "progress.hpp"
+#include "tasks/program.hpp"
+#include "tasks/sides.hpp"
+#include "tasks/tutti_side.hpp"
+
+namespace {
+
+using bench::task_figure;
+using bench::task_setup;
+using bench::task_side;
+
+struct settings {
+  bench::task_settings measure;
+  std::vector<std::string> sides{"threads", "openmpi", "mpich", "starpu", "starpu_yielding"};
+  int ranks = 0, workers = 0;  // 0: any
+  int repeat = 3;
+  double timeout_s = 120;
+  bool json = false;
+};
+
+constexpr const char* examples = R"(
+Sides: threads and fibers (tutti in one process), openmpi and mpich (tutti over an MPI), starpu (StarPU-MPI over
+Open MPI) and starpu_yielding (the same, told to yield its cores while it waits: mpi_yield_when_idle).
+
+Examples:
+  tasks                                    everything, three times; minutes
+  tasks --sides threads --repeat 1         a first look
+  tasks --ranks 1 --workers 2              two workers on one rank
+  tasks --sides threads,starpu --json      for scripts)";
+
+std::vector<task_figure> run_here(const task_side& side, const task_setup& on, const settings& s) {
+  std::vector<task_figure> figures;
+  tutti::run_options o;
+  o.engine = side.name;
+  o.ranks = on.ranks;
+  tutti::run(o, [&](tutti::communicator& world) {
+    bench::tutti_side one(world, on.workers);
+    auto mine = bench::task_measure<bench::tutti_side>(one, s.measure).all();
+    if (world.is_root()) figures = std::move(mine);
+  });
+  return figures;
+}
+
+std::vector<task_figure> run_program(const task_side& side, const task_setup& on, const settings& s) {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  bench::environment variables{{"OPENBLAS_NUM_THREADS", "1"}};
+  auto words = bench::launched(side.launcher, on.ranks, variables);
+  words.insert(words.end(), side.flags.begin(), side.flags.end());
+  words.insert(
+      words.end(),
+      {(folder / side.program).string(), "--json", "--workers", std::to_string(on.workers), "--budget-ms",
+       fmt::format("{}", s.measure.budget_ms), "--tiles", std::to_string(s.measure.tiles), "--length",
+       std::to_string(s.measure.length), s.measure.cholesky ? "--cholesky" : "--no-cholesky"});
+  const auto child = bench::run_child(words, variables, std::chrono::duration<double>(s.timeout_s));
+  std::istringstream lines(child.out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.front() != '{') continue;
+    const auto record = nlohmann::ordered_json::parse(line);
+    if (record.at("ranks").get<int>() == on.ranks)
+      return record.at("figures").get<std::vector<task_figure>>();
+  }
+  throw std::runtime_error(child.late ? fmt::format("ended after {} s", s.timeout_s)
+                                      : fmt::format("ended with status {}: {}", child.status, child.err));
+}
+
+// What is there to be measured? What is not is said.
+std::vector<task_side> sides_here(const settings& s, bench::progress& p) {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::vector<task_side> here;
+  for (const task_side& side : bench::task_sides()) {
+    if (std::find(s.sides.begin(), s.sides.end(), side.name) == s.sides.end()) continue;
+    if (!side.program.empty() && access((folder / side.program).c_str(), X_OK) != 0)
+      p.say(fmt::format("{} is left out: the program {} is not beside this one", side.name, side.program));
+    else if (!side.launcher.empty() && !bench::in_path(side.launcher))
+      p.say(fmt::format("{} is left out: {} was not found", side.name, side.launcher));
+    else
+      here.push_back(side);
+  }
+  return here;
+}
+
+bench::task_results measure(const settings& s, bool& good) {
+  bench::progress p;
+  bench::task_results results;
+  const auto sides = sides_here(s, p);
+  for (int round = 0; round < s.repeat; ++round)
+    for (const task_setup& on : bench::task_setups)
+      for (const task_side& side : sides) {
+        if ((s.ranks != 0 && on.ranks != s.ranks) || (s.workers != 0 && on.workers != s.workers)) continue;
+        const auto what = fmt::format("{}, p = {}, workers = {}", side.title, on.ranks, on.workers);
+        p.step(fmt::format("{} (round {} of {})", what, round + 1, s.repeat));
+        try {
+          results.add(side, on, side.program.empty() ? run_here(side, on, s) : run_program(side, on, s));
+        } catch (const std::exception& error) {
+          p.say(fmt::format("{}: {}", what, error.what()));
+          good = false;
+        }
+      }
+  p.clear();
+  return results;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  settings s;
+  std::vector<std::string> names;
+  for (const task_side& side : bench::task_sides()) names.push_back(side.name);
+  CLI::App app("Tasks on every engine of tutti, beside StarPU-MPI's.");
+  app.footer(examples);
+  bench::add_options(app, s.measure);
+  app.add_option("--sides", s.sides, "which to measure: all but fibers unless said otherwise")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names))
+      ->option_text("NAME,...");
+  app.add_option("--ranks", s.ranks, "only with so many ranks")->check(CLI::Range(1, 2));
+  app.add_option("--workers", s.workers, "only with so many workers on each")->check(CLI::Range(1, 2));
+  app.add_option("--repeat", s.repeat, "rounds, of which the best counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--timeout", s.timeout_s, "seconds after which a program is ended")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
+  app.add_flag("--json", s.json, "print JSON");
+  CLI11_PARSE(app, argc, argv);
+  cholesky::one_thread_each();
+  bool good = true;
+  const bench::task_results results = measure(s, good);
+  if (s.json)
+    fmt::print("{}\n", results.json().dump(2));
+  else
+    results.print();
+  return good && !results.empty() ? 0 : 1;
+}
