@@ -223,12 +223,29 @@ class drawing {
         for (auto& h : holders_) h.clear();
         return;
       case 11:
-        return add({.kind = step_kind::wait_all, .concerned = (chance(50), some(), everyone())});
+        return add({.kind = step_kind::wait_all, .concerned = chance(50) ? everyone() : some_who_wait()});
       case 12:
         return chance(30) ? add({.kind = step_kind::barrier, .concerned = everyone()}) : create();
       default:
         if (chance(30)) remove(any_datum());
     }
+  }
+  // Who has contributed to data of one of them waits too.
+  std::vector<char> some_who_wait() {
+    std::vector<char> who = some();
+    for (bool more = true; more;) {
+      more = false;
+      for (int d = 0; d < data(); ++d) {
+        if (!alive_[at(d)] || unsettled_[at(d)].empty()) continue;
+        const std::vector<char> all = around(d);
+        std::size_t both = 0, missing = 0;
+        for (std::size_t r = 0; r < who.size(); ++r) both += all[r] && who[r], missing += all[r] && !who[r];
+        if (both == 0 || missing == 0) continue;
+        join(who, all);
+        more = true;
+      }
+    }
+    return who;
   }
   void look() {
     const int d = any_datum(), to = any_rank();
