@@ -118,7 +118,13 @@ void flow::close(bool passing_by) noexcept {
     door.abandon(what);
   };
   try {
-    if (passing_by) return leave_by_exception();
+    if (passing_by) {
+      try {
+        return leave_by_exception();
+      } catch (...) {
+        return;  // the exception that passes by is what matters
+      }
+    }
     closing_ = true;
     for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
     close_all_reductions();
