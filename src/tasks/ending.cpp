@@ -83,8 +83,24 @@ bool flow::meet(const char* operation, std::chrono::steady_clock::time_point unt
 
 void flow::barrier() { meet("barrier", never); }
 
+// Memory of the program's may be gone already: nothing runs, and nothing is taken in. Where nothing is under
+// way the others may be about to leave in the same way; else they are told.
+void flow::leave_by_exception() {
+  if (size_ == 1) return;
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  if (pending_ == 0 && meet("the end of the runtime", soon)) return;
+  head what;
+  what.kind = message_kind::gone;
+  for (int r = 0; r < size_; ++r)
+    if (r != rank_) post_.give(r, what, nullptr, 0);
+  all_->door().abandon(
+      std::make_exception_ptr(error("tasks", rank_, "", "an exception has left the runtime's scope",
+                                    "catch it within, where the others go on")));
+}
+
 void flow::close(bool passing_by) noexcept {
   const auto report = [&](std::exception_ptr what) {
+    std::string text;
     try {
       std::rethrow_exception(what);
     } catch (const peer_error&) {
@@ -92,26 +108,28 @@ void flow::close(bool passing_by) noexcept {
     } catch (const deadlock_error&) {
       return;
     } catch (const std::exception& e) {
-      std::fprintf(stderr, "%s\n", e.what());
+      text = e.what();
     } catch (...) {
+      text = "an exception that is not a std::exception";
     }
-    all_->door().abandon(what);
+    endpoint& door = all_->door();
+    if (door.node() == nullptr) door.kill_job(text);
+    std::fprintf(stderr, "%s\n", text.c_str());
+    door.abandon(what);
   };
   try {
+    if (passing_by) {
+      try {
+        return leave_by_exception();
+      } catch (...) {
+        return;  // the exception that passes by is what matters
+      }
+    }
     closing_ = true;
     for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
-    if (!passing_by) close_all_reductions();
+    close_all_reductions();
     for (const auto& d : data_)
       if (!d->demands.empty()) meet_demands(*d);
-    if (passing_by) {
-      // Memory of the program's may be gone already: nothing runs, and nothing is taken in. Where nothing is
-      // under way the others may be about to leave in the same way.
-      const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-      if (size_ > 1 && (pending_ != 0 || !meet("the end of the runtime", soon)))
-        report(std::make_exception_ptr(
-            error("tasks", rank_, "", "an exception has left the runtime's scope", "")));
-      return;
-    }
     wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "the end of the runtime");
     throw_pending();
     meet("the end of the runtime", never);

@@ -233,6 +233,7 @@ class flow final : public progressing {
   void make_calls();
   static constexpr std::chrono::steady_clock::time_point never = std::chrono::steady_clock::time_point::max();
   bool meet(const char* operation, std::chrono::steady_clock::time_point until);
+  void leave_by_exception();
   void write_trace();
 
   detail::core_handle all_;

@@ -30,6 +30,7 @@ enum class message_kind : std::uint16_t {
   contribution,  // the answer
   inquiry,       // whether a transfer will ever come
   never,         // the answer: it will not
+  gone,          // an exception has left the runtime's scope
   meeting,       // at a barrier
   pack           // of many data: scatter and gather
 };

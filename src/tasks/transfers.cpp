@@ -187,6 +187,10 @@ void flow::handle(std::unique_ptr<arrival> a) {
       return handle_inquiry(*a);
     case message_kind::never:
       return handle_never(*a);
+    case message_kind::gone:
+      return note_error(std::make_exception_ptr(
+          peer_error("tasks", rank_, "",
+                     "an exception has left the runtime's scope on rank " + std::to_string(a->from), "")));
     case message_kind::meeting: {
       if (met_.size() <= a->what.sequence) met_.resize(a->what.sequence + 1);
       ++met_[a->what.sequence];

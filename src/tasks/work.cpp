@@ -315,6 +315,8 @@ void flow::rest(int times, const char* what, bool may_sleep) {
       resting_.store(false, std::memory_order_relaxed);
       return;
     }
+    if (over_.load() != nullptr || own_.load() != nullptr)
+      return;  // a worker that has just left completed it
     if (times == 500) inquire();
     if (times < 500 || !may_sleep || post_.busy() || !elsewhere_.empty() || others) {
       door.pause(where);
