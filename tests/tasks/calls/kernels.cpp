@@ -2,6 +2,7 @@
 //
 // What runs: any callable, on the rank that the arguments say, with its data in any order among them.
 #include <array>
+#include <atomic>
 #include <memory>
 
 #include "calls/cases.hpp"
@@ -74,7 +75,7 @@ void alignment(communicator& world) {
   const auto h = rt.data<aligned>(0);
   const auto s = rt.data<std::span<aligned>>(0, 3);
   const auto is_aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 64 == 0; };
-  int ran = 0;
+  std::atomic<int> ran = 0;
   for (const int r : {0, last})
     rt.insert(
         [&](aligned& one, std::span<const aligned> more) {
@@ -86,7 +87,7 @@ void alignment(communicator& world) {
   rt.insert([&, captured](aligned& one) { check.that(is_aligned(&captured) && is_aligned(&one)), ++ran; },
             tasks::reduce(h, [](const aligned& a, const aligned&) { return a; }), tasks::on(last));
   rt.wait_all();
-  check.equal(ran, (rt.rank() == 0 ? 1 : 0) + (rt.rank() == last ? 2 : 0));
+  check.equal(ran.load(), (rt.rank() == 0 ? 1 : 0) + (rt.rank() == last ? 2 : 0));
 }
 
 // The owner of what is written; the rank that is named; the owner of the datum that is named, among the

@@ -29,7 +29,7 @@ void two_runtimes(communicator& world, const std::function<communicator()>& make
   std::vector<tasks::handle<std::span<int>>> rows_a, rows_b;
   for (int r = 0; r < p; ++r) rows_a.push_back(r == me ? a.data(row, r) : a.data<std::span<int>>(r, 400));
   for (int r = 0; r < q; ++r) rows_b.push_back(r == there ? b.data(row, r) : b.data<std::span<int>>(r, 400));
-  long sum_a = 0, sum_b = 0;
+  std::atomic<long> sum_a = 0, sum_b = 0;
   for (int round = 0; round < 3; ++round) {
     for (int r = 0; r < p; ++r)
       a.insert([&](int v, std::span<const int> w) { sum_a += v + w[399]; }, tasks::read(in_a[at(r)]),
@@ -40,11 +40,11 @@ void two_runtimes(communicator& world, const std::function<communicator()>& make
   }
   a.wait_all();
   b.wait_all();
-  check.equal(sum_a, 3L * 2 * ((me + p - 1) % p + 1));
+  check.equal(sum_a.load(), 3L * 2 * ((me + p - 1) % p + 1));
   const auto before_in_b = second.rank() == 0 ? q - 1 : there - 1;
   std::vector<int> values(at(q));
   second.allgather(tutti::send_buf(x), tutti::recv_buf(values));
-  check.equal(sum_b, 3L * 2 * values[at(before_in_b)]);
+  check.equal(sum_b.load(), 3L * 2 * values[at(before_in_b)]);
   // Each sent its data once, and knows nothing of the other's copies.
   check.equal(total(a.statistics().bytes_sent), p > 1 ? 1604u : 0u);
   check.equal(total(b.statistics().bytes_sent), q > 1 ? 1604u : 0u);

@@ -3,6 +3,7 @@
 // The program's own uses of data, and what brings data to other ranks: acquire, fetch, scatter, gather, the
 // cache and flushes.
 #include <algorithm>
+#include <atomic>
 #include <type_traits>
 
 #include "calls/cases.hpp"
@@ -120,7 +121,7 @@ void changed_by_the_program(communicator& world) {
   const int p = rt.size(), me = rt.rank();
   int x = 10;
   const auto h = me == 0 ? rt.data(x, 0) : rt.data<int>(0);
-  int sum = 0;
+  std::atomic<int> sum = 0;
   for (int round = 0; round < 4; ++round) {
     for (int r = 0; r < p; ++r) rt.insert([&](int v) { sum += v; }, tasks::read(h), tasks::on(r));
     if (me == 0) *rt.acquire(h, access::read_write) += 5;
@@ -134,7 +135,7 @@ void changed_by_the_program(communicator& world) {
   rt.flush();
   for (int r = 0; r < p; ++r) rt.insert([&](int v) { sum += v; }, tasks::read(h), tasks::on(r));
   rt.wait_all();
-  check.equal(sum, 10 + 15 + 20 + 25 + 100);
+  check.equal(sum.load(), 10 + 15 + 20 + 25 + 100);
 }
 
 // One rank has read it all, as in the seed's program; blocks go to their owners, are worked on, and come
@@ -198,7 +199,8 @@ void gathered_to_all(communicator& world) {
 void cache_on_and_off(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1;
-  int x = 1, sum = 0, right = 0;
+  int x = 1, right = 0;
+  std::atomic<int> sum = 0;
   const auto h = rt.data(x, 0);
   for (int round = 0; round < 6; ++round) {
     rt.cache(round % 2 == 0);
@@ -207,7 +209,7 @@ void cache_on_and_off(communicator& world) {
     rt.insert([](int& v) { ++v; }, tasks::read_write(h), tasks::on(round % p));
   }
   rt.wait_all();
-  check.equal(sum, me == last ? right : 0);
+  check.equal(sum.load(), me == last ? right : 0);
 }
 
 // Nobody waits for anything but the call itself.
