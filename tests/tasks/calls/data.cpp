@@ -220,7 +220,7 @@ void removed(communicator& world) {
   const int p = rt.size(), me = rt.rank(), last = p - 1;
   for (int round = 0; round < 5; ++round) {
     auto x = std::make_unique<std::vector<int>>(2000, me == 0 ? round : -1);
-    auto h = rt.data(*x, 0, tasks::with_tag(5));  // the tag is free again
+    auto h = rt.data(*x, 0, tasks::with_tag(5));
     int sum = 0;
     rt.insert(
         [](std::span<int> v) {
@@ -240,6 +240,7 @@ void removed(communicator& world) {
     if (me == last) check.equal(sum, 2000 * (round + 3));
     x.reset();  // the memory is the program's again
     rt.remove(numbered);
+    rt.barrier();  // nobody has a datum of this tag
   }
   rt.wait_all();
 }
