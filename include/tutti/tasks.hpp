@@ -85,7 +85,8 @@ class runtime {
   explicit runtime(const communicator& ranks, const options& how = {})
       : flow_(port::open(ranks.native(), how)), passing_by_(std::uncaught_exceptions()) {}
   /// Waits for everything, of all ranks; collective. An exception that is pending is told and ends the job.
-  /// Where an exception passes by it waits for a tenth of a second, then the job ends.
+  /// Where an exception passes by, nothing runs any more: if nothing is under way and the others come to the
+  /// end within a tenth of a second, they part in peace; else the job ends.
   ~runtime() { port::close(flow_, std::uncaught_exceptions() > passing_by_); }
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -198,8 +199,9 @@ class runtime {
   }
 
   /// Until all that this rank has inserted is done; runs tasks. Then owned data may be used by the program.
-  /// Throws task_error; usage_error where what is left can never be done (an acquired view is held, a tag is
-  /// not unlocked).
+  /// It ends reductions: ranks that have contributed to data of one that calls it call it too. Throws
+  /// task_error; usage_error where what is left can never be done (an acquired view is held, a tag is not
+  /// unlocked).
   void wait_all() { port::wait_all(*flow_); }
   /// Returns when all ranks have called it. Tasks and transfers go on meanwhile; it does not wait for them.
   void barrier() { port::barrier(*flow_); }

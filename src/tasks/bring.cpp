@@ -102,7 +102,7 @@ void flow::remove(datum& d) {
   close_reduction(d);
   wait_until(
       [&] {
-        bool over = d.writer.get() == nullptr && d.expected.empty();
+        bool over = d.writer.get() == nullptr && d.expected.empty() && d.partials.empty();
         for (const node_ref& r : d.readers) over = over && r.get() == nullptr;
         return over && (d.here == nullptr || d.here->users == 1);
       },
@@ -329,6 +329,7 @@ void flow::move_home(datum& d, bool overwritten) {
   d.home = d.owner;
   if (rank_ != d.home && rank_ != before) return;
   d.fixed = d.form.memory != nullptr || d.form.count == 0;
+  if (!overwritten) d.readable = true;
   if (rank_ == d.home) {
     if (!overwritten && cache_) hold(given_[static_cast<std::size_t>(before)], d.with(before).given, false);
   } else {

@@ -37,8 +37,8 @@ struct neighbour {
   int rank = 0;
   std::uint32_t sent = 0,
                 received = 0;  // transfers of this datum to and from there, in the order of insertion
-  std::uint32_t asked = 0;     // how often it was asked for contributions
-  kept_copy given;             // kept: it has an up-to-date copy
+  std::uint32_t asked = 0, answered = 0;  // how often contributions were collected from there, and for there
+  kept_copy given;                        // kept: it has an up-to-date copy
 };
 
 struct datum {
@@ -60,9 +60,8 @@ struct datum {
   std::vector<receive_node*> expected;          // transfers that have not come
   std::vector<std::unique_ptr<arrival>> early;  // transfers that nobody has asked for yet
   std::vector<std::unique_ptr<partial>>
-      partials;                 // what this rank has contributed elsewhere; the last may go on
-  std::vector<demand> demands;  // for these
-  std::uint32_t next_partial = 0;
+      partials;                      // what this rank has contributed elsewhere; the last may go on
+  std::vector<demand> demands;       // for these
   std::unique_ptr<collection> open;  // at home: a reduction that goes on
 
   neighbour& with(int rank) {

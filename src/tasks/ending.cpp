@@ -53,7 +53,8 @@ flow::~flow() {
   std::erase(all_->of_rank().active, this);
 }
 
-void flow::meet(const char* operation) {
+// False where the others have not come in time.
+bool flow::meet(const char* operation, std::chrono::steady_clock::time_point until) {
   refuse_from_kernels(operation);
   const std::uint64_t times = ++meetings_;
   std::uint32_t round = 0;
@@ -68,14 +69,38 @@ void flow::meet(const char* operation) {
       ~leave() { --meeting; }
     };
     const leave out{meeting_};
-    wait_until([&] { return met_.size() > round && met_[round] >= times; }, "the other ranks", operation);
+    bool met = false;
+    wait_until(
+        [&] {
+          met = met_.size() > round && met_[round] >= times;
+          return met || (until != never && std::chrono::steady_clock::now() > until);
+        },
+        "the other ranks", operation, until == never);
+    if (!met) return false;
   }
+  return true;
 }
 
-void flow::barrier() { meet("barrier"); }
+void flow::barrier() { meet("barrier", never); }
+
+// Memory of the program's may be gone already: nothing runs, and nothing is taken in. Where nothing is under
+// way the others may be about to leave in the same way; else they are told.
+void flow::leave_by_exception() {
+  if (size_ == 1) return;
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  if (pending_ == 0 && meet("the end of the runtime", soon)) return;
+  head what;
+  what.kind = message_kind::gone;
+  for (int r = 0; r < size_; ++r)
+    if (r != rank_) post_.give(r, what, nullptr, 0);
+  all_->door().abandon(
+      std::make_exception_ptr(error("tasks", rank_, "", "an exception has left the runtime's scope",
+                                    "catch it within, where the others go on")));
+}
 
 void flow::close(bool passing_by) noexcept {
   const auto report = [&](std::exception_ptr what) {
+    std::string text;
     try {
       std::rethrow_exception(what);
     } catch (const peer_error&) {
@@ -83,29 +108,31 @@ void flow::close(bool passing_by) noexcept {
     } catch (const deadlock_error&) {
       return;
     } catch (const std::exception& e) {
-      std::fprintf(stderr, "%s\n", e.what());
+      text = e.what();
     } catch (...) {
+      text = "an exception that is not a std::exception";
     }
-    all_->door().abandon(what);
+    endpoint& door = all_->door();
+    if (door.node() == nullptr) door.kill_job(text);
+    std::fprintf(stderr, "%s\n", text.c_str());
+    door.abandon(what);
   };
   try {
+    if (passing_by) {
+      try {
+        return leave_by_exception();
+      } catch (...) {
+        return;  // the exception that passes by is what matters
+      }
+    }
     closing_ = true;
     for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
     close_all_reductions();
-    if (passing_by) {
-      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-      while (pending_ != 0 && std::chrono::steady_clock::now() < end) {
-        if (!run_one() && !progress(false)) std::this_thread::yield();
-        reap();
-      }
-      if (pending_ != 0 || size_ > 1)
-        report(std::make_exception_ptr(
-            error("tasks", rank_, "", "an exception has left the runtime's scope", "")));
-      return;
-    }
+    for (const auto& d : data_)
+      if (!d->demands.empty()) meet_demands(*d);
     wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "the end of the runtime");
     throw_pending();
-    meet("the end of the runtime");
+    meet("the end of the runtime", never);
     while (post_.busy()) progress(false);
     if (trace_ != nullptr) write_trace();
   } catch (...) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -210,7 +211,7 @@ class flow final : public progressing {
   void add_to(partial& p, const datum& d, node& task, contents& part);
   void close_reduction(datum& d);
   void close_all_reductions();
-  std::uint32_t ask(datum& d, std::vector<onward> whom, gather_node& asks);
+  void ask(datum& d, int home, const std::vector<onward>& whom, gather_node& asks);
   void handle_collect(std::unique_ptr<arrival> a);
   void handle_contribution(std::unique_ptr<arrival> a);
   void meet_demands(datum& d);
@@ -223,14 +224,16 @@ class flow final : public progressing {
   bool begin_own();
   void throw_pending();
   template <class Over>
-  void wait_until(const Over& over, const char* what, const char* operation);
-  void rest(int times, const char* what);
+  void wait_until(const Over& over, const char* what, const char* operation, bool may_sleep = true);
+  void rest(int times, const char* what, bool may_sleep);
   bool may_still_move();
   void refuse_stuck(const char* operation);
   void count_rest(task_trace::clock::time_point since);
   void inquire();
   void make_calls();
-  void meet(const char* operation);
+  static constexpr std::chrono::steady_clock::time_point never = std::chrono::steady_clock::time_point::max();
+  bool meet(const char* operation, std::chrono::steady_clock::time_point until);
+  void leave_by_exception();
   void write_trace();
 
   detail::core_handle all_;

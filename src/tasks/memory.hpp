@@ -17,7 +17,7 @@ struct failure;
 /// Bytes on a boundary of 64, in front of which there is room for a head of a message.
 class block {
  public:
-  static constexpr std::size_t head_bytes = 40;
+  static constexpr std::size_t head_bytes = 48;
 
   static block* make(std::size_t bytes) {
     void* const at = ::operator new (sizeof(block) + bytes, std::align_val_t{64});

@@ -236,12 +236,13 @@ class hold_node final : public node {
 
 /// What tasks of a rank have contributed to a datum.
 struct partial {
-  partial(const reducer& r, std::uint32_t i) : by(r), index(i) {}
+  partial(const reducer& r, int h, std::uint32_t i) : by(r), home(h), index(i) {}
   ~partial() {
     if (sum != nullptr) sum->drop();
   }
   const reducer& by;
-  std::uint32_t index;  // of those of this rank for this datum
+  int home;
+  std::uint32_t index;  // of those of this rank for this datum, while it is at home there
   std::uint32_t count = 0;
   bool closed = false;
   contents* sum = nullptr;
@@ -250,7 +251,7 @@ struct partial {
 
 /// A reduction that goes on, as the rank knows it where the datum is at home.
 struct collection {
-  explicit collection(const reducer& r) : by(r), own(r, 0) {}
+  explicit collection(const reducer& r) : by(r), own(r, 0, 0) {}
   const reducer& by;
   partial own;
   std::vector<onward> others;
@@ -258,7 +259,7 @@ struct collection {
 
 /// Somebody collects.
 struct demand {
-  int from = 0;
+  int from = 0, home = 0;
   std::uint32_t token = 0;
   std::uint32_t index = 0, count = 0;
   std::vector<onward> further;

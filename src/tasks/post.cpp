@@ -5,7 +5,7 @@
 
 namespace tutti::tasks {
 
-static_assert(sizeof(head) == 40);
+static_assert(sizeof(head) == block::head_bytes);
 
 namespace {
 constexpr std::size_t head_bytes = sizeof(head);

@@ -30,6 +30,7 @@ enum class message_kind : std::uint16_t {
   contribution,  // the answer
   inquiry,       // whether a transfer will ever come
   never,         // the answer: it will not
+  gone,          // an exception has left the runtime's scope
   meeting,       // at a barrier
   pack           // of many data: scatter and gather
 };
@@ -42,8 +43,10 @@ struct head {
   std::uint32_t with = 0;     // the tag of contents that travel by themselves; 0: they stand behind
   std::int64_t number = 0;    // of the datum
   std::uint32_t further = 0;  // how many ranks are named behind, for which this goes on
-  std::uint32_t spare = 0;
-  std::uint64_t bytes = 0;  // of the contents
+  std::uint32_t token = 0;    // of who collects
+  std::uint64_t bytes = 0;    // of the contents
+  std::uint32_t count = 0;    // of contributions that are collected
+  std::uint32_t unused = 0;
 };
 
 /// A rank for which a message goes on, and what the message is called there.

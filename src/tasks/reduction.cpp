@@ -35,7 +35,7 @@ void flow::contribute(datum& d, const reducer& by, int on, node* task, contents*
   if (on != rank_) return;
   if (d.home == rank_) return add_to(d.open->own, d, *task, *part);
   if (d.partials.empty() || d.partials.back()->closed) {
-    d.partials.push_back(std::make_unique<partial>(by, d.next_partial++));
+    d.partials.push_back(std::make_unique<partial>(by, d.home, d.with(d.home).answered++));
     reduced_.push_back(&d);
   }
   add_to(*d.partials.back(), d, *task, *part);
@@ -89,7 +89,7 @@ void flow::close_reduction(datum& d) {
     written_by(d, node, true, before);
   }
   if (tasks::node* const last = all->own.last.get()) node.wait_for(*last);
-  ask(d, all->others, node);
+  ask(d, rank_, all->others, node);
   release(node);
 }
 
@@ -98,8 +98,8 @@ void flow::close_all_reductions() {
 }
 
 // Who is asked asks the others that are named behind.
-std::uint32_t flow::ask(datum& d, std::vector<onward> whom, gather_node& asks) {
-  if (whom.empty()) return 0;
+void flow::ask(datum& d, int home, const std::vector<onward>& whom, gather_node& asks) {
+  if (whom.empty()) return;
   const std::uint32_t token = ++last_token_;
   asking& mine = asking_[token];
   mine = {&asks, 0};
@@ -110,15 +110,15 @@ std::uint32_t flow::ask(datum& d, std::vector<onward> whom, gather_node& asks) {
     what.kind = message_kind::collect;
     what.number = d.number;
     what.sequence = at->sequence;
-    what.spare = token;
-    what.origin = static_cast<std::int32_t>(at->count);
+    what.token = token;
+    what.origin = home;
+    what.count = at->count;
     post_.give(at->rank, what, nullptr, 0, {at + 1, whole - 1});
     ++mine.left;
     asks.waits.fetch_add(1, std::memory_order_relaxed);
     at += whole;
     n -= whole;
   }
-  return token;
 }
 
 void flow::handle_collect(std::unique_ptr<arrival> a) {
@@ -127,8 +127,8 @@ void flow::handle_collect(std::unique_ptr<arrival> a) {
     nobodys_.push_back(std::move(a));
     return;
   }
-  d->demands.push_back({a->from, a->what.spare, a->what.sequence, static_cast<std::uint32_t>(a->what.origin),
-                        std::move(a->further)});
+  d->demands.push_back(
+      {a->from, a->what.origin, a->what.token, a->what.sequence, a->what.count, std::move(a->further)});
   meet_demands(*d);
 }
 
@@ -136,8 +136,18 @@ void flow::handle_collect(std::unique_ptr<arrival> a) {
 void flow::meet_demands(datum& d) {
   for (std::size_t i = 0; i < d.demands.size();) {
     const demand& wanted = d.demands[i];
-    const auto at = std::find_if(d.partials.begin(), d.partials.end(),
-                                 [&](const auto& p) { return p->index == wanted.index; });
+    const auto at = std::find_if(d.partials.begin(), d.partials.end(), [&](const auto& p) {
+      return p->home == wanted.home && p->index == wanted.index;
+    });
+    if (at == d.partials.end() && closing_) {
+      head never;
+      never.kind = message_kind::never;
+      never.number = d.number;
+      never.token = wanted.token;
+      post_.give(wanted.from, never, nullptr, 0);
+      d.demands.erase(d.demands.begin() + static_cast<std::ptrdiff_t>(i));
+      continue;
+    }
     if (at == d.partials.end() || ((*at)->count < wanted.count && !(*at)->closed)) {
       ++i;
       continue;
@@ -154,7 +164,7 @@ void flow::meet_demands(datum& d) {
     auto& node = make<gather_node>(*this, d, *p->sum, nullptr, p->by, nullptr);
     node.answer_to(wanted.from, wanted.token);
     if (tasks::node* const last = p->last.get()) node.wait_for(*last);
-    ask(d, wanted.further, node);
+    ask(d, wanted.home, wanted.further, node);
     d.demands.erase(d.demands.begin() + static_cast<std::ptrdiff_t>(i));
     release(node);
   }

@@ -187,6 +187,10 @@ void flow::handle(std::unique_ptr<arrival> a) {
       return handle_inquiry(*a);
     case message_kind::never:
       return handle_never(*a);
+    case message_kind::gone:
+      return note_error(std::make_exception_ptr(
+          peer_error("tasks", rank_, "",
+                     "an exception has left the runtime's scope on rank " + std::to_string(a->from), "")));
     case message_kind::meeting: {
       if (met_.size() <= a->what.sequence) met_.resize(a->what.sequence + 1);
       ++met_[a->what.sequence];
@@ -259,6 +263,17 @@ void flow::handle_inquiry(const arrival& a) {
 }
 
 void flow::handle_never(const arrival& a) {
+  if (a.what.token != 0) {
+    const datum* const d = find(a.what.number);
+    if (asking_.contains(a.what.token))
+      note_error(std::make_exception_ptr(mismatch_error(
+          "tasks", rank_, "",
+          "rank " + std::to_string(a.from) +
+              " has come to the end of its runtime without inserting what it contributes to " +
+              (d != nullptr ? name_of(*d) : "a datum"),
+          "insert the same tasks and transfers on all ranks that they concern, in the same order")));
+    return;
+  }
   for (receive_node* one : expected_)
     if (one->of().number == a.what.number && one->origin() == a.from && one->sequence() == a.what.sequence)
       return note_error(std::make_exception_ptr(mismatch_error(

@@ -12,7 +12,7 @@
 namespace tutti::tasks {
 
 template <class Over>
-void flow::wait_until(const Over& over, const char* what, const char* operation) {
+void flow::wait_until(const Over& over, const char* what, const char* operation, bool may_sleep) {
   refuse_from_kernels(operation);
   int idle = 0;
   unsigned ran = 0;
@@ -42,7 +42,7 @@ void flow::wait_until(const Over& over, const char* what, const char* operation)
       continue;
     }
     if (idle == 0) since = task_trace::clock::now();
-    rest(idle++, what);
+    rest(idle++, what, may_sleep);
   }
   end_of_rest();
   all_->door().progressed();

@@ -290,7 +290,7 @@ void flow::count_rest(task_trace::clock::time_point since) {
     trace_->add(0, task_trace::kind::idle, "idle", since, now);
 }
 
-void flow::rest(int times, const char* what) {
+void flow::rest(int times, const char* what, bool may_sleep) {
   endpoint& door = all_->door();
   const fabric::wait_site where = site(what);
   const auto& active = all_->of_rank().active;
@@ -315,8 +315,10 @@ void flow::rest(int times, const char* what) {
       resting_.store(false, std::memory_order_relaxed);
       return;
     }
+    if (over_.load() != nullptr || own_.load() != nullptr)
+      return;  // a worker that has just left completed it
     if (times == 500) inquire();
-    if (times < 500 || post_.busy() || !elsewhere_.empty() || others) {
+    if (times < 500 || !may_sleep || post_.busy() || !elsewhere_.empty() || others) {
       door.pause(where);
     } else {
       box_.wait(where);

@@ -12,7 +12,7 @@
 // tasks::port::fetch(*mine, d, world.size() - 1);  // from its owner, rank 0
 // tasks::port::wait_all(*mine);
 // assert(world.rank() != world.size() - 1 || x == 0);
-// tasks::port::close(mine);
+// tasks::port::close(mine, false);
 // ```
 #pragma once
 

@@ -1,0 +1,11 @@
+// expect: data: T is not trivially copyable, or const
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include <tutti/tasks.hpp>
+
+auto f(tutti::tasks::runtime& rt) {
+  std::vector<std::string> v(3);
+  return rt.data(v, 0);
+}

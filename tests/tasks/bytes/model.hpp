@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a runtime is to send, by what is said of it and nothing else: contents go from where they are at home
+// to where they are used and not known; copies are kept for each pair of ranks, the longest unused go first
+// where they are too many, and all go when the datum is modified.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace bytes {
+
+class model {
+ public:
+  using table = std::vector<std::vector<std::uint64_t>>;  // [from][to]
+
+  model(int p, bool cache, std::size_t room)
+      : p_(p), cache_(cache), room_(room), sent_(make()), messages_(make()) {}
+
+  int add(std::size_t size, int owner) {
+    data_.push_back({size, owner, owner, {}});
+    return static_cast<int>(data_.size()) - 1;
+  }
+  int owner(int d) const { return at(d).owner; }
+  /// Whether this rank has its contents.
+  bool has(int d, int rank) { return at(d).home == rank || holds(at(d).home, rank, d); }
+
+  // --- what is inserted
+  struct use {
+    int datum;
+    char how;  // r, w, x: both, + : contributes
+  };
+  void task(int on, const std::vector<use>& uses) {
+    for (const use& u : uses) {
+      if (u.how == '+')
+        settle(u.datum, false, true);
+      else
+        settle(u.datum, u.how == 'w');
+      if (u.how == 'r' || u.how == 'x') bring(u.datum, on);
+    }
+    for (const use& u : uses) {
+      if (u.how == 'r') continue;
+      forget_copies(u.datum);
+      datum& d = at(u.datum);
+      if (u.how == '+') {
+        if (on != d.home && std::ranges::find(d.contributors, on) == d.contributors.end())
+          d.contributors.push_back(on);
+      } else if (on != d.home) {
+        move(u.datum, on, d.home);  // the result goes home, and whoever made it has it
+        if (cache_) hold(d.home, on, u.datum);
+      }
+    }
+  }
+  void fetch(int d, int to) {
+    settle(d, false);
+    bring(d, to);
+  }
+  // To be looked at, and no copies.
+  void gather(const std::vector<int>& list, int root) {
+    for (const int d : list) {
+      settle(d, false);
+      spread(d, at(d).home, root, root);
+    }
+  }
+  void scatter(const std::vector<int>& list, int root) {
+    for (const int d : list) {
+      collect(d);
+      datum& one = at(d);
+      forget_copies(d, one.home == root ? one.owner : -1);
+      one.home = root;
+      if (one.owner == root) continue;
+      spread(d, root, one.owner, root);
+      forget_copies(d);
+      one.home = one.owner;
+    }
+  }
+  void set_owner(int d, int owner) {
+    settle(d, false);  // not everybody knows whether the contents have gone to the last one already
+    if (at(d).owner == owner) return;
+    at(d).owner = owner;
+    forget_copies(d, owner);
+  }
+  void flush(int d) {
+    settle(d, false);
+    forget_copies(d);
+  }
+  void flush() {
+    for (int d = 0; d < static_cast<int>(data_.size()); ++d) flush(d);
+  }
+  void cache(bool on) {
+    if (on != cache_) flush();
+    cache_ = on;
+  }
+  void wait_all() {
+    for (int d = 0; d < static_cast<int>(data_.size()); ++d) collect(d);
+  }
+
+  // --- what is to be seen
+  const table& sent() const { return sent_; }
+  const table& messages() const { return messages_; }
+  std::uint64_t contributed() const { return contributed_; }  // bytes that go up trees, somehow
+  std::uint64_t hits() const { return hits_; }
+  bool packed() const { return packed_; }  // some went together
+  static std::uint64_t to(const table& t, int r) {
+    std::uint64_t sum = 0;
+    for (const auto& row : t) sum += row[static_cast<std::size_t>(r)];
+    return sum;
+  }
+  static std::uint64_t all(const table& t) {
+    std::uint64_t sum = 0;
+    for (std::size_t r = 0; r < t.size(); ++r) sum += to(t, static_cast<int>(r));
+    return sum;
+  }
+
+ private:
+  struct datum {
+    std::size_t size;
+    int owner, home;
+    std::vector<int> contributors;
+  };
+  table make() const {
+    return table(static_cast<std::size_t>(p_), std::vector<std::uint64_t>(static_cast<std::size_t>(p_)));
+  }
+  datum& at(int d) { return data_[static_cast<std::size_t>(d)]; }
+  const datum& at(int d) const { return data_[static_cast<std::size_t>(d)]; }
+
+  void move(int d, int from, int to) {
+    sent_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)] += at(d).size;
+    ++messages_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  }
+  // Short data go by the binomial tree below the root, where there are four ranks or more.
+  void spread(int d, int from, int to, int root) {
+    if (from == to) return;
+    if (p_ < 4 || at(d).size > 1024) return move(d, from, to);
+    packed_ = true;
+    for (int r = ((from == root ? to : from) - root + p_) % p_; r != 0; r &= r - 1) {
+      const int below = (r + root) % p_, above = ((r & (r - 1)) + root) % p_;
+      from == root ? move(d, above, below) : move(d, below, above);
+    }
+  }
+  void bring(int d, int to) {
+    const int home = at(d).home;
+    if (home == to) return;
+    if (holds(home, to, d))
+      ++hits_;
+    else
+      move(d, home, to);
+    if (cache_) hold(home, to, d);
+  }
+  void collect(int d) {
+    contributed_ += at(d).contributors.size() * at(d).size;
+    at(d).contributors.clear();
+  }
+  void settle(int d, bool overwritten, bool contributes = false) {
+    datum& one = at(d);
+    if (!contributes) collect(d);
+    if (one.home == one.owner) return;
+    const int before = one.home;
+    if (!overwritten) bring(d, one.owner);
+    forget_copies(d);
+    one.home = one.owner;
+    if (!overwritten && cache_) hold(one.home, before, d);
+  }
+
+  using pair = std::pair<int, int>;  // home, holder
+  bool holds(int home, int holder, int d) {
+    const auto& list = copies_[{home, holder}];
+    return std::ranges::find(list, d) != list.end();
+  }
+  void hold(int home, int holder, int d) {
+    auto& list = copies_[{home, holder}];
+    std::erase(list, d);
+    list.push_back(d);
+    std::size_t sum = 0;
+    for (const int one : list) sum += at(one).size;
+    while (sum > room_) {
+      sum -= at(list.front()).size;
+      list.erase(list.begin());
+    }
+  }
+  void forget_copies(int d, int but = -1) {
+    for (auto& [who, list] : copies_)
+      if (who.second != but) std::erase(list, d);
+  }
+
+  int p_;
+  bool cache_;
+  std::size_t room_;
+  std::vector<datum> data_;
+  std::map<pair, std::vector<int>> copies_;  // the longest unused first
+  table sent_, messages_;
+  std::uint64_t contributed_ = 0, hits_ = 0;
+  bool packed_ = false;
+};
+
+}  // namespace bytes

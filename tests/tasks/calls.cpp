@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every call of the task face does what it says, on every engine: calls/.
+#include "calls/cases.hpp"
+#include "support/program.hpp"
+
+int main(int argc, char** argv) {
+  calls::list all;
+  calls::add_transfers(all);
+  calls::add_detached(all);
+  calls::add_data(all);
+  calls::add_kernels(all);
+  calls::add_uses(all);
+  calls::add_reductions(all);
+  calls::add_together(all);
+  return tests::run_program(argc, argv, [&](tutti::communicator& world, tests::cases& cases) {
+    for (const auto& [name, one] : all) cases(name, [&] { one(world); });
+  });
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Task programs that must end the job by themselves, each with a text that ../failure/expect.sh looks for:
+// tasks_failing CASE.
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "tutti/tasks.hpp"
+#include "tutti/tutti.hpp"
+
+namespace tasks = tutti::tasks;
+using tutti::communicator;
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<void(communicator&)>> cases = {
+      {"never_inserts",  // rank 1, what it should send
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         int x = world.rank();
+         const auto h = rt.data(x, 1);
+         if (world.rank() == 1) return;
+         rt.insert([](int) {}, tasks::read(h), tasks::on(0));
+         rt.wait_all();
+       }},
+      {"never_runs",  // rank 2, what others wait for
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         std::vector<double> x(5000);
+         const auto h = rt.data(x, 0);
+         if (world.rank() != 2) rt.insert([](std::span<double>) {}, tasks::write(h), tasks::on(2));
+         rt.wait_all();
+       }},
+      {"never_contributes",
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         int x = 0;
+         const auto h = rt.data(x, 0);
+         if (world.rank() != 1) rt.insert([](int& v) { ++v; }, tasks::reduce(h, std::plus<>{}), tasks::on(1));
+         rt.wait_all();
+       }},
+      {"never_sends",
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         int x = 0;
+         const auto h = rt.data(x, world.rank());
+         if (world.rank() == 0) rt.recv(h, 1, 4);
+       }},
+      {"inserts_at_the_end",  // of its runtime, told there
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         int x = world.rank();
+         const auto h = rt.data(x, 1);
+         if (world.rank() != 1) rt.insert([](int) {}, tasks::read(h), tasks::on(0));
+       }},
+      {"throws_at_the_end",  // a kernel, and nobody waits for it
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         int x = 0;
+         const auto h = rt.data(x, 1);
+         rt.insert([](int&) { throw std::runtime_error("planted fault"); }, tasks::write(h),
+                   tasks::name("the last"));
+       }},
+      {"leaves_by_exception",  // the others do not wait for ever
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         int x = 0;
+         const auto h = rt.data(x, 1);
+         if (world.rank() == 1) throw std::runtime_error("planted fault");
+         rt.insert([](int) {}, tasks::read(h), tasks::on(0));
+         rt.insert([](int) {}, tasks::read(h), tasks::on(2));
+         rt.wait_all();
+       }},
+      {"leaves_with_work",  // kernels under way have its memory until it goes
+       [](communicator& world) {
+         tasks::runtime rt(world, {.workers = 2});
+         std::vector<int> x(1000);
+         const auto h = rt.data(x, world.rank());
+         for (int i = 0; i < 200; ++i)
+           rt.insert(
+               [](std::span<int> v) {
+                 for (int& y : v) ++y;
+               },
+               tasks::read_write(h));
+         throw std::runtime_error("planted fault");
+       }},
+      {"sizes_differ",
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         const auto h = rt.data<std::span<int>>(0, world.rank() == 1 ? 7 : 3);
+         rt.insert([](std::span<const int>) {}, tasks::read(h), tasks::on(1));
+         rt.wait_all();
+       }},
+      {"tag_at_the_end",
+       [](communicator& world) {
+         tasks::runtime rt(world);
+         rt.insert([] {}, tasks::after(31));
+       }},
+      {"not_all_make_it",  // a runtime
+       [](communicator& world) {
+         if (world.rank() != 1) tasks::runtime rt(world);
+       }},
+  };
+  const auto chosen = argc > 1 ? cases.find(argv[1]) : cases.end();
+  if (chosen == cases.end()) {
+    std::fprintf(stderr, "tasks_failing: no such case\n");
+    return 0;  // a case that cannot fail must not pass: expect.sh wants another status
+  }
+  return tutti::run(argc, argv, chosen->second);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is wrong with task programs, and is told: calls that are refused, kernels that throw. The runtime goes
+// on after each. What ends the job is in failing.cpp.
+#include <functional>
+#include <string>
+
+#include "support/check.hpp"
+#include "support/group_kinds.hpp"
+#include "support/program.hpp"
+#include "tutti/tasks.hpp"
+#include "tutti/tutti.hpp"
+
+namespace tasks = tutti::tasks;
+using tests::check;
+using tutti::communicator;
+using tutti::usage_error;
+
+namespace {
+
+using words = std::initializer_list<const char*>;
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// What is refused was not inserted, and nothing else suffers.
+void works(tasks::runtime& rt) {
+  const int p = rt.size(), me = rt.rank(), last = p - 1;
+  int x = 5, in = 0, mine = 7 + me;
+  const auto h = rt.data(x, 0), hi = rt.data(in, me), own = rt.data(mine, me);
+  rt.insert([](int& v) { v *= 2; }, tasks::read_write(h), tasks::on(last));
+  int seen = 0;
+  for (int r = 0; r < p; ++r) rt.insert([&](int v) { seen = v; }, tasks::read(h), tasks::on(r));
+  rt.wait_all();
+  check.equal(seen, 10);
+  rt.isend_detached(own, (me + 1) % p, 1);
+  rt.recv(hi, (me + p - 1) % p, 1);
+  rt.wait_all();
+  check.equal(in, 7 + (me + p - 1) % p);
+}
+
+// On every rank.
+void refused(communicator& world, words said, const std::function<void(tasks::runtime&)>& wrong,
+             const std::source_location& where = std::source_location::current()) {
+  tasks::runtime rt(world);
+  const std::string who = "rank " + std::to_string(rt.rank());
+  check.throws<usage_error>([&] { wrong(rt); }, said, where);
+  check.throws<usage_error>([&] { wrong(rt); }, {who.c_str()}, where);
+  works(rt);
+}
+
+// Not over those whose members know a few others only.
+void runtimes(communicator& world) {
+  const communicator few = tests::of_kind(world, "chain");
+  if (world.size() > 3)
+    check.throws<usage_error>([&] { tasks::runtime rt(few); }, {"tasks", "ranks", "split(0)"});
+  check.throws<usage_error>([&] { tasks::runtime rt(world, {.workers = -1}); }, {"workers", "-1"});
+  tasks::runtime rt(world);
+  works(rt);
+}
+
+void data(communicator& world) {
+  const int p = world.size();
+  const std::string of_p = std::to_string(p);
+  int x = 0;
+  refused(world, {"data", "owner", of_p.c_str()}, [&](auto& rt) { (void)rt.data(x, p); });
+  refused(world, {"data", "owner", "-1"}, [&](auto& rt) { (void)rt.template data<int>(-1); });
+  refused(world, {"data", "with_tag", "below 0"},
+          [&](auto& rt) { (void)rt.data(x, 0, tasks::with_tag(-3)); });
+  refused(world, {"data", "tag", "another datum"}, [&](auto& rt) {
+    auto first = rt.data(x, 0, tasks::with_tag(3));
+    try {
+      (void)rt.template data<double>(p - 1, tasks::with_tag(3));
+    } catch (...) {
+      rt.remove(first);
+      throw;
+    }
+  });
+  refused(world, {"set_tag", "handle", "empty"}, [&](auto& rt) { rt.set_tag(tasks::handle<int>(), 3); });
+  refused(world, {"set_tag", "tag", "-1"}, [&](auto& rt) { rt.set_tag(rt.data(x, 0), -1); });
+  refused(world, {"set_rank", "handle", "empty"}, [&](auto& rt) { rt.set_rank(tasks::handle<int>(), 0); });
+  refused(world, {"set_rank", "owner", of_p.c_str()}, [&](auto& rt) { rt.set_rank(rt.data(x, 0), p); });
+  refused(world, {"tag", "handle", "empty"}, [&](auto& rt) { (void)rt.tag(tasks::handle<int>()); });
+  refused(world, {"rank", "handle", "empty"},
+          [&](auto& rt) { (void)rt.rank(tasks::handle<std::span<int>>()); });
+  refused(world, {"count", "handle", "empty"}, [&](auto& rt) { (void)rt.count(tasks::handle<int>()); });
+  refused(world, {"flush", "handle", "empty"}, [&](auto& rt) { rt.flush(tasks::handle<int>()); });
+  refused(world, {"acquire", "handle", "empty"},
+          [&](auto& rt) { (void)rt.acquire(tasks::handle<int>(), tasks::access::read); });
+  refused(world, {"fetch", "rank", of_p.c_str()}, [&](auto& rt) { rt.fetch(rt.data(x, 0), p); });
+  refused(world, {"fetch", "handle", "empty"}, [&](auto& rt) { rt.fetch(tasks::handle<int>(), rt.rank()); });
+  refused(world, {"scatter", "root"}, [&](auto& rt) { rt.scatter(std::vector{rt.data(x, 0)}, -1); });
+  refused(world, {"gather", "root"}, [&](auto& rt) { rt.gather(std::vector{rt.data(x, 0)}, p); });
+}
+
+// Before it is used, says set_tag().
+void late_tag(communicator& world) {
+  tasks::runtime rt(world);
+  const int p = rt.size();
+  int x = 3;
+  const auto h = rt.data(x, 0);
+  if (p == 1) return;
+  rt.fetch(h, p - 1);
+  if (rt.rank() == 0 || rt.rank() == p - 1)
+    check.throws<usage_error>([&] { rt.set_tag(h, 8); }, {"set_tag", "handle", "before it is used"});
+  works(rt);
+}
+
+// A rank that holds nothing of a datum cannot read it, and only the owner writes it by itself.
+void acquire(communicator& world) {
+  tasks::runtime rt(world);
+  const int p = rt.size(), me = rt.rank(), last = p - 1;
+  const auto h = rt.data<int>(last);
+  if (me != last) {
+    check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::read); },
+                              {"acquire", "datum 0", "fetch()"});
+    for (int i = 0; i < 2; ++i) {
+      check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::write); },
+                                {"acquire", "datum 0", ("rank " + std::to_string(last)).c_str(), "owns"});
+      check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::read_write); }, {"acquire", "owns"});
+    }
+  }
+  for (int r = 0; r < p; ++r) rt.fetch(h, r);
+  check.equal(*rt.acquire(h, tasks::access::read), 0);
+  rt.insert([](int& v) { v = 1; }, tasks::write(h));
+  if (me != last)
+    check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::read); }, {"up-to-date"});
+  works(rt);
+}
+
+void insertions(communicator& world) {
+  const int p = world.size(), last = p - 1;
+  int x = 0, y = 0;
+  const std::string of_p = std::to_string(p), owner_of_last = "datum 1 of rank " + std::to_string(last);
+  const auto two = [](int&, int&) {};
+  if (last > 0) {
+    const words several = {"insert",     "on", "several owners", "datum 0 of rank 0", owner_of_last.c_str(),
+                           "on_owner_of"};
+    tasks::runtime rt(world);
+    const auto a = rt.data(x, 0), b = rt.data(y, last), c = rt.data(x, 0);
+    check.throws<usage_error>([&] { rt.insert(two, tasks::read_write(a), tasks::write(b)); }, several);
+    check.throws<usage_error>([&] { rt.insert([](int, int) {}, tasks::read(a), tasks::read(b)); }, several);
+    check.throws<usage_error>(
+        [&] {
+          rt.insert([](int, int&, int&) {}, tasks::read(c), tasks::reduce(a, std::plus<>{}), tasks::write(b));
+        },
+        several);
+    works(rt);
+  }
+  refused(world, {"insert", "on", of_p.c_str()}, [&](auto& rt) { rt.insert([] {}, tasks::on(p)); });
+  refused(world, {"insert", "on", "-1"},
+          [&](auto& rt) { rt.insert([](int&) {}, tasks::on(-1), tasks::write(rt.template data<int>(0))); });
+  refused(world, {"insert", "on", "on_owner_of"}, [&](auto& rt) {
+    const auto a = rt.template data<int>(0);
+    rt.insert([](int&) {}, tasks::on(0), tasks::on_owner_of(a), tasks::write(a));
+  });
+  refused(world, {"insert", "two arguments", "read_write"}, [&](auto& rt) {
+    const auto a = rt.template data<int>(0);
+    rt.insert([](int&, int) {}, tasks::write(a), tasks::read(a));
+  });
+  // Empty handles, where this rank would need them.
+  refused(world, {"insert", "empty", "argument 2"}, [&](auto& rt) {
+    rt.insert([](int&, int) {}, tasks::write(rt.template data<int>(rt.rank())),
+              tasks::read(tasks::handle<int>()));
+  });
+  refused(world, {"insert", "empty", "this rank owns"}, [&](auto& rt) {
+    rt.insert([](int&, int) {}, tasks::write(tasks::handle<int>()),
+              tasks::read(rt.template data<int>(rt.rank())));
+  });
+}
+
+void transfers(communicator& world) {
+  const int p = world.size();
+  int x = 0;
+  const std::string of_p = std::to_string(p);
+  const tasks::handle<int> none;
+  refused(world, {"isend", "dest", of_p.c_str()},
+          [&](auto& rt) { (void)rt.isend(rt.data(x, rt.rank()), p, 0); });
+  refused(world, {"isend", "dest"}, [&](auto& rt) { rt.send(rt.data(x, rt.rank()), tutti::rank::any, 0); });
+  refused(world, {"irecv", "src", "-7"}, [&](auto& rt) { rt.recv(rt.data(x, rt.rank()), -7, 0); });
+  refused(world, {"irecv", "src", of_p.c_str()},
+          [&](auto& rt) { (void)rt.irecv(rt.data(x, rt.rank()), p, 0); });
+  refused(world, {"isend", "tag", "-1"}, [&](auto& rt) { (void)rt.isend(rt.data(x, rt.rank()), 0, -1); });
+  refused(world, {"isend", "tag"},
+          [&](auto& rt) { (void)rt.isend(rt.data(x, rt.rank()), 0, tutti::tags::any); });
+  refused(world, {"irecv", "tag", "-2"}, [&](auto& rt) { rt.recv(rt.data(x, rt.rank()), 0, -2); });
+  refused(world, {"isend", "handle", "empty"}, [&](auto& rt) { rt.send(none, 0, 0); });
+  refused(world, {"irecv", "handle", "empty"}, [&](auto& rt) { rt.recv(none, 0, 0); });
+  refused(world, {"isend_detached", "dest"},
+          [&](auto& rt) { rt.isend_detached(rt.data(x, rt.rank()), -1, 0); });
+  refused(world, {"irecv_detached", "tag"},
+          [&](auto& rt) { rt.irecv_detached(rt.data(x, rt.rank()), 0, -5, [] {}); });
+  // Of several, none is begun.
+  refused(world, {"isend_detached", "tag", "-9"}, [&](auto& rt) {
+    const auto h = rt.data(x, rt.rank());
+    const tasks::transfer both[] = {tasks::transfer(h, (rt.rank() + 1) % p, 1), tasks::transfer(h, 0, -9)};
+    rt.isend_detached(both, [] { check.that(false, "must not be called"); });
+  });
+  // On another communicator its own ranks count.
+  const communicator alone = std::move(*world.split(world.rank()));
+  refused(world, {"isend_detached", "dest", "1"}, [&](auto& rt) {
+    const tasks::transfer one[] = {tasks::transfer(rt.data(x, rt.rank()), 1, 1, alone)};
+    rt.isend_detached(one);
+  });
+}
+
+void not_from_kernels(communicator& world) {
+  tasks::runtime rt(world);
+  int told = 0;
+  for (const std::function<void()>& call :
+       {std::function<void()>([&] { rt.insert([] {}); }), std::function<void()>([&] { rt.wait_all(); }),
+        std::function<void()>([&] { rt.barrier(); })})
+    rt.insert([&, call] {
+      try {
+        call();
+      } catch (const usage_error& e) {
+        told += std::string(e.what()).find("kernel") != std::string::npos;
+      }
+    });
+  rt.wait_all();
+  check.equal(told, 3);
+  works(rt);
+}
+
+// A task that waits for a tag in vain; unlocked late, it runs.
+void never_unlocked(communicator& world) {
+  tasks::runtime rt(world);
+  int ran = 0;
+  rt.insert([&] { ++ran; }, tasks::after(77));
+  check.throws<usage_error>([&] { rt.wait_all(); }, {"wait_all", "tag 77", "unlock"});
+  check.throws<usage_error>([&] { rt.wait_all(); }, {"wait_all", "tag 77"});
+  check.equal(ran, 0);
+  rt.isend_detached({}, tasks::unlock(77));
+  rt.wait_all();
+  check.equal(ran, 1);
+  works(rt);
+}
+
+void held_view(communicator& world) {
+  tasks::runtime rt(world);
+  int x = 1;
+  const auto h = rt.data(x, rt.rank());
+  auto view = rt.acquire(h, tasks::access::read_write);
+  rt.insert([](int& v) { v *= 10; }, tasks::read_write(h));
+  check.throws<usage_error>([&] { rt.wait_all(); }, {"wait_all", "view", "acquire()"});
+  *view = 7;
+  view.release();
+  rt.wait_all();
+  check.equal(x, 70);
+  const auto only = rt.acquire(h, tasks::access::read);
+  check.throws<usage_error>([&] { rt.wait_all(); }, {"view"});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    const std::pair<const char*, void (*)(communicator&)> all[] = {{"runtimes", runtimes},
+                                                                   {"data", data},
+                                                                   {"late_tag", late_tag},
+                                                                   {"acquire", acquire},
+                                                                   {"insertions", insertions},
+                                                                   {"transfers", transfers},
+                                                                   {"not_from_kernels", not_from_kernels},
+                                                                   {"never_unlocked", never_unlocked},
+                                                                   {"held_view", held_view}};
+    for (const auto& [name, one] : all) cases(name, [&] { one(world); });
+  });
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random task programs (random_graphs/graph.hpp), one a seed: random_graphs FIRST LAST [MOST] [WORKERS].
+// All contents that are seen, by tasks, by the program and in the end, are those of a sequential run. A case
+// is named seed_17.
+#include <cstdlib>
+#include <string>
+
+#include "random_graphs/graph.hpp"
+#include "support/program.hpp"
+#include "tutti/tutti.hpp"
+
+int main(int argc, char** argv) {
+  // Read before the program takes its own arguments out.
+  const auto number = [&](int i, unsigned long usual) {
+    return i < argc && argv[i][0] != '-' ? std::strtoul(argv[i], nullptr, 10) : usual;
+  };
+  const unsigned long first = number(1, 1), last = number(2, first + 9), most = number(3, 2000),
+                      workers = number(4, 0);
+  return tests::run_program(argc, argv, [&](tutti::communicator& world, tests::cases& cases) {
+    for (unsigned long seed = first; seed <= last; ++seed)
+      cases([&] { return "seed_" + std::to_string(seed); },
+            [&] {
+              graphs::play(
+                  graphs::draw(seed, world.size(), static_cast<int>(most), static_cast<int>(workers)), world,
+                  seed);
+            });
+  });
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws a program, and follows while it does which ranks hold copies or have contributed: these stay
+// concerned. What the library needs may be less, never more.
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "random_graphs/graph.hpp"
+
+namespace graphs {
+namespace {
+
+using tutti::tasks::use_mode;
+
+class drawing {
+ public:
+  drawing(std::uint64_t seed, int p, int most, int workers) : random_(mixed(seed + 1)), p_(p) {
+    g_.how.workers = workers != 0 ? workers : chance(50) ? 1 : 3;
+    g_.how.cache = !chance(20);
+    const std::size_t room[] = {0, 100, 4000, 200000, std::size_t{64} << 20, std::size_t{64} << 20};
+    g_.how.cache_bytes = room[below(6)];
+    const std::size_t pending[] = {1, 8, 100, 16384, 16384};
+    g_.how.most_pending = pending[below(5)];
+    g_.others = seed % 2 == 0 ? leaving_out::nothing : seed % 4 == 1 ? leaving_out::all : leaving_out::some;
+    tagged_ = g_.others != leaving_out::nothing || chance(30);
+    most_ = 1 << below(12);  // few more often than many
+    most_ = std::min(most, most_ + static_cast<int>(below(static_cast<std::size_t>(most_))));
+  }
+
+  graph program() {
+    for (int i = static_cast<int>(2 + below(12) + below(30) * below(2)); i > 0; --i) create();
+    scatter_first_contents();
+    beginning_ = false;
+    for (int tasks = 0; tasks < most_;) {
+      if (below(10) < 8) {
+        tasks += task() ? 1 : 0;
+        continue;
+      }
+      something_else();
+    }
+    for (int d = 0; d < data(); ++d)
+      if (alive_[at(d)]) settle(d);
+    add({.kind = step_kind::wait_all, .concerned = everyone()});
+    who_knows_what();
+    return std::move(g_);
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
+  bool chance(int percent) { return below(100) < at(percent); }
+  int any_rank() { return static_cast<int>(below(at(p_))); }
+  int data() const { return static_cast<int>(g_.data.size()); }
+  std::vector<char> everyone() const { return std::vector<char>(at(p_), 1); }
+  std::vector<char> nobody() const { return std::vector<char>(at(p_), 0); }
+  std::vector<char> some() {
+    std::vector<char> who = nobody();
+    for (char& w : who) w = chance(50);
+    return who;
+  }
+
+  /// Those to whom a use of it matters.
+  std::vector<char> around(int d) const {
+    std::vector<char> who = nobody();
+    who[at(owner_[at(d)])] = 1;
+    for (const int r : holders_[at(d)]) who[at(r)] = 1;
+    for (const int r : unsettled_[at(d)]) who[at(r)] = 1;
+    return who;
+  }
+  static void join(std::vector<char>& who, const std::vector<char>& more) {
+    for (std::size_t r = 0; r < who.size(); ++r) who[r] = static_cast<char>(who[r] | more[r]);
+  }
+  void add(step s) { g_.steps.push_back(std::move(s)); }
+
+  // --- data
+  void create() {
+    datum_shape d;
+    d.of = static_cast<type>(below(types));
+    if (d.of == type::numbers || d.of == type::shorts) {
+      const std::size_t most[] = {1, 10, 100, 600, 2000, 20000};
+      const std::size_t odds = below(100);
+      d.count = 1 + below(most[odds < 90 ? below(4) : odds < 97 ? 4 : 5]);
+    }
+    d.owner = any_rank();
+    d.salt = random_();
+    if (tagged_ && (g_.others != leaving_out::nothing || chance(50))) d.tag = 1000 + 3 * data();
+    if (beginning_ && chance(15))
+      if (const int from = any_rank(); from != d.owner) d.contents_at = from;
+    for (int r = 0; r < p_; ++r) d.own_memory.push_back(chance(r == d.owner ? 60 : 20));
+    if (d.contents_at >= 0) d.own_memory[at(d.contents_at)] = 1;
+    owner_.push_back(d.owner);
+    holders_.emplace_back();
+    unsettled_.emplace_back();
+    alive_.push_back(1);
+    g_.data.push_back(std::move(d));
+    add({.kind = step_kind::create, .datum = data() - 1, .concerned = everyone()});
+  }
+  // As the seed's programs begin: one rank has read it all.
+  void scatter_first_contents() {
+    for (int root = 0; root < p_; ++root) {
+      step s{.kind = step_kind::scatter, .rank = root, .concerned = everyone()};
+      for (int d = 0; d < data(); ++d)
+        if (g_.data[at(d)].contents_at == root) {
+          s.list.push_back(d);
+          holders_[at(d)].insert(root);
+        }
+      if (!s.list.empty()) add(std::move(s));
+    }
+  }
+  int any_datum() {
+    for (int tries = 0; tries < 1000; ++tries)
+      if (const int d = static_cast<int>(below(g_.data.size())); alive_[at(d)]) return d;
+    create();
+    return data() - 1;
+  }
+  // Contributions and contents that are elsewhere come to the owner, as those know that they concern.
+  void settle(int d) {
+    if (unsettled_[at(d)].empty()) return;
+    add({.kind = step_kind::fetch, .datum = d, .rank = owner_[at(d)], .concerned = around(d)});
+    keep_as_holders(d);
+  }
+  void keep_as_holders(int d) {
+    holders_[at(d)].insert(unsettled_[at(d)].begin(), unsettled_[at(d)].end());
+    unsettled_[at(d)].clear();
+  }
+  void flushed(int d) {
+    add({.kind = step_kind::flush, .datum = d, .concerned = around(d)});
+    holders_[at(d)].clear();
+  }
+
+  // --- tasks
+  bool task() {
+    work w;
+    w.shape = below(shapes().size());
+    if (w.shape == 0 && !chance(20)) return false;
+    const shape& s = shapes()[w.shape];
+    for (const type t : s.of) {
+      int found = -1;
+      for (int tries = 0; tries < 20 && found < 0; ++tries) {
+        const int d = any_datum();
+        if (g_.data[at(d)].of == t && std::find(w.data.begin(), w.data.end(), d) == w.data.end()) found = d;
+      }
+      if (found < 0) return false;
+      w.data.push_back(found);
+    }
+    w.salt = random_();
+    std::set<int> owners, writers;
+    for (std::size_t i = 0; i < w.data.size(); ++i) {
+      owners.insert(owner_[at(w.data[i])]);
+      if (s.how[i] != use_mode::read) writers.insert(owner_[at(w.data[i])]);
+    }
+    const std::set<int>& running = writers.empty() ? owners : writers;
+    const std::size_t odds = below(100);
+    if (odds < 60 && running.size() < 2) {
+      w.runs = running.empty() ? -1 : *running.begin();
+    } else if (odds < 85 || w.data.empty()) {
+      w.wish = wish_kind::on;
+      w.runs = any_rank();
+    } else {
+      w.wish = wish_kind::on_owner;
+      w.owner_of = chance(80) ? w.data[below(w.data.size())] : any_datum();
+      w.runs = owner_[at(w.owner_of)];
+    }
+    add_task(std::move(w));
+    return true;
+  }
+  void add_task(work w) {
+    const shape& s = shapes()[w.shape];
+    step one{.kind = step_kind::task, .concerned = nobody()};
+    for (std::size_t i = 0; i < w.data.size(); ++i) {
+      const std::size_t d = at(w.data[i]);
+      join(one.concerned, around(w.data[i]));
+      if (s.how[i] == use_mode::reduce) {
+        keep_if_moved(w.data[i]);
+        unsettled_[d].insert(w.runs);
+        continue;
+      }
+      if (s.how[i] == use_mode::read)
+        keep_as_holders(w.data[i]);
+      else
+        holders_[d].clear(), unsettled_[d].clear();
+      if (w.runs != owner_[d]) holders_[d].insert(w.runs);
+    }
+    if (w.runs < 0)
+      one.concerned = some();
+    else
+      one.concerned[at(w.runs)] = 1;
+    one.work = std::move(w);
+    add(std::move(one));
+  }
+  // Copies are worth nothing once something is added; who has the contents themselves stays concerned.
+  void keep_if_moved(int d) {
+    unsettled_[at(d)].insert(holders_[at(d)].begin(), holders_[at(d)].end());
+    holders_[at(d)].clear();
+  }
+
+  // --- everything else
+  void something_else() {
+    switch (below(14)) {
+      case 0:
+      case 1:
+        return look();
+      case 2:
+        return change();
+      case 3:
+      case 4:
+        return transfer();
+      case 5:
+        return set_owner();
+      case 6:
+        return gather();
+      case 7:
+        return move_and_scatter();
+      case 8:
+        if (chance(50)) return add({.kind = step_kind::cache, .on = chance(70), .concerned = everyone()});
+        return add({.kind = step_kind::progress, .concerned = some()});
+      case 9:
+        return flushed(any_datum());
+      case 10:
+        if (chance(70)) return flushed(any_datum());
+        add({.kind = step_kind::flush_all, .concerned = everyone()});
+        for (auto& h : holders_) h.clear();
+        return;
+      case 11:
+        return add({.kind = step_kind::wait_all, .concerned = chance(50) ? everyone() : some_who_wait()});
+      case 12:
+        return chance(30) ? add({.kind = step_kind::barrier, .concerned = everyone()}) : create();
+      default:
+        if (chance(30)) remove(any_datum());
+    }
+  }
+  // Who has contributed to data of one of them waits too.
+  std::vector<char> some_who_wait() {
+    std::vector<char> who = some();
+    for (bool more = true; more;) {
+      more = false;
+      for (int d = 0; d < data(); ++d) {
+        if (!alive_[at(d)] || unsettled_[at(d)].empty()) continue;
+        const std::vector<char> all = around(d);
+        std::size_t both = 0, missing = 0;
+        for (std::size_t r = 0; r < who.size(); ++r) both += all[r] && who[r], missing += all[r] && !who[r];
+        if (both == 0 || missing == 0) continue;
+        join(who, all);
+        more = true;
+      }
+    }
+    return who;
+  }
+  void look() {
+    const int d = any_datum(), to = any_rank();
+    settle(d);
+    step s{.kind = step_kind::fetch, .datum = d, .rank = to, .concerned = around(d)};
+    s.concerned[at(to)] = 1;
+    if (to != owner_[at(d)]) holders_[at(d)].insert(to);
+    std::vector<char> who = nobody();
+    who[at(to)] = 1;
+    if (to != owner_[at(d)] || chance(50)) add(std::move(s));
+    add({.kind = step_kind::look, .datum = d, .rank = to, .concerned = who});
+  }
+  void change() {
+    const int d = any_datum();
+    settle(d);
+    std::vector<char> who = nobody();
+    who[at(owner_[at(d)])] = 1;
+    add({.kind = step_kind::change, .datum = d, .salt = random_(), .concerned = who});
+    flushed(d);
+  }
+  void transfer() {
+    const int from = any_datum();
+    int to = -1;
+    for (int tries = 0; tries < 20 && to < 0; ++tries)
+      if (const int d = any_datum(); d != from && g_.data[at(d)].of == g_.data[at(from)].of &&
+                                     g_.data[at(d)].count == g_.data[at(from)].count)
+        to = d;
+    if (to < 0) return;
+    settle(from), settle(to);
+    step s{.kind = step_kind::transfer, .datum = from, .other = to, .concerned = nobody()};
+    s.concerned[at(owner_[at(from)])] = s.concerned[at(owner_[at(to)])] = 1;
+    s.tag = transfers_++;  // of its own: those of one pair are sent as they become ready
+    work w;
+    w.shape = shape_of_one(g_.data[at(to)].of);
+    if (w.shape != 0 && chance(40)) {
+      s.unlocks = ++tags_;
+      w.waits_for = tags_;
+      w.wish = wish_kind::on_after;
+      w.runs = owner_[at(to)];
+      w.salt = random_();
+      for (int tries = 0; tries < 20 && w.data.empty(); ++tries)
+        if (const int d = any_datum(); g_.data[at(d)].of == g_.data[at(to)].of) w.data.push_back(d);
+    }
+    add(std::move(s));
+    flushed(to);
+    if (!w.data.empty()) add_task(std::move(w));
+  }
+  static std::size_t shape_of_one(type t) {  // that reads and writes it
+    for (std::size_t i = 0; i < shapes().size(); ++i)
+      if (shapes()[i].of == std::vector<type>{t} && shapes()[i].how[0] == use_mode::read_write) return i;
+    return 0;
+  }
+  void set_owner() { move(any_datum(), any_rank()); }
+  void move(int d, int to) {
+    settle(d);
+    const int before = owner_[at(d)];
+    step s{.kind = step_kind::set_owner, .datum = d, .rank = to, .concerned = around(d)};
+    s.concerned[at(to)] = 1;
+    add(std::move(s));
+    owner_[at(d)] = to;
+    if (before != to) unsettled_[at(d)].insert(before);
+  }
+  std::vector<int> some_data() {
+    std::set<int> all;
+    for (std::size_t n = 1 + below(8); n > 0; --n) all.insert(any_datum());
+    return {all.begin(), all.end()};
+  }
+  void gather() {
+    step s{.kind = step_kind::gather, .rank = any_rank(), .list = some_data(), .concerned = everyone()};
+    for (const int d : s.list) {
+      settle(d);
+      if (s.rank != owner_[at(d)]) holders_[at(d)].insert(s.rank);
+    }
+    const step done = s;
+    add(std::move(s));
+    if (g_.how.cache_bytes < std::size_t{1} << 20 || !chance(50)) return;  // else some are gone again
+    std::vector<char> who = nobody();
+    who[at(done.rank)] = 1;
+    for (const int d : done.list)
+      add({.kind = step_kind::look, .datum = d, .rank = done.rank, .concerned = who});
+  }
+  // What one rank owns gets other owners, and goes there at once.
+  void move_and_scatter() {
+    step s{.kind = step_kind::scatter, .rank = any_rank(), .concerned = everyone()};
+    for (const int d : some_data())
+      if (owner_[at(d)] == s.rank) {
+        move(d, any_rank());
+        keep_as_holders(d);
+        s.list.push_back(d);
+      }
+    if (!s.list.empty()) add(std::move(s));
+  }
+  void remove(int d) {
+    settle(d);
+    add({.kind = step_kind::remove, .datum = d, .concerned = around(d)});
+    alive_[at(d)] = 0;
+  }
+
+  // --- in the end
+  // A rank makes the data that it is concerned with at any time; calls that are for all that have a datum
+  // concern these.
+  void who_knows_what() {
+    for (auto& d : g_.data) d.known = d.tag < 0 || g_.others == leaving_out::nothing ? everyone() : nobody();
+    const auto meets = [&](int d, const std::vector<char>& who) { join(g_.data[at(d)].known, who); };
+    for (const step& s : g_.steps) {
+      if (s.kind == step_kind::create) {
+        std::vector<char>& who = g_.data[at(s.datum)].known;
+        who[at(g_.data[at(s.datum)].owner)] = 1;
+        if (const int from = g_.data[at(s.datum)].contents_at; from >= 0) who[at(from)] = 1;
+      } else if (s.kind == step_kind::task) {
+        for (const int d : s.work.data) meets(d, s.concerned);
+        if (s.work.wish == wish_kind::on_owner) meets(s.work.owner_of, s.concerned);
+      } else if (s.datum >= 0) {
+        if (s.kind == step_kind::transfer) meets(s.other, s.concerned);
+        meets(s.datum, s.concerned);
+      } else {
+        for (const int d : s.list) {
+          std::vector<char> root = nobody();
+          root[at(s.rank)] = 1;
+          meets(d, root);
+        }
+      }
+    }
+    for (step& s : g_.steps)
+      if (s.kind == step_kind::create || s.kind == step_kind::set_owner || s.kind == step_kind::flush ||
+          s.kind == step_kind::remove)
+        s.concerned = g_.data[at(s.datum)].known;
+    if (g_.others != leaving_out::some) return;
+    for (step& s : g_.steps)  // some of the others come along, who can skip it
+      if (s.kind == step_kind::task && s.work.wish != wish_kind::on_after && s.work.runs >= 0)
+        join(s.concerned, some());
+  }
+
+  std::mt19937_64 random_;
+  int p_, most_ = 1;
+  bool tagged_ = false, beginning_ = true;
+  graph g_;
+  std::vector<int> owner_;
+  std::vector<std::set<int>> holders_, unsettled_;  // by datum: ranks; the latter have what the owner has not
+  std::vector<char> alive_;
+  std::uint64_t tags_ = 0;  // to be unlocked
+  int transfers_ = 0;
+};
+
+}  // namespace
+
+graph draw(std::uint64_t seed, int p, int most, int workers) {
+  return drawing(seed, p, most, workers).program();
+}
+
+}  // namespace graphs
