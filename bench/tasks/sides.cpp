@@ -44,14 +44,14 @@ const std::vector<task_side>& task_sides() {
 }
 
 void task_results::add(const task_side& side, const task_setup& on, const std::vector<task_figure>& figures) {
+  // A new one comes behind the one that came before it here, so that those which one side alone has stand in
+  // their place.
+  auto next = std::find_if(cases_.begin(), cases_.end(), [&](const one_case& c) { return c.on >= on; });
   for (const task_figure& f : figures) {
     auto found = std::find_if(cases_.begin(), cases_.end(),
                               [&](const one_case& c) { return c.on == on && c.name == f.name; });
-    if (found == cases_.end()) {
-      // Behind the last one of its setup, so that those which one side alone has come in their place.
-      found = std::find_if(cases_.begin(), cases_.end(), [&](const one_case& c) { return c.on > on; });
-      found = cases_.insert(found, {on, f.name, f.unit, ""});
-    }
+    if (found == cases_.end()) found = cases_.insert(next, {on, f.name, f.unit, ""});
+    next = std::next(found);
     if (!f.against.empty()) found->against = f.against;
     const auto [best, fresh] = found->best.emplace(side.name, f.value);
     if (!fresh && gain(f.unit, f.value, best->second) > 1) best->second = f.value;

@@ -34,6 +34,8 @@ flow::flow(detail::core& all, const options& how)
       taken_(static_cast<std::size_t>(size_)),
       bytes_sent_(static_cast<std::size_t>(size_)),
       messages_sent_(static_cast<std::size_t>(size_)) {
+  inquired_.resize(static_cast<std::size_t>(size_));
+  ended_.resize(static_cast<std::size_t>(size_));
   if (workers_ > 1) crew_ = make_crew(workers_, rank_);
   if (!all_->of_rank().set.trace.tasks_file.empty()) {
     trace_ = std::make_unique<task_trace>(workers_);
@@ -89,10 +91,13 @@ void flow::leave_by_exception() {
   if (size_ == 1) return;
   const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   if (pending_ == 0 && meet("the end of the runtime", soon)) return;
-  head what;
-  what.kind = message_kind::gone;
-  for (int r = 0; r < size_; ++r)
-    if (r != rank_) post_.give(r, what, nullptr, 0);
+  if (all_->door().node() == nullptr) {
+    head what;
+    what.kind = message_kind::gone;
+    for (int r = 0; r < size_; ++r)
+      if (r != rank_) post_.give(r, what, nullptr, 0);
+    return;
+  }
   all_->door().abandon(
       std::make_exception_ptr(error("tasks", rank_, "", "an exception has left the runtime's scope",
                                     "catch it within, where the others go on")));
@@ -132,6 +137,8 @@ void flow::close(bool passing_by) noexcept {
       if (!d->demands.empty()) meet_demands(*d);
     wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "the end of the runtime");
     throw_pending();
+    through_ = true;
+    for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
     meet("the end of the runtime", never);
     while (post_.busy()) progress(false);
     if (trace_ != nullptr) write_trace();

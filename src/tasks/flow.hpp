@@ -230,6 +230,7 @@ class flow final : public progressing {
   void refuse_stuck(const char* operation);
   void count_rest(task_trace::clock::time_point since);
   void inquire();
+  void refuse_ended();
   void make_calls();
   static constexpr std::chrono::steady_clock::time_point never = std::chrono::steady_clock::time_point::max();
   bool meet(const char* operation, std::chrono::steady_clock::time_point until);
@@ -244,7 +245,7 @@ class flow final : public progressing {
   node_store store_;
   std::size_t pending_ = 0;
   std::uint64_t moves_ = 0;
-  bool inside_ = false, calling_ = false, closing_ = false, cache_ = true;
+  bool inside_ = false, calling_ = false, closing_ = false, through_ = false, cache_ = true;
   int running_own_ = 0, meeting_ = 0;
   const std::thread::id own_thread_ = std::this_thread::get_id();
 
@@ -269,6 +270,7 @@ class flow final : public progressing {
   std::vector<asked_node*> elsewhere_;             // on other communicators
   std::vector<std::function<void()>> calls_;
   std::vector<arrival> inquiries_;
+  std::vector<bool> inquired_, ended_;  // by rank: whether it was asked, and has said that it sends no more
 
   struct asking {
     gather_node* node;

@@ -185,6 +185,7 @@ class asked_node final : public node, public sender, public taker {
 
   bool sends() const noexcept { return sends_; }
   bool takes(const arrival& a) const noexcept;
+  bool comes_from(int r) const noexcept { return peer_ == rank::any || peer_ == r; }
   void came(std::unique_ptr<arrival> a);
   /// On another communicator: true once it is complete.
   bool poll();

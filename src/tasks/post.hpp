@@ -28,7 +28,7 @@ enum class message_kind : std::uint16_t {
   asked,         // of a transfer that the program asked for: `number` is its tag
   collect,       // of what was contributed to a reduction, by the ranks named behind
   contribution,  // the answer
-  inquiry,       // whether a transfer will ever come
+  inquiry,       // whether a transfer will ever come; with a token: whether anything will that is asked for
   never,         // the answer: it will not
   gone,          // an exception has left the runtime's scope
   meeting,       // at a barrier

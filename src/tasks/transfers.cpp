@@ -246,12 +246,41 @@ void flow::inquire() {
     post_.give(one->origin(), what, nullptr, 0);
     if (++times == 64) return;
   }
+  for (const asked_node* one : asked_)
+    for (int r = 0; r < size_; ++r) {
+      if (!one->comes_from(r) || r == rank_ || inquired_[static_cast<std::size_t>(r)]) continue;
+      inquired_[static_cast<std::size_t>(r)] = true;
+      head what;
+      what.kind = message_kind::inquiry;
+      what.token = 1;
+      post_.give(r, what, nullptr, 0);
+    }
+  refuse_ended();
+}
+
+void flow::refuse_ended() {
+  for (const asked_node* one : asked_) {
+    bool ended = true;
+    for (int r = 0; r < size_; ++r)
+      ended = ended && (!one->comes_from(r) || ended_[static_cast<std::size_t>(r)]);
+    if (!ended || one->comes_from(rank_)) continue;
+    return note_error(std::make_exception_ptr(mismatch_error(
+        "tasks", rank_, "",
+        "this rank waits for " + one->what() + ", but who could send it has come to the end of its runtime",
+        "give every receive its send, with the same tag")));
+  }
 }
 
 void flow::handle_inquiry(const arrival& a) {
-  if (!closing_) {
+  if (!closing_ || (a.what.token != 0 && !through_)) {
     inquiries_.push_back({a.what, a.from, nullptr, {}});
     return;
+  }
+  if (a.what.token != 0) {
+    head what;
+    what.kind = message_kind::never;
+    what.origin = 1;
+    return void(post_.give(a.from, what, nullptr, 0));
   }
   datum* const d = find(a.what.number);
   if (d != nullptr && d->with(a.from).sent > a.what.sequence) return;
@@ -263,6 +292,11 @@ void flow::handle_inquiry(const arrival& a) {
 }
 
 void flow::handle_never(const arrival& a) {
+  if (a.what.origin != 0) {  // all that it sent is here
+    ended_[static_cast<std::size_t>(a.from)] = true;
+    refuse_ended();
+    return;
+  }
   if (a.what.token != 0) {
     const datum* const d = find(a.what.number);
     if (asking_.contains(a.what.token))

@@ -299,6 +299,7 @@ void flow::rest(int times, const char* what, bool may_sleep) {
   if (crew_ != nullptr) {
     const std::lock_guard<std::mutex> held(lock_);
     helped = helpers_ > 0;
+    if (!helped && first_ != nullptr) return;
   }
   all_->guarded([&] {
     if (others) all_->progress_others(this);

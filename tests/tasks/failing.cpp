@@ -75,8 +75,8 @@ int main(int argc, char** argv) {
        }},
       {"leaves_with_work",  // kernels under way have its memory until it goes
        [](communicator& world) {
-         tasks::runtime rt(world, {.workers = 2});
          std::vector<int> x(1000);
+         tasks::runtime rt(world, {.workers = 2});
          const auto h = rt.data(x, world.rank());
          for (int i = 0; i < 200; ++i)
            rt.insert(
