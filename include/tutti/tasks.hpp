@@ -137,7 +137,7 @@ class runtime {
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
   }
   /// Waits for what uses the datum on this rank, and forgets it here; received copies are freed. Handles of
-  /// it are dangling then.
+  /// it are dangling then. Its tag may be given again when all ranks have removed it.
   template <class T>
   void remove(handle<T>& h) {
     port::remove(*flow_, std::exchange(h, handle<T>()).native());
