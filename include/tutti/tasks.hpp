@@ -98,7 +98,6 @@ class runtime {
   }  ///< that run kernels here, the rank itself among them
 
   // --- data
-  // -----------------------------------------------------------------------------------------------------
 
   /// Registers a variable, or a view or contiguous container as handle<std::span<E>>: this rank has the
   /// contents, or is to get them here; it stays where it is as long as the runtime. `owner`: the rank that
@@ -133,6 +132,8 @@ class runtime {
   template <class T, std::integral Count, class... Tag>
   [[nodiscard]] handle<T> data(int owner, Count count, Tag... tag) {
     static_assert(typed::held<T>::is_span, "tutti: data: a count, but T is no span");
+    if constexpr (std::is_signed_v<Count>)
+      if (count < 0) port::refuse(*flow_, "data", "count", "is below 0", "give the number of elements");
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
   }
   /// Waits for what uses the datum on this rank, and forgets it here; received copies are freed. Handles of
@@ -170,7 +171,6 @@ class runtime {
   }
 
   // --- tasks
-  // ----------------------------------------------------------------------------------------------------
 
   /// Inserts a task: `kernel` is a callable, `arguments` the data it uses as read(h), write(h),
   /// read_write(h), reduce(h, op), in the order of its parameters, and in any place on(rank), on_owner_of(h),
@@ -203,6 +203,8 @@ class runtime {
   /// task_error; usage_error where what is left can never be done (an acquired view is held, a tag is not
   /// unlocked).
   void wait_all() { port::wait_all(*flow_); }
+  /// Tasks that wait for this tag may run: as a transfer does that was given unlock(tag).
+  void unlock(std::uint64_t tag) { port::unlock(*flow_, tag); }
   /// Returns when all ranks have called it. Tasks and transfers go on meanwhile; it does not wait for them.
   void barrier() { port::barrier(*flow_); }
   /// Sends what is ready and takes in what has come. Runs no kernel.
@@ -210,8 +212,8 @@ class runtime {
 
   /// The program's own use of a datum, in its place among the tasks: waits for those before, and holds those
   /// behind as long as the view lives. `how`: access::read, write or read_write. usage_error where this rank
-  /// has no up-to-date copy (fetch() makes one). Writing is for the owner; ranks that hold copies must
-  /// flush() then.
+  /// has no up-to-date copy, or the owner has changed and the contents have not come to it (fetch() in both
+  /// cases). Writing is for the owner; ranks that hold copies must flush() then.
   template <class T>
   [[nodiscard]] view<T, true> acquire(const handle<T>& h, access::read_t) {
     return acquired<true>(h, use_mode::read);
@@ -226,7 +228,6 @@ class runtime {
   }
 
   // --- data to other ranks
-  // ----------------------------------------------------------------------------------------
 
   /// The contents go to `rank`, unless they are there. Called by the owner and by that rank at least.
   template <class T>
@@ -258,10 +259,10 @@ class runtime {
   void flush() { port::flush(*flow_, nullptr); }
 
   // --- explicit transfers
-  // ------------------------------------------------------------------------------------------- A send reads
-  // the datum, a receive writes it, in their place among the tasks; both ranks ask for theirs. Tags are from
-  // 0 on, and never meet those of data. A receive takes rank::any and tags::any too. usage_error where the
-  // peer is no rank or the tag none.
+  // A send reads the datum, a receive writes it, in their place among the tasks; both ranks ask for theirs.
+  // Ranks that hold copies of what a receive writes must flush() then. Tags are from 0 on, and never meet
+  // those of data. A receive takes rank::any and tags::any too. usage_error where the peer is no rank or the
+  // tag none; mismatch_error where all who could send have come to the end of their runtime.
 
   /// Returns when it is sent. Runs tasks meanwhile.
   template <class T>
@@ -312,6 +313,8 @@ class runtime {
   template <class T, class... Tag>
   handle<T> make(void* memory, std::size_t count, int owner, Tag... tag) {
     using element = typed::element_of_held<T>;
+    static_assert(!std::is_pointer_v<element>,
+                  "tutti: data: T is a pointer, which means nothing elsewhere: give std::span(p, n)");
     constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
     static_assert(plain, "tutti: data: T is not trivially copyable, or const");
     static_assert(alignof(element) <= 64, "tutti: data: T has an alignment of more than 64 bytes");

@@ -15,6 +15,7 @@ namespace tutti::tasks {
 void flow::check_asked(const char* operation, const explicit_transfer& t, bool sends) const {
   refuse_from_kernels(operation);
   if (t.what == nullptr) refuse(operation, "handle", "is empty", "give one that data() has returned");
+  if (&t.what->of != this) refuse_other(operation);
   const char* const whom = sends ? "dest" : "src";
   const int size = t.where != nullptr ? detail::size_of(*t.where) : size_;
   if ((t.peer < 0 || t.peer >= size) && (sends || t.peer != rank::any))
@@ -141,6 +142,7 @@ void flow::handle_asked(std::unique_ptr<arrival> a) {
       return node.came(std::move(a));
     }
   unasked_.push_back(std::move(a));
+  if (through_) refuse_unasked();
 }
 
 void flow::meet_expected(asked_node& one) {

@@ -25,7 +25,7 @@ void flow::check_rank(const char* operation, const char* parameter, int r) const
 datum* flow::add(const extent& e) {
   refuse_from_kernels("data");
   check_rank("data", "owner", e.owner);
-  auto d = std::make_unique<datum>();
+  auto d = std::make_unique<datum>(*this);
   d->form = e;
   if (__builtin_mul_overflow(e.element, e.count, &d->bytes) || e.count > 0xffffffffu)
     refuse("data", "count", "is " + std::to_string(e.count) + ", which is more than a datum may have",
@@ -153,7 +153,7 @@ void flow::free_evicted(const datum* but) {
 // What this rank has of a datum that is at home elsewhere is not up to date any more.
 void flow::forget_copy(datum& d) {
   if (d.taken.kept) taken_[static_cast<std::size_t>(d.taken.there)].remove(d.taken);
-  if (d.form.memory != nullptr || d.here == nullptr) return;
+  if (d.form.memory != nullptr || d.form.count == 0 || d.here == nullptr) return;
   d.here->drop();
   d.here = nullptr;
   d.fixed = d.readable = false;
@@ -366,6 +366,7 @@ void flow::fetch(datum* d, int rank) {
              "make the datum on this rank too");
     return;
   }
+  if (&d->of != this) refuse_other("fetch");
   settle(*d, false);
   bring(*d, rank);
   free_evicted(d);

@@ -42,7 +42,8 @@ struct neighbour {
 };
 
 struct datum {
-  datum();
+  explicit datum(const flow& f);
+  const flow& of;
   ~datum();
   std::int64_t number = 0;  // below 0: -1 - tag
   extent form;

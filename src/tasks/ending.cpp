@@ -138,6 +138,7 @@ void flow::close(bool passing_by) noexcept {
     wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "the end of the runtime");
     throw_pending();
     through_ = true;
+    refuse_unasked();
     for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
     meet("the end of the runtime", never);
     while (post_.busy()) progress(false);
@@ -149,6 +150,17 @@ void flow::close(bool passing_by) noexcept {
 
 statistics flow::told() const {
   return {bytes_sent_, messages_sent_, cache_hits_, run_.load(std::memory_order_relaxed), idle_};
+}
+
+// Nothing of this rank's will receive these, and their senders wait.
+void flow::refuse_unasked() {
+  for (const auto& a : unasked_)
+    if (a->what.with != 0)
+      throw mismatch_error("tasks", rank_, "",
+                           "rank " + std::to_string(a->from) + " sends a message of tag " +
+                               std::to_string(a->what.number) +
+                               " that this rank has not received at the end of its runtime",
+                           "give every send its receive, with the same tag");
 }
 
 void flow::count_elsewhere(detail::core& where, int peer, std::size_t bytes) noexcept {

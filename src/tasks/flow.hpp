@@ -10,6 +10,7 @@
 //   reduction.cpp   contributions of tasks, and how they are collected
 //   spread.cpp      scatter and gather
 //   work.cpp        kernels and workers, and waiting
+//   views.cpp       the program's own use of a datum
 //   ending.cpp      barriers, and the end of a runtime
 #pragma once
 
@@ -100,7 +101,9 @@ class flow final : public progressing {
   void release(node& n) noexcept {
     if (n.waits.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
   }
-  const failure* fail(std::string task, int rank, std::string text, std::exception_ptr what);
+  /// `tell`: wait_all() shall throw it.
+  const failure* fail(std::string task, int rank, std::string text, std::exception_ptr what,
+                      bool tell = true);
   /// What a message says of one elsewhere: see text_of().
   const failure* failure_in(const char* text, std::size_t bytes);
   const failure* failure_in(const arrival& a) {
@@ -173,6 +176,7 @@ class flow final : public progressing {
   void hold_taken(datum& d);
   void free_evicted(const datum* but);
   void refuse_from_kernels(const char* operation) const;
+  [[noreturn]] void refuse_other(const char* operation) const;
   [[noreturn]] void refuse_tag(const char* operation, long tag) const;
   void tag_datum(datum& d, long tag, const char* operation);
   contents& read_by(datum& d, node& n);
@@ -235,6 +239,7 @@ class flow final : public progressing {
   static constexpr std::chrono::steady_clock::time_point never = std::chrono::steady_clock::time_point::max();
   bool meet(const char* operation, std::chrono::steady_clock::time_point until);
   void leave_by_exception();
+  void refuse_unasked();
   void write_trace();
 
   detail::core_handle all_;

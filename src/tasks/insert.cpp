@@ -81,6 +81,7 @@ void* flow::begin(const use* uses, std::size_t n, const wishes& w, const code& c
                "make the datum on this rank too");
       continue;
     }
+    if (&d->of != this) refuse_other("insert");
     concerned = concerned || concerns(*d);
     for (std::size_t k = 0; k < i; ++k)
       if (uses[k].what == d && (writes(uses[i].how) || writes(uses[k].how)))
@@ -177,6 +178,10 @@ contents& flow::written_by(datum& d, node& n, bool reads, contents*& before) {
   d.readers.clear();
   d.sending = {};
   return *d.here;
+}
+
+void flow::refuse_other(const char* operation) const {
+  refuse(operation, "handle", "is of another runtime", "give handles that this runtime has made");
 }
 
 void flow::follow_tag(node& n, std::uint64_t tag) {

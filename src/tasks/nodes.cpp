@@ -10,7 +10,7 @@
 
 namespace tutti::tasks {
 
-datum::datum() = default;
+datum::datum(const flow& f) : of(f) {}
 datum::~datum() {
   if (here != nullptr) here->drop();
 }

@@ -133,6 +133,8 @@ class receive_node final : public node, public taker {
   bool waits_in_place() const noexcept { return in_ != nullptr && in_place_; }
   void came(std::unique_ptr<arrival> a);
   void taken() override;
+  /// It will never come.
+  void give_up(const failure* why);
 
  private:
   void meet();
@@ -145,6 +147,7 @@ class receive_node final : public node, public taker {
   int origin_;
   std::uint32_t sequence_;
   flow* in_ = nullptr;  // once it has begun
+  const failure* lost_ = nullptr;
   task_trace::clock::time_point began_;
   std::unique_ptr<arrival> came_;
 };
@@ -191,6 +194,11 @@ class asked_node final : public node, public sender, public taker {
   bool poll();
   void sent() override;
   void taken() override;
+  /// Its message will never come.
+  void give_up(std::exception_ptr why) {
+    fail_with(std::move(why));
+    finish();
+  }
 
  private:
   void finish();
@@ -220,7 +228,9 @@ class hold_node final : public node {
     bytes_ = bytes;
     at.keep();
   }
-  void go(flow&) override;
+  void go(flow& in) override;
+  /// Nobody wants it any more: it is over when it would be held.
+  void give_up() noexcept { given_up_ = true; }
   void let_go() noexcept override {
     at_->drop();
     if (before_ != nullptr) before_->drop();
@@ -232,7 +242,7 @@ class hold_node final : public node {
  private:
   contents *at_ = nullptr, *before_ = nullptr;
   std::size_t bytes_ = 0;
-  bool held_ = false;
+  bool held_ = false, given_up_ = false;
 };
 
 /// What tasks of a rank have contributed to a datum.
@@ -279,6 +289,8 @@ class gather_node final : public node, public sender {
     token_ = token;
   }
   void came(std::unique_ptr<arrival> a) { answers_.push_back(std::move(a)); }
+  /// An answer will never come.
+  void give_up(const failure* why) noexcept { lost_ = why; }
   void sent() override;
 
  private:
@@ -289,6 +301,7 @@ class gather_node final : public node, public sender {
   std::size_t count_, bytes_;
   std::int64_t number_;
   int to_ = -1;
+  const failure* lost_ = nullptr;
   std::uint32_t token_ = 0;
   std::vector<std::unique_ptr<arrival>> answers_;
 };

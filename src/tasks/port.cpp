@@ -59,6 +59,7 @@ void detach(flow& f, const explicit_transfer* all, std::size_t n, bool sends, co
 }
 
 void wait_all(flow& f) { f.wait_all(); }
+void unlock(flow& f, std::uint64_t tag) { f.unlock(tag); }
 void barrier(flow& f) { f.barrier(); }
 void progress(flow& f) { f.progress(); }
 statistics told(const flow& f) { return f.told(); }

@@ -203,6 +203,7 @@ void gather_node::go(flow& in) {
     if (into_.spoilt == nullptr) into_.spoilt = spoilt;
     if (into_.spoilt == nullptr) by_.combine(into_.data, part, into_.data, count_, nullptr);
   };
+  if (into_.spoilt == nullptr) into_.spoilt = lost_;
   if (own_ != nullptr) add(own_->data, own_->spoilt);
   // In the order of ranks: sums of floating point numbers are the same in every run.
   std::sort(answers_.begin(), answers_.end(), [](const auto& a, const auto& b) { return a->from < b->from; });

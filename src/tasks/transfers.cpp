@@ -116,7 +116,12 @@ void receive_node::came(std::unique_ptr<arrival> a) {
 }
 
 void receive_node::meet() {
-  if (in_ == nullptr || came_ == nullptr) return;
+  if (in_ == nullptr || (came_ == nullptr && lost_ == nullptr)) return;
+  if (lost_ != nullptr) {
+    into_.spoilt = lost_;
+    if (into_.data == nullptr && bytes_ != 0) into_.stand_in(block::make(bytes_));
+    return finish();
+  }
   arrival& a = *came_;
   if (a.what.spoilt != 0) {
     into_.spoilt = in_->failure_in(a);
@@ -127,7 +132,7 @@ void receive_node::meet() {
         "datum " + std::to_string(of_.number) + " has " + std::to_string(bytes_) + " bytes here, and " +
             std::to_string(a.what.bytes) + " on rank " + std::to_string(origin_),
         "make the same data on all ranks, in the same order")));
-    into_.spoilt = in_->fail("a transfer", in_->rank(), "the sizes differ", nullptr);
+    into_.spoilt = in_->fail("a transfer", in_->rank(), "the sizes differ", nullptr, false);
     if (into_.data == nullptr) into_.stand_in(block::make(bytes_));
   } else if (a.what.with != 0) {
     return in_->mail().take(a, into_.data, *this);
@@ -138,6 +143,11 @@ void receive_node::meet() {
     into_.stand_in(std::exchange(a.in, nullptr));
   }
   finish();
+}
+
+void receive_node::give_up(const failure* why) {
+  lost_ = why;
+  meet();
 }
 
 void receive_node::taken() {
@@ -258,15 +268,21 @@ void flow::inquire() {
   refuse_ended();
 }
 
+// Those whose senders have all come to their end, and all that they sent is here.
 void flow::refuse_ended() {
-  for (const asked_node* one : asked_) {
-    bool ended = true;
+  for (std::size_t i = 0; i < asked_.size();) {
+    asked_node& one = *asked_[i];
+    bool ended = !one.comes_from(rank_);
     for (int r = 0; r < size_; ++r)
-      ended = ended && (!one->comes_from(r) || ended_[static_cast<std::size_t>(r)]);
-    if (!ended || one->comes_from(rank_)) continue;
-    return note_error(std::make_exception_ptr(mismatch_error(
+      ended = ended && (!one.comes_from(r) || ended_[static_cast<std::size_t>(r)]);
+    if (!ended) {
+      ++i;
+      continue;
+    }
+    asked_.erase(asked_.begin() + static_cast<std::ptrdiff_t>(i));
+    one.give_up(std::make_exception_ptr(mismatch_error(
         "tasks", rank_, "",
-        "this rank waits for " + one->what() + ", but who could send it has come to the end of its runtime",
+        "this rank waits for " + one.what() + ", but who could send it has come to the end of its runtime",
         "give every receive its send, with the same tag")));
   }
 }
@@ -294,27 +310,36 @@ void flow::handle_inquiry(const arrival& a) {
 void flow::handle_never(const arrival& a) {
   if (a.what.origin != 0) {  // all that it sent is here
     ended_[static_cast<std::size_t>(a.from)] = true;
-    refuse_ended();
-    return;
+    return refuse_ended();
   }
+  constexpr const char* remedy =
+      "insert the same tasks and transfers on all ranks that they concern, in the same order";
+  const std::string who = "rank " + std::to_string(a.from);
   if (a.what.token != 0) {
+    const auto at = asking_.find(a.what.token);
+    if (at == asking_.end()) return;
     const datum* const d = find(a.what.number);
-    if (asking_.contains(a.what.token))
-      note_error(std::make_exception_ptr(mismatch_error(
-          "tasks", rank_, "",
-          "rank " + std::to_string(a.from) +
-              " has come to the end of its runtime without inserting what it contributes to " +
-              (d != nullptr ? name_of(*d) : "a datum"),
-          "insert the same tasks and transfers on all ranks that they concern, in the same order")));
-    return;
+    note_error(std::make_exception_ptr(
+        mismatch_error("tasks", rank_, "",
+                       who + " has come to the end of its runtime without inserting what it contributes to " +
+                           (d != nullptr ? name_of(*d) : "a datum"),
+                       remedy)));
+    gather_node& node = *at->second.node;
+    if (--at->second.left == 0) asking_.erase(at);
+    node.give_up(fail("a contribution", a.from, "it was never inserted", nullptr, false));
+    return release(node);
   }
-  for (receive_node* one : expected_)
-    if (one->of().number == a.what.number && one->origin() == a.from && one->sequence() == a.what.sequence)
-      return note_error(std::make_exception_ptr(mismatch_error(
-          "tasks", rank_, "",
-          "this rank waits for " + name_of(one->of()) + " from rank " + std::to_string(a.from) +
-              ", which has come to the end of its runtime without inserting what would send it",
-          "insert the same tasks and transfers on all ranks that they concern, in the same order")));
+  for (receive_node* one : expected_) {
+    if (one->of().number != a.what.number || one->origin() != a.from || one->sequence() != a.what.sequence)
+      continue;
+    note_error(std::make_exception_ptr(
+        mismatch_error("tasks", rank_, "",
+                       "this rank waits for " + name_of(one->of()) + " from " + who +
+                           ", which has come to the end of its runtime without inserting what would send it",
+                       remedy)));
+    forget_expected(*one);
+    return one->give_up(fail("a transfer", a.from, "it was never inserted", nullptr, false));
+  }
 }
 
 }  // namespace tutti::tasks

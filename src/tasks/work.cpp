@@ -5,7 +5,6 @@
 // there are none.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <string>
 #include <thread>
@@ -124,10 +123,10 @@ void flow::help(void* self) {
   }
 }
 
-const failure* flow::fail(std::string task, int rank, std::string text, std::exception_ptr what) {
+const failure* flow::fail(std::string task, int rank, std::string text, std::exception_ptr what, bool tell) {
   const std::lock_guard<std::mutex> held(failing_);
   failures_.push_back({std::move(task), rank, std::move(text), std::move(what)});
-  if (to_tell_ == nullptr) to_tell_ = &failures_.back();
+  if (tell && to_tell_ == nullptr) to_tell_ = &failures_.back();
   return &failures_.back();
 }
 
@@ -342,50 +341,5 @@ void flow::wait_all() {
   wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "wait_all");
   throw_pending();
 }
-
-// --- the program's own use
-// --------------------------------------------------------------------------------------
-
-void* flow::acquire(datum& d, use_mode how, place& at) {
-  refuse_from_kernels("acquire");
-  const bool writes = how != use_mode::read;
-  settle(d, how == use_mode::write);
-  if (writes && d.home != rank_)
-    refuse("acquire", "handle", "is of " + name_of(d) + ", which rank " + std::to_string(d.owner) + " owns",
-           "write it on its owner, or by a task");
-  if (d.home != rank_ && !d.readable)
-    refuse("acquire", "handle", "is of " + name_of(d) + ", of which this rank has no up-to-date contents",
-           "fetch() it to this rank first");
-  if (d.here == nullptr) new_contents(d, true);
-  auto* const node = &make<hold_node>();
-  contents* before = nullptr;
-  contents& mine = writes ? written_by(d, *node, how == use_mode::read_write, before) : read_by(d, *node);
-  node->holds(mine, before, d.bytes);
-  if (writes) forget_copies_of_others(d);
-  release(*node);
-  wait_until([&] { return node->held(); }, "the tasks before a view", "acquire");
-  contents& c = node->at();
-  if (how == use_mode::write) c.spoilt = nullptr;
-  if (const failure* f = c.spoilt; f != nullptr) {
-    complete(*node);
-    {
-      const std::lock_guard<std::mutex> held(failing_);
-      if (to_tell_ == f) to_tell_ = nullptr;
-    }
-    std::rethrow_exception(error_of(*f, "acquire", rank_));
-  }
-  at = {c.data, d.form.count};
-  return node;
-}
-
-void hold_node::go(flow&) {
-  if (before_ != nullptr) {
-    if (bytes_ != 0) std::memcpy(at_->data, before_->data, bytes_);
-    at_->spoilt = before_->spoilt;
-  }
-  held_ = true;
-}
-
-void flow::release_view(void* acquired) noexcept { complete(*static_cast<hold_node*>(acquired)); }
 
 }  // namespace tutti::tasks

@@ -53,9 +53,9 @@ struct options {
 struct statistics {
   std::vector<std::uint64_t> bytes_sent;     ///< of data, to each rank of the runtime's communicator
   std::vector<std::uint64_t> messages_sent;  ///< that carried data, to each
-  std::uint64_t cache_hits = 0;              ///< reads that were sent nothing, since a copy was there
-  std::uint64_t tasks_run = 0;               ///< kernels
-  double idle_seconds = 0;                   ///< that this rank's own thread waited with nothing to run
+  std::uint64_t cache_hits = 0;  ///< reads elsewhere for which this rank sent nothing, since a copy was there
+  std::uint64_t tasks_run = 0;   ///< kernels
+  double idle_seconds = 0;       ///< that this rank's own thread waited with nothing to run
 };
 
 /// How a kernel uses a datum.
@@ -169,6 +169,7 @@ void drop(flow&, void* request) noexcept;
 void detach(flow&, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then);
 
 void wait_all(flow&);
+void unlock(flow&, std::uint64_t tag);
 void barrier(flow&);
 /// Goes on with what is ready to be sent or has come, and runs no kernel.
 void progress(flow&);

@@ -73,7 +73,7 @@ struct unlocks {
 };
 inline unlocks unlock(std::uint64_t tag) noexcept { return {tag}; }
 
-/// A transfer that is waited for. Its end waits for what is under way.
+/// A transfer that is waited for. Its end waits for what is under way. It ends before its runtime.
 class request {
  public:
   request() noexcept = default;
@@ -111,8 +111,8 @@ class request {
   void* one_ = nullptr;
 };
 
-/// The use of a datum by the program itself, from acquire() to the end of this object: a `T&`, or a span;
-/// const where it is read.
+/// The use of a datum by the program itself, from acquire() to the end of this object, before that of the
+/// runtime: a `T&`, or a span; const where it is read.
 template <class T, bool Const>
 class view {
  public:
