@@ -306,8 +306,10 @@ void flow::rest(int times, const char* what, bool may_sleep) {
     if (helped) {
       door.pause(where);
       door.progressed();
-      // Another rank may have to run on this thread.
-      if (times < 200 || (door.node() != nullptr && door.node()->workers() < door.size())) return;
+      // Another rank may have to run on this thread; it lets the workers have its core.
+      const bool shares = door.node() != nullptr && door.node()->workers() < door.size();
+      if (shares && times >= 20) yield_core();
+      if (shares || times < 200) return;
       std::unique_lock<std::mutex> held(rest_lock_);
       resting_.store(true, std::memory_order_seq_cst);
       if (over_.load(std::memory_order_seq_cst) == nullptr)

@@ -19,7 +19,6 @@ using tutti::usage_error;
 namespace {
 
 using words = std::initializer_list<const char*>;
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // What is refused was not inserted, and nothing else suffers.
 void works(tasks::runtime& rt) {
