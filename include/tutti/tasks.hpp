@@ -83,7 +83,7 @@ class runtime {
   /// the communicator joins two groups, or has neighbours only; engine_error where `workers` is more than one
   /// and what runs them was not built.
   explicit runtime(const communicator& ranks, const options& how = {})
-      : flow_(port::open(ranks.native(), how)), passing_by_(std::uncaught_exceptions()) {}
+      : flow_(port::open(ranks.native(), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
   /// Waits for everything, of all ranks; collective. An exception that is pending is told and ends the job.
   /// Where an exception passes by, nothing runs any more: if nothing is under way and the others come to the
   /// end within a tenth of a second, they part in peace; else the job ends.
@@ -137,7 +137,7 @@ class runtime {
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
   }
   /// Waits for what uses the datum on this rank, and forgets it here; received copies are freed. Handles of
-  /// it are dangling then. Its tag may be given again when all ranks have removed it.
+  /// it are dangling then. Its tag may be given again.
   template <class T>
   void remove(handle<T>& h) {
     port::remove(*flow_, std::exchange(h, handle<T>()).native());

@@ -57,6 +57,13 @@ void flow::tag_datum(datum& d, long tag, const char* operation) {
     refuse(operation, "tag", "is " + std::to_string(tag) + ", which another datum of this rank has",
            "give each its own");
   d.number = -1 - tag;
+  // Transfers of a tag are counted on, whichever datum has it.
+  if (const auto before = former_.find(tag); before != former_.end()) {
+    d.neighbours = std::move(before->second.neighbours);
+    d.demands = std::move(before->second.demands);
+    for (auto& n : d.neighbours) n->given.of = &d;
+    former_.erase(before);
+  }
 }
 
 void flow::set_tag(datum& d, long tag) {
@@ -109,10 +116,14 @@ void flow::remove(datum& d) {
       "the tasks that use a datum", "remove");
   invalidate(d);
   forget_copies_of_others(d);
-  if (d.number < 0)
+  // What has come for the next one of this tag, from ranks that have removed the last one already.
+  for (auto& a : d.early) nobodys_.push_back(std::move(a));
+  if (d.number < 0) {
     tagged_.erase(-1 - d.number);
-  else
+    former_[-1 - d.number] = {std::move(d.neighbours), std::move(d.demands)};
+  } else {
     numbered_[static_cast<std::size_t>(d.number)] = nullptr;
+  }
   std::erase(reduced_, &d);
   std::erase_if(data_, [&](const auto& one) { return one.get() == &d; });
 }

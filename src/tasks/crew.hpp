@@ -24,7 +24,7 @@ struct workers_module {
 };
 inline constexpr std::uint32_t workers_abi = 1;
 
-/// Throws engine_error where there is no such module.
-std::unique_ptr<crew> make_crew(int workers, int rank);
+/// Throws engine_error where there is no such module. `header`: as for find_modules().
+std::unique_ptr<crew> make_crew(int workers, int rank, const char* header);
 
 }  // namespace tutti::tasks

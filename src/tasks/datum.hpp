@@ -12,6 +12,7 @@
 
 #include "tasks/memory.hpp"
 #include "tasks/node.hpp"
+#include "tasks/post.hpp"
 #include "tutti/core/tasks.hpp"
 
 namespace tutti::tasks {
@@ -21,7 +22,6 @@ class send_node;
 struct arrival;
 struct partial;
 struct collection;
-struct demand;
 
 /// A copy that one rank keeps of another's datum, as either of them has it in its list of these, the longest
 /// unused first: the lists of both hold the same.
@@ -30,6 +30,14 @@ struct kept_copy {
   int there = 0;  // the other rank
   kept_copy *before = nullptr, *behind = nullptr;
   bool kept = false;
+};
+
+/// Somebody collects.
+struct demand {
+  int from = 0, home = 0;
+  std::uint32_t token = 0;
+  std::uint32_t index = 0, count = 0;
+  std::vector<onward> further;
 };
 
 /// What is known of another rank with a datum. Stays where it is.

@@ -21,7 +21,7 @@ int workers_wanted(const options& how) {
 
 }  // namespace
 
-flow::flow(detail::core& all, const options& how)
+flow::flow(detail::core& all, const options& how, const char* header)
     : all_(all.duplicate()),
       rank_(all_->rank()),
       size_(all_->size()),
@@ -36,7 +36,7 @@ flow::flow(detail::core& all, const options& how)
       messages_sent_(static_cast<std::size_t>(size_)) {
   inquired_.resize(static_cast<std::size_t>(size_));
   ended_.resize(static_cast<std::size_t>(size_));
-  if (workers_ > 1) crew_ = make_crew(workers_, rank_);
+  if (workers_ > 1) crew_ = make_crew(workers_, rank_, header);
   if (!all_->of_rank().set.trace.tasks_file.empty()) {
     trace_ = std::make_unique<task_trace>(workers_);
     for (int i = 1; i < workers_; ++i) helper_numbers_.push_back(i);

@@ -51,7 +51,7 @@ struct asked_group;
 
 class flow final : public progressing {
  public:
-  flow(detail::core& all, const options& how);
+  flow(detail::core& all, const options& how, const char* header);
   ~flow();
   flow(const flow&) = delete;
 
@@ -257,9 +257,14 @@ class flow final : public progressing {
   std::vector<std::unique_ptr<datum>> data_;
   std::vector<datum*> numbered_;
   std::unordered_map<std::int64_t, datum*> tagged_;
-  std::vector<std::unique_ptr<arrival>> nobodys_;  // of data that this rank has not made yet
-  std::vector<copy_list> given_, taken_;           // by rank
-  std::vector<receive_node*> expected_;            // that have not come
+  struct former {
+    std::vector<std::unique_ptr<neighbour>> neighbours;
+    std::vector<demand> demands;
+  };
+  std::unordered_map<std::int64_t, former> former_;  // of tags that are free again
+  std::vector<std::unique_ptr<arrival>> nobodys_;    // of data that this rank has not made yet
+  std::vector<copy_list> given_, taken_;             // by rank
+  std::vector<receive_node*> expected_;              // that have not come
   kernel_node* inserting_ = nullptr;
   std::uint64_t inserted_ = 0, numbered_tasks_ = 0;
   std::vector<datum*> evicted_;

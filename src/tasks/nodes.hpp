@@ -268,14 +268,6 @@ struct collection {
   std::vector<onward> others;
 };
 
-/// Somebody collects.
-struct demand {
-  int from = 0, home = 0;
-  std::uint32_t token = 0;
-  std::uint32_t index = 0, count = 0;
-  std::vector<onward> further;
-};
-
 /// Contributions of others come together here: into the datum, at home, or into the own part, to be sent on.
 class gather_node final : public node, public sender {
  public:

@@ -6,13 +6,13 @@
 
 namespace tutti::tasks::port {
 
-flow* open(detail::core& all, const options& how) {
+flow* open(detail::core& all, const options& how, const char* header) {
   if (all.inter()) all.refuse("tasks", "ranks", "joins two groups", "give the communicator of one");
   if (!all.knows_all()) all.refuse("tasks", "ranks", "knows some of its ranks only", "give split(0) of it");
   if (how.workers < 0 || how.workers > 1024)
     all.refuse("tasks", "workers", "is " + std::to_string(how.workers),
                "give 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
-  return new flow(all, how);
+  return new flow(all, how, header);
 }
 void close(flow* f, bool passing_by) noexcept {
   f->close(passing_by);

@@ -11,9 +11,9 @@
 
 namespace tutti::tasks {
 
-std::unique_ptr<crew> make_crew(int workers, int rank) {
+std::unique_ptr<crew> make_crew(int workers, int rank, const char* header) {
   std::string tried;
-  for (const std::string& folder : module_folders()) {
+  for (const std::string& folder : module_folders(header)) {
     const std::string path = folder + "/libtutti-workers.so";
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {

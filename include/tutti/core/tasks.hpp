@@ -127,8 +127,9 @@ struct follow_up {
 
 namespace port {
 
-/// Collective over the ranks of `all`; works on a duplicate.
-flow* open(detail::core& all, const options&);
+/// Collective over the ranks of `all`; works on a duplicate. `header`: tasks.hpp as the program was compiled
+/// with it, or null; the module of workers stands beside an installation.
+flow* open(detail::core& all, const options&, const char* header = nullptr);
 /// Waits for everything; collective. What is pending as an exception then is told on standard error, and ends
 /// the job. `passing_by`: an exception leaves the runtime's scope; then it waits for a moment only.
 void close(flow*, bool passing_by) noexcept;

@@ -240,7 +240,6 @@ void removed(communicator& world) {
     if (me == last) check.equal(sum, 2000 * (round + 3));
     x.reset();  // the memory is the program's again
     rt.remove(numbered);
-    rt.barrier();  // nobody has a datum of this tag
   }
   rt.wait_all();
 }
