@@ -99,6 +99,27 @@ struct node {
   std::unique_ptr<edge_block> more_;
 };
 
+/// A list whose newest stands first, in the order in which it was made.
+template <class Link>
+Link* in_order(Link* newest) noexcept {
+  Link* first = nullptr;
+  while (newest != nullptr) {
+    Link* const older = newest->next;
+    newest->next = first;
+    first = newest;
+    newest = older;
+  }
+  return first;
+}
+
+/// Many put nodes on, one takes them all. As strong as can be: whoever is about to rest looks once more.
+inline void put_on(std::atomic<node*>& pile, node& n) noexcept {
+  node* newest = pile.load(std::memory_order_relaxed);
+  do {
+    n.next = newest;
+  } while (!pile.compare_exchange_weak(newest, &n, std::memory_order_seq_cst, std::memory_order_relaxed));
+}
+
 /// Memory for nodes, of one size, so that it is used again and never given back while the flow lives; each
 /// place counts how many have been there.
 class node_store {

@@ -20,13 +20,7 @@ namespace tutti::tasks {
 // -----------------------------------------------------------------------------------------------
 
 void flow::make_ready(node& n) noexcept {
-  if (!n.anywhere) {
-    node* head = own_.load(std::memory_order_relaxed);
-    do {
-      n.next = head;
-    } while (!own_.compare_exchange_weak(head, &n, std::memory_order_release, std::memory_order_relaxed));
-    return;
-  }
+  if (!n.anywhere) return put_on(own_, n);
   n.next = nullptr;
   if (crew_ == nullptr) {
     (last_ != nullptr ? last_->next : first_) = &n;
@@ -63,23 +57,12 @@ node* flow::pop() noexcept {
 }
 
 void flow::complete(node& n) noexcept {
-  edge* e = n.behind.exchange(node::closed(), std::memory_order_acq_rel);
-  edge* in_order = nullptr;
-  while (e != nullptr) {
-    edge* const next = e->next;
-    e->next = in_order;
-    in_order = e;
+  for (edge* e = in_order(n.behind.exchange(node::closed(), std::memory_order_acq_rel)); e != nullptr;) {
+    edge* const next = e->next;  // it goes with its node, which may be over soon
+    release(*e->to);
     e = next;
   }
-  while (in_order != nullptr) {
-    edge* const next = in_order->next;  // it goes with its node, which may be over soon
-    release(*in_order->to);
-    in_order = next;
-  }
-  node* head = over_.load(std::memory_order_relaxed);
-  do {
-    n.next = head;
-  } while (!over_.compare_exchange_weak(head, &n, std::memory_order_seq_cst, std::memory_order_relaxed));
+  put_on(over_, n);
   if (resting_.load(std::memory_order_seq_cst)) {
     const std::lock_guard<std::mutex> held(rest_lock_);
     rested_.notify_one();
@@ -161,21 +144,11 @@ void flow::reap() noexcept {
 }
 
 bool flow::begin_own() {
-  node* n = own_.load(std::memory_order_relaxed) != nullptr
-                ? own_.exchange(nullptr, std::memory_order_acquire)
-                : nullptr;
-  if (n == nullptr) return false;
-  node* in_order = nullptr;
-  while (n != nullptr) {
+  if (own_.load(std::memory_order_relaxed) == nullptr) return false;
+  for (node* n = in_order(own_.exchange(nullptr, std::memory_order_acquire)); n != nullptr;) {
     node* const next = n->next;
-    n->next = in_order;
-    in_order = n;
+    n->go(*this);
     n = next;
-  }
-  while (in_order != nullptr) {
-    node* const next = in_order->next;
-    in_order->go(*this);
-    in_order = next;
   }
   ++moves_;
   return true;
