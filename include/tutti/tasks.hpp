@@ -140,7 +140,8 @@ class runtime {
   /// it are dangling then. Its tag may be given again.
   template <class T>
   void remove(handle<T>& h) {
-    port::remove(*flow_, std::exchange(h, handle<T>()).native());
+    port::remove(*flow_, h.native());
+    h = {};
   }
 
   /// The number by which ranks know the datum: its tag, or its place in the order of creation.

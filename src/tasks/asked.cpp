@@ -15,7 +15,7 @@ namespace tutti::tasks {
 void flow::check_asked(const char* operation, const explicit_transfer& t, bool sends) const {
   refuse_from_kernels(operation);
   if (t.what == nullptr) refuse(operation, "handle", "is empty", "give one that data() has returned");
-  if (&t.what->of != this) refuse_other(operation);
+  check_own(operation, *t.what);
   const char* const whom = sends ? "dest" : "src";
   const int size = t.where != nullptr ? detail::size_of(*t.where) : size_;
   if ((t.peer < 0 || t.peer >= size) && (sends || t.peer != rank::any))

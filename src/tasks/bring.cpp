@@ -68,6 +68,7 @@ void flow::tag_datum(datum& d, long tag, const char* operation) {
 
 void flow::set_tag(datum& d, long tag) {
   refuse_from_kernels("set_tag");
+  check_own("set_tag", d);
   if (tag < 0) refuse_tag("set_tag", tag);
   for (const auto& n : d.neighbours)
     if (n->sent != 0 || n->received != 0)
@@ -106,6 +107,7 @@ void flow::adopt_early(datum& d) {
 
 void flow::remove(datum& d) {
   refuse_from_kernels("remove");
+  check_own("remove", d);
   close_reduction(d);
   wait_until(
       [&] {
@@ -185,6 +187,7 @@ void flow::flush(datum* d) {
     for (auto& one : data_) flush(one.get());
     return;
   }
+  check_own("flush", *d);
   settle(*d, false);
   if (d->home == rank_)
     forget_copies_of_others(*d);
@@ -311,6 +314,7 @@ void flow::hold_taken(datum& d) { hold(taken_[static_cast<std::size_t>(d.home)],
 
 void flow::set_owner(datum& d, int owner) {
   refuse_from_kernels("set_rank");
+  check_own("set_rank", d);
   check_rank("set_rank", "owner", owner);
   settle(d, false);  // those that did not come by its last use learn that it is at home with its owner
   if (owner == d.owner) return;
@@ -377,7 +381,7 @@ void flow::fetch(datum* d, int rank) {
              "make the datum on this rank too");
     return;
   }
-  if (&d->of != this) refuse_other("fetch");
+  check_own("fetch", *d);
   settle(*d, false);
   bring(*d, rank);
   free_evicted(d);

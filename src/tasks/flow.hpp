@@ -176,7 +176,7 @@ class flow final : public progressing {
   void hold_taken(datum& d);
   void free_evicted(const datum* but);
   void refuse_from_kernels(const char* operation) const;
-  [[noreturn]] void refuse_other(const char* operation) const;
+  void check_own(const char* operation, const datum& d) const;
   [[noreturn]] void refuse_tag(const char* operation, long tag) const;
   void tag_datum(datum& d, long tag, const char* operation);
   contents& read_by(datum& d, node& n);

@@ -81,7 +81,7 @@ void* flow::begin(const use* uses, std::size_t n, const wishes& w, const code& c
                "make the datum on this rank too");
       continue;
     }
-    if (&d->of != this) refuse_other("insert");
+    check_own("insert", *d);
     concerned = concerned || concerns(*d);
     for (std::size_t k = 0; k < i; ++k)
       if (uses[k].what == d && (writes(uses[i].how) || writes(uses[k].how)))
@@ -180,7 +180,9 @@ contents& flow::written_by(datum& d, node& n, bool reads, contents*& before) {
   return *d.here;
 }
 
-void flow::refuse_other(const char* operation) const {
+void flow::check_own(const char* operation, const datum& d) const {
+  if (&d.of == this) [[likely]]
+    return;
   refuse(operation, "handle", "is of another runtime", "give handles that this runtime has made");
 }
 

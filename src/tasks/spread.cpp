@@ -164,6 +164,8 @@ void flow::scatter(datum* const* data, std::size_t n, int root) {
   refuse_from_kernels("scatter");
   check_rank("scatter", "root", root);
   for (std::size_t i = 0; i < n; ++i)
+    if (data[i] != nullptr) check_own("scatter", *data[i]);
+  for (std::size_t i = 0; i < n; ++i)
     if (rank_ == root && data[i] != nullptr && data[i]->owner != root && !data[i]->readable &&
         data[i]->home != rank_)
       refuse("scatter", "handles", "have " + name_of(*data[i]) + ", of which the root has no contents",
@@ -191,6 +193,8 @@ void flow::scatter(datum* const* data, std::size_t n, int root) {
 void flow::gather(datum* const* data, std::size_t n, int root) {
   refuse_from_kernels("gather");
   check_rank("gather", "root", root);
+  for (std::size_t i = 0; i < n; ++i)
+    if (data[i] != nullptr) check_own("gather", *data[i]);
   for (std::size_t i = 0; i < n; ++i)
     if (data[i] == nullptr && rank_ == root)
       refuse("gather", "handles", "have an empty one at the root", "make all of the data on the root");

@@ -13,7 +13,7 @@ namespace tutti::tasks {
 void* flow::acquire(datum& d, use_mode how, place& at) {
   refuse_from_kernels("acquire");
   const bool writes = how != use_mode::read;
-  if (&d.of != this) refuse_other("acquire");
+  check_own("acquire", d);
   if (d.home != d.owner)
     refuse("acquire", "handle",
            "is of " + name_of(d) + ", whose contents have not come to rank " + std::to_string(d.owner) +

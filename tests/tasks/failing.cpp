@@ -48,6 +48,13 @@ int main(int argc, char** argv) {
          const auto h = rt.data(x, world.rank());
          if (world.rank() == 0) rt.recv(h, 1, 4);
        }},
+      {"never_received",  // long, so its sender waits
+       [](communicator& world) {
+         std::vector<int> x(100'000);
+         tasks::runtime rt(world);
+         const auto h = rt.data(x, world.rank());
+         if (world.rank() == 0) rt.isend_detached(h, 1, 9);
+       }},
       {"inserts_at_the_end",  // of its runtime, told there
        [](communicator& world) {
          tasks::runtime rt(world);

@@ -249,6 +249,57 @@ void held_view(communicator& world) {
   check.throws<usage_error>([&] { rt.wait_all(); }, {"view"});
 }
 
+// A handle means nothing to a runtime that has not made it; that one goes on, and so does the other.
+void of_another_runtime(communicator& world) {
+  tasks::runtime its(world), rt(world);
+  int x = 3;
+  auto h = its.data(x, world.rank());
+  const std::vector all{h};
+  const auto refuses = [&](const char* operation, const std::function<void()>& wrong) {
+    check.throws<usage_error>(wrong, {operation, "handle", "another runtime"});
+  };
+  refuses("insert", [&] { rt.insert([](int) {}, tasks::read(h)); });
+  refuses("acquire", [&] { (void)rt.acquire(h, tasks::access::read); });
+  refuses("fetch", [&] { rt.fetch(h, 0); });
+  refuses("flush", [&] { rt.flush(h); });
+  refuses("set_tag", [&] { rt.set_tag(h, 5); });
+  refuses("set_rank", [&] { rt.set_rank(h, 0); });
+  refuses("remove", [&] { rt.remove(h); });
+  refuses("isend", [&] { (void)rt.isend(h, 0, 1); });
+  refuses("irecv_detached", [&] { rt.irecv_detached(h, 0, 1); });
+  refuses("scatter", [&] { rt.scatter(all, 0); });
+  refuses("gather", [&] { rt.gather(all, 0); });
+  check.that(bool(h), "the handle is what it was");
+  its.insert([](int& y) { ++y; }, tasks::read_write(h));
+  its.wait_all();
+  check.equal(x, 4);
+  works(rt);
+}
+
+// The contents go to a new owner by its use on all ranks that it concerns: a view, which one rank takes, is
+// none.
+void owner_that_changed(communicator& world) {
+  const int me = world.rank(), last = world.size() - 1;
+  tasks::runtime rt(world);
+  int x = me == 0 ? 42 : -1;
+  const auto h = me == 0 ? rt.data(x, 0) : rt.data<int>(0);
+  rt.set_rank(h, last);
+  if (last > 0 && (me == 0 || me == last)) {
+    check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::read); },
+                              {"acquire", "handle", "fetch()"});
+    check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::write); },
+                              {"acquire", "made the owner"});
+  }
+  rt.fetch(h, last);
+  if (me == last) check.equal(*rt.acquire(h, tasks::access::read), 42);
+  works(rt);
+}
+
+void negative_counts(communicator& world) {
+  refused(world, {"data", "count", "below 0"},
+          [](auto& rt) { (void)rt.template data<std::span<int>>(0, -1); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -261,7 +312,10 @@ int main(int argc, char** argv) {
                                                                    {"transfers", transfers},
                                                                    {"not_from_kernels", not_from_kernels},
                                                                    {"never_unlocked", never_unlocked},
-                                                                   {"held_view", held_view}};
+                                                                   {"held_view", held_view},
+                                                                   {"of_another_runtime", of_another_runtime},
+                                                                   {"owner_that_changed", owner_that_changed},
+                                                                   {"negative_counts", negative_counts}};
     for (const auto& [name, one] : all) cases(name, [&] { one(world); });
   });
 }

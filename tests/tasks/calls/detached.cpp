@@ -91,6 +91,21 @@ void unlocked_by_one(communicator& world) {
   check.equal(sent, 1);
 }
 
+// A task that waits may follow one that runs, and one that comes when the tag is free need not wait.
+void unlocked_by_hand(communicator& world) {
+  tasks::runtime rt(world);
+  int ran = 0, x = 0;
+  const auto h = rt.data(x, world.rank());
+  rt.insert([&] { ran += 1; }, tasks::after(3));
+  rt.insert([](int& y) { y = 1; }, tasks::write(h));
+  check.equal(*rt.acquire(h, tasks::access::read), 1);  // tasks run
+  check.equal(ran, 0);
+  rt.unlock(3);
+  rt.insert([&] { ran += 10; }, tasks::after(3));
+  rt.wait_all();
+  check.equal(ran, 11);
+}
+
 void unlocked_by_all(communicator& world) {
   tasks::runtime rt(world);
   const around a(rt);
@@ -191,6 +206,7 @@ void add_detached(list& all) {
                          {"called_when_complete", called_when_complete},
                          {"without_any", without_any},
                          {"unlocked_by_one", unlocked_by_one},
+                         {"unlocked_by_hand", unlocked_by_hand},
                          {"unlocked_by_all", unlocked_by_all},
                          {"arrays_with_callback", arrays_with_callback},
                          {"callbacks_that_insert", callbacks_that_insert},
