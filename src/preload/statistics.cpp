@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,8 +32,8 @@ std::string library_version() {
   char said[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(said, &length);
-  const std::string all(said, static_cast<std::size_t>(length));
-  return all.substr(0, all.find_first_of("\r\n"));
+  const std::string_view all(said);  // its length may count the end
+  return std::string(all.substr(0, all.find_first_of("\r\n")));
 }
 
 double seconds(std::chrono::nanoseconds t) { return std::chrono::duration<double>(t).count(); }
