@@ -131,24 +131,24 @@ bool laid_call::take(void* at, std::size_t items, const datatype& type, bool fil
 void laid_call::fill(side& s) {
   for (const part& p : s.parts) {
     if (!p.elements) {
-      pack(p.at, p.items, *p.type, s.beside.data() + p.place);
+      types_.pack(p.at, p.items, *p.type, s.beside.data() + p.place);
       continue;
     }
     packed_.resize(p.items * p.type->size);
-    pack(p.at, p.items, *p.type, packed_.data());
-    unpack(packed_.data(), p.items, *p.type, s.beside.data() + p.place - p.type->true_lower);
+    types_.pack(p.at, p.items, *p.type, packed_.data());
+    types_.unpack(packed_.data(), p.items, *p.type, s.beside.data() + p.place - p.type->true_lower);
   }
 }
 
 void laid_call::finish() {
   for (const part& p : out_.parts) {
     if (!p.elements) {
-      unpack(out_.beside.data() + p.place, p.items, *p.type, p.at);
+      types_.unpack(out_.beside.data() + p.place, p.items, *p.type, p.at);
       continue;
     }
     packed_.resize(p.items * p.type->size);
-    pack(out_.beside.data() + p.place - p.type->true_lower, p.items, *p.type, packed_.data());
-    unpack(packed_.data(), p.items, *p.type, p.at);
+    types_.pack(out_.beside.data() + p.place - p.type->true_lower, p.items, *p.type, packed_.data());
+    types_.unpack(packed_.data(), p.items, *p.type, p.at);
   }
 }
 

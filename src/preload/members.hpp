@@ -103,7 +103,8 @@ class members {
   /// Made where there is none yet; null where `comm` is no communicator. `world`: the endpoint over all
   /// ranks.
   std::shared_ptr<member> of(MPI_Comm comm, const mpi::mpi_endpoint& world);
-  /// Those whose communicators are freed: their own may go.
+  /// Those whose communicators are freed; to be let go of in tutti's turn, since a communicator of tutti's may
+  /// go with each.
   std::vector<std::shared_ptr<member>> take_gone();
   /// At the end: all of them.
   std::vector<std::shared_ptr<member>> take_all();

@@ -37,14 +37,14 @@ process::process(MPI_Comm one, bool several)
 
 process::~process() {
   begun.reset();
-  for (const auto& one : all.take_all()) one->core = {};
+  all.take_all();
 }
 
 bool process::open(member& of) {
   if (of.core) return true;
-  for (const auto& one : all.take_gone()) {
+  {
     const own_turn mine(*this);
-    one->core = {};
+    all.take_gone();
   }
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
   MPI_Group same = MPI_GROUP_NULL;
