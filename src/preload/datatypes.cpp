@@ -221,19 +221,19 @@ datatype datatypes::found(MPI_Datatype handle) const {
 
 const datatype& datatypes::of(MPI_Datatype handle) {
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = known_.find(handle);
     if (at != known_.end()) return *at->second;
   }
   auto made = std::make_unique<datatype>(found(handle));
   static const datatype unusable;
   if (!made->usable) return unusable;  // it may be committed later
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   return *known_.try_emplace(handle, std::move(made)).first->second;
 }
 
 bool datatypes::keeps(MPI_Datatype handle) {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   const auto at = known_.find(handle);
   if (at == known_.end() || at->second->named) return false;
   forget();
@@ -246,14 +246,14 @@ bool datatypes::keeps(MPI_Datatype handle) {
 }
 
 void datatypes::hold(const datatype& type) {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   ++known_.at(type.handle)->users;
 }
 
 void datatypes::let_go(const datatype& type) {
   MPI_Datatype last = type.handle;
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = known_.find(type.handle);
     if (--at->second->users != 0 || !at->second->freed) return;
     known_.erase(at);

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "preload/own.hpp"
+#include "preload/turns.hpp"
 #include "tutti/core/element.hpp"
 
 namespace tutti::preload {
@@ -35,8 +35,8 @@ struct datatype {
 
 class datatypes {
  public:
-  /// `quiet`: a communicator of this process alone, which returns its errors.
-  explicit datatypes(MPI_Comm quiet) : quiet_(quiet) {}
+  /// `quiet`: a communicator of this process alone, which returns its errors. `several`: threads.
+  datatypes(MPI_Comm quiet, bool several) : quiet_(quiet), lock_(several) {}
 
   const datatype& of(MPI_Datatype handle);
   /// Copies items to bytes in a row and back, of any number of bytes; from or to MPI_BOTTOM too. Throws
@@ -58,7 +58,7 @@ class datatypes {
               MPI_Datatype in_type);
 
   MPI_Comm quiet_;
-  std::mutex lock_;  // no call to MPI is made under it
+  turns lock_;  // no call to MPI is made under it
   std::unordered_map<MPI_Datatype, std::unique_ptr<datatype>> known_;
   std::atomic<unsigned> generation_{0}, copies_{0};
 };

@@ -38,6 +38,7 @@ bool laid_call::lay(const arguments& a, int rank, int size) {
   out_.clear();
   combined_ = nullptr;
   combines_ = nullptr;
+  apart_ = false;
   call_ = {};
   call_.what = a.what;
   call_.root = a.root;
@@ -86,7 +87,7 @@ bool laid_call::set_apart() {
   const auto* from = static_cast<const std::byte*>(call_.input);
   in_.beside.assign(from, from + bytes);
   call_.input = in_.beside.data();
-  return true;
+  return apart_ = true;
 #endif
 }
 

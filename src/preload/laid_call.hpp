@@ -25,6 +25,10 @@ class laid_call {
   /// `size`: of the communicator. What is sent is packed here.
   bool lay(const arguments& a, int rank, int size);
   const call& made() const noexcept { return call_; }
+  /// The call is on the program's own buffers, and combines by a loop of tutti's.
+  bool direct() const noexcept {
+    return in_.parts.empty() && out_.parts.empty() && combined_ == nullptr && !apart_;
+  }
   /// Unpacks what came.
   void finish();
   /// Between these two the program may free datatypes and operator.
@@ -79,6 +83,7 @@ class laid_call {
   const datatype* combined_ = nullptr;  // where reduction_ does it
   const known_operator* combines_ = nullptr;
   std::vector<std::byte> packed_;
+  bool apart_ = false;  // the operand is a copy
 };
 
 }  // namespace tutti::preload
