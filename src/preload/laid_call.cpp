@@ -308,6 +308,29 @@ bool laid_call::lay_vector(const arguments& a) {
 // --- elements that are combined
 // --------------------------------------------------------------------------------
 
+// A loop of tutti's for the elements, or MPI_Reduce_local.
+bool laid_call::choose_loop(const known_operator& op, const datatype& t) {
+  const bool known = op.which != builtin_op::user && t.kind != element_kind::opaque;
+  if (const combine_function loop = known ? compute::kernel(op.which, t.kind) : nullptr) {
+    call_.type = {t.size, t.kind, {}};
+    call_.op.combine = loop;
+    call_.op.which = op.which;
+    call_.op.commutative = true;
+    return true;
+  }
+  if (t.size != 0) {
+    // Elements that lie in one another cannot be put beside.
+    if (t.extent <= 0 || (!t.in_rows && static_cast<std::size_t>(t.extent) < t.true_extent)) return false;
+    reduction_.set(op, t);
+    combined_ = &t;
+    combines_ = &op;
+    call_.type = {static_cast<std::size_t>(t.extent), element_kind::opaque, {}};
+  }
+  call_.op = reduction_.made();
+  call_.op.commutative = op.commutative;
+  return true;
+}
+
 bool laid_call::lay_combining(const arguments& a) {
   const datatype* t = usable(a.out_count, a.out_type);
   const known_operator& op = ops_.of(a.op);
@@ -335,27 +358,7 @@ bool laid_call::lay_combining(const arguments& a) {
   }
   if (t->size == 0) call_.count = given = taken = 0;
 
-  const combine_function loop = op.which == builtin_op::user || t->kind == element_kind::opaque
-                                    ? nullptr
-                                    : compute::kernel(op.which, t->kind);
-  if (loop != nullptr) {
-    call_.type = {t->size, t->kind, {}};
-    call_.op.combine = loop;
-    call_.op.which = op.which;
-    call_.op.commutative = true;
-  } else {
-    if (t->size != 0 &&
-        (t->extent <= 0 || (!t->in_rows && static_cast<std::size_t>(t->extent) < t->true_extent)))
-      return false;
-    if (t->size != 0) {
-      reduction_.set(op, *t);
-      combined_ = t;
-      combines_ = &op;
-      call_.type = {static_cast<std::size_t>(t->extent), element_kind::opaque, {}};
-    }
-    call_.op = reduction_.made();
-    call_.op.commutative = op.commutative;
-  }
+  if (!choose_loop(op, *t)) return false;
 
   // In place the whole operand stands where the result goes.
   const std::size_t room = call_.in_place ? std::max(given, taken) : taken;

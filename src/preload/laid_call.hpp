@@ -65,6 +65,7 @@ class laid_call {
   bool lay_rooted(const arguments& a);
   bool lay_vector(const arguments& a);
   bool lay_combining(const arguments& a);
+  bool choose_loop(const known_operator& op, const datatype& t);
   bool give(const void* at, std::size_t items, const datatype& type);
   bool take(void* at, std::size_t items, const datatype& type, bool fill);
   bool stage(side& s, void* at, std::size_t items, const datatype& type, bool elements);
