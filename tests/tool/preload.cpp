@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -159,8 +160,11 @@ TEST_F(preload, what_a_launcher_says_counts_before_its_name) {
 
 TEST_F(preload, the_jobs_status_comes_back) {
   const std::string fails = script("fails", "exit 7\n");
-  for (const mpi_launcher& one : mpi_launchers())  // by one name each: Open MPI takes its time to end a job
-    EXPECT_EQ(call("-- mpirun." + one.mpi + " -n 1 '" + fails + "'").status, 7);
+  std::set<std::string> seen;  // by one name each: Open MPI takes its time to end a job that fails
+  for (const auto& [name, mpi] : launchers_here())
+    if (seen.insert(mpi).second) {
+      EXPECT_EQ(call("-- " + name + " -n 1 '" + fails + "'").status, 7) << name;
+    }
   EXPECT_EQ(call("--mpi mpich -- '" + fails + "'").status, 7);
 }
 
