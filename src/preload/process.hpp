@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this library keeps of the process between MPI_Init and MPI_Finalize: the door over all ranks, what is
+// known of datatypes, operators and communicators, what is under way. The entry points are functions of C
+// without an argument that could hold it, so it stands in the one variable of this room.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "face/rank_state.hpp"
+#include "preload/members.hpp"
+#include "preload/statistics.hpp"
+
+namespace tutti::preload {
+
+class under_way;
+
+struct process {
+  process(MPI_Comm alone, bool threads);
+  ~process();
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  /// The private communicator of a member, made where there is none yet. Collective over the member's own.
+  /// False where MPI makes none: then all of the member's calls are left to MPI.
+  bool open(member& of);
+
+  const bool threads;  ///< several of the program's threads may call
+  /// Held by whoever is in tutti, where there are several; never while a communicator is made.
+  std::mutex turn;
+  MPI_Comm alone;  ///< of this process; returns its errors
+  datatypes types;
+  operators ops;
+  members all;
+  std::shared_ptr<detail::rank_state> shared;
+  mpi::mpi_endpoint* door = nullptr;
+  std::unique_ptr<under_way> begun;
+  std::unique_ptr<statistics> told;  ///< null: nobody asks
+};
+
+/// Null before MPI_Init and after MPI_Finalize, and where tutti cannot serve this program.
+inline std::atomic<process*> running{nullptr};
+
+/// What MPI_Init and MPI_Finalize do besides.
+void begin_process();
+void end_process();
+
+/// For as long as it lives nobody else is in tutti.
+class own_turn {
+ public:
+  explicit own_turn(process& p) {
+    if (p.threads) held_.emplace(p.turn);
+  }
+
+ private:
+  std::optional<std::lock_guard<std::mutex>> held_;
+};
+
+/// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them.
+[[gnu::always_inline]] inline bool passes(const process* p, collective what, MPI_Comm comm, int count,
+                                          MPI_Datatype type, std::uint64_t key) noexcept {
+  if (p == nullptr) return true;
+  const member* m = p->all.at_hand(comm);
+  if (m == nullptr || m->comm != comm) return false;
+  if (!m->served) return true;
+  const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  return number_of(type) == v.type && key == v.key && static_cast<unsigned>(count - v.least) <= v.span &&
+         v.generation == p->types.generation();
+}
+
+/// The same of a gather or scatter, where the root and the others say by different arguments how long a block
+/// is.
+[[gnu::always_inline]] inline bool passes_rooted(const process* p, collective what, MPI_Comm comm, int root,
+                                                 int root_count, MPI_Datatype root_type, int count,
+                                                 MPI_Datatype type) noexcept {
+  if (p == nullptr) return true;
+  const member* m = p->all.at_hand(comm);
+  const bool at_root = m != nullptr && m->rank == root;
+  return passes(p, what, comm, at_root ? root_count : count, at_root ? root_type : type, key_of(false));
+}
+
+}  // namespace tutti::preload
