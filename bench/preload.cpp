@@ -4,7 +4,10 @@
 // without the library in front, with it, and with it and a tuned tree. The program is native_<mpi>, which
 // knows nothing of tutti and checks every result; it is measured by the protocol of all benchmarks
 // (protocol.hpp). No time is a failure.
-#include <filesystem>
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -69,7 +72,17 @@ settings parse(int argc, char** argv) {
 }
 
 const char* name_of(variant v) {
-  return v == variant::without ? "without" : v == variant::with ? "with" : "tree";
+  switch (v) {
+    case variant::without:
+      return "without";
+    case variant::with:
+      return "with";
+    case variant::tuned:
+      return "tree";
+    case variant::again:
+      return "again";
+  }
+  return "";
 }
 
 // How many times as long it takes without: above 1, tutti is faster.
@@ -79,6 +92,21 @@ std::string ratio(const preload_figures& f, variant v) {
   const auto ran = f.ran.find(v);
   return bench::number(before->second / now->second) +
          (ran != f.ran.end() && ran->second == "native" ? "=" : " ");
+}
+
+// What a difference means here: the program without the library, beside itself.
+void print_noise(const std::map<preload_case, preload_figures>& cells) {
+  std::vector<double> ratios;
+  for (const auto& [which, f] : cells)
+    if (f.us.count(variant::without) != 0 && f.us.count(variant::again) != 0 && f.us.at(variant::again) > 0)
+      ratios.push_back(f.us.at(variant::without) / f.us.at(variant::again));
+  if (ratios.empty()) return;
+  std::sort(ratios.begin(), ratios.end());
+  const auto at = [&](std::size_t tenths) {
+    return bench::number(ratios[(ratios.size() - 1) * tenths / 10]);
+  };
+  fmt::print("(without, measured twice: ratios of {} to {}, eight of ten within {} and {})\n", at(0), at(10),
+             at(1), at(9));
 }
 
 void print_table(const std::string& title, const std::map<preload_case, preload_figures>& cells,
@@ -107,6 +135,7 @@ void print_table(const std::string& title, const std::map<preload_case, preload_
     }
     fmt::print("\n");
   }
+  print_noise(cells);
 }
 
 json as_json(const settings& s, const std::vector<bench::preload_mpi>& mpis,

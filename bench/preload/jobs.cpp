@@ -79,11 +79,20 @@ class job {
   variant variant_;
 };
 
-void tell_failure(const job& j, const child_result& child, double limit, progress& told) {
+// What tutti has to tell of the variables and the tree, each once.
+void tell_warnings(const std::string& said, progress& told) {
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("tutti") || line.starts_with("  ")) told.say_once(line);
+}
+
+void tell_outcome(const job& j, const child_result& child, double limit, progress& told) {
   if (child.late)
     told.say(fmt::format("{}: ended after {} s", j.who(), limit));
   else if (child.status != 0)
     told.say(fmt::format("{}: ended with status {}\n{}", j.who(), child.status, child.err));
+  else
+    tell_warnings(child.err, told);
 }
 
 // Those of several sizes, of which the collectives without one have the first.
@@ -157,7 +166,7 @@ preload_results run_jobs(const preload_settings& s, const std::vector<preload_mp
         options o = s.measure;
         if (crowded && mpi.name == "mpich") o.budget_ms /= 10;
         const child_result child = j.run(o);
-        tell_failure(j, child, s.timeout_s, told);
+        tell_outcome(j, child, s.timeout_s, told);
         read_lines(child.out, s.ranks, j, v, all[mpi.name], told);
       }
     std::rotate(order.begin(), order.begin() + 1, order.end());
@@ -172,7 +181,7 @@ preload_results run_jobs(const preload_settings& s, const std::vector<preload_mp
         o.budget_ms = 0.1;
         const job j(s, mpi, v);
         told.step(fmt::format("{}: what runs at {} bytes", j.who(), bytes));
-        tell_failure(j, j.run(o, file.string()), s.timeout_s, told);
+        tell_outcome(j, j.run(o, file.string()), s.timeout_s, told);
         read_statistics(file.string(), bytes, v, all[mpi.name]);
         fs::remove(file);
       }
