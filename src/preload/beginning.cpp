@@ -32,7 +32,11 @@ int MPI_Finalize() {
 
 int MPI_Type_free(MPI_Datatype* type) {
   process* const p = at_work();
-  if (p == nullptr || type == nullptr || !p->types.keeps(*type)) return own<MPI_Type_free>(type);
+  if (p == nullptr || type == nullptr) return own<MPI_Type_free>(type);
+  const unsigned before = p->types.generation();
+  const bool kept = p->types.keeps(*type);
+  if (p->types.generation() != before) p->all.leave_none();
+  if (!kept) return own<MPI_Type_free>(type);
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
@@ -41,6 +45,7 @@ int MPI_Op_free(MPI_Op* op) {
   process* const p = at_work();
   if (p == nullptr || op == nullptr) return own<MPI_Op_free>(op);
   p->types.forget();  // verdicts tell operators by their handles too
+  p->all.leave_none();
   if (!p->ops.keeps(*op)) return own<MPI_Op_free>(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;

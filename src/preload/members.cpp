@@ -8,8 +8,8 @@
 namespace tutti::preload {
 namespace {
 
-// Matches no call: it has no handle that one could have.
-constexpr verdict none{};
+// Matches no call: no count is among so few.
+constexpr verdict none{.least = -0x7fffffff, .span = 0};
 
 // The ranks of MPI_COMM_WORLD that `comm` has; false where it has others (of programs that were spawned or
 // connected).
@@ -28,12 +28,15 @@ bool within_world(MPI_Comm comm, std::vector<int>& ranks) {
 
 }  // namespace
 
-member::member() {
-  for (auto& p : passing) p.store(&none, std::memory_order_relaxed);
+member::member() { leave_none(); }
+
+void member::leave_none() noexcept {
+  for (auto& p : passing) p.store(&none, std::memory_order_release);
 }
 
-void member::leave_none(collective what) noexcept {
-  passing[static_cast<std::size_t>(what)].store(&none, std::memory_order_release);
+void members::leave_none() noexcept {
+  const std::lock_guard<std::mutex> held(lock_);
+  for (auto& [key, one] : all_) one->leave_none();
 }
 
 members::members() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this); }
@@ -45,7 +48,7 @@ members::~members() {
 
 std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& world) {
   if (comm == MPI_COMM_NULL) return nullptr;
-  member* one = table_[place_of(comm)].load(std::memory_order_acquire);
+  member* one = members_at_hand::place_of(comm).load(std::memory_order_acquire);
   if (one == nullptr || one->comm != comm) {
     // A handle that is none is for MPI to tell of, in the name of the program's call.
     const mpi::returned_errors guard;
@@ -55,7 +58,7 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
     one = found ? static_cast<member*>(value) : nullptr;
   }
   if (one != nullptr) {
-    table_[place_of(comm)].store(one, std::memory_order_release);
+    members_at_hand::place_of(comm).store(one, std::memory_order_release);
     const std::lock_guard<std::mutex> held(lock_);
     const auto at = all_.find(one);
     return at != all_.end() ? at->second : nullptr;
@@ -77,13 +80,13 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
     all_.emplace(made.get(), made);
   }
   if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
-  table_[place_of(comm)].store(made.get(), std::memory_order_release);
+  members_at_hand::place_of(comm).store(made.get(), std::memory_order_release);
   return made;
 }
 
 void members::forget(member* one) {
   member* mine = one;
-  table_[place_of(one->comm)].compare_exchange_strong(mine, nullptr);
+  members_at_hand::place_of(one->comm).compare_exchange_strong(mine, nullptr);
   const std::lock_guard<std::mutex> held(lock_);
   const auto at = all_.find(one);
   if (at == all_.end()) return;

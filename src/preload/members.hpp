@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -23,32 +24,21 @@ namespace tutti::preload {
 
 /// What calls run that differ in their count alone, within a stretch of counts. Never changes.
 struct verdict {
-  std::uint64_t type = ~std::uint64_t{0};  ///< the handle
-  std::uint64_t key = 0;                   ///< operator and in place, see key_of()
-  int least = 0;                           ///< count
-  unsigned span = 0;                       ///< the greatest one less the least
-  unsigned generation = 0;                 ///< of the datatypes
-  bool passes = false;                     ///< left to MPI
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;  ///< of what combines
+  int least = 1;            ///< count
+  unsigned span = 0;        ///< the greatest one less the least
+  bool in_place = false;
+  bool passes = false;      ///< left to MPI
+  bool either = false;      ///< in place or not
+  unsigned generation = 0;  ///< of datatypes and operators
 };
-
-/// A handle as a number: MPIs have ints or pointers.
-template <class Handle>
-std::uint64_t number_of(Handle h) noexcept {
-  if constexpr (std::is_pointer_v<Handle>)
-    return reinterpret_cast<std::uint64_t>(h);
-  else
-    return static_cast<std::uint64_t>(static_cast<unsigned>(h));
-}
-inline std::uint64_t key_of(MPI_Op op, bool in_place) noexcept {
-  return number_of(op) << 1 | static_cast<std::uint64_t>(in_place);
-}
-inline std::uint64_t key_of(bool in_place) noexcept { return static_cast<std::uint64_t>(in_place); }
 
 struct member {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
   bool served = false;  ///< false: all calls are left to MPI
-  /// The last verdict that left a call of each collective to MPI.
+  /// The last verdict that left a call of each collective to MPI, in place or not.
   std::array<std::atomic<const verdict*>, collective_names.size()> passing;
 
   std::array<std::vector<std::unique_ptr<const verdict>>, collective_names.size()> known;
@@ -58,31 +48,58 @@ struct member {
   std::unique_ptr<laid_call> laid;  ///< of blocking calls, one after another
 
   member();
-  void leave_none(collective what) noexcept;  ///< forgets which one left calls to MPI
+  void leave_none() noexcept;  ///< forgets which ones left calls to MPI
 };
+
+/// The members that were asked for last, by the handles of their communicators; a place may hold another's.
+/// Of the process, as the entry points are: it is the first thing that each looks at.
+struct members_at_hand {
+  static constexpr std::size_t places = 256;
+  static std::atomic<member*>& place_of(MPI_Comm comm) noexcept { return table[number_of(comm) % places]; }
+  // MPIs have pointers as handles, or ints.
+  template <class Handle>
+  static std::size_t number_of(Handle comm) noexcept {
+    if constexpr (std::is_pointer_v<Handle>) {
+      const auto n = reinterpret_cast<std::uintptr_t>(comm);
+      return n >> 4 ^ n >> 12;
+    } else {
+      const auto n = static_cast<unsigned>(comm);
+      return n + (n >> 29);
+    }
+  }
+  static inline std::array<std::atomic<member*>, places> table{};
+};
+
+/// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them.
+[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count, MPI_Datatype type,
+                                          MPI_Op op = MPI_OP_NULL) noexcept {
+  const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != comm) return false;
+  const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  return type == v.type && op == v.op && static_cast<unsigned>(count - v.least) <= v.span;
+}
+
+/// The same of a gather or scatter, where the root and the others say by different arguments how long a block
+/// is.
+[[gnu::always_inline]] inline bool passes_rooted(collective what, MPI_Comm comm, int root, int root_count,
+                                                 MPI_Datatype root_type, int count,
+                                                 MPI_Datatype type) noexcept {
+  const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != comm) return false;
+  return m->rank == root ? passes(what, comm, root_count, root_type) : passes(what, comm, count, type);
+}
 
 /// The communicators of this process. Members live until the program frees their communicator and no call of
 /// theirs is under way.
 class members {
  public:
-  static constexpr std::size_t places = 256;
-  static std::size_t place_of(MPI_Comm comm) noexcept {
-    const std::uint64_t n = number_of(comm);
-    if constexpr (std::is_pointer_v<MPI_Comm>)
-      return (n >> 4 ^ n >> 12) % places;
-    else
-      return (n + (n >> 29)) % places;
-  }
-
   members();
   ~members();
   members(const members&) = delete;
   members& operator=(const members&) = delete;
 
-  /// The one at hand, which may be another communicator's; null: none.
-  const member* at_hand(MPI_Comm comm) const noexcept {
-    return table_[place_of(comm)].load(std::memory_order_acquire);
-  }
+  /// All forget which calls they left to MPI: a handle may mean something else.
+  void leave_none() noexcept;
   /// Made where there is none yet; null where `comm` is no communicator. `world`: the endpoint over all
   /// ranks.
   std::shared_ptr<member> of(MPI_Comm comm, const mpi::mpi_endpoint& world);
@@ -95,7 +112,6 @@ class members {
   static int freed(MPI_Comm comm, int keyval, void* value, void* extra);
   void forget(member* one);
 
-  std::array<std::atomic<member*>, places> table_{};
   std::mutex lock_;  // no call to MPI is made under it
   std::unordered_map<member*, std::shared_ptr<member>> all_;
   std::vector<std::shared_ptr<member>> gone_;

@@ -9,39 +9,26 @@ namespace {
 using namespace tutti;
 using namespace tutti::preload;
 
-}  // namespace
-
-extern "C" {
-
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::barrier, comm, 0, MPI_DATATYPE_NULL, key_of(false))) [[likely]]
-    return own<MPI_Ibarrier>(comm, request);
-  return nonblocking(*p, {.what = collective::barrier, .comm = comm}, request,
-                     [&] { return own<MPI_Ibarrier>(comm, request); });
+[[gnu::noinline]] int ibarrier_otherwise(MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::barrier, .comm = comm}, request,
+                     [=] { return own<MPI_Ibarrier>(comm, request); });
 }
 
-int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::bcast, comm, count, type, key_of(false))) [[likely]]
-    return own<MPI_Ibcast>(buffer, count, type, root, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::bcast,
+[[gnu::noinline]] int ibcast_otherwise(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+                                       MPI_Request* request) {
+  return nonblocking({.what = collective::bcast,
                       .comm = comm,
                       .root = root,
                       .out = buffer,
                       .out_count = count,
                       .out_type = type},
-                     request, [&] { return own<MPI_Ibcast>(buffer, count, type, root, comm, request); });
+                     request, [=] { return own<MPI_Ibcast>(buffer, count, type, root, comm, request); });
 }
 
-int MPI_Igather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes_rooted(p, collective::gather, comm, root, out_count, out_type, in_count, in_type)) [[likely]]
-    return own<MPI_Igather>(in, in_count, in_type, out, out_count, out_type, root, comm, request);
+[[gnu::noinline]] int igather_otherwise(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                                        int out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
+                                        MPI_Request* request) {
   return nonblocking(
-      *p,
       {.what = collective::gather,
        .comm = comm,
        .root = root,
@@ -52,18 +39,13 @@ int MPI_Igather(const void* in, int in_count, MPI_Datatype in_type, void* out, i
        .out_count = out_count,
        .out_type = out_type},
       request,
-      [&] { return own<MPI_Igather>(in, in_count, in_type, out, out_count, out_type, root, comm, request); });
+      [=] { return own<MPI_Igather>(in, in_count, in_type, out, out_count, out_type, root, comm, request); });
 }
 
-int MPI_Igatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
-                 const int* out_displs, MPI_Datatype out_type, int root, MPI_Comm comm,
-                 MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::gatherv, comm, 0, MPI_BYTE, key_of(in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Igatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, root, comm,
-                             request);
-  return nonblocking(*p,
-                     {.what = collective::gatherv,
+[[gnu::noinline]] int igatherv_otherwise(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                                         const int* out_counts, const int* out_displs, MPI_Datatype out_type,
+                                         int root, MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::gatherv,
                       .comm = comm,
                       .root = root,
                       .in = in,
@@ -73,19 +55,16 @@ int MPI_Igatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, 
                       .out_type = out_type,
                       .out_counts = out_counts,
                       .out_displs = out_displs},
-                     request, [&] {
+                     request, [=] {
                        return own<MPI_Igatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type,
                                                 root, comm, request);
                      });
 }
 
-int MPI_Iscatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                 MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes_rooted(p, collective::scatter, comm, root, in_count, in_type, out_count, out_type)) [[likely]]
-    return own<MPI_Iscatter>(in, in_count, in_type, out, out_count, out_type, root, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::scatter,
+[[gnu::noinline]] int iscatter_otherwise(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                                         int out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
+                                         MPI_Request* request) {
+  return nonblocking({.what = collective::scatter,
                       .comm = comm,
                       .root = root,
                       .in = in,
@@ -94,20 +73,17 @@ int MPI_Iscatter(const void* in, int in_count, MPI_Datatype in_type, void* out, 
                       .out = out,
                       .out_count = out_count,
                       .out_type = out_type},
-                     request, [&] {
+                     request, [=] {
                        return own<MPI_Iscatter>(in, in_count, in_type, out, out_count, out_type, root, comm,
                                                 request);
                      });
 }
 
-int MPI_Iscatterv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type, void* out,
-                  int out_count, MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::scatterv, comm, 0, MPI_BYTE, key_of(in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Iscatterv>(in, in_counts, in_displs, in_type, out, out_count, out_type, root, comm,
-                              request);
-  return nonblocking(*p,
-                     {.what = collective::scatterv,
+[[gnu::noinline]] int iscatterv_otherwise(const void* in, const int* in_counts, const int* in_displs,
+                                          MPI_Datatype in_type, void* out, int out_count,
+                                          MPI_Datatype out_type, int root, MPI_Comm comm,
+                                          MPI_Request* request) {
+  return nonblocking({.what = collective::scatterv,
                       .comm = comm,
                       .root = root,
                       .in = in,
@@ -117,19 +93,16 @@ int MPI_Iscatterv(const void* in, const int* in_counts, const int* in_displs, MP
                       .out = out,
                       .out_count = out_count,
                       .out_type = out_type},
-                     request, [&] {
+                     request, [=] {
                        return own<MPI_Iscatterv>(in, in_counts, in_displs, in_type, out, out_count, out_type,
                                                  root, comm, request);
                      });
 }
 
-int MPI_Iallgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                   MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::allgather, comm, out_count, out_type, key_of(in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Iallgather>(in, in_count, in_type, out, out_count, out_type, comm, request);
+[[gnu::noinline]] int iallgather_otherwise(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                                           int out_count, MPI_Datatype out_type, MPI_Comm comm,
+                                           MPI_Request* request) {
   return nonblocking(
-      *p,
       {.what = collective::allgather,
        .comm = comm,
        .in = in,
@@ -139,16 +112,13 @@ int MPI_Iallgather(const void* in, int in_count, MPI_Datatype in_type, void* out
        .out_count = out_count,
        .out_type = out_type},
       request,
-      [&] { return own<MPI_Iallgather>(in, in_count, in_type, out, out_count, out_type, comm, request); });
+      [=] { return own<MPI_Iallgather>(in, in_count, in_type, out, out_count, out_type, comm, request); });
 }
 
-int MPI_Iallgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
-                    const int* out_displs, MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::allgatherv, comm, 0, MPI_BYTE, key_of(in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Iallgatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::allgatherv,
+[[gnu::noinline]] int iallgatherv_otherwise(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                                            const int* out_counts, const int* out_displs,
+                                            MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::allgatherv,
                       .comm = comm,
                       .in = in,
                       .in_count = in_count,
@@ -157,19 +127,16 @@ int MPI_Iallgatherv(const void* in, int in_count, MPI_Datatype in_type, void* ou
                       .out_type = out_type,
                       .out_counts = out_counts,
                       .out_displs = out_displs},
-                     request, [&] {
+                     request, [=] {
                        return own<MPI_Iallgatherv>(in, in_count, in_type, out, out_counts, out_displs,
                                                    out_type, comm, request);
                      });
 }
 
-int MPI_Ialltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                  MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::alltoall, comm, out_count, out_type, key_of(in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Ialltoall>(in, in_count, in_type, out, out_count, out_type, comm, request);
+[[gnu::noinline]] int ialltoall_otherwise(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                                          int out_count, MPI_Datatype out_type, MPI_Comm comm,
+                                          MPI_Request* request) {
   return nonblocking(
-      *p,
       {.what = collective::alltoall,
        .comm = comm,
        .in = in,
@@ -179,18 +146,14 @@ int MPI_Ialltoall(const void* in, int in_count, MPI_Datatype in_type, void* out,
        .out_count = out_count,
        .out_type = out_type},
       request,
-      [&] { return own<MPI_Ialltoall>(in, in_count, in_type, out, out_count, out_type, comm, request); });
+      [=] { return own<MPI_Ialltoall>(in, in_count, in_type, out, out_count, out_type, comm, request); });
 }
 
-int MPI_Ialltoallv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type,
-                   void* out, const int* out_counts, const int* out_displs, MPI_Datatype out_type,
-                   MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::alltoallv, comm, 0, MPI_BYTE, key_of(in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Ialltoallv>(in, in_counts, in_displs, in_type, out, out_counts, out_displs, out_type, comm,
-                               request);
-  return nonblocking(*p,
-                     {.what = collective::alltoallv,
+[[gnu::noinline]] int ialltoallv_otherwise(const void* in, const int* in_counts, const int* in_displs,
+                                           MPI_Datatype in_type, void* out, const int* out_counts,
+                                           const int* out_displs, MPI_Datatype out_type, MPI_Comm comm,
+                                           MPI_Request* request) {
+  return nonblocking({.what = collective::alltoallv,
                       .comm = comm,
                       .in = in,
                       .in_type = in_type,
@@ -200,21 +163,17 @@ int MPI_Ialltoallv(const void* in, const int* in_counts, const int* in_displs, M
                       .out_type = out_type,
                       .out_counts = out_counts,
                       .out_displs = out_displs},
-                     request, [&] {
+                     request, [=] {
                        return own<MPI_Ialltoallv>(in, in_counts, in_displs, in_type, out, out_counts,
                                                   out_displs, out_type, comm, request);
                      });
 }
 
-int MPI_Ialltoallw(const void* in, const int* in_counts, const int* in_displs, const MPI_Datatype* in_types,
-                   void* out, const int* out_counts, const int* out_displs, const MPI_Datatype* out_types,
-                   MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::alltoallw, comm, 0, MPI_BYTE, key_of(in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Ialltoallw>(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types,
-                               comm, request);
-  return nonblocking(*p,
-                     {.what = collective::alltoallw,
+[[gnu::noinline]] int ialltoallw_otherwise(const void* in, const int* in_counts, const int* in_displs,
+                                           const MPI_Datatype* in_types, void* out, const int* out_counts,
+                                           const int* out_displs, const MPI_Datatype* out_types,
+                                           MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::alltoallw,
                       .comm = comm,
                       .in = in,
                       .in_counts = in_counts,
@@ -224,19 +183,15 @@ int MPI_Ialltoallw(const void* in, const int* in_counts, const int* in_displs, c
                       .out_counts = out_counts,
                       .out_displs = out_displs,
                       .out_types = out_types},
-                     request, [&] {
+                     request, [=] {
                        return own<MPI_Ialltoallw>(in, in_counts, in_displs, in_types, out, out_counts,
                                                   out_displs, out_types, comm, request);
                      });
 }
 
-int MPI_Ireduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
-                MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::reduce, comm, count, type, key_of(op, false))) [[likely]]
-    return own<MPI_Ireduce>(in, out, count, type, op, root, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::reduce,
+[[gnu::noinline]] int ireduce_otherwise(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                                        int root, MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::reduce,
                       .comm = comm,
                       .root = root,
                       .op = op,
@@ -245,32 +200,25 @@ int MPI_Ireduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op 
                       .out_count = count,
                       .out_type = type},
                      request,
-                     [&] { return own<MPI_Ireduce>(in, out, count, type, op, root, comm, request); });
+                     [=] { return own<MPI_Ireduce>(in, out, count, type, op, root, comm, request); });
 }
 
-int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                   MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::allreduce, comm, count, type, key_of(op, in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Iallreduce>(in, out, count, type, op, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::allreduce,
+[[gnu::noinline]] int iallreduce_otherwise(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                                           MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::allreduce,
                       .comm = comm,
                       .op = op,
                       .in = in,
                       .out = out,
                       .out_count = count,
                       .out_type = type},
-                     request, [&] { return own<MPI_Iallreduce>(in, out, count, type, op, comm, request); });
+                     request, [=] { return own<MPI_Iallreduce>(in, out, count, type, op, comm, request); });
 }
 
-int MPI_Ireduce_scatter(const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op,
-                        MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::reduce_scatter, comm, 0, type, key_of(op, in == MPI_IN_PLACE))) [[likely]]
-    return own<MPI_Ireduce_scatter>(in, out, counts, type, op, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::reduce_scatter,
+[[gnu::noinline]] int ireduce_scatter_otherwise(const void* in, void* out, const int* counts,
+                                                MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                                MPI_Request* request) {
+  return nonblocking({.what = collective::reduce_scatter,
                       .comm = comm,
                       .op = op,
                       .in = in,
@@ -278,17 +226,12 @@ int MPI_Ireduce_scatter(const void* in, void* out, const int* counts, MPI_Dataty
                       .out_type = type,
                       .out_counts = counts},
                      request,
-                     [&] { return own<MPI_Ireduce_scatter>(in, out, counts, type, op, comm, request); });
+                     [=] { return own<MPI_Ireduce_scatter>(in, out, counts, type, op, comm, request); });
 }
 
-int MPI_Ireduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
-                              MPI_Comm comm, MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::reduce_scatter_block, comm, count, type, key_of(op, in == MPI_IN_PLACE)))
-      [[likely]]
-    return own<MPI_Ireduce_scatter_block>(in, out, count, type, op, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::reduce_scatter_block,
+[[gnu::noinline]] int ireduce_scatter_block_otherwise(const void* in, void* out, int count, MPI_Datatype type,
+                                                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::reduce_scatter_block,
                       .comm = comm,
                       .op = op,
                       .in = in,
@@ -296,38 +239,162 @@ int MPI_Ireduce_scatter_block(const void* in, void* out, int count, MPI_Datatype
                       .out_count = count,
                       .out_type = type},
                      request,
-                     [&] { return own<MPI_Ireduce_scatter_block>(in, out, count, type, op, comm, request); });
+                     [=] { return own<MPI_Ireduce_scatter_block>(in, out, count, type, op, comm, request); });
+}
+
+[[gnu::noinline]] int iscan_otherwise(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                                      MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::scan,
+                      .comm = comm,
+                      .op = op,
+                      .in = in,
+                      .out = out,
+                      .out_count = count,
+                      .out_type = type},
+                     request, [=] { return own<MPI_Iscan>(in, out, count, type, op, comm, request); });
+}
+
+[[gnu::noinline]] int iexscan_otherwise(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                                        MPI_Comm comm, MPI_Request* request) {
+  return nonblocking({.what = collective::exscan,
+                      .comm = comm,
+                      .op = op,
+                      .in = in,
+                      .out = out,
+                      .out_count = count,
+                      .out_type = type},
+                     request, [=] { return own<MPI_Iexscan>(in, out, count, type, op, comm, request); });
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::barrier, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+    return own<MPI_Ibarrier>(comm, request);
+  return ibarrier_otherwise(comm, request);
+}
+
+int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::bcast, comm, count, type)) [[likely]]
+    return own<MPI_Ibcast>(buffer, count, type, root, comm, request);
+  return ibcast_otherwise(buffer, count, type, root, comm, request);
+}
+
+int MPI_Igather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
+  if (passes_rooted(collective::gather, comm, root, out_count, out_type, in_count, in_type)) [[likely]]
+    return own<MPI_Igather>(in, in_count, in_type, out, out_count, out_type, root, comm, request);
+  return igather_otherwise(in, in_count, in_type, out, out_count, out_type, root, comm, request);
+}
+
+int MPI_Igatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
+                 const int* out_displs, MPI_Datatype out_type, int root, MPI_Comm comm,
+                 MPI_Request* request) {
+  if (passes(collective::gatherv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+    return own<MPI_Igatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, root, comm,
+                             request);
+  return igatherv_otherwise(in, in_count, in_type, out, out_counts, out_displs, out_type, root, comm,
+                            request);
+}
+
+int MPI_Iscatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                 MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
+  if (passes_rooted(collective::scatter, comm, root, in_count, in_type, out_count, out_type)) [[likely]]
+    return own<MPI_Iscatter>(in, in_count, in_type, out, out_count, out_type, root, comm, request);
+  return iscatter_otherwise(in, in_count, in_type, out, out_count, out_type, root, comm, request);
+}
+
+int MPI_Iscatterv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type, void* out,
+                  int out_count, MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::scatterv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+    return own<MPI_Iscatterv>(in, in_counts, in_displs, in_type, out, out_count, out_type, root, comm,
+                              request);
+  return iscatterv_otherwise(in, in_counts, in_displs, in_type, out, out_count, out_type, root, comm,
+                             request);
+}
+
+int MPI_Iallgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                   MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::allgather, comm, out_count, out_type)) [[likely]]
+    return own<MPI_Iallgather>(in, in_count, in_type, out, out_count, out_type, comm, request);
+  return iallgather_otherwise(in, in_count, in_type, out, out_count, out_type, comm, request);
+}
+
+int MPI_Iallgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
+                    const int* out_displs, MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::allgatherv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+    return own<MPI_Iallgatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, comm, request);
+  return iallgatherv_otherwise(in, in_count, in_type, out, out_counts, out_displs, out_type, comm, request);
+}
+
+int MPI_Ialltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                  MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::alltoall, comm, out_count, out_type)) [[likely]]
+    return own<MPI_Ialltoall>(in, in_count, in_type, out, out_count, out_type, comm, request);
+  return ialltoall_otherwise(in, in_count, in_type, out, out_count, out_type, comm, request);
+}
+
+int MPI_Ialltoallv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type,
+                   void* out, const int* out_counts, const int* out_displs, MPI_Datatype out_type,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::alltoallv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+    return own<MPI_Ialltoallv>(in, in_counts, in_displs, in_type, out, out_counts, out_displs, out_type, comm,
+                               request);
+  return ialltoallv_otherwise(in, in_counts, in_displs, in_type, out, out_counts, out_displs, out_type, comm,
+                              request);
+}
+
+int MPI_Ialltoallw(const void* in, const int* in_counts, const int* in_displs, const MPI_Datatype* in_types,
+                   void* out, const int* out_counts, const int* out_displs, const MPI_Datatype* out_types,
+                   MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::alltoallw, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+    return own<MPI_Ialltoallw>(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types,
+                               comm, request);
+  return ialltoallw_otherwise(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types,
+                              comm, request);
+}
+
+int MPI_Ireduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                MPI_Request* request) {
+  if (passes(collective::reduce, comm, count, type, op)) [[likely]]
+    return own<MPI_Ireduce>(in, out, count, type, op, root, comm, request);
+  return ireduce_otherwise(in, out, count, type, op, root, comm, request);
+}
+
+int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request* request) {
+  if (passes(collective::allreduce, comm, count, type, op)) [[likely]]
+    return own<MPI_Iallreduce>(in, out, count, type, op, comm, request);
+  return iallreduce_otherwise(in, out, count, type, op, comm, request);
+}
+
+int MPI_Ireduce_scatter(const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::reduce_scatter, comm, 0, type, op)) [[likely]]
+    return own<MPI_Ireduce_scatter>(in, out, counts, type, op, comm, request);
+  return ireduce_scatter_otherwise(in, out, counts, type, op, comm, request);
+}
+
+int MPI_Ireduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                              MPI_Comm comm, MPI_Request* request) {
+  if (passes(collective::reduce_scatter_block, comm, count, type, op)) [[likely]]
+    return own<MPI_Ireduce_scatter_block>(in, out, count, type, op, comm, request);
+  return ireduce_scatter_block_otherwise(in, out, count, type, op, comm, request);
 }
 
 int MPI_Iscan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
               MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::scan, comm, count, type, key_of(op, in == MPI_IN_PLACE))) [[likely]]
+  if (passes(collective::scan, comm, count, type, op)) [[likely]]
     return own<MPI_Iscan>(in, out, count, type, op, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::scan,
-                      .comm = comm,
-                      .op = op,
-                      .in = in,
-                      .out = out,
-                      .out_count = count,
-                      .out_type = type},
-                     request, [&] { return own<MPI_Iscan>(in, out, count, type, op, comm, request); });
+  return iscan_otherwise(in, out, count, type, op, comm, request);
 }
 
 int MPI_Iexscan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                 MPI_Request* request) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (passes(p, collective::exscan, comm, count, type, key_of(op, in == MPI_IN_PLACE))) [[likely]]
+  if (passes(collective::exscan, comm, count, type, op)) [[likely]]
     return own<MPI_Iexscan>(in, out, count, type, op, comm, request);
-  return nonblocking(*p,
-                     {.what = collective::exscan,
-                      .comm = comm,
-                      .op = op,
-                      .in = in,
-                      .out = out,
-                      .out_count = count,
-                      .out_type = type},
-                     request, [&] { return own<MPI_Iexscan>(in, out, count, type, op, comm, request); });
+  return iexscan_otherwise(in, out, count, type, op, comm, request);
 }
 }

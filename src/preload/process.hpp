@@ -61,27 +61,4 @@ class own_turn {
   std::optional<std::lock_guard<std::mutex>> held_;
 };
 
-/// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them.
-[[gnu::always_inline]] inline bool passes(const process* p, collective what, MPI_Comm comm, int count,
-                                          MPI_Datatype type, std::uint64_t key) noexcept {
-  if (p == nullptr) return true;
-  const member* m = p->all.at_hand(comm);
-  if (m == nullptr || m->comm != comm) return false;
-  if (!m->served) return true;
-  const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
-  return number_of(type) == v.type && key == v.key && static_cast<unsigned>(count - v.least) <= v.span &&
-         v.generation == p->types.generation();
-}
-
-/// The same of a gather or scatter, where the root and the others say by different arguments how long a block
-/// is.
-[[gnu::always_inline]] inline bool passes_rooted(const process* p, collective what, MPI_Comm comm, int root,
-                                                 int root_count, MPI_Datatype root_type, int count,
-                                                 MPI_Datatype type) noexcept {
-  if (p == nullptr) return true;
-  const member* m = p->all.at_hand(comm);
-  const bool at_root = m != nullptr && m->rank == root;
-  return passes(p, what, comm, at_root ? root_count : count, at_root ? root_type : type, key_of(false));
-}
-
 }  // namespace tutti::preload

@@ -16,27 +16,25 @@ namespace {
 struct likeness {
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::uint64_t key = 0;
+  MPI_Op op = MPI_OP_NULL;
+  bool in_place = false;  // on all ranks
 };
 
 likeness likeness_of(const arguments& a, const member& m) {
+  const bool in_place = a.in_place() && !is_rooted(a.what);
   if (a.what == collective::barrier) return {};
-  if (is_vector_form(a.what) && a.what != collective::reduce_scatter)
-    return {0, MPI_BYTE, key_of(a.in_place())};
-  if (combines(a.what)) {
-    const int count = a.what == collective::reduce_scatter ? 0 : a.out_count;
-    const bool in_place = a.in_place() && a.what != collective::reduce;
-    return {count, a.out_type, key_of(a.op, in_place)};
-  }
+  if (combines(a.what))
+    return {a.what == collective::reduce_scatter ? 0 : a.out_count, a.out_type, a.op, in_place};
+  if (is_vector_form(a.what)) return {0, MPI_DATATYPE_NULL, MPI_OP_NULL, in_place};
   if (a.what == collective::gather || a.what == collective::scatter) {
     const bool from_in = (a.what == collective::gather) != (m.rank == a.root);
-    return {from_in ? a.in_count : a.out_count, from_in ? a.in_type : a.out_type, key_of(false)};
+    return {from_in ? a.in_count : a.out_count, from_in ? a.in_type : a.out_type, MPI_OP_NULL, false};
   }
-  return {a.out_count, a.out_type, key_of(a.what != collective::bcast && a.in_place())};
+  return {a.out_count, a.out_type, MPI_OP_NULL, in_place};
 }
 
 bool matches(const verdict& v, const likeness& l, unsigned generation) {
-  return v.type == number_of(l.type) && v.key == l.key &&
+  return v.type == l.type && v.op == l.op && (v.either || v.in_place == l.in_place) &&
          static_cast<unsigned>(l.count - v.least) <= v.span && v.generation == generation;
 }
 
@@ -85,10 +83,17 @@ decision decide(const process& p, const member& m, const call& c) {
 std::unique_ptr<const verdict> judged(const process& p, const member& m, const likeness& l, const call& c) {
   const decision d = decide(p, m, c);
   auto v = std::make_unique<verdict>();
-  v->type = number_of(l.type);
-  v->key = l.key;
+  v->type = l.type;
+  v->op = l.op;
+  v->in_place = l.in_place;
   v->generation = p.types.generation();
   v->passes = d.passes;
+  if (d.passes) {  // then it is told at once, without a look at where the operand stands
+    call other = c;
+    other.in_place = !c.in_place;
+    const decision e = decide(p, m, other);
+    v->either = is_rooted(c.what) || (e.passes && e.least == d.least && e.most == d.most);
+  }
   v->least = l.count;
   if (c.count == 0 || l.count == 0 || is_vector_form(c.what)) return v;
   const std::uint64_t each = c.count / static_cast<unsigned>(l.count);  // of ours, in one of the program's
@@ -108,7 +113,7 @@ const verdict& remembered(member& m, collective what, std::unique_ptr<const verd
   constexpr std::size_t most = 64;
   auto& all = m.known[static_cast<std::size_t>(what)];
   if (all.size() == most) {
-    m.leave_none(what);
+    m.leave_none();
     all.clear();
   }
   all.push_back(std::move(v));
@@ -127,7 +132,8 @@ bool lay(process& p, member& m, const arguments& a, laid_call& laid) {
     }
     if (v == nullptr) v = &remembered(m, a.what, judged(p, m, l, laid.made()));
   }
-  if (v->passes && !p.told) m.passing[static_cast<std::size_t>(a.what)].store(v, std::memory_order_release);
+  if (v->passes && v->either && !p.told)
+    m.passing[static_cast<std::size_t>(a.what)].store(v, std::memory_order_release);
   return !v->passes;
 }
 
