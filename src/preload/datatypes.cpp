@@ -161,22 +161,34 @@ void* moved(const void* p, std::ptrdiff_t by) {
 
 }  // namespace
 
-void pack(const void* from, std::size_t items, const datatype& type, std::byte* to) {
+// MPICH packs nothing that stands at MPI_BOTTOM, so such items are sent to this process itself.
+int datatypes::to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                       MPI_Datatype in_type) {
+  const int tag = static_cast<int>(copies_.fetch_add(1, std::memory_order_relaxed) % 32768);
+  return own<MPI_Sendrecv>(out, out_count, out_type, 0, tag, in, in_count, in_type, 0, tag, quiet_,
+                           MPI_STATUS_IGNORE);
+}
+
+void datatypes::pack(const void* from, std::size_t items, const datatype& type, std::byte* to) {
   if (type.size == 0) return;
   in_pieces(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
     int place = 0;
-    mpi::ask(PMPI_Pack(moved(from, at), n, type.handle, to + packed,
-                       static_cast<int>(static_cast<std::size_t>(n) * type.size), &place, MPI_COMM_SELF),
+    void* const start = moved(from, at);
+    const auto bytes = static_cast<int>(static_cast<std::size_t>(n) * type.size);
+    mpi::ask(start == MPI_BOTTOM ? to_self(start, n, type.handle, to + packed, bytes, MPI_PACKED)
+                                 : PMPI_Pack(start, n, type.handle, to + packed, bytes, &place, quiet_),
              "MPI_Pack");
   });
 }
 
-void unpack(const std::byte* from, std::size_t items, const datatype& type, void* to) {
+void datatypes::unpack(const std::byte* from, std::size_t items, const datatype& type, void* to) {
   if (type.size == 0) return;
   in_pieces(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
     int place = 0;
-    mpi::ask(PMPI_Unpack(from + packed, static_cast<int>(static_cast<std::size_t>(n) * type.size), &place,
-                         moved(to, at), n, type.handle, MPI_COMM_SELF),
+    void* const start = moved(to, at);
+    const auto bytes = static_cast<int>(static_cast<std::size_t>(n) * type.size);
+    mpi::ask(start == MPI_BOTTOM ? to_self(from + packed, bytes, MPI_PACKED, start, n, type.handle)
+                                 : PMPI_Unpack(from + packed, bytes, &place, start, n, type.handle, quiet_),
              "MPI_Unpack");
   });
 }
@@ -209,19 +221,19 @@ datatype datatypes::found(MPI_Datatype handle) const {
 
 const datatype& datatypes::of(MPI_Datatype handle) {
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = known_.find(handle);
     if (at != known_.end()) return *at->second;
   }
   auto made = std::make_unique<datatype>(found(handle));
   static const datatype unusable;
   if (!made->usable) return unusable;  // it may be committed later
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   return *known_.try_emplace(handle, std::move(made)).first->second;
 }
 
 bool datatypes::keeps(MPI_Datatype handle) {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   const auto at = known_.find(handle);
   if (at == known_.end() || at->second->named) return false;
   forget();
@@ -234,14 +246,14 @@ bool datatypes::keeps(MPI_Datatype handle) {
 }
 
 void datatypes::hold(const datatype& type) {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   ++known_.at(type.handle)->users;
 }
 
 void datatypes::let_go(const datatype& type) {
   MPI_Datatype last = type.handle;
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = known_.find(type.handle);
     if (--at->second->users != 0 || !at->second->freed) return;
     known_.erase(at);

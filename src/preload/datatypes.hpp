@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "preload/own.hpp"
+#include "preload/turns.hpp"
 #include "tutti/core/element.hpp"
 
 namespace tutti::preload {
@@ -33,16 +33,16 @@ struct datatype {
   bool freed = false;  ///< by the program, while there were users
 };
 
-/// Copies items to bytes in a row and back, of any number of bytes.
-void pack(const void* from, std::size_t items, const datatype& type, std::byte* to);
-void unpack(const std::byte* from, std::size_t items, const datatype& type, void* to);
-
 class datatypes {
  public:
-  /// `quiet`: a communicator of this process alone, which returns its errors.
-  explicit datatypes(MPI_Comm quiet) : quiet_(quiet) {}
+  /// `quiet`: a communicator of this process alone, which returns its errors. `several`: threads.
+  datatypes(MPI_Comm quiet, bool several) : quiet_(quiet), lock_(several) {}
 
   const datatype& of(MPI_Datatype handle);
+  /// Copies items to bytes in a row and back, of any number of bytes; from or to MPI_BOTTOM too. Throws
+  /// engine_error where MPI refuses.
+  void pack(const void* from, std::size_t items, const datatype& type, std::byte* to);
+  void unpack(const std::byte* from, std::size_t items, const datatype& type, void* to);
   /// The program frees it: true where it is still needed, and will be freed when it is not.
   bool keeps(MPI_Datatype handle);
   void hold(const datatype& type);
@@ -54,11 +54,13 @@ class datatypes {
 
  private:
   datatype found(MPI_Datatype handle) const;
+  int to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+              MPI_Datatype in_type);
 
   MPI_Comm quiet_;
-  std::mutex lock_;  // no call to MPI is made under it
+  turns lock_;  // no call to MPI is made under it
   std::unordered_map<MPI_Datatype, std::unique_ptr<datatype>> known_;
-  std::atomic<unsigned> generation_{0};
+  std::atomic<unsigned> generation_{0}, copies_{0};
 };
 
 }  // namespace tutti::preload

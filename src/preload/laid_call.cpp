@@ -38,6 +38,7 @@ bool laid_call::lay(const arguments& a, int rank, int size) {
   out_.clear();
   combined_ = nullptr;
   combines_ = nullptr;
+  apart_ = false;
   call_ = {};
   call_.what = a.what;
   call_.root = a.root;
@@ -86,7 +87,7 @@ bool laid_call::set_apart() {
   const auto* from = static_cast<const std::byte*>(call_.input);
   in_.beside.assign(from, from + bytes);
   call_.input = in_.beside.data();
-  return true;
+  return apart_ = true;
 #endif
 }
 
@@ -131,24 +132,24 @@ bool laid_call::take(void* at, std::size_t items, const datatype& type, bool fil
 void laid_call::fill(side& s) {
   for (const part& p : s.parts) {
     if (!p.elements) {
-      pack(p.at, p.items, *p.type, s.beside.data() + p.place);
+      types_.pack(p.at, p.items, *p.type, s.beside.data() + p.place);
       continue;
     }
     packed_.resize(p.items * p.type->size);
-    pack(p.at, p.items, *p.type, packed_.data());
-    unpack(packed_.data(), p.items, *p.type, s.beside.data() + p.place - p.type->true_lower);
+    types_.pack(p.at, p.items, *p.type, packed_.data());
+    types_.unpack(packed_.data(), p.items, *p.type, s.beside.data() + p.place - p.type->true_lower);
   }
 }
 
 void laid_call::finish() {
   for (const part& p : out_.parts) {
     if (!p.elements) {
-      unpack(out_.beside.data() + p.place, p.items, *p.type, p.at);
+      types_.unpack(out_.beside.data() + p.place, p.items, *p.type, p.at);
       continue;
     }
     packed_.resize(p.items * p.type->size);
-    pack(out_.beside.data() + p.place - p.type->true_lower, p.items, *p.type, packed_.data());
-    unpack(packed_.data(), p.items, *p.type, p.at);
+    types_.pack(out_.beside.data() + p.place - p.type->true_lower, p.items, *p.type, packed_.data());
+    types_.unpack(packed_.data(), p.items, *p.type, p.at);
   }
 }
 
@@ -307,6 +308,29 @@ bool laid_call::lay_vector(const arguments& a) {
 // --- elements that are combined
 // --------------------------------------------------------------------------------
 
+// A loop of tutti's for the elements, or MPI_Reduce_local.
+bool laid_call::choose_loop(const known_operator& op, const datatype& t) {
+  const bool known = op.which != builtin_op::user && t.kind != element_kind::opaque;
+  if (const combine_function loop = known ? compute::kernel(op.which, t.kind) : nullptr) {
+    call_.type = {t.size, t.kind, {}};
+    call_.op.combine = loop;
+    call_.op.which = op.which;
+    call_.op.commutative = true;
+    return true;
+  }
+  if (t.size != 0) {
+    // Elements that lie in one another cannot be put beside.
+    if (t.extent <= 0 || (!t.in_rows && static_cast<std::size_t>(t.extent) < t.true_extent)) return false;
+    reduction_.set(op, t);
+    combined_ = &t;
+    combines_ = &op;
+    call_.type = {static_cast<std::size_t>(t.extent), element_kind::opaque, {}};
+  }
+  call_.op = reduction_.made();
+  call_.op.commutative = op.commutative;
+  return true;
+}
+
 bool laid_call::lay_combining(const arguments& a) {
   const datatype* t = usable(a.out_count, a.out_type);
   const known_operator& op = ops_.of(a.op);
@@ -334,27 +358,7 @@ bool laid_call::lay_combining(const arguments& a) {
   }
   if (t->size == 0) call_.count = given = taken = 0;
 
-  const combine_function loop = op.which == builtin_op::user || t->kind == element_kind::opaque
-                                    ? nullptr
-                                    : compute::kernel(op.which, t->kind);
-  if (loop != nullptr) {
-    call_.type = {t->size, t->kind, {}};
-    call_.op.combine = loop;
-    call_.op.which = op.which;
-    call_.op.commutative = true;
-  } else {
-    if (t->size != 0 &&
-        (t->extent <= 0 || (!t->in_rows && static_cast<std::size_t>(t->extent) < t->true_extent)))
-      return false;
-    if (t->size != 0) {
-      reduction_.set(op, *t);
-      combined_ = t;
-      combines_ = &op;
-      call_.type = {static_cast<std::size_t>(t->extent), element_kind::opaque, {}};
-    }
-    call_.op = reduction_.made();
-    call_.op.commutative = op.commutative;
-  }
+  if (!choose_loop(op, *t)) return false;
 
   // In place the whole operand stands where the result goes.
   const std::size_t room = call_.in_place ? std::max(given, taken) : taken;

@@ -25,6 +25,10 @@ class laid_call {
   /// `size`: of the communicator. What is sent is packed here.
   bool lay(const arguments& a, int rank, int size);
   const call& made() const noexcept { return call_; }
+  /// The call is on the program's own buffers, and combines by a loop of tutti's.
+  bool direct() const noexcept {
+    return in_.parts.empty() && out_.parts.empty() && combined_ == nullptr && !apart_;
+  }
   /// Unpacks what came.
   void finish();
   /// Between these two the program may free datatypes and operator.
@@ -61,6 +65,7 @@ class laid_call {
   bool lay_rooted(const arguments& a);
   bool lay_vector(const arguments& a);
   bool lay_combining(const arguments& a);
+  bool choose_loop(const known_operator& op, const datatype& t);
   bool give(const void* at, std::size_t items, const datatype& type);
   bool take(void* at, std::size_t items, const datatype& type, bool fill);
   bool stage(side& s, void* at, std::size_t items, const datatype& type, bool elements);
@@ -79,6 +84,7 @@ class laid_call {
   const datatype* combined_ = nullptr;  // where reduction_ does it
   const known_operator* combines_ = nullptr;
   std::vector<std::byte> packed_;
+  bool apart_ = false;  // the operand is a copy
 };
 
 }  // namespace tutti::preload

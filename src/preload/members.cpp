@@ -9,7 +9,7 @@ namespace tutti::preload {
 namespace {
 
 // Matches no call: no count is among so few.
-constexpr verdict none{.least = -0x7fffffff, .span = 0};
+const verdict none{.least = -0x7fffffff, .span = 0};
 
 // The ranks of MPI_COMM_WORLD that `comm` has; false where it has others (of programs that were spawned or
 // connected).
@@ -35,11 +35,13 @@ void member::leave_none() noexcept {
 }
 
 void members::leave_none() noexcept {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   for (auto& [key, one] : all_) one->leave_none();
 }
 
-members::members() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this); }
+members::members(bool several) : lock_(several) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this);
+}
 
 members::~members() {
   int over = 0;
@@ -59,7 +61,7 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
   }
   if (one != nullptr) {
     members_at_hand::place_of(comm).store(one, std::memory_order_release);
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = all_.find(one);
     return at != all_.end() ? at->second : nullptr;
   }
@@ -76,7 +78,7 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
     made->ranks = group::of(std::move(ranks), made->rank);
   }
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     all_.emplace(made.get(), made);
   }
   if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
@@ -87,7 +89,7 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
 void members::forget(member* one) {
   member* mine = one;
   members_at_hand::place_of(one->comm).compare_exchange_strong(mine, nullptr);
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   const auto at = all_.find(one);
   if (at == all_.end()) return;
   gone_.push_back(std::move(at->second));
@@ -101,7 +103,7 @@ int members::freed(MPI_Comm, int, void* value, void* extra) {
 }
 
 std::vector<std::shared_ptr<member>> members::take_gone() {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   return std::exchange(gone_, {});
 }
 
@@ -109,7 +111,7 @@ std::vector<std::shared_ptr<member>> members::take_all() {
   auto all = take_gone();
   std::vector<std::shared_ptr<member>> rest;
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     for (auto& [key, one] : all_) rest.push_back(one);
   }
   for (const auto& one : rest) PMPI_Comm_delete_attr(one->comm, keyval_);  // freed() lets go

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -29,7 +28,11 @@ struct verdict {
   int least = 1;            ///< count
   unsigned span = 0;        ///< the greatest one less the least
   bool in_place = false;
-  bool passes = false;      ///< left to MPI
+  bool passes = false;  ///< left to MPI
+  bool direct = false;  ///< tutti's, on the program's own buffers, without another look at the arguments
+  element type_of_ours{};
+  operation op_of_ours{};
+  std::size_t each = 0;     ///< of our elements, in one item
   bool either = false;      ///< in place or not
   unsigned generation = 0;  ///< of datatypes and operators
 };
@@ -93,7 +96,7 @@ struct members_at_hand {
 /// theirs is under way.
 class members {
  public:
-  members();
+  explicit members(bool several);
   ~members();
   members(const members&) = delete;
   members& operator=(const members&) = delete;
@@ -103,7 +106,8 @@ class members {
   /// Made where there is none yet; null where `comm` is no communicator. `world`: the endpoint over all
   /// ranks.
   std::shared_ptr<member> of(MPI_Comm comm, const mpi::mpi_endpoint& world);
-  /// Those whose communicators are freed: their own may go.
+  /// Those whose communicators are freed; to be let go of in tutti's turn, since a communicator of tutti's
+  /// may go with each.
   std::vector<std::shared_ptr<member>> take_gone();
   /// At the end: all of them.
   std::vector<std::shared_ptr<member>> take_all();
@@ -112,7 +116,7 @@ class members {
   static int freed(MPI_Comm comm, int keyval, void* value, void* extra);
   void forget(member* one);
 
-  std::mutex lock_;  // no call to MPI is made under it
+  turns lock_;  // no call to MPI is made under it
   std::unordered_map<member*, std::shared_ptr<member>> all_;
   std::vector<std::shared_ptr<member>> gone_;
   int keyval_ = MPI_KEYVAL_INVALID;

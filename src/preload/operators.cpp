@@ -81,7 +81,7 @@ const known_operator& operators::of(MPI_Op handle) {
   static const known_operator none;
   if (handle == MPI_OP_NULL || handle == MPI_REPLACE || handle == MPI_NO_OP) return none;
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = known_.find(handle);
     if (at != known_.end()) return *at->second;
   }
@@ -99,7 +99,7 @@ const known_operator& operators::of(MPI_Op handle) {
     made->commutative = commutes != 0;
     made->usable = true;
   }
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   return *known_.try_emplace(handle, std::move(made)).first->second;
 }
 
@@ -109,7 +109,7 @@ bool operators::allow(const known_operator& op, const datatype& type) {
   if (!type.named) return false;
   const std::pair key(op.handle, type.handle);
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = allowed_.find(key);
     if (at != allowed_.end()) return at->second;
   }
@@ -121,12 +121,12 @@ bool operators::allow(const known_operator& op, const datatype& type) {
     const mpi::returned_errors guard;
     fits = PMPI_Reduce_local(a.data(), b.data(), 1, type.handle, op.handle) == MPI_SUCCESS;
   }
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   return allowed_[key] = fits;
 }
 
 bool operators::keeps(MPI_Op handle) {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   const auto at = known_.find(handle);
   if (at == known_.end() || at->second->named) return false;
   if (at->second->users != 0) return at->second->freed = true;
@@ -135,14 +135,14 @@ bool operators::keeps(MPI_Op handle) {
 }
 
 void operators::hold(const known_operator& op) {
-  const std::lock_guard<std::mutex> held(lock_);
+  const auto held = lock_.take();
   ++known_.at(op.handle)->users;
 }
 
 void operators::let_go(const known_operator& op) {
   MPI_Op last = op.handle;
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const auto held = lock_.take();
     const auto at = known_.find(op.handle);
     if (--at->second->users != 0 || !at->second->freed) return;
     known_.erase(at);

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -50,6 +49,7 @@ class local_reduction {
 
 class operators {
  public:
+  explicit operators(bool several) : lock_(several) {}
   const known_operator& of(MPI_Op handle);
   /// Whether MPI applies it to this datatype. Of the program's own: to every one.
   bool allow(const known_operator& op, const datatype& type);
@@ -59,7 +59,7 @@ class operators {
   void let_go(const known_operator& op);
 
  private:
-  std::mutex lock_;  // no call to MPI is made under it
+  turns lock_;  // no call to MPI is made under it
   std::unordered_map<MPI_Op, std::unique_ptr<known_operator>> known_;
   std::map<std::pair<MPI_Op, MPI_Datatype>, bool> allowed_;
 };

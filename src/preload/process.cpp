@@ -14,7 +14,13 @@ namespace tutti::preload {
 
 // As adopt(), over MPI_COMM_WORLD.
 process::process(MPI_Comm one, bool several)
-    : threads(several), alone(one), types(one), begun(std::make_unique<under_way>(*this)) {
+    : threads(several),
+      turn(several),
+      alone(one),
+      types(one, several),
+      ops(several),
+      all(several),
+      begun(std::make_unique<under_way>(*this)) {
   shared = std::make_shared<detail::rank_state>();
   shared->set = detail::read_settings();
   auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, shared->set.check);
@@ -37,14 +43,14 @@ process::process(MPI_Comm one, bool several)
 
 process::~process() {
   begun.reset();
-  for (const auto& one : all.take_all()) one->core = {};
+  all.take_all();
 }
 
 bool process::open(member& of) {
   if (of.core) return true;
-  for (const auto& one : all.take_gone()) {
-    const own_turn mine(*this);
-    one->core = {};
+  {
+    const auto mine = turn.take();
+    all.take_gone();
   }
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
   MPI_Group same = MPI_GROUP_NULL;
@@ -57,7 +63,7 @@ bool process::open(member& of) {
   PMPI_Comm_set_errhandler(of.comm, before);
   PMPI_Errhandler_free(&before);
   if (same != MPI_GROUP_NULL) PMPI_Group_free(&same);
-  const own_turn mine(*this);
+  const auto mine = turn.take();
   if (!fits) {
     of.served = false;
     return false;

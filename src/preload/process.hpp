@@ -7,8 +7,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <vector>
 
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -32,7 +30,7 @@ struct process {
 
   const bool threads;  ///< several of the program's threads may call
   /// Held by whoever is in tutti, where there are several; never while a communicator is made.
-  std::mutex turn;
+  turns turn;
   MPI_Comm alone;  ///< of this process; returns its errors
   datatypes types;
   operators ops;
@@ -49,16 +47,5 @@ inline std::atomic<process*> running{nullptr};
 /// What MPI_Init and MPI_Finalize do besides.
 void begin_process();
 void end_process();
-
-/// For as long as it lives nobody else is in tutti.
-class own_turn {
- public:
-  explicit own_turn(process& p) {
-    if (p.threads) held_.emplace(p.turn);
-  }
-
- private:
-  std::optional<std::lock_guard<std::mutex>> held_;
-};
 
 }  // namespace tutti::preload

@@ -80,7 +80,9 @@ decision decide(const process& p, const member& m, const call& c) {
 }
 
 // In counts of the program's.
-std::unique_ptr<const verdict> judged(const process& p, const member& m, const likeness& l, const call& c) {
+std::unique_ptr<const verdict> judged(const process& p, const member& m, const likeness& l,
+                                      const laid_call& laid) {
+  const call& c = laid.made();
   const decision d = decide(p, m, c);
   auto v = std::make_unique<verdict>();
   v->type = l.type;
@@ -96,7 +98,11 @@ std::unique_ptr<const verdict> judged(const process& p, const member& m, const l
   }
   v->least = l.count;
   if (c.count == 0 || l.count == 0 || is_vector_form(c.what)) return v;
-  const std::uint64_t each = c.count / static_cast<unsigned>(l.count);  // of ours, in one of the program's
+  const std::uint64_t each = c.count / static_cast<unsigned>(l.count);
+  v->direct = laid.direct();
+  v->type_of_ours = c.type;
+  v->op_of_ours = c.op;
+  v->each = each;
   constexpr std::uint64_t most_int = 0x7fffffff;
   v->least = static_cast<int>((d.least + each - 1) / each);
   v->span = static_cast<unsigned>(std::min(most_int, d.most / each)) - static_cast<unsigned>(v->least);
@@ -120,21 +126,44 @@ const verdict& remembered(member& m, collective what, std::unique_ptr<const verd
   return *all.back();
 }
 
+void keep_passing(const process& p, member& m, collective what, const verdict& v) {
+  if (v.either && !p.told) m.passing[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
+}
+
 // A call that is tutti's, laid down; false: it is left to MPI.
-bool lay(process& p, member& m, const arguments& a, laid_call& laid) {
-  const likeness l = likeness_of(a, m);
-  const verdict* v = known_verdict(m, a.what, l, p.types.generation());
-  if (v == nullptr || !v->passes) {
-    try {
-      if (!laid.lay(a, m.rank, m.size)) return false;
-    } catch (const error&) {
-      return false;  // MPI has said no, and will say so to the program
-    }
-    if (v == nullptr) v = &remembered(m, a.what, judged(p, m, l, laid.made()));
+bool lay(process& p, member& m, const arguments& a, const likeness& l, const verdict* v, laid_call& laid) {
+  try {
+    if (!laid.lay(a, m.rank, m.size)) return false;
+  } catch (const error&) {
+    return false;  // MPI has said no, and will say so to the program
   }
-  if (v->passes && v->either && !p.told)
-    m.passing[static_cast<std::size_t>(a.what)].store(v, std::memory_order_release);
+  if (v == nullptr) v = &remembered(m, a.what, judged(p, m, l, laid));
+  if (v->passes) keep_passing(p, m, a.what, *v);
   return !v->passes;
+}
+
+// Of a verdict whose calls need no other look: false where one of them does.
+bool lay_directly(const verdict& v, const arguments& a, const member& m, call& c) {
+  if (a.out == MPI_IN_PLACE) return false;
+  const bool rooted = is_rooted(a.what), root = m.rank == a.root;
+  if (rooted && (a.root < 0 || a.root >= m.size)) return false;
+  const bool two = !combines(a.what) && a.what != collective::bcast;  // sides, each with a datatype
+  const bool gives = a.what != collective::scatter || root;
+  const bool takes = (a.what != collective::reduce && a.what != collective::gather) || root;
+  c.in_place = a.in_place();
+  if (c.in_place && rooted) return false;
+  if (two && gives && takes && !c.in_place && (a.in_type != a.out_type || a.in_count != a.out_count))
+    return false;
+  c.what = a.what;
+  c.root = a.root;
+  c.type = v.type_of_ours;
+  c.op = v.op_of_ours;
+  const bool from_in = (a.what == collective::gather && !root) || (a.what == collective::scatter && root);
+  c.count = static_cast<std::size_t>(from_in ? a.in_count : a.out_count) * v.each;
+  c.output = takes ? a.out : nullptr;
+  c.input = c.in_place || a.what == collective::bcast ? c.output : gives ? a.in : nullptr;
+  return (!gives || c.input != nullptr) && (!takes || c.output != nullptr) &&
+         (c.in_place || a.what == collective::bcast || c.input != c.output);
 }
 
 // Of several threads each lets the others in while it waits.
@@ -142,11 +171,11 @@ void carry_out(process& p, member& m, const call& c) {
   if (!p.threads) return run_call(*m.core, c);
   detail::pending_call run;
   {
-    const own_turn mine(p);
+    const auto mine = p.turn.take();
     run = start_call(*m.core, c);
   }
   for (patience tries;; tries.pause()) {
-    const own_turn mine(p);
+    const auto mine = p.turn.take();
     if (!run->test()) continue;
     run.reset();
     return;
@@ -155,7 +184,7 @@ void carry_out(process& p, member& m, const call& c) {
 
 void tell(process& p, member& m, const call& c, std::chrono::steady_clock::time_point began) {
   const auto took = std::chrono::steady_clock::now() - began;
-  const own_turn mine(p);
+  const auto mine = p.turn.take();
   p.told->add(c.what, false, last_algorithm(*m.core, c.what), detail::bytes_of(c, m.size), took);
 }
 
@@ -189,16 +218,29 @@ std::uint64_t bytes_of(process& p, const member& m, const arguments& a) {
 }  // namespace
 
 std::optional<int> serve(process& p, const arguments& a) {
-  const std::shared_ptr<member> m = p.all.of(a.comm, *p.door);
-  if (!m || !m->served) return {};
-  if (!m->laid) m->laid = std::make_unique<laid_call>(p.types, p.ops);
-  laid_call& laid = *m->laid;
-  if (!lay(p, *m, a, laid) || !p.open(*m)) return {};
+  member* m = members_at_hand::place_of(a.comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != a.comm) m = p.all.of(a.comm, *p.door).get();
+  if (m == nullptr || !m->served) return {};
+  const likeness l = likeness_of(a, *m);
+  const verdict* const v = known_verdict(*m, a.what, l, p.types.generation());
+  if (v != nullptr && v->passes) {
+    keep_passing(p, *m, a.what, *v);
+    return {};
+  }
+  call direct;
+  laid_call* laid = nullptr;
+  if (v == nullptr || !v->direct || !m->core || !lay_directly(*v, a, *m, direct)) {
+    if (!m->laid) m->laid = std::make_unique<laid_call>(p.types, p.ops);
+    laid = m->laid.get();
+    if (!lay(p, *m, a, l, v, *laid) || !p.open(*m)) return {};
+  }
+  const call& c = laid != nullptr ? laid->made() : direct;
   try {
     const auto began = p.told ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    carry_out(p, *m, laid.made());
-    laid.finish();
-    if (p.told) tell(p, *m, laid.made(), began);
+    carry_out(p, *m, c);
+    if (laid != nullptr) laid->finish();
+    if (p.told) [[unlikely]]
+      tell(p, *m, c, began);
     return MPI_SUCCESS;
   } catch (...) {
     return report(a.comm);
@@ -209,8 +251,14 @@ std::optional<int> serve(process& p, const arguments& a) {
 std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* request) {
   std::shared_ptr<member> m = p.all.of(a.comm, *p.door);
   if (!m || !m->served || request == nullptr) return {};
+  const likeness l = likeness_of(a, *m);
+  const verdict* const v = known_verdict(*m, a.what, l, p.types.generation());
+  if (v != nullptr && v->passes) {
+    keep_passing(p, *m, a.what, *v);
+    return {};
+  }
   auto laid = std::make_unique<laid_call>(p.types, p.ops);
-  if (!lay(p, *m, a, *laid) || !m->core) return {};
+  if (!lay(p, *m, a, l, v, *laid) || !m->core) return {};
   p.begun->begin(std::move(m), std::move(laid), request);
   return MPI_SUCCESS;
 }

@@ -48,7 +48,7 @@ void under_way::begin(std::shared_ptr<member> of, std::unique_ptr<laid_call> lai
   PMPI_Grequest_start(&query, &let_go, &cancel, o.get(), &o->request);
   *request = o->request;
   one& begun = *o.release();
-  const own_turn mine(p_);
+  const auto mine = p_.turn.take();
   try {
     begun.run = detail::start_call(*begun.of->core, begun.laid->made());
   } catch (...) {
@@ -59,7 +59,7 @@ void under_way::begin(std::shared_ptr<member> of, std::unique_ptr<laid_call> lai
 }
 
 void under_way::go_on() {
-  const own_turn mine(p_);
+  const auto mine = p_.turn.take();
   for (std::size_t i = 0; i < all_.size();) {
     one& o = *all_[i];
     int code = MPI_SUCCESS;
