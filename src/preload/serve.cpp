@@ -257,9 +257,12 @@ std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* requ
     keep_passing(p, *m, a.what, *v);
     return {};
   }
-  auto laid = std::make_unique<laid_call>(p.types, p.ops);
-  if (!lay(p, *m, a, l, v, *laid) || !m->core) return {};
-  p.begun->begin(std::move(m), std::move(laid), request);
+  begun_call& one = p.begun->fresh();
+  if (!lay(p, *m, a, l, v, one.laid) || !m->core) {
+    p.begun->drop(one);
+    return {};
+  }
+  p.begun->begin(one, std::move(m), request);
   return MPI_SUCCESS;
 }
 

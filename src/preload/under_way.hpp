@@ -17,6 +17,20 @@
 namespace tutti::preload {
 
 struct process;
+class under_way;
+
+/// One such call. The program may free its communicator, datatypes and operator meanwhile.
+struct begun_call {
+  begun_call(under_way& all, datatypes& types, operators& ops) : laid(types, ops), among(all) {}
+
+  laid_call laid;
+  std::shared_ptr<member> of;
+  detail::pending_call run;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  std::chrono::steady_clock::time_point began;
+  under_way& among;
+};
 
 class under_way {
  public:
@@ -25,8 +39,11 @@ class under_way {
   under_way(const under_way&) = delete;
   under_way& operator=(const under_way&) = delete;
 
+  /// One to lay a call in: to be begun, or dropped.
+  begun_call& fresh();
+  void drop(begun_call& one);
   /// Begins a laid call; `request` is the program's. Its errors come with the request's completion.
-  void begin(std::shared_ptr<member> of, std::unique_ptr<laid_call> laid, MPI_Request* request);
+  void begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* request);
   /// Nothing is: the way of nearly all who wait.
   bool none() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
   /// Lets all go on, and completes the requests of those that are over.
@@ -34,14 +51,14 @@ class under_way {
   void wait_all();
 
  private:
-  struct one;
   static int query(void* extra, MPI_Status* status);
   static int let_go(void* extra);
   static int cancel(void* extra, int complete);
-  void finish(one& o, int code);
+  void finish(begun_call& one, int code);
 
   process& p_;
-  std::vector<one*> all_;  // in the order in which they were begun
+  std::vector<begun_call*> all_;   // in the order in which they were begun
+  std::vector<begun_call*> idle_;  // that are over, for the next ones; of one thread
   std::atomic<std::size_t> count_{0};
 };
 
