@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "support/launchers.hpp"
 #include "tool.hpp"
@@ -55,6 +56,7 @@ class preload : public testing::Test {
  protected:
   void SetUp() override {
     fs::create_directory(files_.path("lib"));
+    ASSERT_EQ(mkfifo(files_.path("input").c_str(), 0600), 0);
     for (const std::string mpi : {"openmpi", "mpich"}) fs::copy_file(TUTTI_PRELOAD_STUB, library(mpi));
     program_ = script("app",
                       "text=\"LD_PRELOAD=$LD_PRELOAD RING=$TUTTI_ALLREDUCE_ALGORITHM "
@@ -65,18 +67,19 @@ class preload : public testing::Test {
   [[nodiscard]] std::string library(const std::string& mpi) const {
     return files_.path("lib/libtutti-preload-" + mpi + ".so");
   }
-  // What a script is started with is not what sh is: the variable is there, its library loaded as well.
   [[nodiscard]] std::string script(const std::string& name, const std::string& text) const {
     const std::string file = files_.file(name, "#!/bin/sh\n" + text);
     fs::permissions(file, fs::perms::owner_all);
     return file;
   }
-  // Of `tutti preload ...`, as a user may start it.
+  // Of `tutti preload ...`, as a user may start it. The input has nothing and no end: MPICH's launcher may
+  // die of an end that it cannot pass on to a program that is gone already.
   [[nodiscard]] ending call(const std::string& arguments, const std::string& variables = "") const {
     return shell(
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
         "TUTTI_MODULE_PATH='" +
-        files_.path("lib") + "' " + variables + " '" TUTTI_TOOL "' preload " + arguments);
+        files_.path("lib") + "' " + variables + " '" TUTTI_TOOL "' preload " + arguments + " 0<> '" +
+        files_.path("input") + "'");
   }
   [[nodiscard]] json plan(const std::string& arguments, const std::string& variables = "") const {
     const ending e = call("--print --json " + arguments, variables);
@@ -178,11 +181,33 @@ TEST_F(preload, a_program_by_itself) {
 }
 
 // TUTTI_PRELOAD_LINKED: "mpi|program@" for each, a program that links that MPI.
-TEST_F(preload, programs_are_known_by_what_they_link) {
+std::map<std::string, std::string> linked_programs() {
   std::map<std::string, std::string> linked;
   std::istringstream text(TUTTI_PRELOAD_LINKED);
   for (std::string one; std::getline(text, one, '@');)
     linked[one.substr(0, one.find('|'))] = one.substr(one.find('|') + 1);
+  return linked;
+}
+
+// With the library that was built, which is found beside the tool.
+TEST_F(preload, the_librarys_own_report_comes) {
+  for (const auto& [name, mpi] : launchers_here()) {
+    const std::string program = linked_programs().at(mpi), file = files_.path(name + ".json");
+    const ending e = call("--stats-json '" + file + "' -- " + name + " -n 3 '" + program + "'",
+                          "TUTTI_MODULE_PATH= TUTTI_ALLREDUCE_ALGORITHM=ring");
+    ASSERT_EQ(e.status, 0) << name << e.text;
+    const json told = json::parse(contents(file));
+    EXPECT_EQ(told["mpi"], mpi);
+    EXPECT_EQ(told["ranks"], 3);
+    EXPECT_EQ(told["collectives"]["allreduce"]["rerouted"], 1) << told;
+    const ending table = call("--stats -- " + name + " -n 3 '" + program + "'", "TUTTI_MODULE_PATH=");
+    EXPECT_EQ(table.status, 0) << name << table.text;
+    EXPECT_NE(table.text.find("allreduce"), table.text.npos) << name << table.text;
+  }
+}
+
+TEST_F(preload, programs_are_known_by_what_they_link) {
+  const auto linked = linked_programs();
   EXPECT_EQ(linked.empty(), mpi_launchers().empty());
   for (const auto& [mpi, program] : linked) {
     const json alone = plan("-- '" + program + "'"), behind = plan("-- timeout 9 '" + program + "'");
@@ -202,8 +227,10 @@ TEST_F(preload, what_is_printed_can_be_run) {
     const std::string arguments = "-- " + name + " -n 1 '" + program_ + "' \"it's\" 'a  b'";
     const ending line = call("--print " + arguments), direct = call(arguments);
     ASSERT_EQ(line.status, 0) << line.text;
-    const ending pasted = shell(
-        "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 TUTTI_MODULE_PATH=; " + line.text);
+    const ending pasted = shell("exec 0<> '" + files_.path("input") +
+                                "'; export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                                "TUTTI_MODULE_PATH=; " +
+                                line.text);
     EXPECT_EQ(lines_of(direct.text).size(), 1u) << direct.text;
     EXPECT_EQ(lines_of(pasted.text), lines_of(direct.text)) << name << ": " << line.text;
   }
