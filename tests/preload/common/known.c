@@ -9,6 +9,10 @@ int move_known_wrong(enum collective which, const struct move* move, int nonbloc
   const int ranks = size_of(move->comm);
   // Alone, alltoallw takes its displacements for counts of elements.
   if (ranks == 1 && which == ALLTOALLW) return 1;
+  // Of a communicator with a topology, ialltoallw reads a type for each neighbour.
+  int topology = MPI_UNDEFINED;
+  MPI_Topo_test(move->comm, &topology);
+  if (nonblocking && which == ALLTOALLW && topology != MPI_UNDEFINED) return 1;
   // Nonblocking in place it mixes up the blocks where they differ in length.
   return ranks > 2 && nonblocking && move->in_place && (which == ALLTOALLV || which == ALLTOALLW);
 }
