@@ -31,6 +31,9 @@ constexpr std::array table = std::to_array<variable>({
     {"TUTTI_TRACE", "calls, calls:json=FILE, tasks:FILE, with a comma between", "",
      "calls: print at the end of the run, for each communicator and kind of call, how many there were, what "
      "ran, the bytes and the time; tasks: write what tasks and their transfers did as a trace of Chrome's"},
+    {"TUTTI_PRELOAD_STATS", "0, 1, json:FILE", "0",
+     "of a program that runs under tutti preload: print at MPI_Finalize, or write, how often each collective "
+     "was rerouted or left to MPI, what ran, the bytes and the time"},
     {"TUTTI_TASK_WORKERS", "1 to 1024", "1",
      "kernels that a rank of a task program runs at the same time, where the program does not say"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "",

@@ -29,6 +29,7 @@ launch      : core engines settings face
 tasks       : core engines/endpoint.hpp engines/embedded/sleep.hpp execute/progressing.hpp mail face launch/modules.hpp
 workers     : tasks/crew.hpp
 lpf         : core engines launch face bsp
+preload     : core compute group engines select trace settings face
 toolkit     :
 tune        : core compute select check engines face launch
 '
@@ -36,7 +37,7 @@ tune        : core compute select check engines face launch
 public_rooms=' face launch lpf toolkit '
 # tutti/core/ itself includes nothing but tutti/core/ and the standard library.
 # <mpi.h> appears here only:
-mpi_places='^(src/engines/mpi/|src/launch/mpi/|src/lpf/mpi/|include/tutti/mpi\.hpp$|include/lpf/mpi\.h$|bench/|tests/)'
+mpi_places='^(src/engines/mpi/|src/launch/mpi/|src/lpf/mpi/|src/preload/|include/tutti/mpi\.hpp$|include/lpf/mpi\.h$|bench/|tests/)'
 
 set -u
 export LC_ALL=C

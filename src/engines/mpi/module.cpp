@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/returned_errors.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::mpi {
@@ -33,29 +34,6 @@ outcome ranks_program(mpi_endpoint& door, const rank_program& program) {
   }
   return door.end();
 }
-
-// Errors of a completed request are those of no communicator, and MPI reports them to these two.
-class returned_errors {
- public:
-  returned_errors() {
-    for (int i = 0; i < 2; ++i) {
-      MPI_Comm_get_errhandler(where_[i], &before_[i]);
-      MPI_Comm_set_errhandler(where_[i], MPI_ERRORS_RETURN);
-    }
-  }
-  ~returned_errors() {
-    for (int i = 0; i < 2; ++i) {
-      MPI_Comm_set_errhandler(where_[i], before_[i]);
-      MPI_Errhandler_free(&before_[i]);
-    }
-  }
-  returned_errors(const returned_errors&) = delete;
-  returned_errors& operator=(const returned_errors&) = delete;
-
- private:
-  MPI_Comm where_[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  MPI_Errhandler before_[2];
-};
 
 // MPI belongs to the process, and so does the run of its ranks: a second one within it would wait for ranks
 // that do not come, as those of an LPF program that wait for lpf_exec().

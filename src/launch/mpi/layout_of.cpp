@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/mpi/type_contents.hpp"
 #include "tutti/core/error.hpp"
 #include "tutti/mpi.hpp"
 
@@ -16,57 +17,14 @@ namespace {
   throw usage_error("layout_of", -1, "type", problem, remedy);
 }
 
-void check(int code, const char* function) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw engine_error("layout_of", -1, "type", std::string(function) + ": " + text, "");
-}
-
+using mpi::ask;
+using contents = mpi::type_contents;
 using offset = std::ptrdiff_t;
-
-// How a datatype was made, and with what. Frees the datatypes that it is given.
-struct contents {
-  int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> ints;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
-
-  explicit contents(MPI_Datatype type) {
-    int n_ints = 0, n_addresses = 0, n_types = 0;
-    check(MPI_Type_get_envelope(type, &n_ints, &n_addresses, &n_types, &combiner), "MPI_Type_get_envelope");
-    if (combiner == MPI_COMBINER_NAMED) return;
-    // One more: their addresses are not null then.
-    ints.resize(static_cast<std::size_t>(n_ints) + 1);
-    addresses.resize(static_cast<std::size_t>(n_addresses) + 1);
-    types.assign(static_cast<std::size_t>(n_types) + 1, MPI_DATATYPE_NULL);
-    check(MPI_Type_get_contents(type, n_ints, n_addresses, n_types, ints.data(), addresses.data(),
-                                types.data()),
-          "MPI_Type_get_contents");
-    types.resize(static_cast<std::size_t>(n_types));
-  }
-  contents(const contents&) = delete;
-  contents& operator=(const contents&) = delete;
-  ~contents() {
-    for (MPI_Datatype& one : types) {
-      int a = 0, b = 0, c = 0, how = MPI_COMBINER_NAMED;
-      if (one != MPI_DATATYPE_NULL && MPI_Type_get_envelope(one, &a, &b, &c, &how) == MPI_SUCCESS &&
-          how != MPI_COMBINER_NAMED && !predefined(how))
-        MPI_Type_free(&one);
-    }
-  }
-  // Parametrized Fortran types are predefined though they have contents.
-  static bool predefined(int combiner) {
-    return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-           combiner == MPI_COMBINER_F90_INTEGER;
-  }
-};
 
 struct extent_of {
   MPI_Aint lower = 0, extent = 0;
   explicit extent_of(MPI_Datatype type) {
-    check(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+    ask(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
     if (extent < 0) refuse("has a negative extent, " + std::to_string(extent), "resize it");
   }
   std::size_t bytes() const { return static_cast<std::size_t>(extent); }
@@ -108,7 +66,7 @@ layout pair_of() {
 layout named(MPI_Datatype type) {
   const extent_of e(type);
   int size = 0;
-  check(MPI_Type_size(type, &size), "MPI_Type_size");
+  ask(MPI_Type_size(type, &size), "MPI_Type_size");
   if (static_cast<std::size_t>(size) == e.bytes() && e.lower == 0) return layout::contiguous(e.bytes());
   if (type == MPI_DOUBLE_INT) return pair_of<double>();
   if (type == MPI_LONG_INT) return pair_of<long>();

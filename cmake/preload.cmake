@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The library that puts tutti before an MPI, for programs that know nothing of it (LD_PRELOAD). It holds the engine and
+# all of tutti, and lets nothing be seen but MPI's own names.
+
+# tutti_add_preload(mpi): tutti-preload-<mpi>, beside the module of the engine.
+function(tutti_add_preload mpi)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/preload/*.cpp")
+  # What these put themselves before; the engine's own calls go past them.
+  file(STRINGS "${PROJECT_SOURCE_DIR}/src/preload/engine_calls.cpp" lines REGEX "^int tutti_own_MPI_[A-Za-z_]+\\(")
+  list(TRANSFORM lines REPLACE "^int tutti_own_(MPI_[A-Za-z_]+)\\(.*" "\\1")
+  list(REMOVE_DUPLICATES lines)
+  set(renamed "")
+  foreach(name IN LISTS lines)
+    string(APPEND renamed "${name} tutti_own_${name}\n")
+  endforeach()
+  set(folder "${PROJECT_BINARY_DIR}/generated/preload-${mpi}")
+  file(CONFIGURE OUTPUT "${folder}/renamed" CONTENT "${renamed}")
+
+  # The engine, linked into one object whose calls are renamed.
+  set(engine "${folder}/engine.o")
+  add_custom_command(OUTPUT "${engine}"
+    COMMAND "${CMAKE_LINKER}" -r -o "${engine}" $<TARGET_OBJECTS:tutti_mpi_${mpi}_objects>
+    COMMAND "${CMAKE_OBJCOPY}" "--redefine-syms=${folder}/renamed" "${engine}"
+    DEPENDS $<TARGET_OBJECTS:tutti_mpi_${mpi}_objects> "${folder}/renamed"
+    COMMAND_EXPAND_LISTS VERBATIM COMMENT "Renaming what the engine calls of ${mpi}")
+
+  set(library tutti-preload-${mpi})
+  add_library(${library} MODULE ${sources} "${engine}")
+  add_dependencies(modules ${library})
+  tutti_configure(${library})
+  target_compile_definitions(${library} PRIVATE TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+  target_include_directories(${library} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
+  target_include_directories(${library} SYSTEM PRIVATE $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(${library} PRIVATE tutti ${TUTTI_MPI_${mpi}_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(${library} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/preload/seen.map")
+  if(mpi STREQUAL "openmpi")
+    # Its entry points for Fortran call PMPI_X, those of MPICH call MPI_X.
+    set(names "")
+    foreach(source IN LISTS sources)
+      file(STRINGS "${source}" lines REGEX "^int MPI_[A-Za-z_]+\\(")
+      list(TRANSFORM lines REPLACE "^int (MPI_[A-Za-z_]+)\\(.*" "\\1")
+      list(APPEND names ${lines})
+    endforeach()
+    foreach(name IN LISTS names)
+      target_link_options(${library} PRIVATE "-Wl,--defsym=P${name}=${name}")
+    endforeach()
+  endif()
+  set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS "${PROJECT_SOURCE_DIR}/src/preload/seen.map")
+  if(PROJECT_IS_TOP_LEVEL)
+    set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti")
+  endif()
+  install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
+endfunction()

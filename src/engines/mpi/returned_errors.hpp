@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Errors of MPI that come back as codes, whatever handlers the program has set.
+#pragma once
+
+#include "engines/mpi/mpi_base.hpp"
+
+namespace tutti::mpi {
+
+/// Errors that belong to no communicator, as those of a completed request, MPI reports to the handlers of
+/// these two. As long as this lives they are returned.
+class returned_errors {
+ public:
+  returned_errors() {
+    for (int i = 0; i < 2; ++i) {
+      MPI_Comm_get_errhandler(where_[i], &before_[i]);
+      MPI_Comm_set_errhandler(where_[i], MPI_ERRORS_RETURN);
+    }
+  }
+  ~returned_errors() {
+    for (int i = 0; i < 2; ++i) {
+      MPI_Comm_set_errhandler(where_[i], before_[i]);
+      MPI_Errhandler_free(&before_[i]);
+    }
+  }
+  returned_errors(const returned_errors&) = delete;
+  returned_errors& operator=(const returned_errors&) = delete;
+
+ private:
+  MPI_Comm where_[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  MPI_Errhandler before_[2];
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the entry points share: a call of the program's is served by tutti, or left to MPI and counted.
+#pragma once
+
+#include "preload/process.hpp"
+#include "preload/serve.hpp"
+
+namespace tutti::preload {
+
+// Communicators that tutti does not serve at all are told before anything is looked up.
+inline process* serving(const arguments& a) noexcept {
+  process* const p = running.load(std::memory_order_acquire);
+  const member* m = members_at_hand::place_of(a.comm).load(std::memory_order_acquire);
+  return p == nullptr || (m != nullptr && m->comm == a.comm && !m->served && !p->told) ? nullptr : p;
+}
+
+template <class Own>
+int blocking(const arguments& a, Own own_call) {
+  process* const p = serving(a);
+  if (p == nullptr) return own_call();
+  if (const std::optional<int> code = serve(*p, a)) return *code;
+  const passed_call told(p, a, false);
+  return own_call();
+}
+
+template <class Own>
+int nonblocking(const arguments& a, MPI_Request* request, Own own_call) {
+  process* const p = serving(a);
+  if (p == nullptr) return own_call();
+  if (const std::optional<int> code = serve_begun(*p, a, request)) return *code;
+  const passed_call told(p, a, true);
+  return own_call();
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preload/members.hpp"
+
+#include <algorithm>
+
+#include "engines/mpi/returned_errors.hpp"
+
+namespace tutti::preload {
+namespace {
+
+// Matches no call: no count is among so few.
+const verdict none{.least = -0x7fffffff, .span = 0};
+
+// The ranks of MPI_COMM_WORLD that `comm` has; false where it has others (of programs that were spawned or
+// connected).
+bool within_world(MPI_Comm comm, std::vector<int>& ranks) {
+  MPI_Group own_group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  bool fits = PMPI_Comm_group(comm, &own_group) == MPI_SUCCESS &&
+              PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS;
+  std::vector<int> mine(ranks.size());
+  for (std::size_t r = 0; r < mine.size(); ++r) mine[r] = static_cast<int>(r);
+  fits = fits && PMPI_Group_translate_ranks(own_group, static_cast<int>(mine.size()), mine.data(), world,
+                                            ranks.data()) == MPI_SUCCESS;
+  if (own_group != MPI_GROUP_NULL) PMPI_Group_free(&own_group);
+  if (world != MPI_GROUP_NULL) PMPI_Group_free(&world);
+  return fits && std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end();
+}
+
+}  // namespace
+
+member::member() { leave_none(); }
+
+void member::leave_none() noexcept {
+  for (auto& p : passing) p.store(&none, std::memory_order_release);
+}
+
+void members::leave_none() noexcept {
+  const auto held = lock_.take();
+  for (auto& [key, one] : all_) one->leave_none();
+}
+
+members::members(bool several) : lock_(several) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this);
+}
+
+members::~members() {
+  int over = 0;
+  if (PMPI_Finalized(&over) == MPI_SUCCESS && !over) PMPI_Comm_free_keyval(&keyval_);
+}
+
+std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& world) {
+  if (comm == MPI_COMM_NULL) return nullptr;
+  member* one = members_at_hand::place_of(comm).load(std::memory_order_acquire);
+  if (one == nullptr || one->comm != comm) {
+    // A handle that is none is for MPI to tell of, in the name of the program's call.
+    const mpi::returned_errors guard;
+    int found = 0;
+    void* value = nullptr;
+    if (PMPI_Comm_get_attr(comm, keyval_, &value, &found) != MPI_SUCCESS) return nullptr;
+    one = found ? static_cast<member*>(value) : nullptr;
+  }
+  if (one != nullptr) {
+    members_at_hand::place_of(comm).store(one, std::memory_order_release);
+    const auto held = lock_.take();
+    const auto at = all_.find(one);
+    return at != all_.end() ? at->second : nullptr;
+  }
+  auto made = std::make_shared<member>();
+  made->comm = comm;
+  int between_groups = 0;
+  PMPI_Comm_test_inter(comm, &between_groups);
+  PMPI_Comm_rank(comm, &made->rank);
+  PMPI_Comm_size(comm, &made->size);
+  std::vector<int> ranks(static_cast<std::size_t>(made->size));
+  if (!between_groups && within_world(comm, ranks)) {
+    made->served = true;
+    made->layout = world.layout().restricted_to(ranks);
+    made->ranks = group::of(std::move(ranks), made->rank);
+  }
+  {
+    const auto held = lock_.take();
+    all_.emplace(made.get(), made);
+  }
+  if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
+  members_at_hand::place_of(comm).store(made.get(), std::memory_order_release);
+  return made;
+}
+
+void members::forget(member* one) {
+  member* mine = one;
+  members_at_hand::place_of(one->comm).compare_exchange_strong(mine, nullptr);
+  const auto held = lock_.take();
+  const auto at = all_.find(one);
+  if (at == all_.end()) return;
+  gone_.push_back(std::move(at->second));
+  all_.erase(at);
+}
+
+// Called by MPI, perhaps under a lock of its own: what is to be freed is freed later.
+int members::freed(MPI_Comm, int, void* value, void* extra) {
+  static_cast<members*>(extra)->forget(static_cast<member*>(value));
+  return MPI_SUCCESS;
+}
+
+std::vector<std::shared_ptr<member>> members::take_gone() {
+  const auto held = lock_.take();
+  return std::exchange(gone_, {});
+}
+
+std::vector<std::shared_ptr<member>> members::take_all() {
+  auto all = take_gone();
+  std::vector<std::shared_ptr<member>> rest;
+  {
+    const auto held = lock_.take();
+    for (auto& [key, one] : all_) rest.push_back(one);
+  }
+  for (const auto& one : rest) PMPI_Comm_delete_attr(one->comm, keyval_);  // freed() lets go
+  const auto late = take_gone();
+  all.insert(all.end(), late.begin(), late.end());
+  return all;
+}
+
+}  // namespace tutti::preload

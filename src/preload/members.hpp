@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this process keeps of a communicator of the program's, as an attribute of it: what its calls were
+// found to run, and, from the first call on that tutti serves, a communicator of tutti's own, so that no
+// message of either can meet one of the other. A table in front of the attributes finds it in a few
+// instructions; nearly all calls that are handed through to MPI need no more.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "face/core.hpp"
+#include "preload/laid_call.hpp"
+#include "preload/own.hpp"
+
+namespace tutti::preload {
+
+/// What calls run that differ in their count alone, within a stretch of counts. Never changes.
+struct verdict {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;  ///< of what combines
+  int least = 1;            ///< count
+  unsigned span = 0;        ///< the greatest one less the least
+  bool in_place = false;
+  bool passes = false;  ///< left to MPI
+  bool direct = false;  ///< tutti's, on the program's own buffers, without another look at the arguments
+  element type_of_ours{};
+  operation op_of_ours{};
+  std::size_t each = 0;     ///< of our elements, in one item
+  bool either = false;      ///< in place or not
+  unsigned generation = 0;  ///< of datatypes and operators
+};
+
+struct member {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, size = 1;
+  bool served = false;  ///< false: all calls are left to MPI
+  /// The last verdict that left a call of each collective to MPI, in place or not.
+  std::array<std::atomic<const verdict*>, collective_names.size()> passing;
+
+  std::array<std::vector<std::unique_ptr<const verdict>>, collective_names.size()> known;
+  group ranks = group::range(0, 1, 1, 0);
+  hierarchy layout;
+  detail::core_handle core;         ///< none before the first call that is served
+  std::unique_ptr<laid_call> laid;  ///< of blocking calls, one after another
+
+  member();
+  void leave_none() noexcept;  ///< forgets which ones left calls to MPI
+};
+
+/// The members that were asked for last, by the handles of their communicators; a place may hold another's.
+/// Of the process, as the entry points are: it is the first thing that each looks at.
+struct members_at_hand {
+  static constexpr std::size_t places = 256;
+  static std::atomic<member*>& place_of(MPI_Comm comm) noexcept { return table[number_of(comm) % places]; }
+  // MPIs have pointers as handles, or ints.
+  template <class Handle>
+  static std::size_t number_of(Handle comm) noexcept {
+    if constexpr (std::is_pointer_v<Handle>) {
+      const auto n = reinterpret_cast<std::uintptr_t>(comm);
+      return n >> 4 ^ n >> 12;
+    } else {
+      const auto n = static_cast<unsigned>(comm);
+      return n + (n >> 29);
+    }
+  }
+  static inline std::array<std::atomic<member*>, places> table{};
+};
+
+/// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them.
+[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count, MPI_Datatype type,
+                                          MPI_Op op = MPI_OP_NULL) noexcept {
+  const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != comm) return false;
+  const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  return type == v.type && op == v.op && static_cast<unsigned>(count - v.least) <= v.span;
+}
+
+/// The same of a gather or scatter, where the root and the others say by different arguments how long a block
+/// is.
+[[gnu::always_inline]] inline bool passes_rooted(collective what, MPI_Comm comm, int root, int root_count,
+                                                 MPI_Datatype root_type, int count,
+                                                 MPI_Datatype type) noexcept {
+  const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != comm) return false;
+  return m->rank == root ? passes(what, comm, root_count, root_type) : passes(what, comm, count, type);
+}
+
+/// The communicators of this process. Members live until the program frees their communicator and no call of
+/// theirs is under way.
+class members {
+ public:
+  explicit members(bool several);
+  ~members();
+  members(const members&) = delete;
+  members& operator=(const members&) = delete;
+
+  /// All forget which calls they left to MPI: a handle may mean something else.
+  void leave_none() noexcept;
+  /// Made where there is none yet; null where `comm` is no communicator. `world`: the endpoint over all
+  /// ranks.
+  std::shared_ptr<member> of(MPI_Comm comm, const mpi::mpi_endpoint& world);
+  /// Those whose communicators are freed; to be let go of in tutti's turn, since a communicator of tutti's
+  /// may go with each.
+  std::vector<std::shared_ptr<member>> take_gone();
+  /// At the end: all of them.
+  std::vector<std::shared_ptr<member>> take_all();
+
+ private:
+  static int freed(MPI_Comm comm, int keyval, void* value, void* extra);
+  void forget(member* one);
+
+  turns lock_;  // no call to MPI is made under it
+  std::unordered_map<member*, std::shared_ptr<member>> all_;
+  std::vector<std::shared_ptr<member>> gone_;
+  int keyval_ = MPI_KEYVAL_INVALID;
+};
+
+}  // namespace tutti::preload

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preload/process.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "core/environment.hpp"
+#include "engines/engine.hpp"
+#include "engines/mpi/returned_errors.hpp"
+#include "preload/under_way.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::preload {
+
+// As adopt(), over MPI_COMM_WORLD.
+process::process(MPI_Comm one, bool several)
+    : threads(several),
+      turn(several),
+      alone(one),
+      types(one, several),
+      ops(several),
+      all(several),
+      begun(std::make_unique<under_way>(*this)) {
+  shared = std::make_shared<detail::rank_state>();
+  shared->set = detail::read_settings();
+  auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, shared->set.check);
+  door = made.get();
+  shared->owned = std::move(made);
+  shared->door = door;
+  shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
+  if (door->rank() == 0)
+    for (const std::string& name : unknown_settings(all_variables()))
+      std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
+                   name.c_str());
+  shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, *door, door->rank() == 0);
+  shared->begin_trace();
+  told = statistics::wished(door->rank(), door->size());
+  const auto world = all.of(MPI_COMM_WORLD, *door);
+  world->core = detail::core_handle(
+      new detail::core(shared, door->open(group::range(0, 1, door->size(), door->rank()), 1, nullptr)));
+  world->core->compare_trees();
+}
+
+process::~process() {
+  begun.reset();
+  all.take_all();
+}
+
+bool process::open(member& of) {
+  if (of.core) return true;
+  {
+    const auto mine = turn.take();
+    all.take_gone();
+  }
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Group same = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  PMPI_Comm_get_errhandler(of.comm, &before);
+  PMPI_Comm_set_errhandler(of.comm, MPI_ERRORS_RETURN);
+  // Not a duplicate, of which the program's attributes would be told.
+  bool fits = PMPI_Comm_group(of.comm, &same) == MPI_SUCCESS &&
+              PMPI_Comm_create(of.comm, same, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(of.comm, before);
+  PMPI_Errhandler_free(&before);
+  if (same != MPI_GROUP_NULL) PMPI_Group_free(&same);
+  const auto mine = turn.take();
+  if (!fits) {
+    of.served = false;
+    return false;
+  }
+  of.core = detail::core_handle(new detail::core(shared, door->open_over(made, of.ranks, shared->next_id++)));
+  return true;
+}
+
+void begin_process() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Comm alone = MPI_COMM_NULL;
+  PMPI_Query_thread(&level);
+  PMPI_Comm_dup(MPI_COMM_SELF, &alone);
+  PMPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
+  try {
+    running = new process(alone, level == MPI_THREAD_MULTIPLE);
+  } catch (const std::exception& e) {
+    // What the environment says is wrong, or differs from rank to rank.
+    std::fprintf(stderr, "tutti preload: %s\n", e.what());
+    std::fflush(stderr);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+void end_process() {
+  process* p = running.load();
+  if (p == nullptr) return;
+  p->begun->wait_all();
+  if (p->told) p->told->tell();
+  running = nullptr;
+  MPI_Comm alone = p->alone;
+  delete p;
+  PMPI_Comm_free(&alone);
+}
+
+}  // namespace tutti::preload

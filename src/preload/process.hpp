@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this library keeps of the process between MPI_Init and MPI_Finalize: the door over all ranks, what is
+// known of datatypes, operators and communicators, what is under way. The entry points are functions of C
+// without an argument that could hold it, so it stands in the one variable of this room.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "face/rank_state.hpp"
+#include "preload/members.hpp"
+#include "preload/statistics.hpp"
+
+namespace tutti::preload {
+
+class under_way;
+
+struct process {
+  process(MPI_Comm alone, bool threads);
+  ~process();
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  /// The private communicator of a member, made where there is none yet. Collective over the member's own.
+  /// False where MPI makes none: then all of the member's calls are left to MPI.
+  bool open(member& of);
+
+  const bool threads;  ///< several of the program's threads may call
+  /// Held by whoever is in tutti, where there are several; never while a communicator is made.
+  turns turn;
+  MPI_Comm alone;  ///< of this process; returns its errors
+  datatypes types;
+  operators ops;
+  members all;
+  std::shared_ptr<detail::rank_state> shared;
+  mpi::mpi_endpoint* door = nullptr;
+  std::unique_ptr<under_way> begun;
+  std::unique_ptr<statistics> told;  ///< null: nobody asks
+};
+
+/// Null before MPI_Init and after MPI_Finalize, and where tutti cannot serve this program.
+inline std::atomic<process*> running{nullptr};
+
+/// What MPI_Init and MPI_Finalize do besides.
+void begin_process();
+void end_process();
+
+}  // namespace tutti::preload

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preload/serve.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "preload/under_way.hpp"
+#include "select/flat_tree.hpp"
+#include "trace/trace.hpp"
+#include "tutti/core/error.hpp"
+
+namespace tutti::preload {
+namespace {
+
+// What a call is told by before it is laid down: of vector forms the datatypes do not matter.
+struct likeness {
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  bool in_place = false;  // on all ranks
+};
+
+likeness likeness_of(const arguments& a, const member& m) {
+  const bool in_place = a.in_place() && !is_rooted(a.what);
+  if (a.what == collective::barrier) return {};
+  if (combines(a.what))
+    return {a.what == collective::reduce_scatter ? 0 : a.out_count, a.out_type, a.op, in_place};
+  if (is_vector_form(a.what)) return {0, MPI_DATATYPE_NULL, MPI_OP_NULL, in_place};
+  if (a.what == collective::gather || a.what == collective::scatter) {
+    const bool from_in = (a.what == collective::gather) != (m.rank == a.root);
+    return {from_in ? a.in_count : a.out_count, from_in ? a.in_type : a.out_type, MPI_OP_NULL, false};
+  }
+  return {a.out_count, a.out_type, MPI_OP_NULL, in_place};
+}
+
+bool matches(const verdict& v, const likeness& l, unsigned generation) {
+  return v.type == l.type && v.op == l.op && (v.either || v.in_place == l.in_place) &&
+         static_cast<unsigned>(l.count - v.least) <= v.span && v.generation == generation;
+}
+
+// Whether the call is left to MPI, and the stretch of tutti's counts where that does not change. MPI has
+// every collective for every call.
+struct decision {
+  bool passes;
+  std::uint64_t least, most;
+};
+
+decision decide(const process& p, const member& m, const call& c) {
+  const agreed_signature s = agreed_part(c, m.size);
+  situation all{.call = s, .native = true, .shared_memory = false};
+  all.lie_on(m.layout);
+  all.whole_job = m.size == p.door->size();
+  all.reaches = reach::any_rank;
+  all.engine = p.shared->engine_conditions;
+  const resolution found = resolve(*p.shared->by, all, {});
+  const bool passes = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
+  const forced_choice& forced = p.shared->by->of(c.what);
+  if (!forced.algorithm.empty() || !forced.composition.empty() || !p.shared->by->trees || s.count == 0)
+    return {passes, s.count, s.count};
+  decision d{passes, 1, tree_step::open};
+  for (const tree_half half : {tree_half::composition, tree_half::pure}) {
+    const flat_tree flat(*p.shared->by->trees, all, half);
+    std::uint64_t from = 0;
+    for (const flat_step& step : flat.steps()) {
+      if (s.count <= step.upto_count) {
+        d.least = std::max(d.least, from);
+        d.most = std::min(d.most, step.upto_count);
+        break;
+      }
+      from = step.upto_count + 1;
+    }
+  }
+  // As the library itself cuts: where there are fewer elements than ranks.
+  const auto ranks = static_cast<std::uint64_t>(m.size);
+  if (s.count < ranks)
+    d.most = std::min(d.most, ranks - 1);
+  else
+    d.least = std::max(d.least, ranks);
+  return d;
+}
+
+// In counts of the program's.
+std::unique_ptr<const verdict> judged(const process& p, const member& m, const likeness& l,
+                                      const laid_call& laid) {
+  const call& c = laid.made();
+  const decision d = decide(p, m, c);
+  auto v = std::make_unique<verdict>();
+  v->type = l.type;
+  v->op = l.op;
+  v->in_place = l.in_place;
+  v->generation = p.types.generation();
+  v->passes = d.passes;
+  if (d.passes) {  // then it is told at once, without a look at where the operand stands
+    call other = c;
+    other.in_place = !c.in_place;
+    const decision e = decide(p, m, other);
+    v->either = is_rooted(c.what) || (e.passes && e.least == d.least && e.most == d.most);
+  }
+  v->least = l.count;
+  if (c.count == 0 || l.count == 0 || is_vector_form(c.what)) return v;
+  const std::uint64_t each = c.count / static_cast<unsigned>(l.count);
+  v->direct = laid.direct();
+  v->type_of_ours = c.type;
+  v->op_of_ours = c.op;
+  v->each = each;
+  constexpr std::uint64_t most_int = 0x7fffffff;
+  v->least = static_cast<int>((d.least + each - 1) / each);
+  v->span = static_cast<unsigned>(std::min(most_int, d.most / each)) - static_cast<unsigned>(v->least);
+  return v;
+}
+
+const verdict* known_verdict(const member& m, collective what, const likeness& l, unsigned generation) {
+  for (const auto& v : m.known[static_cast<std::size_t>(what)])
+    if (matches(*v, l, generation)) return v.get();
+  return nullptr;
+}
+
+const verdict& remembered(member& m, collective what, std::unique_ptr<const verdict> v) {
+  constexpr std::size_t most = 64;
+  auto& all = m.known[static_cast<std::size_t>(what)];
+  if (all.size() == most) {
+    m.leave_none();
+    all.clear();
+  }
+  all.push_back(std::move(v));
+  return *all.back();
+}
+
+void keep_passing(const process& p, member& m, collective what, const verdict& v) {
+  if (v.either && !p.told) m.passing[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
+}
+
+// A call that is tutti's, laid down; false: it is left to MPI.
+bool lay(process& p, member& m, const arguments& a, const likeness& l, const verdict* v, laid_call& laid) {
+  try {
+    if (!laid.lay(a, m.rank, m.size)) return false;
+  } catch (const error&) {
+    return false;  // MPI has said no, and will say so to the program
+  }
+  if (v == nullptr) v = &remembered(m, a.what, judged(p, m, l, laid));
+  if (v->passes) keep_passing(p, m, a.what, *v);
+  return !v->passes;
+}
+
+// Of a verdict whose calls need no other look: false where one of them does.
+bool lay_directly(const verdict& v, const arguments& a, const member& m, call& c) {
+  if (a.out == MPI_IN_PLACE) return false;
+  const bool rooted = is_rooted(a.what), root = m.rank == a.root;
+  if (rooted && (a.root < 0 || a.root >= m.size)) return false;
+  const bool two = !combines(a.what) && a.what != collective::bcast;  // sides, each with a datatype
+  const bool gives = a.what != collective::scatter || root;
+  const bool takes = (a.what != collective::reduce && a.what != collective::gather) || root;
+  c.in_place = a.in_place();
+  if (c.in_place && rooted) return false;
+  if (two && gives && takes && !c.in_place && (a.in_type != a.out_type || a.in_count != a.out_count))
+    return false;
+  c.what = a.what;
+  c.root = a.root;
+  c.type = v.type_of_ours;
+  c.op = v.op_of_ours;
+  const bool from_in = (a.what == collective::gather && !root) || (a.what == collective::scatter && root);
+  c.count = static_cast<std::size_t>(from_in ? a.in_count : a.out_count) * v.each;
+  c.output = takes ? a.out : nullptr;
+  c.input = c.in_place || a.what == collective::bcast ? c.output : gives ? a.in : nullptr;
+  return (!gives || c.input != nullptr) && (!takes || c.output != nullptr) &&
+         (c.in_place || a.what == collective::bcast || c.input != c.output);
+}
+
+// Of several threads each lets the others in while it waits.
+void carry_out(process& p, member& m, const call& c) {
+  if (!p.threads) return run_call(*m.core, c);
+  detail::pending_call run;
+  {
+    const auto mine = p.turn.take();
+    run = start_call(*m.core, c);
+  }
+  for (patience tries;; tries.pause()) {
+    const auto mine = p.turn.take();
+    if (!run->test()) continue;
+    run.reset();
+    return;
+  }
+}
+
+void tell(process& p, member& m, const call& c, std::chrono::steady_clock::time_point began) {
+  const auto took = std::chrono::steady_clock::now() - began;
+  const auto mine = p.turn.take();
+  p.told->add(c.what, false, last_algorithm(*m.core, c.what), detail::bytes_of(c, m.size), took);
+}
+
+std::uint64_t bytes_of(process& p, const member& m, const arguments& a) {
+  if (a.what == collective::barrier) return 0;
+  const auto size = [&](MPI_Datatype type) -> std::uint64_t {
+    const datatype& t = p.types.of(type);
+    return t.usable ? t.size : 0;
+  };
+  if (is_vector_form(a.what)) {
+    const int* counts = a.out_counts != nullptr ? a.out_counts : a.in_counts;
+    const bool here = !is_rooted(a.what) || m.rank == a.root;
+    const MPI_Datatype* each = a.out_types;
+    std::uint64_t sum = 0;
+    for (int i = 0; here && counts != nullptr && i < m.size; ++i)
+      if (counts[i] > 0)
+        sum += static_cast<std::uint64_t>(counts[i]) * size(each != nullptr                  ? each[i]
+                                                            : a.what == collective::scatterv ? a.in_type
+                                                                                             : a.out_type);
+    return sum;
+  }
+  const likeness l = likeness_of(a, m);
+  const bool by_rank = a.what == collective::gather || a.what == collective::scatter ||
+                       a.what == collective::allgather || a.what == collective::alltoall ||
+                       a.what == collective::reduce_scatter_block;
+  return l.count < 0 ? 0
+                     : static_cast<std::uint64_t>(l.count) * size(l.type) *
+                           (by_rank ? static_cast<unsigned>(m.size) : 1);
+}
+
+}  // namespace
+
+std::optional<int> serve(process& p, const arguments& a) {
+  member* m = members_at_hand::place_of(a.comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != a.comm) m = p.all.of(a.comm, *p.door).get();
+  if (m == nullptr || !m->served) return {};
+  const likeness l = likeness_of(a, *m);
+  const verdict* const v = known_verdict(*m, a.what, l, p.types.generation());
+  if (v != nullptr && v->passes) {
+    keep_passing(p, *m, a.what, *v);
+    return {};
+  }
+  call direct;
+  laid_call* laid = nullptr;
+  if (v == nullptr || !v->direct || !m->core || !lay_directly(*v, a, *m, direct)) {
+    if (!m->laid) m->laid = std::make_unique<laid_call>(p.types, p.ops);
+    laid = m->laid.get();
+    if (!lay(p, *m, a, l, v, *laid) || !p.open(*m)) return {};
+  }
+  const call& c = laid != nullptr ? laid->made() : direct;
+  try {
+    const auto began = p.told ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    carry_out(p, *m, c);
+    if (laid != nullptr) laid->finish();
+    if (p.told) [[unlikely]]
+      tell(p, *m, c, began);
+    return MPI_SUCCESS;
+  } catch (...) {
+    return report(a.comm);
+  }
+}
+
+// A communicator is not made here: nobody may wait.
+std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* request) {
+  std::shared_ptr<member> m = p.all.of(a.comm, *p.door);
+  if (!m || !m->served || request == nullptr) return {};
+  const likeness l = likeness_of(a, *m);
+  const verdict* const v = known_verdict(*m, a.what, l, p.types.generation());
+  if (v != nullptr && v->passes) {
+    keep_passing(p, *m, a.what, *v);
+    return {};
+  }
+  auto laid = std::make_unique<laid_call>(p.types, p.ops);
+  if (!lay(p, *m, a, l, v, *laid) || !m->core) return {};
+  p.begun->begin(std::move(m), std::move(laid), request);
+  return MPI_SUCCESS;
+}
+
+passed_call::passed_call(process* p, const arguments& a, bool nonblocking)
+    : p_(p != nullptr && p->told ? p : nullptr), what_(a.what), nonblocking_(nonblocking) {
+  if (p_ == nullptr) return;
+  if (const auto m = p->all.of(a.comm, *p->door); m && m->served) bytes_ = bytes_of(*p, *m, a);
+  began_ = std::chrono::steady_clock::now();
+}
+
+passed_call::~passed_call() {
+  if (p_ != nullptr)
+    p_->told->add(what_, nonblocking_, nullptr, bytes_, std::chrono::steady_clock::now() - began_);
+}
+
+int code_of_error() noexcept {
+  int kind = MPI_ERR_OTHER;
+  std::string text = "tutti: unknown error";
+  try {
+    throw;
+  } catch (const truncation_error& e) {
+    kind = MPI_ERR_TRUNCATE;
+    text = e.what();
+  } catch (const std::bad_alloc& e) {
+    kind = MPI_ERR_NO_MEM;
+    text = e.what();
+  } catch (const std::exception& e) {
+    text = e.what();
+  } catch (...) {
+  }
+  int code = kind;
+  text.resize(std::min<std::size_t>(text.size(), MPI_MAX_ERROR_STRING - 1));
+  if (PMPI_Add_error_code(kind, &code) != MPI_SUCCESS ||
+      PMPI_Add_error_string(code, text.c_str()) != MPI_SUCCESS)
+    return kind;
+  return code;
+}
+
+int report(MPI_Comm comm) noexcept {
+  const int code = code_of_error();
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI_Wait* and MPI_Test*, which let tutti's calls under way go on, and the blocking messages: a rank that
+// waits for one may be waited for by a collective that it has begun. Where nothing of tutti's is under way
+// they are MPI's own.
+#include "preload/process.hpp"
+#include "preload/under_way.hpp"
+
+namespace {
+
+using namespace tutti::preload;
+
+// Null: MPI's own function does it all.
+under_way* begun() noexcept {
+  process* const p = running.load(std::memory_order_acquire);
+  return p == nullptr || p->begun->none() ? nullptr : p->begun.get();
+}
+
+void go_on() {
+  if (under_way* const some = begun()) [[unlikely]]
+    some->go_on();
+}
+
+// Tries again and again, `once` being told whether it has come true, until it has, or MPI says no.
+template <class Once>
+int until(under_way& some, Once once) {
+  for (patience p;; p.pause()) {
+    int flag = 0;
+    some.go_on();
+    const int code = once(flag);
+    if (flag || code != MPI_SUCCESS) return code;
+  }
+}
+
+int wait_for(under_way& some, MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE) {
+  return until(some, [&](int& flag) { return own<MPI_Test>(&request, &flag, status); });
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Wait>(request, status);
+  return until(*some, [&](int& flag) { return own<MPI_Test>(request, &flag, status); });
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Waitall>(count, requests, statuses);
+  return until(*some, [&](int& flag) { return own<MPI_Testall>(count, requests, &flag, statuses); });
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Waitany>(count, requests, index, status);
+  return until(*some, [&](int& flag) { return own<MPI_Testany>(count, requests, index, &flag, status); });
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Waitsome>(count, requests, done, indices, statuses);
+  return until(*some, [&](int& flag) {
+    const int code = own<MPI_Testsome>(count, requests, done, indices, statuses);
+    flag = code != MPI_SUCCESS || *done != 0;
+    return code;
+  });
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  go_on();
+  return own<MPI_Test>(request, flag, status);
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  go_on();
+  return own<MPI_Testall>(count, requests, flag, statuses);
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  go_on();
+  return own<MPI_Testany>(count, requests, index, flag, status);
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  go_on();
+  return own<MPI_Testsome>(count, requests, done, indices, statuses);
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  go_on();
+  return own<MPI_Request_get_status>(request, flag, status);
+}
+
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  go_on();
+  return own<MPI_Iprobe>(source, tag, comm, flag, status);
+}
+
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  go_on();
+  return own<MPI_Improbe>(source, tag, comm, flag, message, status);
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Probe>(source, tag, comm, status);
+  return until(*some, [&](int& flag) { return own<MPI_Iprobe>(source, tag, comm, &flag, status); });
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Mprobe>(source, tag, comm, message, status);
+  return until(*some, [&](int& flag) { return own<MPI_Improbe>(source, tag, comm, &flag, message, status); });
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status* status) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Recv>(buffer, count, type, source, tag, comm, status);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request, status);
+}
+
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Send>(buffer, count, type, to, tag, comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Isend(buffer, count, type, to, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request);
+}
+
+int MPI_Ssend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Ssend>(buffer, count, type, to, tag, comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Issend(buffer, count, type, to, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request);
+}
+
+int MPI_Rsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Rsend>(buffer, count, type, to, tag, comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Irsend(buffer, count, type, to, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request);
+}
+
+int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+                 int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+                 MPI_Status* status) {
+  under_way* const some = begun();
+  if (some == nullptr) [[likely]]
+    return own<MPI_Sendrecv>(out, out_count, out_type, to, out_tag, in, in_count, in_type, source, in_tag,
+                             comm, status);
+  MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
+  int code = PMPI_Irecv(in, in_count, in_type, source, in_tag, comm, &receive);
+  if (code != MPI_SUCCESS) return code;
+  code = PMPI_Isend(out, out_count, out_type, to, out_tag, comm, &send);
+  if (code != MPI_SUCCESS) {
+    PMPI_Cancel(&receive);
+    PMPI_Request_free(&receive);
+    return code;
+  }
+  const int sent = wait_for(*some, send);
+  const int received = wait_for(*some, receive, status);
+  return received != MPI_SUCCESS ? received : sent;
+}
+
+// What is sent goes from a copy.
+int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int source,
+                         int in_tag, MPI_Comm comm, MPI_Status* status) {
+  under_way* const some = begun();
+  int bytes = 0, at = 0;
+  if (some == nullptr || PMPI_Pack_size(count, type, comm, &bytes) != MPI_SUCCESS) [[likely]]
+    return own<MPI_Sendrecv_replace>(buffer, count, type, to, out_tag, source, in_tag, comm, status);
+  std::vector<std::byte> copy(static_cast<std::size_t>(bytes));
+  const int code = PMPI_Pack(buffer, count, type, copy.data(), bytes, &at, comm);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_Sendrecv(copy.data(), at, MPI_PACKED, to, out_tag, buffer, count, type, source, in_tag, comm,
+                      status);
+}
+}
