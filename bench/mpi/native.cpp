@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The native collectives of an MPI, measured by the protocol that measures tutti's. Compiled once for every
-// MPI.
+// MPI. What the protocol needs for itself it calls in MPI's own library, so that bench/preload, which starts
+// this program with another library in front, changes what is measured and nothing else.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -9,8 +10,11 @@
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <iostream>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include "protocol.hpp"
@@ -25,6 +29,18 @@ constexpr std::string_view engine = "mpich";
 constexpr std::string_view engine = "mpi";
 #endif
 
+// MPI's own function, whatever stands in front of it.
+template <class Function>
+Function* in_mpi(const char* name) {
+  Dl_info of_mpi{};  // asked of a function that nobody has a reason to replace
+  void* const one = dlsym(RTLD_DEFAULT, "MPI_Get_version");
+  void* const library =
+      dladdr(one, &of_mpi) != 0 ? dlopen(of_mpi.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  void* const found = library != nullptr ? dlsym(library, name) : nullptr;
+  if (found == nullptr) throw std::runtime_error(std::string("MPI's library has no ") + name);
+  return reinterpret_cast<Function*>(found);
+}
+
 class native {
  public:
   native() {
@@ -34,10 +50,10 @@ class native {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  void barrier() const { MPI_Barrier(MPI_COMM_WORLD); }
+  void barrier() const { own_barrier_(MPI_COMM_WORLD); }
   [[nodiscard]] double max(double mine) const {
     double largest = 0;
-    MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    own_allreduce_(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return largest;
   }
 
@@ -104,6 +120,8 @@ class native {
  private:
   int rank_ = 0;
   int size_ = 1;
+  decltype(&MPI_Barrier) own_barrier_ = in_mpi<decltype(MPI_Barrier)>("MPI_Barrier");
+  decltype(&MPI_Allreduce) own_allreduce_ = in_mpi<decltype(MPI_Allreduce)>("MPI_Allreduce");
 };
 
 }  // namespace

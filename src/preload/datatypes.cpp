@@ -197,8 +197,8 @@ void datatypes::unpack(const std::byte* from, std::size_t items, const datatype&
 datatype datatypes::found(MPI_Datatype handle) const {
   datatype t;
   t.handle = handle;
-  if (handle == MPI_DATATYPE_NULL ||
-      own<MPI_Send>(nullptr, 0, handle, MPI_PROC_NULL, 0, quiet_) != MPI_SUCCESS)
+  static const char item = 0;  // which nobody looks at
+  if (handle == MPI_DATATYPE_NULL || own<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, quiet_) != MPI_SUCCESS)
     return t;
   const measures m(handle);
   t.size = m.size;

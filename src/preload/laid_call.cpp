@@ -92,7 +92,8 @@ bool laid_call::set_apart() {
 const datatype* laid_call::usable(int count, MPI_Datatype type) {
   if (count < 0) return nullptr;
   const datatype& t = types_.of(type);
-  return t.usable ? &t : nullptr;
+  constexpr std::size_t most_packed = 0x7fffffff;  // of one item, by an int of MPI's
+  return t.usable && (t.dense || t.size <= most_packed) ? &t : nullptr;
 }
 
 // --- items that stand in one row

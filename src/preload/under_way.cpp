@@ -2,6 +2,7 @@
 #include "preload/under_way.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include <sched.h>
@@ -12,56 +13,67 @@
 
 namespace tutti::preload {
 
-// MPI frees it when the request is complete and the program has let go of it, in either order.
-struct under_way::one {
-  std::shared_ptr<member> of;  // the program may free the communicator meanwhile
-  std::unique_ptr<laid_call> laid;
-  detail::pending_call run;
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_SUCCESS;
-  std::chrono::steady_clock::time_point began;
-};
+under_way::~under_way() {
+  for (const begun_call* one : idle_) delete one;
+}
 
-under_way::~under_way() = default;
+begun_call& under_way::fresh() {
+  if (idle_.empty()) return *new begun_call(*this, p_.types, p_.ops);
+  begun_call* const one = idle_.back();
+  idle_.pop_back();
+  return *one;
+}
+
+// Of several threads none waits here for another, since MPI may call this under a lock of its own.
+void under_way::drop(begun_call& one) {
+  constexpr std::size_t most_idle = 64;
+  if (p_.threads || idle_.size() == most_idle)
+    delete &one;
+  else
+    idle_.push_back(&one);
+}
 
 int under_way::query(void* extra, MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
-  return static_cast<const one*>(extra)->code;
+  return static_cast<const begun_call*>(extra)->code;
 }
 
+// When the request is complete and the program has let go of it, in either order. A request that outlives
+// MPI_Finalize outlives all of this.
 int under_way::let_go(void* extra) {
-  delete static_cast<one*>(extra);
+  auto& one = *static_cast<begun_call*>(extra);
+  if (running.load(std::memory_order_acquire) != nullptr) one.among.drop(one);
   return MPI_SUCCESS;
 }
 
 int under_way::cancel(void*, int) { return MPI_SUCCESS; }  // a collective cannot be cancelled
 
-void under_way::begin(std::shared_ptr<member> of, std::unique_ptr<laid_call> laid, MPI_Request* request) {
-  auto o = std::make_unique<one>();
-  o->of = std::move(of);
-  o->laid = std::move(laid);
-  o->laid->hold();
-  o->began = std::chrono::steady_clock::now();
-  PMPI_Grequest_start(&query, &let_go, &cancel, o.get(), &o->request);
-  *request = o->request;
-  one& begun = *o.release();
+void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* request) {
+  one.of = std::move(of);
+  one.laid.hold();
+  one.code = MPI_SUCCESS;
+  if (p_.threads) one.by = std::this_thread::get_id();
+  if (p_.told) one.began = std::chrono::steady_clock::now();
+  PMPI_Grequest_start(&query, &let_go, &cancel, &one, &one.request);
+  *request = one.request;
   const auto mine = p_.turn.take();
   try {
-    begun.run = detail::start_call(*begun.of->core, begun.laid->made());
+    one.run = detail::start_call(*one.of->core, one.laid.made());
   } catch (...) {
-    return finish(begun, code_of_error());
+    return finish(one, code_of_error());
   }
-  all_.push_back(&begun);
-  count_.store(all_.size(), std::memory_order_relaxed);
+  all_.push_back(&one);
+  members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
 }
 
 void under_way::go_on() {
   const auto mine = p_.turn.take();
+  const own_errors errors(p_);
   for (std::size_t i = 0; i < all_.size();) {
-    one& o = *all_[i];
+    begun_call& o = *all_[i];
     int code = MPI_SUCCESS;
     try {
       if (!o.run->test()) {
@@ -72,19 +84,19 @@ void under_way::go_on() {
       code = code_of_error();
     }
     all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
-    count_.store(all_.size(), std::memory_order_relaxed);
+    members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
     finish(o, code);
   }
 }
 
-void under_way::finish(one& o, int code) {
+void under_way::finish(begun_call& o, int code) {
   o.run.reset();
-  const call& c = o.laid->made();
+  const call& c = o.laid.made();
   if (p_.told)
     p_.told->add(c.what, true, detail::last_algorithm(*o.of->core, c.what), detail::bytes_of(c, o.of->size),
                  std::chrono::steady_clock::now() - o.began);
-  if (code == MPI_SUCCESS) o.laid->finish();
-  o.laid->let_go();
+  if (code == MPI_SUCCESS) o.laid.finish();
+  o.laid.let_go();
   o.of.reset();
   o.code = code;
   PMPI_Grequest_complete(o.request);
@@ -92,6 +104,32 @@ void under_way::finish(one& o, int code) {
 
 void under_way::wait_all() {
   for (patience p; !none(); p.pause()) go_on();
+}
+
+// Whether this thread has calls under way; on `comm`, where it is one.
+bool under_way::own_left(MPI_Comm comm) {
+  const auto mine = p_.turn.take();
+  const auto me = p_.threads ? std::this_thread::get_id() : std::thread::id();
+  return std::any_of(all_.begin(), all_.end(), [&](const begun_call* one) {
+    return one->by == me && (comm == MPI_COMM_NULL || one->of->comm == comm);
+  });
+}
+
+void under_way::settle(MPI_Comm comm) {
+  constexpr std::chrono::seconds long_enough(10);
+  const auto deadline = std::chrono::steady_clock::now() + long_enough;
+  for (patience tries; own_left(MPI_COMM_NULL); tries.pause()) {
+    go_on();
+    if (std::chrono::steady_clock::now() < deadline || own_left(comm)) continue;
+    if (!std::exchange(said_, true))
+      std::fprintf(
+          stderr,
+          "tutti preload: rank %d waited ten seconds for nonblocking collectives of its own before it "
+          "entered a blocking call of MPI's on another communicator, and goes on without; where that "
+          "is how the program works, leave the nonblocking ones to MPI (TUTTI_PRELOAD_NONBLOCKING=0)\n",
+          p_.door->rank());
+    return;
+  }
 }
 
 void patience::pause() noexcept {

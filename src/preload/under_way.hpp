@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "preload/laid_call.hpp"
@@ -17,6 +18,21 @@
 namespace tutti::preload {
 
 struct process;
+class under_way;
+
+/// One such call. The program may free its communicator, datatypes and operator meanwhile.
+struct begun_call {
+  begun_call(under_way& all, datatypes& types, operators& ops) : laid(types, ops), among(all) {}
+
+  laid_call laid;
+  std::shared_ptr<member> of;
+  detail::pending_call run;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  std::chrono::steady_clock::time_point began;
+  std::thread::id by;
+  under_way& among;
+};
 
 class under_way {
  public:
@@ -25,24 +41,33 @@ class under_way {
   under_way(const under_way&) = delete;
   under_way& operator=(const under_way&) = delete;
 
+  /// One to lay a call in: to be begun, or dropped.
+  begun_call& fresh();
+  void drop(begun_call& one);
   /// Begins a laid call; `request` is the program's. Its errors come with the request's completion.
-  void begin(std::shared_ptr<member> of, std::unique_ptr<laid_call> laid, MPI_Request* request);
+  void begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* request);
   /// Nothing is: the way of nearly all who wait.
-  bool none() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  static bool none() noexcept { return members_at_hand::begun.load(std::memory_order_relaxed) == 0; }
   /// Lets all go on, and completes the requests of those that are over.
   void go_on();
   void wait_all();
+  /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
+  /// wait for what this rank has begun before they enter it. All on the communicator of that call have been
+  /// begun by all its ranks, so they end. What is on another may be begun there after that call alone; it is
+  /// given up after ten seconds, which is told.
+  void settle(MPI_Comm comm);
 
  private:
-  struct one;
   static int query(void* extra, MPI_Status* status);
   static int let_go(void* extra);
   static int cancel(void* extra, int complete);
-  void finish(one& o, int code);
+  void finish(begun_call& one, int code);
+  bool own_left(MPI_Comm comm);
 
   process& p_;
-  std::vector<one*> all_;  // in the order in which they were begun
-  std::atomic<std::size_t> count_{0};
+  std::vector<begun_call*> all_;   // in the order in which they were begun
+  bool said_ = false;              // that settle() gave up
+  std::vector<begun_call*> idle_;  // that are over, for the next ones; of one thread
 };
 
 /// A rank that has tried in vain for a while leaves its core to others.

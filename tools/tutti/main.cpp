@@ -2,7 +2,11 @@
 //
 // The command line: tutti <subcommand>. Exit status 0: done; 1: it found something wrong; 2: it was called
 // wrongly.
+#include <algorithm>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -10,14 +14,30 @@
 #include "tutti/core/error.hpp"
 #include "tutti/version.hpp"
 
+namespace {
+
+// The words behind --, which are another program's and not to be looked into: CLI11 would make two of
+// "[a,b]".
+std::vector<std::string> take_command(int& argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "preload") return {};
+  char** const end = argv + argc;
+  char** const mark = std::find(argv + 2, end, std::string_view("--"));
+  argc = static_cast<int>(mark - argv);
+  return mark == end ? std::vector<std::string>() : std::vector<std::string>(mark + 1, end);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  const std::vector<std::string> command = take_command(argc, argv);
   CLI::App app{"tutti: collective communication for C++"};
   app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Examples:\n  tutti info\n  tutti info --json\n  tutti list allreduce\n  tutti show allreduce/ring "
       "--ranks 8\n"
-      "  tutti check allreduce/ring --ranks 1..16\n");
+      "  tutti check allreduce/ring --ranks 1..16\n"
+      "  tutti preload -- mpirun -n 4 ./app\n");
   int status = 0;
   tutti::tool::add_info(app, status);
   tutti::tool::add_list(app, status);
@@ -28,6 +48,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_validate(app, status);
   tutti::tool::add_diff(app, status);
   tutti::tool::add_tune(app, status);
+  tutti::tool::add_preload(app, status, command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

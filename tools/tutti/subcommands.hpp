@@ -5,6 +5,8 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -19,6 +21,8 @@ void add_diff(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+/// `command`: what stands behind --, word by word.
+void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_show(CLI::App& app, int& status);
 void add_tree(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);

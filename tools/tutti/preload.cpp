@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti preload -- COMMAND: runs an MPI program as it is with tutti's collectives under it. Finds the library
+// that belongs to the launcher, sees to it that the ranks are started with it, the launcher without, and then
+// becomes the launcher.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "core/environment.hpp"
+#include "launch/modules.hpp"
+#include "mpi_of.hpp"
+#include "subcommands.hpp"
+
+namespace tutti::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using words = std::vector<std::string>;
+
+constexpr const char* example = "tutti preload -- mpirun -n 4 ./app";
+
+struct wishes {
+  bool stats = false, print = false, as_json = false;
+  std::string stats_file, mpi;
+};
+
+struct plan {
+  std::string mpi, library;
+  std::string file;                                // what is started
+  words command;                                   // with which words
+  std::map<std::string, std::string> environment;  // what is set for it
+};
+
+std::string title(const std::string& mpi) { return mpi == "openmpi" ? "Open MPI" : "MPICH"; }
+
+// The first of the words that is a program of `mpi`, or of any where that is empty; with its MPI.
+std::pair<std::string, std::string> program_among(const words& command, const std::string& mpi = {}) {
+  for (const std::string& word : command) {
+    if (word.starts_with('-')) continue;
+    const std::string found = mpi_of_program(program_file(word));
+    if (!found.empty() && (mpi.empty() || found == mpi)) return {word, found};
+  }
+  return {};
+}
+
+// A rank that finds itself under the launcher of another MPI is a job of its own: as many jobs as ranks.
+void refuse_other_programs(const words& command, const std::string& mpi) {
+  const words behind(command.begin() + 1, command.end());
+  const auto [program, other] = program_among(behind);
+  if (other.empty() || other == mpi || !program_among(behind, mpi).first.empty()) return;
+  throw called_wrongly(
+      fmt::format("{} links {}, and {} belongs to {}; start it with mpirun.{}, or say --mpi {}", program,
+                  title(other), command[0], title(mpi), other, mpi));
+}
+
+std::string mpi_by_launcher(const words& command, const std::string& file, const std::string& wanted) {
+  const std::string mpi = mpi_of_launcher(file);
+  if (mpi.empty() && wanted.empty())
+    throw called_wrongly(
+        fmt::format("{} does not say which MPI it belongs to; say --mpi openmpi or --mpi mpich", file));
+  if (!mpi.empty() && !wanted.empty() && mpi != wanted)
+    throw called_wrongly(
+        fmt::format("{} belongs to {}, and --mpi says {}; leave --mpi out, or start mpirun.{}", command[0],
+                    title(mpi), wanted, wanted));
+  if (wanted.empty()) refuse_other_programs(command, mpi);
+  return mpi.empty() ? wanted : mpi;
+}
+
+std::string mpi_by_program(const words& command, const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  if (const std::string linked = program_among(command).second; !linked.empty()) return linked;
+  if (const auto set = setting("TUTTI_MPI"); set && (*set == "openmpi" || *set == "mpich")) return *set;
+  throw called_wrongly(
+      fmt::format("{} is no launcher and links no MPI; say --mpi openmpi or --mpi mpich", command[0]));
+}
+
+// Beside the modules of engines.
+std::string library_for(const std::string& mpi) {
+  const std::string name = "libtutti-preload-" + mpi + ".so";
+  std::string searched;
+  for (const std::string& folder : module_folders()) {
+    const fs::path file = fs::absolute(fs::path(folder)) / name;
+    std::error_code fault;
+    if (!fs::is_regular_file(file, fault)) {
+      searched += (searched.empty() ? "" : ", ") + folder;
+      continue;
+    }
+    // The loader would take it for the names of several libraries, and for no reason at all run without.
+    if (file.string().find_first_of(" :\t\n") != std::string::npos)
+      throw called_wrongly(fmt::format(
+          "LD_PRELOAD splits names at spaces and colons, and {} has one; let TUTTI_MODULE_PATH name "
+          "a link to its folder that has none",
+          file.string()));
+    return file.lexically_normal().string();
+  }
+  throw called_wrongly(fmt::format(
+      "there is no {} for {} (searched: {}); build tutti where {} is found, or name the folder in "
+      "TUTTI_MODULE_PATH",
+      name, title(mpi), searched, title(mpi)));
+}
+
+// The variables of ours that ranks shall have, by name; what is set here already comes along.
+std::map<std::string, std::string> settings_for_ranks(const wishes& wish) {
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (const auto equals = text.find('='); text.starts_with("TUTTI_") && equals != text.npos)
+      all[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  if (wish.stats) all["TUTTI_PRELOAD_STATS"] = "1";
+  if (!wish.stats_file.empty()) all["TUTTI_PRELOAD_STATS"] = "json:" + fs::absolute(wish.stats_file).string();
+  return all;
+}
+
+// The launcher's own option would come behind ours, and take its place.
+void refuse_a_second_preload(const words& command) {
+  for (std::size_t i = 1; i + 1 < command.size(); ++i)
+    for (const char* option : {"-x", "--x", "-env", "--env", "-genv", "--genv"})
+      if (command[i] == option &&
+          (command[i + 1] == "LD_PRELOAD" || command[i + 1].starts_with("LD_PRELOAD=")))
+        throw called_wrongly(fmt::format(
+            "{} LD_PRELOAD would take the place of tutti's; set LD_PRELOAD in front of tutti instead",
+            option));
+}
+
+// What the programs of Open MPI's --app are started with stands in its file. A program may have an option
+// --app of its own: only what stands in front of one is the launcher's.
+void refuse_a_file_of_programs(const words& command) {
+  for (std::size_t i = 1; i < command.size() && program_file(command[i]).empty(); ++i)
+    if (command[i] == "--app" || command[i] == "-app")
+      throw called_wrongly(
+          "Open MPI passes nothing on to the programs of --app; write them on the command line instead");
+}
+
+// Open MPI: -x NAME=VALUE, again for each program of several, which a colon separates.
+words for_openmpi(const words& command, const std::string& preload,
+                  const std::map<std::string, std::string>& settings) {
+  if (std::getenv("OMPI_MCA_mca_base_env_list") != nullptr)
+    throw called_wrongly(
+        "Open MPI takes OMPI_MCA_mca_base_env_list or -x, never both, and the ranks need -x; unset it, and "
+        "pass its variables by -x");
+  refuse_a_file_of_programs(command);
+  words options{"-x", "LD_PRELOAD=" + preload};
+  for (const auto& [name, value] : settings) {
+    const char* now = std::getenv(name.c_str());
+    const bool as_it_is = now != nullptr && value == now;
+    options.insert(options.end(), {"-x", as_it_is ? name : name + '=' + value});
+  }
+  words all;
+  for (const std::string& word : command) {
+    all.push_back(word);
+    if (all.size() == 1 || word == ":") all.insert(all.end(), options.begin(), options.end());
+  }
+  return all;
+}
+
+// MPICH: -genv NAME VALUE, for all programs. It passes the rest on by itself, unless it is told not to.
+words for_mpich(const words& command, const std::string& preload,
+                const std::map<std::string, std::string>& settings) {
+  words all{command[0], "-genv", "LD_PRELOAD", preload};
+  for (const auto& [name, value] : settings) all.insert(all.end(), {"-genv", name, value});
+  all.insert(all.end(), command.begin() + 1, command.end());
+  return all;
+}
+
+plan make_plan(const words& command, const wishes& wish) {
+  if (command.empty())
+    throw called_wrongly(fmt::format("there is no command behind --; write it as in: {}", example));
+  plan p;
+  p.file = program_file(command[0]);
+  if (p.file.empty())
+    throw called_wrongly(fmt::format("{} is no program that could be started{}", command[0],
+                                     command[0].find('/') == std::string::npos
+                                         ? "; install it, or let PATH have its folder"
+                                         : "; see whether the file is there, and executable"));
+  const bool launcher = called_as_launcher(p.file);
+  p.mpi = launcher ? mpi_by_launcher(command, p.file, wish.mpi) : mpi_by_program(command, wish.mpi);
+  p.library = library_for(p.mpi);
+  const char* theirs = std::getenv("LD_PRELOAD");
+  const std::string preload =
+      p.library + (theirs != nullptr && *theirs != '\0' ? ':' + std::string(theirs) : "");
+  const auto settings = settings_for_ranks(wish);
+  if (launcher) {
+    refuse_a_second_preload(command);
+    p.command =
+        p.mpi == "openmpi" ? for_openmpi(command, preload, settings) : for_mpich(command, preload, settings);
+    return p;
+  }
+  p.command = command;
+  p.environment["LD_PRELOAD"] = preload;
+  if (wish.stats || !wish.stats_file.empty())
+    p.environment["TUTTI_PRELOAD_STATS"] = settings.at("TUTTI_PRELOAD_STATS");
+  return p;
+}
+
+// As a shell would have to be told.
+std::string quoted(const std::string& word) {
+  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+void print(const plan& p, bool as_json) {
+  if (as_json) {
+    const nlohmann::ordered_json all{{"mpi", p.mpi},
+                                     {"library", p.library},
+                                     {"command", p.command},
+                                     {"environment", nlohmann::ordered_json(p.environment)}};
+    fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  std::string line;
+  if (!p.environment.empty()) line = "env";
+  for (const auto& [name, value] : p.environment) line += ' ' + quoted(name + '=' + value);
+  for (const std::string& word : p.command) line += (line.empty() ? "" : " ") + quoted(word);
+  fmt::print("{}\n", line);
+}
+
+[[noreturn]] void become(plan p) {
+  for (const auto& [name, value] : p.environment) setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> arguments;
+  for (std::string& word : p.command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(p.file.c_str(), arguments.data());
+  throw called_wrongly(fmt::format("{} cannot be started: {}", p.file, std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command) {
+  auto* preload =
+      app.add_subcommand("preload", "Run an MPI program, unchanged, with its collectives by tutti");
+  auto wish = std::make_shared<wishes>();
+  auto* stats = preload->add_flag("--stats", wish->stats, "Say at the end which calls tutti served, and how");
+  preload->add_option("--stats-json", wish->stats_file, "The same as JSON, into this file")
+      ->excludes(stats)
+      ->option_text("FILE");
+  preload->add_option("--mpi", wish->mpi, "openmpi or mpich, where neither launcher nor program tells")
+      ->check(CLI::IsMember({"openmpi", "mpich"}))
+      ->option_text("NAME");
+  auto* only_print = preload->add_flag("--print", wish->print, "Print the command that would run");
+  preload->add_flag("--json", wish->as_json, "With --print: one JSON object")->needs(only_print);
+  preload->allow_extras();
+
+  preload->footer(
+      "COMMAND is a launcher of Open MPI or MPICH with all its options, or an MPI program by itself. The "
+      "exit\n"
+      "status is the command's; 2 where it could not be started. TUTTI_ variables reach every rank.\n"
+      "Examples:\n"
+      "  tutti preload -- mpirun -n 4 ./app\n"
+      "  tutti preload --stats -- mpirun.mpich -n 2 ./app --its options\n"
+      "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti preload -- mpiexec -n 1 ./a : -n 3 ./b\n"
+      "  tutti preload --mpi openmpi -- srun -n 4 python3 script.py\n"
+      "  tutti preload --print -- mpirun -n 4 ./app\n");
+  preload->callback([preload, wish, command, &status] {
+    if (const auto extra = preload->remaining(); !extra.empty())
+      throw called_wrongly(
+          fmt::format("\"{}\" is no option; the command stands behind --, as in: {}", extra[0], example));
+    const plan p = make_plan(command, *wish);
+    if (!wish->print) become(p);
+    print(p, wish->as_json);
+    status = 0;
+  });
+}
+
+}  // namespace tutti::tool
