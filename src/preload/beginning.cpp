@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the program starts and ends MPI, and frees what calls under way may still need.
+// Where the program starts and ends MPI, sets error handlers, and frees what calls under way may still need.
 #include "preload/process.hpp"
 
 namespace {
@@ -28,6 +28,11 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 int MPI_Finalize() {
   end_process();
   return own<MPI_Finalize>();
+}
+
+int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+  if (process* const p = at_work()) p->handles_errors = true;
+  return own<MPI_Comm_set_errhandler>(comm, handler);
 }
 
 int MPI_Type_free(MPI_Datatype* type) {

@@ -39,6 +39,10 @@ int tutti_own_MPI_Bcast(void* a, int b, MPI_Datatype c, int d, MPI_Comm e);
 int tutti_own_MPI_Bcast(void* a, int b, MPI_Datatype c, int d, MPI_Comm e) {
   return own<MPI_Bcast>(a, b, c, d, e);
 }
+int tutti_own_MPI_Comm_set_errhandler(MPI_Comm a, MPI_Errhandler b);
+int tutti_own_MPI_Comm_set_errhandler(MPI_Comm a, MPI_Errhandler b) {
+  return own<MPI_Comm_set_errhandler>(a, b);
+}
 int tutti_own_MPI_Exscan(const void* a, void* b, int c, MPI_Datatype d, MPI_Op e, MPI_Comm f);
 int tutti_own_MPI_Exscan(const void* a, void* b, int c, MPI_Datatype d, MPI_Op e, MPI_Comm f) {
   return own<MPI_Exscan>(a, b, c, d, e, f);

@@ -5,6 +5,7 @@
 
 #include "preload/process.hpp"
 #include "preload/serve.hpp"
+#include "preload/under_way.hpp"
 
 namespace tutti::preload {
 
@@ -15,12 +16,22 @@ inline process* serving(const arguments& a) noexcept {
   return p == nullptr || (m != nullptr && m->comm == a.comm && !m->served && !p->told) ? nullptr : p;
 }
 
+/// Before a call of MPI's that blocks, of whatever kind.
+inline void settle(MPI_Comm comm) {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p != nullptr && !under_way::none()) [[unlikely]]
+    p->begun->settle(comm);
+}
+
 template <class Own>
 int blocking(const arguments& a, Own own_call) {
-  process* const p = serving(a);
-  if (p == nullptr) return own_call();
-  if (const std::optional<int> code = serve(*p, a)) return *code;
-  const passed_call told(p, a, false);
+  if (process* const p = serving(a)) {
+    if (const std::optional<int> code = serve(*p, a)) return *code;
+    settle(a.comm);
+    const passed_call told(p, a, false);
+    return own_call();
+  }
+  settle(a.comm);
   return own_call();
 }
 

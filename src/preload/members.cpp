@@ -53,7 +53,7 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
   member* one = members_at_hand::place_of(comm).load(std::memory_order_acquire);
   if (one == nullptr || one->comm != comm) {
     // A handle that is none is for MPI to tell of, in the name of the program's call.
-    const mpi::returned_errors guard;
+    const mpi::returned_errors guard(own<MPI_Comm_set_errhandler>);
     int found = 0;
     void* value = nullptr;
     if (PMPI_Comm_get_attr(comm, keyval_, &value, &found) != MPI_SUCCESS) return nullptr;

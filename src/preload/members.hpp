@@ -56,7 +56,7 @@ struct member {
 
 /// The members that were asked for last, by the handles of their communicators; a place may hold another's.
 /// Of the process, as the entry points are: it is the first thing that each looks at.
-struct members_at_hand {
+struct [[gnu::visibility("hidden")]] members_at_hand {
   static constexpr std::size_t places = 256;
   static std::atomic<member*>& place_of(MPI_Comm comm) noexcept { return table[number_of(comm) % places]; }
   // MPIs have pointers as handles, or ints.
@@ -64,20 +64,23 @@ struct members_at_hand {
   static std::size_t number_of(Handle comm) noexcept {
     if constexpr (std::is_pointer_v<Handle>) {
       const auto n = reinterpret_cast<std::uintptr_t>(comm);
-      return n >> 4 ^ n >> 12;
+      return n >> 7;
     } else {
       const auto n = static_cast<unsigned>(comm);
       return n + (n >> 29);
     }
   }
   static inline std::array<std::atomic<member*>, places> table{};
+  /// Nonblocking calls of tutti's under way. Before MPI blocks they are settled.
+  static inline std::atomic<std::size_t> begun{0};
 };
 
 /// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them.
 [[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count, MPI_Datatype type,
                                           MPI_Op op = MPI_OP_NULL) noexcept {
   const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
-  if (m == nullptr || m->comm != comm) return false;
+  if (m == nullptr || m->comm != comm || members_at_hand::begun.load(std::memory_order_relaxed) != 0)
+    return false;
   const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
   return type == v.type && op == v.op && static_cast<unsigned>(count - v.least) <= v.span;
 }

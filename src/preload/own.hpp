@@ -33,6 +33,7 @@ inline constexpr auto name = profiled_name<F>();
 }  // namespace naming
 
 template <auto F>
-inline const decltype(F) own = reinterpret_cast<decltype(F)>(::dlsym(RTLD_NEXT, naming::name<F>.data()));
+[[gnu::visibility("hidden")]] inline const decltype(F) own =
+    reinterpret_cast<decltype(F)>(::dlsym(RTLD_NEXT, naming::name<F>.data()));
 
 }  // namespace tutti::preload

@@ -34,6 +34,7 @@ process::process(MPI_Comm one, bool several)
                    name.c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, *door, door->rank() == 0);
   shared->begin_trace();
+  begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", true);
   told = statistics::wished(door->rank(), door->size());
   const auto world = all.of(MPI_COMM_WORLD, *door);
   world->core = detail::core_handle(
@@ -52,15 +53,16 @@ bool process::open(member& of) {
     const auto mine = turn.take();
     all.take_gone();
   }
+  if (!under_way::none()) begun->settle(of.comm);
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
   MPI_Group same = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   PMPI_Comm_get_errhandler(of.comm, &before);
-  PMPI_Comm_set_errhandler(of.comm, MPI_ERRORS_RETURN);
+  own<MPI_Comm_set_errhandler>(of.comm, MPI_ERRORS_RETURN);
   // Not a duplicate, of which the program's attributes would be told.
   bool fits = PMPI_Comm_group(of.comm, &same) == MPI_SUCCESS &&
-              PMPI_Comm_create(of.comm, same, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(of.comm, before);
+              own<MPI_Comm_create>(of.comm, same, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
+  own<MPI_Comm_set_errhandler>(of.comm, before);
   PMPI_Errhandler_free(&before);
   if (same != MPI_GROUP_NULL) PMPI_Group_free(&same);
   const auto mine = turn.take();
@@ -76,8 +78,8 @@ void begin_process() {
   int level = MPI_THREAD_SINGLE;
   MPI_Comm alone = MPI_COMM_NULL;
   PMPI_Query_thread(&level);
-  PMPI_Comm_dup(MPI_COMM_SELF, &alone);
-  PMPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
+  own<MPI_Comm_dup>(MPI_COMM_SELF, &alone);
+  own<MPI_Comm_set_errhandler>(alone, MPI_ERRORS_RETURN);
   try {
     running = new process(alone, level == MPI_THREAD_MULTIPLE);
   } catch (const std::exception& e) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/returned_errors.hpp"
 #include "face/rank_state.hpp"
 #include "preload/members.hpp"
 #include "preload/statistics.hpp"
@@ -38,7 +39,28 @@ struct process {
   std::shared_ptr<detail::rank_state> shared;
   mpi::mpi_endpoint* door = nullptr;
   std::unique_ptr<under_way> begun;
-  std::unique_ptr<statistics> told;  ///< null: nobody asks
+  bool begins = true;                       ///< nonblocking calls too are served
+  std::unique_ptr<statistics> told;         ///< null: nobody asks
+  std::atomic<bool> handles_errors{false};  ///< the program has set an error handler
+};
+
+/// While tutti calls MPI. MPICH tells the handler of MPI_COMM_WORLD of a message that is too long, whatever
+/// communicator it was sent on; the program is to hear of it by the handler of its own communicator, once.
+/// Where it has set none, all handlers end the job alike.
+class own_errors {
+ public:
+  explicit own_errors(const process& p)
+      : returned_(tells_the_world && p.handles_errors.load(std::memory_order_relaxed)
+                      ? own<MPI_Comm_set_errhandler>
+                      : nullptr) {}
+
+ private:
+#ifdef MPICH_VERSION
+  static constexpr bool tells_the_world = true;
+#else
+  static constexpr bool tells_the_world = false;
+#endif
+  mpi::returned_errors returned_;
 };
 
 /// Null before MPI_Init and after MPI_Finalize, and where tutti cannot serve this program.

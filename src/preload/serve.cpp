@@ -168,6 +168,7 @@ bool lay_directly(const verdict& v, const arguments& a, const member& m, call& c
 
 // Of several threads each lets the others in while it waits.
 void carry_out(process& p, member& m, const call& c) {
+  const own_errors errors(p);
   if (!p.threads) return run_call(*m.core, c);
   detail::pending_call run;
   {
@@ -249,8 +250,9 @@ std::optional<int> serve(process& p, const arguments& a) {
 
 // A communicator is not made here: nobody may wait.
 std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* request) {
+  if (!p.begins || request == nullptr) return {};
   std::shared_ptr<member> m = p.all.of(a.comm, *p.door);
-  if (!m || !m->served || request == nullptr) return {};
+  if (!m || !m->served) return {};
   const likeness l = likeness_of(a, *m);
   const verdict* const v = known_verdict(*m, a.what, l, p.types.generation());
   if (v != nullptr && v->passes) {

@@ -2,6 +2,7 @@
 #include "preload/under_way.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include <sched.h>
@@ -54,6 +55,7 @@ void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* 
   one.of = std::move(of);
   one.laid.hold();
   one.code = MPI_SUCCESS;
+  if (p_.threads) one.by = std::this_thread::get_id();
   if (p_.told) one.began = std::chrono::steady_clock::now();
   PMPI_Grequest_start(&query, &let_go, &cancel, &one, &one.request);
   *request = one.request;
@@ -64,11 +66,12 @@ void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* 
     return finish(one, code_of_error());
   }
   all_.push_back(&one);
-  count_.store(all_.size(), std::memory_order_relaxed);
+  members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
 }
 
 void under_way::go_on() {
   const auto mine = p_.turn.take();
+  const own_errors errors(p_);
   for (std::size_t i = 0; i < all_.size();) {
     begun_call& o = *all_[i];
     int code = MPI_SUCCESS;
@@ -81,7 +84,7 @@ void under_way::go_on() {
       code = code_of_error();
     }
     all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
-    count_.store(all_.size(), std::memory_order_relaxed);
+    members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
     finish(o, code);
   }
 }
@@ -101,6 +104,32 @@ void under_way::finish(begun_call& o, int code) {
 
 void under_way::wait_all() {
   for (patience p; !none(); p.pause()) go_on();
+}
+
+// Whether this thread has calls under way; on `comm`, where it is one.
+bool under_way::own_left(MPI_Comm comm) {
+  const auto mine = p_.turn.take();
+  const auto me = p_.threads ? std::this_thread::get_id() : std::thread::id();
+  return std::any_of(all_.begin(), all_.end(), [&](const begun_call* one) {
+    return one->by == me && (comm == MPI_COMM_NULL || one->of->comm == comm);
+  });
+}
+
+void under_way::settle(MPI_Comm comm) {
+  constexpr std::chrono::seconds long_enough(10);
+  const auto deadline = std::chrono::steady_clock::now() + long_enough;
+  for (patience tries; own_left(MPI_COMM_NULL); tries.pause()) {
+    go_on();
+    if (std::chrono::steady_clock::now() < deadline || own_left(comm)) continue;
+    if (!std::exchange(said_, true))
+      std::fprintf(
+          stderr,
+          "tutti preload: rank %d waited ten seconds for nonblocking collectives of its own before it "
+          "entered a blocking call of MPI's on another communicator, and goes on without; where that "
+          "is how the program works, leave the nonblocking ones to MPI (TUTTI_PRELOAD_NONBLOCKING=0)\n",
+          p_.door->rank());
+    return;
+  }
 }
 
 void patience::pause() noexcept {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "preload/laid_call.hpp"
@@ -29,6 +30,7 @@ struct begun_call {
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   std::chrono::steady_clock::time_point began;
+  std::thread::id by;
   under_way& among;
 };
 
@@ -45,21 +47,27 @@ class under_way {
   /// Begins a laid call; `request` is the program's. Its errors come with the request's completion.
   void begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* request);
   /// Nothing is: the way of nearly all who wait.
-  bool none() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  static bool none() noexcept { return members_at_hand::begun.load(std::memory_order_relaxed) == 0; }
   /// Lets all go on, and completes the requests of those that are over.
   void go_on();
   void wait_all();
+  /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
+  /// wait for what this rank has begun before they enter it. All on the communicator of that call have been
+  /// begun by all its ranks, so they end. What is on another may be begun there after that call alone; it is
+  /// given up after ten seconds, which is told.
+  void settle(MPI_Comm comm);
 
  private:
   static int query(void* extra, MPI_Status* status);
   static int let_go(void* extra);
   static int cancel(void* extra, int complete);
   void finish(begun_call& one, int code);
+  bool own_left(MPI_Comm comm);
 
   process& p_;
   std::vector<begun_call*> all_;   // in the order in which they were begun
+  bool said_ = false;              // that settle() gave up
   std::vector<begun_call*> idle_;  // that are over, for the next ones; of one thread
-  std::atomic<std::size_t> count_{0};
 };
 
 /// A rank that has tried in vain for a while leaves its core to others.

@@ -11,15 +11,17 @@ namespace tutti::mpi {
 /// these two. As long as this lives they are returned.
 class returned_errors {
  public:
-  returned_errors() {
-    for (int i = 0; i < 2; ++i) {
+  using setter = int (*)(MPI_Comm, MPI_Errhandler);
+  /// `set`: where MPI's own function stands behind another; null: nothing is done.
+  explicit returned_errors(setter set = MPI_Comm_set_errhandler) : set_(set) {
+    for (int i = 0; set_ != nullptr && i < 2; ++i) {
       MPI_Comm_get_errhandler(where_[i], &before_[i]);
-      MPI_Comm_set_errhandler(where_[i], MPI_ERRORS_RETURN);
+      set_(where_[i], MPI_ERRORS_RETURN);
     }
   }
   ~returned_errors() {
-    for (int i = 0; i < 2; ++i) {
-      MPI_Comm_set_errhandler(where_[i], before_[i]);
+    for (int i = 0; set_ != nullptr && i < 2; ++i) {
+      set_(where_[i], before_[i]);
       MPI_Errhandler_free(&before_[i]);
     }
   }
@@ -27,8 +29,9 @@ class returned_errors {
   returned_errors& operator=(const returned_errors&) = delete;
 
  private:
+  setter set_;
   MPI_Comm where_[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  MPI_Errhandler before_[2];
+  MPI_Errhandler before_[2] = {MPI_ERRHANDLER_NULL, MPI_ERRHANDLER_NULL};
 };
 
 }  // namespace tutti::mpi
