@@ -36,7 +36,7 @@ launcher=()
 while [ "$1" != -- ]; do launcher+=("$1"); shift; done
 shift
 
-# The first of each serves every call.
+# The first of each serves every call; those with a question mark serve only some, as calls in place or powers of two.
 declare -A algorithms=(
   [barrier]='dissemination tree recursive_exchange along'
   [bcast]='knomial linear bine binary_pipeline chain circulant hops scatter_recursive_doubling scatter_ring along'
@@ -47,11 +47,11 @@ declare -A algorithms=(
   [gatherv]='linear knomial hops along'
   [scatter]='knomial linear bine hops along'
   [scatterv]='linear knomial hops along'
-  [allgather]='ring bruck linear bine hops neighbor_exchange pat recursive_doubling sparbit locality_bruck along'
+  [allgather]='ring bruck linear bine hops neighbor_exchange? pat recursive_doubling? sparbit locality_bruck? along'
   [allgatherv]='ring bruck circulant hops along'
-  [alltoall]='along bruck pairwise scattered hops in_place_exchange'
-  [alltoallv]='along scattered padded_bruck two_phase_bruck tuna hops in_place_pairwise'
-  [alltoallw]='along scattered hops in_place_pairwise'
+  [alltoall]='along bruck pairwise scattered hops in_place_exchange?'
+  [alltoallv]='along scattered padded_bruck two_phase_bruck tuna hops in_place_pairwise?'
+  [alltoallw]='along scattered hops in_place_pairwise?'
   [reduce_scatter]='pairwise butterfly recursive_doubling recursive_halving ring hops pat bine along'
   [reduce_scatter_block]='pairwise butterfly recursive_doubling recursive_halving ring hops pat bine along'
   [scan]='recursive_doubling linear'
@@ -61,10 +61,11 @@ declare -A algorithms=(
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
-# The environment of the ranks in a run of SET, as NAME=VALUE in `environment`.
-environment=()
+# The environment of the ranks in a run of SET, as NAME=VALUE in `environment`; `some` has the collectives whose algorithms need
+# not serve.
+environment=() some=
 surround() {
-  environment=()
+  environment=() some=
   [ "$1" != native ] || return 0
   environment=("LD_PRELOAD=$library" "TUTTI_PRELOAD_STATS=json:$scratch/stats.json" TUTTI_COLL_FALLBACK=silent)
   local collective choice k=0
@@ -76,6 +77,8 @@ surround() {
     read -r -d '' -a choice <<< "${algorithms[$collective]}"
     choice=${choice[k % ${#choice[@]}]}
     case ,${1#left:}, in *,$collective,*) choice=native ;; esac
+    case $choice in *\?) some+=",$collective," ;; esac
+    choice=${choice%\?}
     environment+=("TUTTI_${collective^^}_ALGORITHM=$choice")
   done
 }
@@ -122,7 +125,12 @@ for set in "${runs[@]}"; do
   asked=(--mpi "$mpi" --ranks "$ranks")
   case $set in
     all) [ -z "$served" ] || asked+=(--served "$served" --all-served) ;;
-    forced:*) [ -z "$served" ] || asked+=(--served "$served") ;;
+    forced:*)
+      these=
+      for collective in ${served//,/ }; do
+        case $some in *,$collective,*) ;; *) these+="${these:+,}$collective" ;; esac
+      done
+      [ -z "$these" ] || asked+=(--served "$these") ;;
   esac
   "$stats" "$scratch/stats.json" "${asked[@]}" > "$scratch/stats" 2>&1 || complain "its statistics are not as they should be" "$scratch/stats" "$scratch/err"
 done
