@@ -6,6 +6,7 @@
 # tutti_add_preload(mpi): tutti-preload-<mpi>, beside the module of the engine.
 function(tutti_add_preload mpi)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/preload/*.cpp")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})  # names are read from them here
   # What these put themselves before; the engine's own calls go past them.
   file(STRINGS "${PROJECT_SOURCE_DIR}/src/preload/engine_calls.cpp" lines REGEX "^int tutti_own_MPI_[A-Za-z_]+\\(")
   list(TRANSFORM lines REPLACE "^int tutti_own_(MPI_[A-Za-z_]+)\\(.*" "\\1")

@@ -29,6 +29,10 @@ class laid_call {
   bool direct() const noexcept {
     return in_.parts.empty() && out_.parts.empty() && combined_ == nullptr && !apart_;
   }
+  /// Bytes that it holds for the next call.
+  std::size_t kept() const noexcept {
+    return in_.beside.capacity() + out_.beside.capacity() + packed_.capacity();
+  }
   /// Unpacks what came.
   void finish();
   /// Between these two the program may free datatypes and operator.

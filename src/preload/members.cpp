@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "engines/mpi/returned_errors.hpp"
-
 namespace tutti::preload {
 namespace {
 
@@ -39,7 +37,8 @@ void members::leave_none() noexcept {
   for (auto& [key, one] : all_) one->leave_none();
 }
 
-members::members(bool several) : lock_(several) {
+members::members(error_handlers& handlers, bool several)
+    : handlers_(handlers), several_(several), lock_(several) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this);
 }
 
@@ -50,20 +49,20 @@ members::~members() {
 
 std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& world) {
   if (comm == MPI_COMM_NULL) return nullptr;
-  member* one = members_at_hand::place_of(comm).load(std::memory_order_acquire);
-  if (one == nullptr || one->comm != comm) {
+  {
+    const auto held = lock_.take();
+    const auto at = all_.find(comm);
+    if (at != all_.end()) {
+      members_at_hand::place_of(comm).store(at->second.get(), std::memory_order_release);
+      return at->second;
+    }
+  }
+  {
     // A handle that is none is for MPI to tell of, in the name of the program's call.
-    const mpi::returned_errors guard(own<MPI_Comm_set_errhandler>);
+    const quiet_errors guard(handlers_);
     int found = 0;
     void* value = nullptr;
     if (PMPI_Comm_get_attr(comm, keyval_, &value, &found) != MPI_SUCCESS) return nullptr;
-    one = found ? static_cast<member*>(value) : nullptr;
-  }
-  if (one != nullptr) {
-    members_at_hand::place_of(comm).store(one, std::memory_order_release);
-    const auto held = lock_.take();
-    const auto at = all_.find(one);
-    return at != all_.end() ? at->second : nullptr;
   }
   auto made = std::make_shared<member>();
   made->comm = comm;
@@ -79,21 +78,32 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
   }
   {
     const auto held = lock_.take();
-    all_.emplace(made.get(), made);
+    all_.emplace(comm, made);
   }
   if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
   members_at_hand::place_of(comm).store(made.get(), std::memory_order_release);
   return made;
 }
 
+bool members::lives(const member& one) {
+  const auto held = lock_.take();
+  const auto at = all_.find(one.comm);
+  return at != all_.end() && at->second.get() == &one;
+}
+
 void members::forget(member* one) {
   member* mine = one;
   members_at_hand::place_of(one->comm).compare_exchange_strong(mine, nullptr);
+  std::shared_ptr<member> last;  // goes behind the lock
   const auto held = lock_.take();
-  const auto at = all_.find(one);
-  if (at == all_.end()) return;
-  gone_.push_back(std::move(at->second));
+  const auto at = all_.find(one->comm);
+  if (at == all_.end() || at->second.get() != one) return;
+  last = std::move(at->second);
   all_.erase(at);
+  if (last->core)
+    gone_.push_back(last);
+  else if (several_)
+    graves_.push_back(last);
 }
 
 // Called by MPI, perhaps under a lock of its own: what is to be freed is freed later.
@@ -102,22 +112,37 @@ int members::freed(MPI_Comm, int, void* value, void* extra) {
   return MPI_SUCCESS;
 }
 
-std::vector<std::shared_ptr<member>> members::take_gone() {
+// Another thread may have found a member in the table the moment before, and looks whose it is: what remains
+// then is small.
+void members::bury(std::shared_ptr<member> one) {
+  if (!several_) return;
+  if (one.use_count() == 1) {
+    one->core = {};
+    one->laid.reset();
+  }
   const auto held = lock_.take();
-  return std::exchange(gone_, {});
+  graves_.push_back(std::move(one));
 }
 
-std::vector<std::shared_ptr<member>> members::take_all() {
-  auto all = take_gone();
+void members::let_go() {
+  std::vector<std::shared_ptr<member>> some;
+  {
+    const auto held = lock_.take();
+    some.swap(gone_);
+  }
+  for (auto& one : some) bury(std::move(one));
+}
+
+void members::let_all_go() {
   std::vector<std::shared_ptr<member>> rest;
   {
     const auto held = lock_.take();
     for (auto& [key, one] : all_) rest.push_back(one);
   }
   for (const auto& one : rest) PMPI_Comm_delete_attr(one->comm, keyval_);  // freed() lets go
-  const auto late = take_gone();
-  all.insert(all.end(), late.begin(), late.end());
-  return all;
+  rest.clear();
+  let_go();
+  graves_.clear();
 }
 
 }  // namespace tutti::preload

@@ -18,6 +18,7 @@
 #include "face/core.hpp"
 #include "preload/laid_call.hpp"
 #include "preload/own.hpp"
+#include "preload/quiet_errors.hpp"
 
 namespace tutti::preload {
 
@@ -47,17 +48,23 @@ struct member {
   std::array<std::vector<std::unique_ptr<const verdict>>, collective_names.size()> known;
   group ranks = group::range(0, 1, 1, 0);
   hierarchy layout;
-  detail::core_handle core;         ///< none before the first call that is served
-  std::unique_ptr<laid_call> laid;  ///< of blocking calls, one after another
+  detail::core_handle core;             ///< none before the first call that is served
+  std::unique_ptr<laid_call> laid;      ///< of blocking calls, one after another
+  std::atomic<int>* counted = nullptr;  ///< how many communicators of tutti's there are, with this one's
 
   member();
+  ~member() {
+    if (counted != nullptr) --*counted;
+  }
+  member(const member&) = delete;
+  member& operator=(const member&) = delete;
   void leave_none() noexcept;  ///< forgets which ones left calls to MPI
 };
 
 /// The members that were asked for last, by the handles of their communicators; a place may hold another's.
 /// Of the process, as the entry points are: it is the first thing that each looks at.
 struct [[gnu::visibility("hidden")]] members_at_hand {
-  static constexpr std::size_t places = 256;
+  static constexpr std::size_t places = 1024;
   static std::atomic<member*>& place_of(MPI_Comm comm) noexcept { return table[number_of(comm) % places]; }
   // MPIs have pointers as handles, or ints.
   template <class Handle>
@@ -115,7 +122,7 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
 /// theirs is under way.
 class members {
  public:
-  explicit members(bool several);
+  members(error_handlers& handlers, bool several);
   ~members();
   members(const members&) = delete;
   members& operator=(const members&) = delete;
@@ -125,19 +132,25 @@ class members {
   /// Made where there is none yet; null where `comm` is no communicator. `world`: the endpoint over all
   /// ranks.
   std::shared_ptr<member> of(MPI_Comm comm, const mpi::mpi_endpoint& world);
-  /// Those whose communicators are freed; to be let go of in tutti's turn, since a communicator of tutti's
-  /// may go with each.
-  std::vector<std::shared_ptr<member>> take_gone();
-  /// At the end: all of them.
-  std::vector<std::shared_ptr<member>> take_all();
+  /// Whether the member's communicator has not been freed.
+  bool lives(const member& one);
+  /// Lets go of those whose communicators are freed; in tutti's turn, since a communicator of tutti's may go
+  /// with each.
+  void let_go();
+  /// At the end, of all.
+  void let_all_go();
 
  private:
+  void bury(std::shared_ptr<member> one);
   static int freed(MPI_Comm comm, int keyval, void* value, void* extra);
   void forget(member* one);
 
+  error_handlers& handlers_;
+  const bool several_;
   turns lock_;  // no call to MPI is made under it
-  std::unordered_map<member*, std::shared_ptr<member>> all_;
+  std::unordered_map<MPI_Comm, std::shared_ptr<member>> all_;
   std::vector<std::shared_ptr<member>> gone_;
+  std::vector<std::shared_ptr<member>> graves_;  // at which other threads may still look
   int keyval_ = MPI_KEYVAL_INVALID;
 };
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engines/mpi/returned_errors.hpp"
-
 namespace tutti::preload {
 namespace {
 
@@ -93,7 +91,7 @@ const known_operator& operators::of(MPI_Op handle) {
       made->which = n.which;
     }
   if (!made->named) {
-    const mpi::returned_errors guard(own<MPI_Comm_set_errhandler>);
+    const quiet_errors guard(handlers_);
     int commutes = 0;
     if (PMPI_Op_commutative(handle, &commutes) != MPI_SUCCESS) return none;
     made->commutative = commutes != 0;
@@ -118,7 +116,7 @@ bool operators::allow(const known_operator& op, const datatype& type) {
   auto b = a;
   bool fits = false;
   {
-    const mpi::returned_errors guard(own<MPI_Comm_set_errhandler>);
+    const quiet_errors guard(handlers_);
     fits = PMPI_Reduce_local(a.data(), b.data(), 1, type.handle, op.handle) == MPI_SUCCESS;
   }
   const auto held = lock_.take();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "preload/datatypes.hpp"
+#include "preload/quiet_errors.hpp"
 #include "tutti/core/operation.hpp"
 
 namespace tutti::preload {
@@ -49,7 +50,7 @@ class local_reduction {
 
 class operators {
  public:
-  explicit operators(bool several) : lock_(several) {}
+  operators(error_handlers& handlers, bool several) : handlers_(handlers), lock_(several) {}
   const known_operator& of(MPI_Op handle);
   /// Whether MPI applies it to this datatype. Of the program's own: to every one.
   bool allow(const known_operator& op, const datatype& type);
@@ -59,6 +60,7 @@ class operators {
   void let_go(const known_operator& op);
 
  private:
+  error_handlers& handlers_;
   turns lock_;  // no call to MPI is made under it
   std::unordered_map<MPI_Op, std::unique_ptr<known_operator>> known_;
   std::map<std::pair<MPI_Op, MPI_Datatype>, bool> allowed_;

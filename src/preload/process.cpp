@@ -6,20 +6,31 @@
 
 #include "core/environment.hpp"
 #include "engines/engine.hpp"
-#include "engines/mpi/returned_errors.hpp"
 #include "preload/under_way.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::preload {
+
+namespace {
+
+// MPICH has 2048 communicators, Open MPI 65536.
+#ifdef MPICH_VERSION
+constexpr int most_opened = 512;
+#else
+constexpr int most_opened = 4096;
+#endif
+
+}  // namespace
 
 // As adopt(), over MPI_COMM_WORLD.
 process::process(MPI_Comm one, bool several)
     : threads(several),
       turn(several),
       alone(one),
+      handlers(several),
       types(one, several),
-      ops(several),
-      all(several),
+      ops(handlers, several),
+      all(handlers, several),
       begun(std::make_unique<under_way>(*this)) {
   shared = std::make_shared<detail::rank_state>();
   shared->set = detail::read_settings();
@@ -44,14 +55,14 @@ process::process(MPI_Comm one, bool several)
 
 process::~process() {
   begun.reset();
-  all.take_all();
+  all.let_all_go();
 }
 
 bool process::open(member& of) {
   if (of.core) return true;
   {
     const auto mine = turn.take();
-    all.take_gone();
+    all.let_go();
   }
   if (!under_way::none()) begun->settle(of.comm);
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
@@ -59,9 +70,12 @@ bool process::open(member& of) {
   MPI_Comm made = MPI_COMM_NULL;
   PMPI_Comm_get_errhandler(of.comm, &before);
   own<MPI_Comm_set_errhandler>(of.comm, MPI_ERRORS_RETURN);
-  // Not a duplicate, of which the program's attributes would be told.
-  bool fits = PMPI_Comm_group(of.comm, &same) == MPI_SUCCESS &&
-              own<MPI_Comm_create>(of.comm, same, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
+  // Not a duplicate, of which the program's attributes would be told; and not where the MPI may run out of
+  // communicators, of which the program may want as many.
+  int room = opened < most_opened ? 1 : 0, all_have = 0;
+  const bool fits = own<MPI_Allreduce>(&room, &all_have, 1, MPI_INT, MPI_MIN, of.comm) == MPI_SUCCESS &&
+                    all_have != 0 && PMPI_Comm_group(of.comm, &same) == MPI_SUCCESS &&
+                    own<MPI_Comm_create>(of.comm, same, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
   own<MPI_Comm_set_errhandler>(of.comm, before);
   PMPI_Errhandler_free(&before);
   if (same != MPI_GROUP_NULL) PMPI_Group_free(&same);
@@ -70,6 +84,8 @@ bool process::open(member& of) {
     of.served = false;
     return false;
   }
+  of.counted = &opened;
+  ++opened;
   of.core = detail::core_handle(new detail::core(shared, door->open_over(made, of.ranks, shared->next_id++)));
   return true;
 }

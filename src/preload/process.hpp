@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "engines/mpi/mpi_endpoint.hpp"
-#include "engines/mpi/returned_errors.hpp"
 #include "face/rank_state.hpp"
 #include "preload/members.hpp"
+#include "preload/quiet_errors.hpp"
 #include "preload/statistics.hpp"
 
 namespace tutti::preload {
@@ -33,6 +33,7 @@ struct process {
   /// Held by whoever is in tutti, where there are several; never while a communicator is made.
   turns turn;
   MPI_Comm alone;  ///< of this process; returns its errors
+  error_handlers handlers;
   datatypes types;
   operators ops;
   members all;
@@ -41,6 +42,7 @@ struct process {
   std::unique_ptr<under_way> begun;
   bool begins = true;                       ///< nonblocking calls too are served
   std::unique_ptr<statistics> told;         ///< null: nobody asks
+  std::atomic<int> opened{0};               ///< communicators of tutti's that there are
   std::atomic<bool> handles_errors{false};  ///< the program has set an error handler
 };
 
@@ -49,10 +51,8 @@ struct process {
 /// Where it has set none, all handlers end the job alike.
 class own_errors {
  public:
-  explicit own_errors(const process& p)
-      : returned_(tells_the_world && p.handles_errors.load(std::memory_order_relaxed)
-                      ? own<MPI_Comm_set_errhandler>
-                      : nullptr) {}
+  explicit own_errors(process& p)
+      : quiet_(p.handlers, tells_the_world && p.handles_errors.load(std::memory_order_relaxed)) {}
 
  private:
 #ifdef MPICH_VERSION
@@ -60,7 +60,7 @@ class own_errors {
 #else
   static constexpr bool tells_the_world = false;
 #endif
-  mpi::returned_errors returned_;
+  quiet_errors quiet_;
 };
 
 /// Null before MPI_Init and after MPI_Finalize, and where tutti cannot serve this program.

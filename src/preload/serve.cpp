@@ -2,6 +2,7 @@
 #include "preload/serve.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 
 #include "preload/under_way.hpp"
@@ -170,8 +171,10 @@ bool lay_directly(const verdict& v, const arguments& a, const member& m, call& c
 
 // Of several threads each lets the others in while it waits.
 void carry_out(process& p, member& m, const call& c) {
-  const own_errors errors(p);
-  if (!p.threads) return run_call(*m.core, c);
+  if (!p.threads) {
+    const own_errors errors(p);
+    return run_call(*m.core, c);
+  }
   detail::pending_call run;
   {
     const auto mine = p.turn.take();
@@ -179,6 +182,7 @@ void carry_out(process& p, member& m, const call& c) {
   }
   for (patience tries;; tries.pause()) {
     const auto mine = p.turn.take();
+    const own_errors errors(p);
     if (!run->test()) continue;
     run.reset();
     return;
@@ -246,7 +250,7 @@ std::optional<int> serve(process& p, const arguments& a) {
       tell(p, *m, c, began);
     return MPI_SUCCESS;
   } catch (...) {
-    return report(a.comm);
+    return failed(a.comm);
   }
 }
 
@@ -282,31 +286,27 @@ passed_call::~passed_call() {
     p_->told->add(what_, nonblocking_, nullptr, bytes_, std::chrono::steady_clock::now() - began_);
 }
 
-int code_of_error() noexcept {
-  int kind = MPI_ERR_OTHER;
-  std::string text = "tutti: unknown error";
+int failed(MPI_Comm comm) noexcept {
+  int code = MPI_ERR_OTHER;
+  std::string text = "an exception that is not a std::exception";
   try {
     throw;
   } catch (const truncation_error& e) {
-    kind = MPI_ERR_TRUNCATE;
+    code = MPI_ERR_TRUNCATE;
     text = e.what();
   } catch (const std::bad_alloc& e) {
-    kind = MPI_ERR_NO_MEM;
+    code = MPI_ERR_NO_MEM;
     text = e.what();
   } catch (const std::exception& e) {
     text = e.what();
   } catch (...) {
   }
-  int code = kind;
-  text.resize(std::min<std::size_t>(text.size(), MPI_MAX_ERROR_STRING - 1));
-  if (PMPI_Add_error_code(kind, &code) != MPI_SUCCESS ||
-      PMPI_Add_error_string(code, text.c_str()) != MPI_SUCCESS)
-    return kind;
-  return code;
-}
-
-int report(MPI_Comm comm) noexcept {
-  const int code = code_of_error();
+  // MPI has no more than a word for it.
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
+    if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "tutti preload: %s\n", text.c_str());
+    PMPI_Errhandler_free(&handler);
+  }
   PMPI_Comm_call_errhandler(comm, code);
   return code;
 }

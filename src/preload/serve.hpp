@@ -32,10 +32,8 @@ class passed_call {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// An exception of tutti's as the program is to see it: its communicator's error handler is called. Returns
-/// the code. To be called where it is caught.
-int report(MPI_Comm comm) noexcept;
-/// The code alone.
-int code_of_error() noexcept;
+/// An exception of tutti's as the program is to see it: the error handler of its communicator is called, and
+/// where that ends the job, what was wrong is said before. Returns the code. To be called where it is caught.
+int failed(MPI_Comm comm) noexcept;
 
 }  // namespace tutti::preload

@@ -155,36 +155,6 @@ int MPI_Win_complete(MPI_Win win) {
   return own<MPI_Win_complete>(win);
 }
 
-int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Win_lock>(lock_type, rank, assert, win);
-}
-
-int MPI_Win_unlock(int rank, MPI_Win win) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Win_unlock>(rank, win);
-}
-
-int MPI_Win_lock_all(int assert, MPI_Win win) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Win_lock_all>(assert, win);
-}
-
-int MPI_Win_unlock_all(MPI_Win win) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Win_unlock_all>(win);
-}
-
-int MPI_Win_flush(int rank, MPI_Win win) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Win_flush>(rank, win);
-}
-
-int MPI_Win_flush_all(MPI_Win win) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Win_flush_all>(win);
-}
-
 int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   settle(comm);

@@ -33,7 +33,9 @@ std::string library_version() {
   int length = 0;
   PMPI_Get_library_version(said, &length);
   const std::string_view all(said);  // its length may count the end
-  return std::string(all.substr(0, all.find_first_of("\r\n")));
+  std::string line(all.substr(0, all.find_first_of("\r\n")));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
 }
 
 double seconds(std::chrono::nanoseconds t) { return std::chrono::duration<double>(t).count(); }

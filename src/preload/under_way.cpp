@@ -27,7 +27,8 @@ begun_call& under_way::fresh() {
 // Of several threads none waits here for another, since MPI may call this under a lock of its own.
 void under_way::drop(begun_call& one) {
   constexpr std::size_t most_idle = 64;
-  if (p_.threads || idle_.size() == most_idle)
+  constexpr std::size_t most_kept = 64 * 1024;  // bytes
+  if (p_.threads || idle_.size() == most_idle || one.laid.kept() > most_kept)
     delete &one;
   else
     idle_.push_back(&one);
@@ -45,6 +46,7 @@ int under_way::query(void* extra, MPI_Status* status) {
 // MPI_Finalize outlives all of this.
 int under_way::let_go(void* extra) {
   auto& one = *static_cast<begun_call*>(extra);
+  if (one.code != MPI_SUCCESS) --failures_;
   if (running.load(std::memory_order_acquire) != nullptr) one.among.drop(one);
   return MPI_SUCCESS;
 }
@@ -63,7 +65,7 @@ void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* 
   try {
     one.run = detail::start_call(*one.of->core, one.laid.made());
   } catch (...) {
-    return finish(one, code_of_error());
+    return finish(one, told_of_failure(one));
   }
   all_.push_back(&one);
   members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
@@ -81,12 +83,18 @@ void under_way::go_on() {
         continue;
       }
     } catch (...) {
-      code = code_of_error();
+      code = told_of_failure(o);
     }
     all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
     members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
     finish(o, code);
   }
+}
+
+// A generalized request belongs to no communicator, so MPI would tell another handler than the program means.
+int under_way::told_of_failure(const begun_call& o) noexcept {
+  ++failures_;
+  return failed(p_.all.lives(*o.of) ? o.of->comm : MPI_COMM_WORLD);
 }
 
 void under_way::finish(begun_call& o, int code) {
@@ -116,7 +124,8 @@ bool under_way::own_left(MPI_Comm comm) {
 }
 
 void under_way::settle(MPI_Comm comm) {
-  constexpr std::chrono::seconds long_enough(10);
+  // A program that has made it wait in vain is one that will again.
+  const std::chrono::milliseconds long_enough(said_ ? 10 : 10'000);
   const auto deadline = std::chrono::steady_clock::now() + long_enough;
   for (patience tries; own_left(MPI_COMM_NULL); tries.pause()) {
     go_on();

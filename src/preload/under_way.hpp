@@ -48,6 +48,8 @@ class under_way {
   void begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* request);
   /// Nothing is: the way of nearly all who wait.
   static bool none() noexcept { return members_at_hand::begun.load(std::memory_order_relaxed) == 0; }
+  /// Those that have failed, whose requests the program has not seen complete. Their errors have been told.
+  static std::size_t failures() noexcept { return failures_.load(std::memory_order_relaxed); }
   /// Lets all go on, and completes the requests of those that are over.
   void go_on();
   void wait_all();
@@ -63,6 +65,8 @@ class under_way {
   static int cancel(void* extra, int complete);
   void finish(begun_call& one, int code);
   bool own_left(MPI_Comm comm);
+  int told_of_failure(const begun_call& one) noexcept;
+  static inline std::atomic<std::size_t> failures_{0};  // MPI's callback may come when all else is gone
 
   process& p_;
   std::vector<begun_call*> all_;   // in the order in which they were begun

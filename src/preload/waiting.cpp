@@ -10,15 +10,33 @@ namespace {
 
 using namespace tutti::preload;
 
-// Null: MPI's own function does it all.
+// Null: MPI's own function does it all. Of several threads another may begin a call while this one waits.
 under_way* begun() noexcept {
-  process* const p = running.load(std::memory_order_acquire);
-  return p == nullptr || p->begun->none() ? nullptr : p->begun.get();
+  if (process* const p = running.load(std::memory_order_acquire))
+    if (!under_way::none() || under_way::failures() != 0 || (p->threads && p->begins)) [[unlikely]]
+      return p->begun.get();
+  return nullptr;
 }
 
 void go_on() {
   if (under_way* const some = begun()) [[unlikely]]
     some->go_on();
+}
+
+// Asks MPI about requests. What tutti's own failed with has been told; of other errors MPI tells.
+template <class Ask>
+int asked(Ask ask) {
+  process* const p = running.load(std::memory_order_acquire);
+  const std::size_t before = under_way::failures();
+  if (before == 0 || p == nullptr) [[likely]]
+    return ask();
+  int code = MPI_SUCCESS;
+  {
+    const quiet_errors quiet(p->handlers);
+    code = ask();
+  }
+  if (code != MPI_SUCCESS && under_way::failures() == before) PMPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+  return code;
 }
 
 // Tries again and again, `once` being told whether it has come true, until it has, or MPI says no.
@@ -27,7 +45,7 @@ int until(under_way& some, Once once) {
   for (patience p;; p.pause()) {
     int flag = 0;
     some.go_on();
-    const int code = once(flag);
+    const int code = asked([&] { return once(flag); });
     if (flag || code != MPI_SUCCESS) return code;
   }
 }
@@ -74,22 +92,22 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MP
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   go_on();
-  return own<MPI_Test>(request, flag, status);
+  return asked([=] { return own<MPI_Test>(request, flag, status); });
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   go_on();
-  return own<MPI_Testall>(count, requests, flag, statuses);
+  return asked([=] { return own<MPI_Testall>(count, requests, flag, statuses); });
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   go_on();
-  return own<MPI_Testany>(count, requests, index, flag, status);
+  return asked([=] { return own<MPI_Testany>(count, requests, index, flag, status); });
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   go_on();
-  return own<MPI_Testsome>(count, requests, done, indices, statuses);
+  return asked([=] { return own<MPI_Testsome>(count, requests, done, indices, statuses); });
 }
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {

@@ -12,15 +12,15 @@ namespace tutti::mpi {
 class returned_errors {
  public:
   using setter = int (*)(MPI_Comm, MPI_Errhandler);
-  /// `set`: where MPI's own function stands behind another; null: nothing is done.
+  /// `set`: where MPI's own function stands behind another.
   explicit returned_errors(setter set = MPI_Comm_set_errhandler) : set_(set) {
-    for (int i = 0; set_ != nullptr && i < 2; ++i) {
+    for (int i = 0; i < 2; ++i) {
       MPI_Comm_get_errhandler(where_[i], &before_[i]);
       set_(where_[i], MPI_ERRORS_RETURN);
     }
   }
   ~returned_errors() {
-    for (int i = 0; set_ != nullptr && i < 2; ++i) {
+    for (int i = 0; i < 2; ++i) {
       set_(where_[i], before_[i]);
       MPI_Errhandler_free(&before_[i]);
     }
