@@ -252,7 +252,7 @@ using namespace tutti::preload;
 extern "C" {
 
 int MPI_Barrier(MPI_Comm comm) {
-  if (passes(collective::barrier, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::barrier, comm)) [[likely]]
     return own<MPI_Barrier>(comm);
   return barrier_otherwise(comm);
 }
@@ -272,7 +272,7 @@ int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, in
 
 int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
                 const int* out_displs, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  if (passes(collective::gatherv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::gatherv, comm)) [[likely]]
     return own<MPI_Gatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, root, comm);
   return gatherv_otherwise(in, in_count, in_type, out, out_counts, out_displs, out_type, root, comm);
 }
@@ -286,7 +286,7 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
 
 int MPI_Scatterv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type, void* out,
                  int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  if (passes(collective::scatterv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::scatterv, comm)) [[likely]]
     return own<MPI_Scatterv>(in, in_counts, in_displs, in_type, out, out_count, out_type, root, comm);
   return scatterv_otherwise(in, in_counts, in_displs, in_type, out, out_count, out_type, root, comm);
 }
@@ -300,7 +300,7 @@ int MPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out,
 
 int MPI_Allgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
                    const int* out_displs, MPI_Datatype out_type, MPI_Comm comm) {
-  if (passes(collective::allgatherv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::allgatherv, comm)) [[likely]]
     return own<MPI_Allgatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, comm);
   return allgatherv_otherwise(in, in_count, in_type, out, out_counts, out_displs, out_type, comm);
 }
@@ -314,7 +314,7 @@ int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, 
 
 int MPI_Alltoallv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type, void* out,
                   const int* out_counts, const int* out_displs, MPI_Datatype out_type, MPI_Comm comm) {
-  if (passes(collective::alltoallv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::alltoallv, comm)) [[likely]]
     return own<MPI_Alltoallv>(in, in_counts, in_displs, in_type, out, out_counts, out_displs, out_type, comm);
   return alltoallv_otherwise(in, in_counts, in_displs, in_type, out, out_counts, out_displs, out_type, comm);
 }
@@ -322,7 +322,7 @@ int MPI_Alltoallv(const void* in, const int* in_counts, const int* in_displs, MP
 int MPI_Alltoallw(const void* in, const int* in_counts, const int* in_displs, const MPI_Datatype* in_types,
                   void* out, const int* out_counts, const int* out_displs, const MPI_Datatype* out_types,
                   MPI_Comm comm) {
-  if (passes(collective::alltoallw, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::alltoallw, comm)) [[likely]]
     return own<MPI_Alltoallw>(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types,
                               comm);
   return alltoallw_otherwise(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types,

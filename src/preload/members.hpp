@@ -75,14 +75,30 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
   static inline std::atomic<std::size_t> begun{0};
 };
 
-/// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them.
-[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count, MPI_Datatype type,
-                                          MPI_Op op = MPI_OP_NULL) noexcept {
+/// What the last call of the collective that was left to MPI had, where nothing of tutti's is under way;
+/// null: there was none on this communicator.
+[[gnu::always_inline]] inline const verdict* last_passed(collective what, MPI_Comm comm) noexcept {
   const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
   if (m == nullptr || m->comm != comm || members_at_hand::begun.load(std::memory_order_relaxed) != 0)
-    return false;
-  const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
-  return type == v.type && op == v.op && static_cast<unsigned>(count - v.least) <= v.span;
+    return nullptr;
+  return m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+}
+
+/// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them. Of a
+/// barrier and what has counts for each rank: nothing else decides.
+[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm) noexcept {
+  const verdict* v = last_passed(what, comm);
+  return v != nullptr && v->passes;
+}
+[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count,
+                                          MPI_Datatype type) noexcept {
+  const verdict* v = last_passed(what, comm);
+  return v != nullptr && type == v->type && static_cast<unsigned>(count - v->least) <= v->span;
+}
+[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count, MPI_Datatype type,
+                                          MPI_Op op) noexcept {
+  const verdict* v = last_passed(what, comm);
+  return v != nullptr && type == v->type && op == v->op && static_cast<unsigned>(count - v->least) <= v->span;
 }
 
 /// The same of a gather or scatter, where the root and the others say by different arguments how long a block

@@ -271,7 +271,7 @@ using namespace tutti::preload;
 extern "C" {
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  if (passes(collective::barrier, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::barrier, comm)) [[likely]]
     return own<MPI_Ibarrier>(comm, request);
   return ibarrier_otherwise(comm, request);
 }
@@ -292,7 +292,7 @@ int MPI_Igather(const void* in, int in_count, MPI_Datatype in_type, void* out, i
 int MPI_Igatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
                  const int* out_displs, MPI_Datatype out_type, int root, MPI_Comm comm,
                  MPI_Request* request) {
-  if (passes(collective::gatherv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::gatherv, comm)) [[likely]]
     return own<MPI_Igatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, root, comm,
                              request);
   return igatherv_otherwise(in, in_count, in_type, out, out_counts, out_displs, out_type, root, comm,
@@ -308,7 +308,7 @@ int MPI_Iscatter(const void* in, int in_count, MPI_Datatype in_type, void* out, 
 
 int MPI_Iscatterv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type, void* out,
                   int out_count, MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
-  if (passes(collective::scatterv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::scatterv, comm)) [[likely]]
     return own<MPI_Iscatterv>(in, in_counts, in_displs, in_type, out, out_count, out_type, root, comm,
                               request);
   return iscatterv_otherwise(in, in_counts, in_displs, in_type, out, out_count, out_type, root, comm,
@@ -324,7 +324,7 @@ int MPI_Iallgather(const void* in, int in_count, MPI_Datatype in_type, void* out
 
 int MPI_Iallgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
                     const int* out_displs, MPI_Datatype out_type, MPI_Comm comm, MPI_Request* request) {
-  if (passes(collective::allgatherv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::allgatherv, comm)) [[likely]]
     return own<MPI_Iallgatherv>(in, in_count, in_type, out, out_counts, out_displs, out_type, comm, request);
   return iallgatherv_otherwise(in, in_count, in_type, out, out_counts, out_displs, out_type, comm, request);
 }
@@ -339,7 +339,7 @@ int MPI_Ialltoall(const void* in, int in_count, MPI_Datatype in_type, void* out,
 int MPI_Ialltoallv(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type,
                    void* out, const int* out_counts, const int* out_displs, MPI_Datatype out_type,
                    MPI_Comm comm, MPI_Request* request) {
-  if (passes(collective::alltoallv, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::alltoallv, comm)) [[likely]]
     return own<MPI_Ialltoallv>(in, in_counts, in_displs, in_type, out, out_counts, out_displs, out_type, comm,
                                request);
   return ialltoallv_otherwise(in, in_counts, in_displs, in_type, out, out_counts, out_displs, out_type, comm,
@@ -349,7 +349,7 @@ int MPI_Ialltoallv(const void* in, const int* in_counts, const int* in_displs, M
 int MPI_Ialltoallw(const void* in, const int* in_counts, const int* in_displs, const MPI_Datatype* in_types,
                    void* out, const int* out_counts, const int* out_displs, const MPI_Datatype* out_types,
                    MPI_Comm comm, MPI_Request* request) {
-  if (passes(collective::alltoallw, comm, 0, MPI_DATATYPE_NULL)) [[likely]]
+  if (passes(collective::alltoallw, comm)) [[likely]]
     return own<MPI_Ialltoallw>(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types,
                                comm, request);
   return ialltoallw_otherwise(in, in_counts, in_displs, in_types, out, out_counts, out_displs, out_types,

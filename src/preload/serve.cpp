@@ -53,6 +53,8 @@ decision decide(const process& p, const member& m, const call& c) {
   all.reaches = reach::any_rank;
   all.engine = p.shared->engine_conditions;
   const resolution found = resolve(*p.shared->by, all, {});
+  if (found.obeyed_algorithm) ++p.shared->use_of(c.what, override_kind::algorithm).obeyed;
+  if (found.obeyed_composition) ++p.shared->use_of(c.what, override_kind::composition).obeyed;
   const bool passes = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
   const forced_choice& forced = p.shared->by->of(c.what);
   if (!forced.algorithm.empty() || !forced.composition.empty() || !p.shared->by->trees || s.count == 0)

@@ -234,4 +234,67 @@ int MPI_File_close(MPI_File* file) {
   settle(MPI_COMM_NULL);
   return own<MPI_File_close>(file);
 }
+int MPI_File_set_size(MPI_File file, MPI_Offset size) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_set_size>(file, size);
+}
+
+int MPI_File_preallocate(MPI_File file, MPI_Offset size) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_preallocate>(file, size);
+}
+
+int MPI_File_set_view(MPI_File file, MPI_Offset at, MPI_Datatype elements, MPI_Datatype type, const char* how,
+                      MPI_Info info) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_set_view>(file, at, elements, type, how, info);
+}
+
+int MPI_File_set_atomicity(MPI_File file, int flag) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_set_atomicity>(file, flag);
+}
+
+int MPI_File_sync(MPI_File file) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_sync>(file);
+}
+
+int MPI_File_read_all(MPI_File file, void* data, int count, MPI_Datatype type, MPI_Status* status) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_read_all>(file, data, count, type, status);
+}
+
+int MPI_File_read_at_all(MPI_File file, MPI_Offset at, void* data, int count, MPI_Datatype type,
+                         MPI_Status* status) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_read_at_all>(file, at, data, count, type, status);
+}
+
+int MPI_File_read_ordered(MPI_File file, void* data, int count, MPI_Datatype type, MPI_Status* status) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_read_ordered>(file, data, count, type, status);
+}
+
+int MPI_File_write_all(MPI_File file, const void* data, int count, MPI_Datatype type, MPI_Status* status) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_write_all>(file, data, count, type, status);
+}
+
+int MPI_File_write_at_all(MPI_File file, MPI_Offset at, const void* data, int count, MPI_Datatype type,
+                          MPI_Status* status) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_write_at_all>(file, at, data, count, type, status);
+}
+
+int MPI_File_write_ordered(MPI_File file, const void* data, int count, MPI_Datatype type,
+                           MPI_Status* status) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_File_write_ordered>(file, data, count, type, status);
+}
+
+int MPI_Buffer_detach(void* data, int* size) {
+  settle(MPI_COMM_NULL);
+  return own<MPI_Buffer_detach>(data, size);
+}
 }

@@ -120,7 +120,8 @@ void under_way::settle(MPI_Comm comm) {
   const auto deadline = std::chrono::steady_clock::now() + long_enough;
   for (patience tries; own_left(MPI_COMM_NULL); tries.pause()) {
     go_on();
-    if (std::chrono::steady_clock::now() < deadline || own_left(comm)) continue;
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    if (comm != MPI_COMM_NULL && own_left(comm)) continue;
     if (!std::exchange(said_, true))
       std::fprintf(
           stderr,
