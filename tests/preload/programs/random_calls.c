@@ -146,6 +146,10 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &w.comms[2]);
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &w.comms[3]);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &w.comms[4]);
+  // Before a blocking call on a communicator the library may leave nonblocking ones to the MPI.
+  for (int i = 1; i < COMMS; ++i) {
+    if (w.comms[i] != MPI_COMM_NULL) MPI_Barrier(w.comms[i]);
+  }
   w.layouts_n = int_layouts(w.layouts);
   const struct layout ints = {
       .name = "int", .type = MPI_INT, .named = 1, .items = 1, .size = {4}, .extent = 4};
