@@ -78,8 +78,9 @@ static void store(const struct type* t, struct wide w, char* at) {
   }
 }
 
-/// What a rank brings: of every sign, with zeros, and small enough that products are exact. Unsigned ones are below half of
-/// what their type holds, since MPICH 4.0.2 takes the greater for negative; Open MPI 4.1.4 takes MPI_OFFSET for unsigned.
+/// What a rank brings: of every sign, with zeros, and small enough that products are exact. Unsigned ones are
+/// below half of what their type holds, since MPICH 4.0.2 takes the greater for negative; Open MPI 4.1.4
+/// takes MPI_OFFSET for unsigned.
 static struct wide value(const struct type* t, enum operation op, int rank, int index) {
   struct wide w = {0};
   const int drawn = (rank * 7 + index * 3 + 1) % 5;
