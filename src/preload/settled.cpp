@@ -191,15 +191,6 @@ int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MP
                                      recvtypes, comm);
 }
 
-int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Mrecv>(buf, count, datatype, message, status);
-}
-int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
-  settle(comm);
-  return own<MPI_File_open>(comm, name, mode, info, file);
-}
-
 int MPI_File_close(MPI_File* file) {
   settle(MPI_COMM_NULL);
   return own<MPI_File_close>(file);
