@@ -82,6 +82,11 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
   static inline std::atomic<std::size_t> begun{0};
 };
 
+// The difference wraps around where the count is less.
+[[gnu::always_inline]] inline bool within(const verdict& v, int count) noexcept {
+  return static_cast<unsigned>(count) - static_cast<unsigned>(v.least) <= v.span;
+}
+
 /// What the last call of the collective that was left to MPI had, where nothing of tutti's is under way;
 /// null: there was none on this communicator.
 [[gnu::always_inline]] inline const verdict* last_passed(collective what, MPI_Comm comm) noexcept {
@@ -100,12 +105,12 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
 [[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count,
                                           MPI_Datatype type) noexcept {
   const verdict* v = last_passed(what, comm);
-  return v != nullptr && type == v->type && static_cast<unsigned>(count - v->least) <= v->span;
+  return v != nullptr && type == v->type && within(*v, count);
 }
 [[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count, MPI_Datatype type,
                                           MPI_Op op) noexcept {
   const verdict* v = last_passed(what, comm);
-  return v != nullptr && type == v->type && op == v->op && static_cast<unsigned>(count - v->least) <= v->span;
+  return v != nullptr && type == v->type && op == v->op && within(*v, count);
 }
 
 /// The same of a gather or scatter, where the root and the others say by different arguments how long a block

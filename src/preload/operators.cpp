@@ -54,6 +54,7 @@ void local_reduction::apply(const std::byte* in, std::byte* inout, std::size_t n
 
 // MPI combines into its second operand.
 void local_reduction::combine(const void* left, const void* right, void* result, std::size_t n, void* self) {
+  if (n == 0) return;
   auto& me = *static_cast<local_reduction*>(self);
   const auto *l = static_cast<const std::byte*>(left), *r = static_cast<const std::byte*>(right);
   auto* to = static_cast<std::byte*>(result);

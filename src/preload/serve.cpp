@@ -35,8 +35,8 @@ likeness likeness_of(const arguments& a, const member& m) {
 }
 
 bool matches(const verdict& v, const likeness& l, unsigned generation) {
-  return v.type == l.type && v.op == l.op && (v.either || v.in_place == l.in_place) &&
-         static_cast<unsigned>(l.count - v.least) <= v.span && v.generation == generation;
+  return v.type == l.type && v.op == l.op && (v.either || v.in_place == l.in_place) && within(v, l.count) &&
+         v.generation == generation;
 }
 
 // Whether the call is left to MPI, and the stretch of tutti's counts where that does not change. MPI has
