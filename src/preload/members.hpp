@@ -119,8 +119,10 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
                                                  MPI_Datatype root_type, int count,
                                                  MPI_Datatype type) noexcept {
   const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
-  if (m == nullptr || m->comm != comm) return false;
-  return m->rank == root ? passes(what, comm, root_count, root_type) : passes(what, comm, count, type);
+  if (m == nullptr || m->comm != comm || members_at_hand::begun.load(std::memory_order_relaxed) != 0)
+    return false;
+  const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  return m->rank == root ? root_type == v.type && within(v, root_count) : type == v.type && within(v, count);
 }
 
 /// The communicators of this process. Members live until the program frees their communicator and no call of
