@@ -93,7 +93,9 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
   const member* m = members_at_hand::place_of(comm).load(std::memory_order_acquire);
   if (m == nullptr || m->comm != comm || members_at_hand::begun.load(std::memory_order_relaxed) != 0)
     return nullptr;
-  return m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  const verdict* v = m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  if (v == nullptr) __builtin_unreachable();  // there is always one, if only one that fits nothing
+  return v;
 }
 
 /// Whether the call can be told at once to be one that is left to MPI: the way of nearly all of them. Of a
