@@ -2,8 +2,6 @@
 #include "preload/datatypes.hpp"
 
 #include <algorithm>
-#include <complex>
-#include <optional>
 
 #include "engines/mpi/type_contents.hpp"
 
@@ -152,11 +150,6 @@ void in_pieces(std::size_t items, const datatype& type, Step step) {
   for (std::size_t done = 0; done < items; done += piece)
     step(static_cast<int>(std::min(piece, items - done)), static_cast<std::ptrdiff_t>(done) * type.extent,
          done * type.size);
-}
-
-// Arithmetic that MPI_BOTTOM, a null pointer, may take part in.
-void* moved(const void* p, std::ptrdiff_t by) {
-  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(by));
 }
 
 }  // namespace

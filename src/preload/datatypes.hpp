@@ -33,6 +33,11 @@ struct datatype {
   bool freed = false;  ///< by the program, while there were users
 };
 
+/// Arithmetic that MPI_BOTTOM, a null pointer, may take part in.
+inline void* moved(const void* p, std::ptrdiff_t by) noexcept {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(by));
+}
+
 class datatypes {
  public:
   /// `quiet`: a communicator of this process alone, which returns its errors. `several`: threads.

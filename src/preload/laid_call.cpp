@@ -9,10 +9,6 @@ namespace {
 
 std::size_t number(int n) { return static_cast<std::size_t>(n); }
 
-void* moved(const void* p, std::ptrdiff_t by) {
-  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(by));
-}
-
 // Whether blocks that do not ascend have bytes in common; MPI forbids it, and MPIs do something all the same.
 bool overlap(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& displs) {
   std::vector<std::size_t> order(counts.size());
@@ -99,11 +95,10 @@ const datatype* laid_call::usable(int count, MPI_Datatype type) {
 // --- items that stand in one row
 // --------------------------------------------------------------------------------
 
-bool laid_call::stage(side& s, void* at, std::size_t items, const datatype& type, bool elements) {
+void laid_call::stage(side& s, void* at, std::size_t items, const datatype& type, bool elements) {
   const std::size_t bytes = items * (elements ? static_cast<std::size_t>(type.extent) : type.size);
   s.parts.push_back({at, items, &type, 0, elements});
   s.beside.assign(bytes + 1, std::byte{});  // not null, also of nothing
-  return true;
 }
 
 bool laid_call::give(const void* at, std::size_t items, const datatype& type) {
@@ -271,8 +266,7 @@ bool laid_call::lay_vector(const arguments& a) {
     call_.out_displs = {out_.displs.data(), out_.displs.size()};
   }
   if (gives_many && !(exchanges && call_.in_place)) {
-    const bool wide = a.what == collective::alltoallw;
-    if (wide && a.in_types == nullptr) return false;
+    if (a.what == collective::alltoallw && a.in_types == nullptr) return false;
     if (!blocks(in_, {a.in, a.in_counts, a.in_displs, a.in_type, a.in_types}, false, true, call_.input))
       return false;
     call_.in_counts = {in_.counts.data(), in_.counts.size()};

@@ -72,7 +72,7 @@ class laid_call {
   bool choose_loop(const known_operator& op, const datatype& t);
   bool give(const void* at, std::size_t items, const datatype& type);
   bool take(void* at, std::size_t items, const datatype& type, bool fill);
-  bool stage(side& s, void* at, std::size_t items, const datatype& type, bool elements);
+  void stage(side& s, void* at, std::size_t items, const datatype& type, bool elements);
   bool blocks(side& s, const block_arrays& b, bool received, bool fill, const void*& at);
   void stage_blocks(side& s, const block_arrays& b);
   void fill(side& s);

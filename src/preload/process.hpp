@@ -2,7 +2,9 @@
 //
 // What this library keeps of the process between MPI_Init and MPI_Finalize: the door over all ranks, what is
 // known of datatypes, operators and communicators, what is under way. The entry points are functions of C
-// without an argument that could hold it, so it stands in the one variable of this room.
+// without an argument that could hold it, so it stands in a variable; beside it the process has the table
+// that is looked at first (members_at_hand) and two numbers of calls that MPI's callbacks change
+// (under_way.hpp).
 #pragma once
 
 #include <atomic>

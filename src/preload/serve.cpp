@@ -239,10 +239,11 @@ std::optional<int> serve(process& p, const arguments& a) {
   if (v == nullptr || !v->direct || !m->core || !lay_directly(*v, a, *m, direct)) {
     if (!m->laid) m->laid = std::make_unique<laid_call>(p.types, p.ops);
     laid = m->laid.get();
-    if (!lay(p, *m, a, l, v, *laid) || !p.open(*m)) return {};
+    if (!lay(p, *m, a, l, v, *laid)) return {};
   }
   const call& c = laid != nullptr ? laid->made() : direct;
   try {
+    if (!p.open(*m)) return {};
     const auto began = p.told ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     carry_out(p, *m, c);
     if (laid != nullptr) laid->finish();

@@ -63,6 +63,7 @@ void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* 
   *request = one.request;
   const auto mine = p_.turn.take();
   try {
+    const own_errors errors(p_);
     one.run = detail::start_call(*one.of->core, one.laid.made());
   } catch (...) {
     return finish(one, told_of_failure(one));
@@ -73,11 +74,11 @@ void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* 
 
 void under_way::go_on() {
   const auto mine = p_.turn.take();
-  const own_errors errors(p_);
   for (std::size_t i = 0; i < all_.size();) {
     begun_call& o = *all_[i];
     int code = MPI_SUCCESS;
     try {
+      const own_errors errors(p_);  // the program's are back when it is told
       if (!o.run->test()) {
         ++i;
         continue;

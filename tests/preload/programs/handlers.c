@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A nonblocking call that fails is told to the error handler of its own communicator, once, and to no other.
+// What MPI_Wait says is the same error.
+#include <mpi.h>
+#include <stdio.h>
+
+static MPI_Comm tested[2];
+static int told[2];
+
+static void count(MPI_Comm* comm, int* code, ...) {
+  (void)code;
+  for (int i = 0; i < 2; ++i)
+    if (*comm == tested[i]) ++told[i];
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, failed = 0;
+  MPI_Errhandler handler;
+  tested[0] = MPI_COMM_WORLD;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_dup(MPI_COMM_WORLD, &tested[1]);
+  MPI_Comm_create_errhandler(count, &handler);
+  MPI_Barrier(tested[1]);
+  for (int i = 0; i < 2; ++i) MPI_Comm_set_errhandler(tested[i], handler);
+  for (int i = 0; i < 2; ++i) {
+    const int before[2] = {told[0], told[1]};
+    int data[20] = {0}, kind = MPI_SUCCESS;
+    MPI_Request request;
+    MPI_Ibcast(data, rank == 0 ? 20 : 10, MPI_INT, 0, tested[i], &request);
+    MPI_Error_class(MPI_Wait(&request, MPI_STATUS_IGNORE), &kind);
+    for (int k = 0; k < 2; ++k)
+      if (told[k] - before[k] != (rank != 0 && k == i)) {
+        printf("rank %d: communicator %d was told %d times of an error on %d\n", rank, k, told[k] - before[k],
+               i);
+        failed = 1;
+      }
+    if (kind != (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE)) {
+      printf("rank %d: MPI_Wait says class %d on communicator %d\n", rank, kind, i);
+      failed = 1;
+    }
+  }
+  if (failed) MPI_Abort(MPI_COMM_WORLD, 1);
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&tested[1]);
+  MPI_Finalize();
+  return 0;
+}
