@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/mpi/error_text.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "tutti/core/error.hpp"
 
@@ -15,10 +16,7 @@ namespace tutti::mpi {
 /// Throws engine_error where MPI does not answer about a datatype.
 inline void ask(int code, const char* function) {
   if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw engine_error("layout_of", -1, "type", std::string(function) + ": " + text, "");
+  throw engine_error("layout_of", -1, "type", std::string(function) + ": " + error_text(code), "");
 }
 
 struct type_contents {

@@ -3,17 +3,13 @@
 
 #include <string>
 
+#include "engines/mpi/error_text.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::mpi {
 
 void throw_mpi_error(int code, const char* operation, int rank) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  std::string said(text, static_cast<std::size_t>(length));
-  if (said.empty()) said = "error " + std::to_string(code);
-  throw engine_error(operation, rank, "", "MPI says: " + said, "");
+  throw engine_error(operation, rank, "", "MPI says: " + error_text(code), "");
 }
 
 bool is_truncation(int code) noexcept {

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "engines/mpi/error_text.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::lpf {
@@ -33,10 +34,8 @@ void give_up(MPI_Request& request) {
 
 void check(int code, const char* function) {
   if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw engine_error("lpf_mpi_initialize_over_tcp", -1, "", std::string(function) + ": " + text, "");
+  throw engine_error("lpf_mpi_initialize_over_tcp", -1, "",
+                     std::string(function) + ": " + mpi::error_text(code), "");
 }
 
 bool hears_neighbour(const std::vector<int>& ranks, int pid, unsigned long long nonce,
