@@ -26,6 +26,13 @@
 extern "C" {
 #endif
 
+/* Where the program found this header: a static library finds its installation by it, and there the modules
+ * of the MPIs. Every file that includes the header has it; the linker keeps one. */
+#ifndef TUTTI_LPF_LIBRARY
+extern __attribute__((weak)) const char tutti_lpf_header[];
+const char tutti_lpf_header[] = __FILE__;
+#endif
+
 /** A context: what a process knows of the section of a program that it runs in parallel with others. */
 typedef void* lpf_t;
 /** A process, 0 .. nprocs - 1; a number of processes. */

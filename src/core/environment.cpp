@@ -39,7 +39,8 @@ constexpr std::array table = std::to_array<variable>({
     {"TUTTI_TASK_WORKERS", "1 to 1024", "1",
      "kernels that a rank of a task program runs at the same time, where the program does not say"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "",
-     "where to look first for modules: of engines, and of workers for tasks"},
+     "where to look first for modules: of engines, and of workers for tasks; a module is loaded only if it "
+     "and the folders above it belong to root or the user and others may not write to them"},
     {"TUTTI_COLL_SELECTION_JSON_FILE", "a file", "",
      "a decision tree whose pure half goes on top of the engine's own"},
     {"TUTTI_COLL_COMPOSITION_JSON_FILE", "a file", "", "the same for the composition half"},
@@ -83,7 +84,8 @@ std::vector<std::string> names_of(const variable& v) {
 }
 
 std::optional<std::string> setting(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
+  // A program with more rights than its user must not be told by the user which code or files to open.
+  const char* value = secure_getenv(std::string(name).c_str());
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;
 }

@@ -26,7 +26,10 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 
 // The one module that serves. Never a guess: with none or several, an error that says so.
 module_file pick_module(const launcher& by, const char* header) {
-  const auto there = find_modules(header);
+  std::vector<std::string> rejected;
+  const auto there = find_modules(header, &rejected);
+  std::string searched = "searched: " + joined(module_folders(header), ", ");
+  if (!rejected.empty()) searched += "; not loaded: " + joined(rejected, "; ");
   std::string wanted = by.module;
   if (const auto set = setting("TUTTI_MPI")) wanted = *set;
   if (wanted.empty()) {
@@ -34,7 +37,7 @@ module_file pick_module(const launcher& by, const char* header) {
     if (there.empty())
       throw engine_error(
           "run", -1, "TUTTI_ENGINE",
-          "no MPI module is installed (searched: " + joined(module_folders(header), ", ") + ")",
+          "no MPI module is installed (" + searched + ")",
           "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
     throw engine_error("run", -1, "TUTTI_MPI",
                        "more than one MPI module fits (" + joined(names_of(there), ", ") +
@@ -52,8 +55,10 @@ module_file pick_module(const launcher& by, const char* header) {
       "run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
       (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") +
           wanted + " is not installed (there: " + joined(names_of(there), ", ") +
-          "; searched: " + joined(module_folders(header), ", ") + ")",
-      "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH");
+          "; " + searched + ")",
+      rejected.empty() ? "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH"
+                       : "let the module and the folders above it belong to root or to you, writable by "
+                         "nobody else, or set TUTTI_MODULE_PATH");
 }
 
 }  // namespace
@@ -74,7 +79,7 @@ outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv
     return engine.run(how, program);
   }
   const launcher by = find_launcher();
-  const engine_module& module = load_module(pick_module(by, header));
+  const engine_module& module = load_module(pick_module(by, header)).module;
   return module.run(argc, argv, how, [&](endpoint& door) {
     if (by.ranks > 0 && door.size() != by.ranks)
       throw engine_error("run", door.rank(), by.evidence,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/environment.hpp"
+#include "launch/trust.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
@@ -65,61 +66,91 @@ std::vector<std::string> module_folders(const char* header) {
     std::istringstream parts(*given);
     for (std::string one; std::getline(parts, one, ':');) add(one);
   }
-  if (const fs::path exe = folder_of_executable(); !exe.empty())
-    add((exe / ".." / "lib" / "tutti").lexically_normal());
   if (const fs::path lib = folder_of_library(); !lib.empty()) add(lib / "tutti");
 #if defined(TUTTI_MODULE_DIR_INSTALL)
   if (header != nullptr && fs::path(header).is_absolute()) {
     // <prefix>/include/tutti/run.hpp; the library folder has the name that the installation gave it.
-    const fs::path prefix = fs::path(header).parent_path().parent_path().parent_path();
+    const fs::path prefix = fs::path(header).lexically_normal().parent_path().parent_path().parent_path();
     add((prefix / TUTTI_LIBDIR / "tutti").lexically_normal());
     add((prefix / "lib" / "tutti").lexically_normal());
   }
   add(TUTTI_MODULE_DIR_INSTALL);
 #endif
+  // Last, since it follows the program: in a build tree, and in an installation that was moved.
+  if (const fs::path exe = folder_of_executable(); !exe.empty()) {
+#if defined(TUTTI_LIBDIR)
+    add((exe / ".." / TUTTI_LIBDIR / "tutti").lexically_normal());
+#endif
+    add((exe / ".." / "lib" / "tutti").lexically_normal());
+  }
   return folders;
 }
 
-std::vector<module_file> find_modules(const char* header) {
-  std::vector<module_file> found;
+found_files find_files(std::string_view beginning, std::string_view end, const char* header) {
+  found_files all;
   for (const std::string& folder : module_folders(header)) {
     std::error_code fault;
-    std::vector<module_file> here;
+    std::vector<std::string> here;
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
       const std::string file = entry.path().filename().string();
-      if (!file.starts_with(file_head) || !file.ends_with(file_tail)) continue;
-      here.push_back({file.substr(file_head.size(), file.size() - file_head.size() - file_tail.size()),
-                      entry.path().string()});
+      if (file.size() >= beginning.size() + end.size() && file.starts_with(beginning) && file.ends_with(end))
+        here.push_back(fs::absolute(entry.path()).lexically_normal().string());
     }
-    std::sort(here.begin(), here.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    for (auto& m : here)
-      if (std::none_of(found.begin(), found.end(), [&](const auto& f) { return f.name == m.name; }))
-        found.push_back(m);
+    std::sort(here.begin(), here.end());
+    for (std::string& path : here) {
+      std::string why = why_not_trusted(path);
+      if (why.empty())
+        all.usable.push_back(std::move(path));
+      else
+        all.rejected.push_back(path + ' ' + why);
+    }
   }
+  return all;
+}
+
+std::vector<module_file> find_modules(const char* header, std::vector<std::string>* rejected) {
+  found_files files = find_files(file_head, file_tail, header);
+  std::vector<module_file> found;
+  for (std::string& path : files.usable) {
+    const std::string file = fs::path(path).filename().string();
+    const std::string name = file.substr(file_head.size(), file.size() - file_head.size() - file_tail.size());
+    auto at = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.name == name; });
+    if (at == found.end()) at = found.insert(at, {name, {}});
+    at->paths.push_back(std::move(path));
+  }
+  if (rejected != nullptr) *rejected = std::move(files.rejected);
   return found;
 }
 
-const engine_module& load_module(const module_file& file) {
-  // Global: an MPI loads plugins of its own that expect its symbols to be visible.
-  void* handle = dlopen(file.path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (handle == nullptr)
-    throw engine_error("run", -1, "TUTTI_MPI", "the module " + file.name + " cannot be loaded: " + dlerror(),
-                       "install the MPI that it was built for, or build tutti again");
-  const auto* module = static_cast<const engine_module*>(dlsym(handle, "tutti_engine_module"));
-  if (module == nullptr || module->abi != engine_abi)
-    throw engine_error("run", -1, "TUTTI_MODULE_PATH", file.path + " belongs to another version of tutti",
-                       "let the path name the modules that were built with this library");
-  return *module;
+loaded_module load_module(const module_file& file) {
+  std::string tried;
+  for (const std::string& path : file.paths) {
+    // Global: an MPI loads plugins of its own that expect its symbols to be visible.
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    tried += tried.empty() ? "" : "; ";
+    if (handle == nullptr) {
+      tried += dlerror();
+      continue;
+    }
+    const auto* module = static_cast<const engine_module*>(dlsym(handle, "tutti_engine_module"));
+    if (module != nullptr && module->abi == engine_abi) return {*module, path};
+    dlclose(handle);
+    tried += path + " belongs to another version of tutti";
+  }
+  throw engine_error("run", -1, "TUTTI_MPI", "the module " + file.name + " cannot be loaded: " + tried,
+                     "install the MPI that it was built for, build tutti again, or let TUTTI_MODULE_PATH "
+                     "name the modules that were built with this library");
 }
 
-std::string module_version(const module_file& file, std::string& fault) {
+module_report report_module(const module_file& file) {
   int ends[2];
-  if (pipe(ends) != 0) return {};
+  if (pipe(ends) != 0) return {{}, {}, "no pipe to the process that asks it"};
   const pid_t child = fork();
   if (child == 0) {
     std::string text;
     try {
-      text = "+" + std::string(load_module(file).library_version());
+      const loaded_module loaded = load_module(file);
+      text = "+" + loaded.path + '\n' + std::string(loaded.module.library_version());
     } catch (const std::exception& e) {
       text = "-" + std::string(e.what());
     }
@@ -127,14 +158,18 @@ std::string module_version(const module_file& file, std::string& fault) {
     _exit(written ? 0 : 1);
   }
   close(ends[1]);
-  std::string said;
+  std::string answer;
   char part[512];
-  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;) said.append(part, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
+    answer.append(part, static_cast<std::size_t>(n));
   close(ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
-  if (said.starts_with('+')) return said.substr(1, said.find_first_of("\n,") - 1);
-  fault = said.empty() ? "its process ended without a word" : said.substr(1);
-  return {};
+  if (!answer.starts_with('+')) {
+    return {{}, {}, answer.empty() ? "its process ended without an answer" : answer.substr(1)};
+  }
+  const std::size_t line = answer.find('\n');
+  const std::string version = answer.substr(line + 1);
+  return {answer.substr(1, line - 1), version.substr(0, version.find_first_of("\n,")), {}};
 }
 
 }  // namespace tutti

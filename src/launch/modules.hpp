@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engines/endpoint.hpp"
@@ -20,22 +21,41 @@ struct launcher {
 };
 launcher find_launcher();
 
-struct module_file {
-  std::string name;  // "openmpi"
-  std::string path;
-};
-/// The modules that are there, in the order in which folders are searched; a name once.
-/// `header`: run.hpp as the program was compiled with it, or null; an installation has its modules beside its
-/// headers.
-std::vector<module_file> find_modules(const char* header = nullptr);
-/// The folders searched, for messages.
+/// The folders searched for code, in their order: those of TUTTI_MODULE_PATH, the installation's, and last
+/// the one beside the program. `header`: run.hpp as the program was compiled with it, or null; an
+/// installation has its modules beside its headers.
 std::vector<std::string> module_folders(const char* header = nullptr);
 
-/// The version of the MPI that a module was built for, asked in a process of its own: two MPIs in one process
-/// disturb each other. Empty where it cannot be loaded; `fault` says why.
-std::string module_version(const module_file& file, std::string& fault);
+struct found_files {
+  std::vector<std::string> usable;    // absolute paths, in the order of folders, then of names
+  std::vector<std::string> rejected;  // each as "PATH why": these may not be loaded (trust.hpp)
+};
+/// The files in the folders searched whose names begin and end so.
+found_files find_files(std::string_view beginning, std::string_view end, const char* header = nullptr);
 
-/// Loads it for the rest of the process. Throws engine_error that says what the loader said.
-const engine_module& load_module(const module_file& file);
+struct module_file {
+  std::string name;                // "openmpi"
+  std::vector<std::string> paths;  // where it is, in the order in which they are tried
+};
+/// The engine modules that may be loaded. `rejected`: as in found_files.
+std::vector<module_file> find_modules(const char* header = nullptr,
+                                      std::vector<std::string>* rejected = nullptr);
+
+struct loaded_module {
+  const engine_module& module;
+  std::string path;
+};
+/// Loads the first of its files that was built with this version of tutti, for the rest of the process. Throws
+/// engine_error if there is none, with the reason for each.
+loaded_module load_module(const module_file& file);
+
+/// What load_module() would load, and the version of the MPI that it was built for. A process of its own asks,
+/// since two MPIs in one process disturb each other.
+struct module_report {
+  std::string path;     // empty: none can be loaded
+  std::string version;  // of the MPI
+  std::string fault;    // why none can be loaded
+};
+module_report report_module(const module_file& file);
 
 }  // namespace tutti

@@ -20,6 +20,7 @@
 #include "lpf/complain.hpp"
 #include "lpf/core.h"
 #include "lpf/launched_job.hpp"
+#include "lpf/program_header.hpp"
 #include "lpf/section.hpp"
 #include "lpf/start.hpp"
 #include "tutti/run.hpp"
@@ -47,6 +48,7 @@ lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& 
 
 lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   run_options options;
+  options.header = header_of_program();
   options.engine = engine;
   options.ranks = static_cast<int>(p);
   std::vector<std::atomic<bool>> begun(p);

@@ -15,6 +15,7 @@
 #include "launch/modules.hpp"
 #include "lpf/complain.hpp"
 #include "lpf/exec.hpp"
+#include "lpf/program_header.hpp"
 #include "lpf/section.hpp"
 #include "tutti/run.hpp"
 #include "tutti/tutti.hpp"
@@ -79,6 +80,7 @@ int launched_job::join(int argc, char** argv, const std::function<void()>& befor
 int launched_job::begin(int argc, char** argv, const std::function<void()>& before_waiting) {
   run_.start([this, argc, argv] {
     run_options options;
+    options.header = header_of_program();
     options.argc = argc;
     options.argv = argv;
     options.engine = "mpi";

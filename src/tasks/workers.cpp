@@ -12,17 +12,24 @@
 namespace tutti::tasks {
 
 std::unique_ptr<crew> make_crew(int workers, int rank, const char* header) {
+  const found_files files = find_files("libtutti-workers.so", "", header);
   std::string tried;
-  for (const std::string& folder : module_folders(header)) {
-    const std::string path = folder + "/libtutti-workers.so";
+  const auto add = [&tried](const std::string& text) { tried += (tried.empty() ? "" : "; ") + text; };
+  for (const std::string& path : files.usable) {
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-      tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+      add(dlerror());
       continue;
     }
     const auto* const module = static_cast<const workers_module*>(dlsym(handle, "tutti_workers_module"));
     if (module != nullptr && module->abi == workers_abi) return std::unique_ptr<crew>(module->make(workers));
-    tried += (tried.empty() ? "" : "; ") + path + " belongs to another version of tutti";
+    dlclose(handle);
+    add(path + " belongs to another version of tutti");
+  }
+  for (const std::string& path : files.rejected) add(path);
+  if (tried.empty()) {
+    tried = "it is in none of";
+    for (const std::string& folder : module_folders(header)) tried += ' ' + folder;
   }
   throw engine_error(
       "tasks", rank, "workers",

@@ -79,13 +79,14 @@ json gather() {
   json all;
   all["version"] = TUTTI_VERSION;
   all["modules"] = json::array();
-  for (const auto& m : find_modules()) {
-    json one{{"name", m.name}, {"file", m.path}};
-    std::string fault;
-    const std::string version = module_version(m, fault);
-    one[fault.empty() ? "version" : "fault"] = fault.empty() ? version : fault;
+  std::vector<std::string> rejected;
+  for (const auto& m : find_modules(nullptr, &rejected)) {
+    const module_report about = report_module(m);
+    json one{{"name", m.name}, {"file", about.path.empty() ? m.paths.front() : about.path}};
+    one[about.fault.empty() ? "version" : "fault"] = about.fault.empty() ? about.version : about.fault;
     all["modules"].push_back(one);
   }
+  all["not_loaded"] = rejected;
   all["engines"] = json::array();
   for (const engine_entry* e : engines())
     if (e->embedded() || !all["modules"].empty()) all["engines"].push_back(e->name);
@@ -149,6 +150,7 @@ void print_table(const json& all) {
     fmt::print("  none; searched:\n");
     for (const auto& folder : all["searched"]) fmt::print("    {}\n", text(folder));
   }
+  for (const auto& file : all["not_loaded"]) fmt::print("  not loaded: {}\n", text(file));
   fmt::print("\nmachine\n  {}, {} usable cores, {} MiB\n", text(all["machine"]["processor"]),
              all["machine"]["usable_cores"].get<int>(), all["machine"]["memory_mib"].get<long>());
   for (const auto& c : all["machine"]["caches"])

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -88,26 +88,26 @@ std::string mpi_by_program(const words& command, const std::string& wanted) {
 // Beside the modules of engines.
 std::string library_for(const std::string& mpi) {
   const std::string name = "libtutti-preload-" + mpi + ".so";
-  std::string searched;
-  for (const std::string& folder : module_folders()) {
-    const fs::path file = fs::absolute(fs::path(folder)) / name;
-    std::error_code fault;
-    if (!fs::is_regular_file(file, fault)) {
-      searched += (searched.empty() ? "" : ", ") + folder;
-      continue;
-    }
+  const found_files files = find_files(name, "");
+  if (!files.usable.empty()) {
+    const std::string& file = files.usable.front();
     // The loader would take it for the names of several libraries, and for no reason at all run without.
-    if (file.string().find_first_of(" :\t\n") != std::string::npos)
+    if (file.find_first_of(" :\t\n") != std::string::npos)
       throw called_wrongly(fmt::format(
           "LD_PRELOAD splits names at spaces and colons, and {} has one; let TUTTI_MODULE_PATH name "
           "a link to its folder that has none",
-          file.string()));
-    return file.lexically_normal().string();
+          file));
+    return file;
   }
+  if (!files.rejected.empty())
+    throw called_wrongly(fmt::format(
+        "{} is not loaded: {}; let it and the folders above it belong to root or to you, writable by nobody "
+        "else, or name another folder in TUTTI_MODULE_PATH",
+        name, fmt::join(files.rejected, "; ")));
   throw called_wrongly(fmt::format(
       "there is no {} for {} (searched: {}); build tutti where {} is found, or name the folder in "
       "TUTTI_MODULE_PATH",
-      name, title(mpi), searched, title(mpi)));
+      name, title(mpi), fmt::join(module_folders(), ", "), title(mpi)));
 }
 
 // The variables of ours that ranks shall have, by name; what is set here already comes along.

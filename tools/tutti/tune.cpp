@@ -314,7 +314,7 @@ int tune_engine(tune_wishes w) {
   std::string mpi;
   if (by_module)
     for (const module_file& m : find_modules())
-      if (m.name == module) mpi = load_module(m).library_version();
+      if (m.name == module) mpi = load_module(m).module.library_version();
   made.machine = with_former(fingerprint(w, one_line(mpi), numbers), onto.machine);
   tell(w, t, place, write_tree(made));
   return std::all_of(t.campaigns.begin(), t.campaigns.end(), [](auto& c) { return c.wrong == 0; }) ? 0 : 1;

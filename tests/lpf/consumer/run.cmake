@@ -24,7 +24,7 @@ endif()
 # The same program under each MPI. A static program cannot load a module, and says so.
 unset(ENV{TUTTI_ENGINE})
 unset(ENV{TUTTI_RANKS})
-set(ENV{TUTTI_MODULE_PATH} "${prefix}/${libdir}/tutti")
+unset(ENV{TUTTI_MODULE_PATH})  # the program finds the modules by the headers that it was compiled with
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
 string(REPLACE "|" ";" launchers "${launchers}")

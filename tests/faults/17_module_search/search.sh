@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# search.sh PROGRAM FOREIGN TOOL MPI LAUNCHER...: the program stands in FOLDER/x, and FOLDER/lib/tutti, which it searches,
+# holds foreign code under the name of a module. Cases of files that belong to somebody else need root.
+set -u
+program=$1 foreign=$2 tool=$3 mpi=$4
+shift 4
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+mkdir -p "$folder/x" "$folder/lib/tutti"
+cp "$program" "$folder/x/program"
+cp "$tool" "$folder/x/tutti"
+module="$folder/lib/tutti/libtutti-mpi-$mpi.so"
+cp "$foreign" "$module"
+chmod 755 "$module" "$folder/lib" "$folder/lib/tutti"
+
+failed=0
+fail() { echo "FAILED $1: $2"; failed=1; }
+
+# refused CASE TEXT: neither the program nor the tool runs the foreign code, and both name the reason.
+refused() {
+  local output status
+  output=$(timeout 60 "${launcher[@]}" -n 2 "$folder/x/program" 2>&1)
+  status=$?
+  [ $status != 0 ] || fail "$1" "the job ended with 0: $output"
+  grep -q 'foreign code ran' <<< "$output" && fail "$1" "a rank loaded it: $output"
+  grep -qF "$2" <<< "$output" || fail "$1" "no \"$2\" in: $output"
+  output=$("$folder/x/tutti" info 2>&1)
+  grep -q 'foreign code ran' <<< "$output" && fail "$1" "tutti info loaded it"
+  grep -qF "not loaded: $module" <<< "$output" || fail "$1" "tutti info does not name it: $output"
+  "$folder/x/tutti" info --json | grep -q '"not_loaded": \[$' || fail "$1" "tutti info --json does not name it"
+}
+launcher=("$@")
+
+# The check itself: files of the user are loaded, so the cases below fail for the reason they name.
+"${launcher[@]}" -n 2 "$folder/x/program" 2>&1 | grep -q 'foreign code ran' || fail own 'a module of the user is not loaded'
+
+chmod 777 "$folder/lib/tutti"
+refused folder_for_all 'can be written by other users'
+chmod 755 "$folder/lib/tutti"
+chmod 666 "$module"
+refused module_for_all 'can be written by other users'
+chmod 755 "$module"
+chmod 777 "$folder/lib"
+refused folder_above_for_all 'can be written by other users'
+chmod 755 "$folder/lib"
+if [ "$(id -u)" = 0 ]; then
+  chown 4711 "$module"
+  refused module_of_others 'belongs to user 4711'
+  chown 0 "$module"
+  chown 4711 "$folder/lib/tutti"
+  refused folder_of_others 'belongs to user 4711'
+  chown 0 "$folder/lib/tutti"
+  chown 4711 "$folder/lib"
+  refused folder_above_of_others 'belongs to user 4711'
+  chown 0 "$folder/lib"
+  # A program with other rights than its caller's obeys no variable of the caller that names code.
+  if ! findmnt -no OPTIONS -T "$folder" | grep -qw nosuid; then
+    mkdir "$folder/named"
+    mv "$module" "$folder/named"
+    export TUTTI_MODULE_PATH="$folder/named"
+    "${launcher[@]}" -n 1 "$folder/x/program" 2>&1 | grep -q 'foreign code ran' || fail named 'TUTTI_MODULE_PATH has no effect'
+    chown 4711 "$folder/x/program"
+    chmod 4755 "$folder/x/program"
+    timeout 60 "${launcher[@]}" -n 1 "$folder/x/program" 2>&1 | grep -q 'foreign code ran' && fail secure 'TUTTI_MODULE_PATH is obeyed'
+  fi
+fi
+exit $failed
