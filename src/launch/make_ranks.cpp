@@ -35,10 +35,8 @@ module_file pick_module(const launcher& by, const char* header) {
   if (wanted.empty()) {
     if (there.size() == 1) return there.front();
     if (there.empty())
-      throw engine_error(
-          "run", -1, "TUTTI_ENGINE",
-          "no MPI module is installed (" + searched + ")",
-          "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
+      throw engine_error("run", -1, "TUTTI_ENGINE", "no MPI module is installed (" + searched + ")",
+                         "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
     throw engine_error("run", -1, "TUTTI_MPI",
                        "more than one MPI module fits (" + joined(names_of(there), ", ") +
                            ") and the launcher does not tell which",
@@ -54,8 +52,7 @@ module_file pick_module(const launcher& by, const char* header) {
   throw engine_error(
       "run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
       (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") +
-          wanted + " is not installed (there: " + joined(names_of(there), ", ") +
-          "; " + searched + ")",
+          wanted + " is not installed (there: " + joined(names_of(there), ", ") + "; " + searched + ")",
       rejected.empty() ? "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH"
                        : "let the module and the folders above it belong to root or to you, writable by "
                          "nobody else, or set TUTTI_MODULE_PATH");

@@ -45,12 +45,12 @@ struct loaded_module {
   const engine_module& module;
   std::string path;
 };
-/// Loads the first of its files that was built with this version of tutti, for the rest of the process. Throws
-/// engine_error if there is none, with the reason for each.
+/// Loads the first of its files that was built with this version of tutti, for the rest of the process.
+/// Throws engine_error if there is none, with the reason for each.
 loaded_module load_module(const module_file& file);
 
-/// What load_module() would load, and the version of the MPI that it was built for. A process of its own asks,
-/// since two MPIs in one process disturb each other.
+/// What load_module() would load, and the version of the MPI that it was built for. A process of its own
+/// asks, since two MPIs in one process disturb each other.
 struct module_report {
   std::string path;     // empty: none can be loaded
   std::string version;  // of the MPI

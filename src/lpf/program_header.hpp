@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the program found lpf/core.h when it was compiled. C programs cannot hand this over by run_options, so
-// each file of theirs that includes the header has it as a weak constant.
+// Where the program found lpf/core.h when it was compiled. C programs cannot hand this over by run_options,
+// so each file of theirs that includes the header has it as a weak constant.
 #pragma once
 
 #include "lpf/core.h"

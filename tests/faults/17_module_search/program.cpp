@@ -8,8 +8,11 @@ int main(int argc, char** argv) {
   options.argc = argc;
   options.argv = argv;
   options.header = nullptr;  // as a program that was compiled elsewhere
-  return tutti::run(options, [](tutti::communicator& world) {
-    world.barrier();
-    if (world.rank() == 0) std::printf("%d ranks\n", world.size());
-  }, std::nothrow);
+  return tutti::run(
+      options,
+      [](tutti::communicator& world) {
+        world.barrier();
+        if (world.rank() == 0) std::printf("%d ranks\n", world.size());
+      },
+      std::nothrow);
 }
