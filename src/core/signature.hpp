@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 #include "tutti/core/call.hpp"
 
@@ -20,11 +22,26 @@ struct agreed_signature {
   builtin_op op = builtin_op::user;
   bool commutative = true;  // true also where nothing is combined
   bool in_place = false;
-  bool inter = false;  // between two groups
+  bool inter = false;             // between two groups
+  std::uint64_t total_bytes = 0;  // of all blocks, if has_agreed_counts(what) and one group; else 0
 
   std::size_t bytes() const noexcept { return count * element_size; }
   friend bool operator==(const agreed_signature&, const agreed_signature&) = default;
 };
+
+/// Vector forms in which every rank is given the counts of all ranks, the same ones on all.
+constexpr bool has_agreed_counts(collective what) noexcept {
+  return what == collective::allgatherv || what == collective::reduce_scatter;
+}
+
+/// The bytes of all blocks of a call with agreed counts. Saturates. O(ranks).
+inline std::uint64_t agreed_total(const counts_view& counts, std::size_t element_size) noexcept {
+  std::uint64_t sum = 0;
+  bool over = false;
+  for (std::size_t i = 0; i < counts.size(); ++i) over |= __builtin_add_overflow(sum, counts[i], &sum);
+  over |= __builtin_mul_overflow(sum, element_size, &sum);
+  return over ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
 
 /// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are alike.
 inline agreed_signature agreed_part(const call& c, int ranks, bool inter = false) noexcept {
@@ -39,7 +56,10 @@ inline agreed_signature agreed_part(const call& c, int ranks, bool inter = false
           c.op.which,
           !combines(c.what) || c.op.commutative,
           c.in_place && !root_alone,
-          inter};
+          inter,
+          has_agreed_counts(c.what) && !inter && c.out_counts.given()
+              ? agreed_total(c.out_counts, c.type.size)
+              : 0};
 }
 
 }  // namespace tutti

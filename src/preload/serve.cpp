@@ -133,6 +133,12 @@ void keep_passing(const process& p, member& m, collective what, const verdict& v
   if (v.either && !p.told) m.passing[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
 }
 
+// Whether the trees decide calls of this kind by a size that a verdict does not know.
+bool decided_by_counts(const process& p, collective what) {
+  return has_agreed_counts(what) && p.shared->by->trees &&
+         asks(*p.shared->by->trees, what, quantity::total_bytes);
+}
+
 // A call that is tutti's, laid down; false: it is left to MPI.
 bool lay(process& p, member& m, const arguments& a, const likeness& l, const verdict* v, laid_call& laid) {
   try {
@@ -140,6 +146,7 @@ bool lay(process& p, member& m, const arguments& a, const likeness& l, const ver
   } catch (const error&) {
     return false;  // MPI has said no, and will say so to the program
   }
+  if (v == nullptr && decided_by_counts(p, a.what)) return !decide(p, m, laid.made()).passes;
   if (v == nullptr) v = &remembered(m, a.what, judged(p, m, l, laid));
   if (v->passes) keep_passing(p, m, a.what, *v);
   return !v->passes;

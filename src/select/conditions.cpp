@@ -68,7 +68,7 @@ constexpr std::array<condition_entry, 23> condition_table = {{
      [](const situation& s) noexcept { return goes_around(s.reaches); }},
 }};
 
-constexpr std::array<consequence, 12> consequence_table = {{
+constexpr std::array<consequence, 13> consequence_table = {{
     {condition::host_memory, true, condition::device_memory, false},
     {condition::host_memory, false, condition::device_memory, true},
     {condition::any_rank, true, condition::log_hops, true},
@@ -78,7 +78,8 @@ constexpr std::array<consequence, 12> consequence_table = {{
     {condition::commutative, true, condition::rank_order, true},
     {condition::hierarchical, false, condition::equal_nodes, true},
     {condition::native, true, condition::any_rank, true},
-    {condition::inter, true, condition::native, false},  // no engine has collectives between groups
+    {condition::inter, true, condition::native, false},          // no engine has collectives between groups
+    {condition::inter, true, condition::count_ge_ranks, false},  // no count is known to both groups
     {condition::peer_readable, true, condition::shared_memory, true},
     {condition::shared_memory, true, condition::peer_readable, true},
 }};
@@ -91,19 +92,19 @@ constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
 constexpr std::uint64_t bytes(const situation& s) noexcept {
   return product(s.call.count, s.call.element_size);
 }
-// One block for each rank.
-constexpr bool has_blocks(collective what) noexcept {
-  return what == collective::gather || what == collective::scatter || what == collective::allgather ||
-         what == collective::alltoall || what == collective::reduce_scatter_block;
-}
 constexpr std::uint64_t positive(int n) noexcept { return n < 0 ? 0 : static_cast<std::uint64_t>(n); }
 
 constexpr std::array<quantity_entry, quantity_count> quantity_table = {{
     {quantity::bytes, "bytes",
      "of a block, or of the whole vector where there are no blocks; 0 in vector forms", 0, bytes},
-    {quantity::total_bytes, "total_bytes", "of the blocks of all ranks, or of the whole vector", 0,
+    {quantity::total_bytes, "total_bytes",
+     "of the blocks of all ranks, or of the whole vector; of vector forms in allgatherv and reduce_scatter, "
+     "whose counts all ranks know, and 0 in the others",
+     0,
      [](const situation& s) noexcept {
-       return has_blocks(s.call.what) ? product(bytes(s), positive(s.call.ranks)) : bytes(s);
+       return is_vector_form(s.call.what) ? s.call.total_bytes
+              : has_blocks(s.call.what)   ? product(bytes(s), positive(s.call.ranks))
+                                          : bytes(s);
      }},
     {quantity::count, "count", "the elements of a block; 0 in vector forms", 0,
      [](const situation& s) noexcept { return std::uint64_t{s.call.count}; }},

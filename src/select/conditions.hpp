@@ -130,6 +130,12 @@ struct consequence {
 };
 std::span<const consequence> consequences() noexcept;
 
+/// One block for each rank, all of one length.
+constexpr bool has_blocks(collective what) noexcept {
+  return what == collective::gather || what == collective::scatter || what == collective::allgather ||
+         what == collective::alltoall || what == collective::reduce_scatter_block;
+}
+
 /// The order is that of the table.
 enum class quantity : std::uint8_t { bytes, total_bytes, count, ranks, ranks_per_node, nodes };
 inline constexpr std::size_t quantity_count = 6;

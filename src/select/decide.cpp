@@ -90,6 +90,20 @@ const leaf& decide(const document& d, const situation& s, tree_half half) noexce
   return n->use;
 }
 
+bool asks(const document& d, collective what, quantity q) noexcept {
+  const auto divides = [q](const auto& self, const tree_node& n) -> bool {
+    if (n.is_leaf()) return false;
+    if (n.by == q) return true;
+    for (const tree_step& step : n.steps)
+      if (self(self, step.then)) return true;
+    return false;
+  };
+  for (const tree_half half : {tree_half::composition, tree_half::pure})
+    for (const tree_region& r : d.of(half)[static_cast<std::size_t>(what)])
+      if (divides(divides, r.then)) return true;
+  return false;
+}
+
 explanation explain(const document& d, const situation& s, tree_half half) {
   explanation e;
   const collective what = s.call.what;

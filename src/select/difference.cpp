@@ -14,27 +14,6 @@ using regions = std::vector<tree_region>;
 
 constexpr std::size_t at(quantity q) noexcept { return static_cast<std::size_t>(q); }
 
-// False where no call can have both: the conditions and the quantities speak of the same ranks and nodes.
-bool possible(const literals& when, const value_ranges& within) {
-  for (const value_range& r : within)
-    if (r.empty()) return false;
-  const auto is = [&](condition c, bool value) {
-    return (when.mask & bit(c)) && ((when.values & bit(c)) != 0) == value;
-  };
-  if (within[at(quantity::nodes)].most <= 1 &&
-      (is(condition::hierarchical, true) || is(condition::equal_nodes, false) ||
-       is(condition::node_consecutive, false)))
-    return false;
-  if (is(condition::inter, true) && within[at(quantity::bytes)].least > 0) return false;
-  const value_range ranks = within[at(quantity::ranks)];
-  if (within[at(quantity::nodes)].least > ranks.most) return false;
-  for (std::uint64_t p = ranks.least; p <= ranks.most && p - ranks.least < 8; ++p) {
-    const bool even = p % 2 == 0, power = std::has_single_bit(p);
-    if (!is(condition::even_ranks, !even) && !is(condition::power_of_two, !power)) return true;
-  }
-  return ranks.most - ranks.least >= 8;
-}
-
 struct box {
   value_ranges within;
   const leaf *first, *second;
@@ -146,7 +125,7 @@ void compare_regions(const regions& a, const regions& b, tree_half half, collect
       walk(a[i].then, b[k].then, all_values(what), boxes);
       if (boxes.empty()) continue;
       const literals common = common_part(both, mentioned, all);
-      std::erase_if(boxes, [&](const box& one) { return !possible(common, one.within); });
+      std::erase_if(boxes, [&](const box& one) { return !possible(what, common, one.within); });
       join_all(boxes);
       truth_set hull = all;
       hull.keep(common);
@@ -171,14 +150,6 @@ const regions& regions_of(const document& d, tree_half half, std::size_t c) {
 }
 
 }  // namespace
-
-value_ranges all_values(collective what) noexcept {
-  value_ranges all;
-  for (const quantity_entry& e : quantities()) all[at(e.which)].least = e.least;
-  if (is_vector_form(what) || what == collective::barrier)
-    for (const quantity q : {quantity::bytes, quantity::total_bytes, quantity::count}) all[at(q)].most = 0;
-  return all;
-}
 
 comparison compare(const document& first, const document& second) {
   document b = second;

@@ -3,23 +3,12 @@
 // For which calls two trees decide differently: exact in the conditions, and by ranges in the quantities.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "select/tree.hpp"
+#include "select/values.hpp"
 
 namespace tutti {
-
-struct value_range {
-  std::uint64_t least = 0, most = tree_step::open;
-
-  bool empty() const noexcept { return least > most; }
-  friend bool operator==(const value_range&, const value_range&) = default;
-};
-/// By quantity.
-using value_ranges = std::array<value_range, quantity_count>;
-/// Every value that a quantity has in calls of a collective.
-value_ranges all_values(collective what) noexcept;
 
 /// Calls that two documents decide differently.
 struct difference {

@@ -28,6 +28,7 @@ situation situation_inside(const situation& whole, const call& c, const subcall&
   like.type = c.type;
   like.count = sub.count;
   like.op = c.op;
+  like.out_counts = {sub.out_counts.data(), sub.out_counts.size()};
   situation s = whole;
   s.call = agreed_part(like, ranks.empty() ? whole.call.ranks : static_cast<int>(ranks.size()));
   if (!ranks.empty()) {

@@ -12,20 +12,15 @@ constexpr std::uint64_t greatest_threshold = std::uint64_t{1} << 62;
 
 }  // namespace
 
-tree_reader::ranges tree_reader::everything() {
-  ranges all;
-  for (const quantity_entry& e : quantities())
-    all[static_cast<std::size_t>(e.which)] = {e.least, tree_step::open};
-  return all;
-}
-
-std::string tree_reader::between(const range& r) {
+std::string tree_reader::between(const value_range& r) {
+  if (r.least == r.most) return std::to_string(r.least);
   return r.most == tree_step::open ? std::to_string(r.least) + " or more"
                                    : "from " + std::to_string(r.least) + " to " + std::to_string(r.most);
 }
 
 tree_node tree_reader::read_node(const json::value& v, tree_half half, collective what,
-                                 const std::string& pointer, ranges within, std::vector<leaf_place>& leaves) {
+                                 const std::string& pointer, const value_ranges& within,
+                                 std::vector<leaf_place>& leaves) {
   tree_node made;
   const json::value *use = member(v, "use"), *with = member(v, "with"), *by = member(v, "by"),
                     *steps = member(v, "steps");
@@ -71,9 +66,27 @@ std::optional<quantity> tree_reader::read_quantity(const json::value& v, const s
   return known;
 }
 
+bool tree_reader::refuse_unreachable(const std::string& pointer, int line, collective what, quantity by,
+                                     const value_ranges& within, const value_ranges& inner) {
+  const auto q = static_cast<std::size_t>(by);
+  const std::string name(name_of(by)), never = "this step can never be reached: ";
+  if (!possible(what, when_, within)) return false;  // the region is at fault
+  if (inner[q].empty()) {
+    const std::string_view why = within[q].most == 0 ? why_unknown(by, what, when_) : "";
+    say(pointer, line,
+        never + name + " is " + between(within[q]) + " here" +
+            (why.empty() ? "" : ", since " + std::string(why)),
+        why.empty() ? "" : "divide by another quantity, or name one algorithm");
+    return true;
+  }
+  if (possible(what, when_, inner)) return false;
+  say(pointer, line, never + "no call that comes here has " + name + " " + between(inner[q]));
+  return true;
+}
+
 void tree_reader::read_steps(const json::value& v, tree_half half, collective what,
-                             const std::string& pointer, std::optional<quantity> by, ranges within,
-                             tree_node& made, std::vector<leaf_place>& leaves) {
+                             const std::string& pointer, std::optional<quantity> by,
+                             const value_ranges& within, tree_node& made, std::vector<leaf_place>& leaves) {
   if (v.items.empty()) return say(pointer, v.line, "the list of steps is empty");
   made.by = by.value_or(quantity::bytes);
   std::optional<std::uint64_t> before;
@@ -102,15 +115,13 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
       placed = placed && number && !(before && *number <= *before) && !last;
       if (number) s.upto = *number;
     }
-    ranges inner = within;
+    value_ranges inner = within;
     if (placed) {
-      range& r = inner[static_cast<std::size_t>(*by)];
+      value_range& r = inner[static_cast<std::size_t>(*by)];
       if (before) r.least = std::max(r.least, *before + 1);
       r.most = std::min(r.most, s.upto);
-      if (r.least > r.most)
-        say(here, item.line,
-            "this step can never be reached: " + std::string(name_of(*by)) + " is " +
-                between(within[static_cast<std::size_t>(*by)]) + " here");
+      // Steps within one that no call reaches are not judged once more.
+      if (refuse_unreachable(here, item.line, what, *by, within, inner)) inner = all_values(what, when_);
     }
     if (s.upto != tree_step::open) before = s.upto;
     s.then = read_node(item, half, what, here, inner, leaves);

@@ -201,7 +201,8 @@ void tree_reader::read_regions(const json::value& v, tree_half half, collective 
     if (const json::value* when = member(item, "when"))
       understood = read_when(*when, below(here, "when"), r.when) && understood;
     place.when = r.when;
-    r.then = read_node(item, half, what, here, everything(), place.leaves);
+    when_ = r.when;
+    r.then = read_node(item, half, what, here, all_values(what, when_), place.leaves);
     regions.push_back(std::move(r));
     places.push_back(std::move(place));
   }

@@ -143,6 +143,9 @@ document overlay(const document& base, const document& over);
 /// native if the engine offers that, and else the pure tree of compositions or a null algorithm.
 const leaf& decide(const document&, const situation&, tree_half = tree_half::pure) noexcept;
 
+/// True if a tree of the document divides the calls of the collective by this quantity.
+bool asks(const document&, collective, quantity) noexcept;
+
 /// How a call is decided.
 struct explanation {
   struct line {

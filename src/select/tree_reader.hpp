@@ -12,6 +12,7 @@
 #include "select/json.hpp"
 #include "select/prove_tree.hpp"
 #include "select/tree.hpp"
+#include "select/values.hpp"
 
 namespace tutti {
 
@@ -35,11 +36,6 @@ class tree_reader {
   read_result finish() &&;
 
  private:
-  struct range {
-    std::uint64_t least, most;
-  };
-  using ranges = std::array<range, quantity_count>;
-
   void say(std::string pointer, int line, std::string reason, std::string suggestion = "");
   bool expect(const json::value& v, json::value::type is, const std::string& pointer, std::string_view what);
   /// Members that `known` has not (empty: any), and members given twice.
@@ -59,13 +55,15 @@ class tree_reader {
   void read_regions(const json::value& v, tree_half half, collective what, const std::string& pointer);
   bool read_when(const json::value& v, const std::string& pointer, literals& when);
 
-  static ranges everything();
-  static std::string between(const range& r);
+  static std::string between(const value_range& r);
   tree_node read_node(const json::value& v, tree_half half, collective what, const std::string& pointer,
-                      ranges within, std::vector<leaf_place>& leaves);
+                      const value_ranges& within, std::vector<leaf_place>& leaves);
   void read_steps(const json::value& v, tree_half half, collective what, const std::string& pointer,
-                  std::optional<quantity> by, ranges within, tree_node& made,
+                  std::optional<quantity> by, const value_ranges& within, tree_node& made,
                   std::vector<leaf_place>& leaves);
+  /// Says why no call reaches a step whose values are `inner`, of those `within`. True if it said so.
+  bool refuse_unreachable(const std::string& pointer, int line, collective what, quantity by,
+                          const value_ranges& within, const value_ranges& inner);
   std::optional<quantity> read_quantity(const json::value& v, const std::string& pointer);
   /// A number, or a text as "64K".
   std::optional<std::uint64_t> read_value(const json::value& v, const std::string& pointer,
@@ -81,6 +79,7 @@ class tree_reader {
   template_source templates_;
   std::vector<std::string> chain_;
   bool extends_ = false;
+  literals when_;  // of the region that is being read
   document base_, made_;
   std::vector<fault> faults_;
 };

@@ -18,13 +18,13 @@ constexpr double worth_repeating = 1.5;  // times the best
 constexpr std::size_t loops_below = 4096;
 constexpr double wrong_result = std::numeric_limits<double>::infinity();  // us
 
-bool has_blocks(collective what) noexcept {
+bool is_divided(collective what) noexcept {
   return what != collective::barrier && what != collective::bcast && what != collective::reduce &&
          what != collective::allreduce && what != collective::scan && what != collective::exscan;
 }
 // Of a job: bytes of all blocks together.
 std::size_t total_of(collective what, std::size_t size, int ranks) noexcept {
-  if (!has_blocks(what)) return size;
+  if (!is_divided(what)) return size;
   return size * static_cast<std::size_t>(is_neighborly(what) ? 2 : ranks);
 }
 

@@ -31,7 +31,13 @@ const timing* find(const std::vector<timing>& all, const leaf& l) noexcept {
   return nullptr;
 }
 
-// A point of the grid: one call, or of a vector form the calls of all sizes, which a tree cannot tell apart.
+// What a tree can tell calls of different sizes apart by.
+quantity size_of(collective what) noexcept {
+  return has_agreed_counts(what) ? quantity::total_bytes : quantity::bytes;
+}
+
+// A point of the grid: one call, or the calls of all sizes of a vector form whose counts not all ranks know:
+// a tree cannot tell these apart.
 struct point {
   situation where;
   std::uint64_t bytes;
@@ -81,6 +87,8 @@ class region_grower {
       last = asked;
     }
     std::reverse(found.begin(), found.end());
+    const collective what = points_[0].where.call.what;
+    for (tree_region& r : found) r.then = reachable(r.then, what, r.when, all_values(what, r.when));
     return found;
   }
 
@@ -241,24 +249,25 @@ class region_grower {
       return n;
     };
     if (sizes[0]->bytes == 0) return kept(0) ? restricted(base_, within) : as_leaf(chosen[0]);
-    interval& bytes = within[static_cast<std::size_t>(quantity::bytes)];
+    const quantity size = size_of(points_[0].where.call.what);
+    interval& bytes = within[static_cast<std::size_t>(size)];
     std::vector<tree_step> steps;
     bytes = {0, 0};
     steps.push_back({0, restricted(base_, within), {}});
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::uint64_t size = sizes[i]->bytes;
-      std::uint64_t upto = size * 4;
+      const std::uint64_t here = sizes[i]->bytes;
+      std::uint64_t upto = here * 4;
       if (i + 1 < sizes.size()) {
         const std::uint64_t next = sizes[i + 1]->bytes;
-        const double mean = std::sqrt(static_cast<double>(size) * static_cast<double>(next));
-        upto = std::clamp(std::bit_floor(static_cast<std::uint64_t>(mean)), size, next - 1);
+        const double mean = std::sqrt(static_cast<double>(here) * static_cast<double>(next));
+        upto = std::clamp(std::bit_floor(static_cast<std::uint64_t>(mean)), here, next - 1);
       }
       bytes = {bytes.most + 1, upto};
       steps.push_back({upto, kept(i) ? restricted(base_, within) : as_leaf(chosen[i]), {}});
     }
     bytes = {bytes.most + 1, tree_step::open};
     steps.push_back({tree_step::open, restricted(base_, within), {}});
-    return joined(quantity::bytes, std::move(steps));
+    return joined(size, std::move(steps));
   }
 
   const tree_node& base_;
@@ -312,7 +321,7 @@ void grow_half(const document& base, const std::vector<cell>& cells, const rules
         return known.region == at && known.context == context;
       });
       if (g == groups.end()) g = groups.insert(g, {at, context, {}});
-      const std::uint64_t bytes = value_of(quantity::bytes, one.where);
+      const std::uint64_t bytes = value_of(size_of(one.where.call.what), one.where);
       auto p = std::find_if(g->points.begin(), g->points.end(), [&](const point& known) {
         return known.where.call.ranks == one.where.call.ranks && known.bytes == bytes;
       });

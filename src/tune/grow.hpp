@@ -25,7 +25,7 @@ struct timing {
 /// All that was measured for one call.
 struct cell {
   situation where;
-  std::size_t size = 0;          ///< bytes that were asked for; the situation of a vector form has none
+  std::size_t size = 0;          ///< bytes that were asked for; the situation of most vector forms has none
   std::vector<timing> pure;      ///< native and algorithms
   std::vector<timing> composed;  ///< compositions, and as "@pure" what is run without one
 };

@@ -36,6 +36,20 @@ tree_node restricted(const tree_node& n, intervals within) {
   return joined(n.by, std::move(kept));
 }
 
+tree_node reachable(const tree_node& n, collective what, const literals& when, value_ranges within) {
+  if (n.is_leaf()) return n;
+  const auto q = static_cast<std::size_t>(n.by);
+  const value_range whole = within[q];
+  std::vector<tree_step> kept;
+  std::uint64_t least = 0;
+  for (const tree_step& s : n.steps) {
+    within[q] = {std::max(whole.least, least), std::min(whole.most, s.upto)};
+    if (possible(what, when, within)) kept.push_back({s.upto, reachable(s.then, what, when, within), s.from});
+    if (s.upto != tree_step::open) least = s.upto + 1;
+  }
+  return kept.empty() ? n : joined(n.by, std::move(kept));
+}
+
 tree_node joined(quantity by, std::vector<tree_step> steps) {
   std::vector<tree_step> flat;
   for (tree_step& s : steps) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "select/tree.hpp"
+#include "select/values.hpp"
 
 namespace tutti::tune {
 
@@ -21,6 +22,9 @@ using intervals = std::array<interval, quantity_count>;
 
 /// What of a node serves calls within the intervals: steps that none of them reaches are gone.
 tree_node restricted(const tree_node& n, intervals within);
+
+/// The node without the steps that no call of the collective reaches for which `when` holds.
+tree_node reachable(const tree_node& n, collective what, const literals& when, value_ranges within);
 
 /// A node of steps. Steps within a step that divide the same quantity take its place, neighbours that choose
 /// alike are one, and a single step is what it chooses.

@@ -273,6 +273,10 @@ asked_call read_question(const question& q) {
   asked.blocking = !q.nonblocking;
   situation& s = asked.seen;
   s.call = agreed_part(c, ranks, q.inter);
+  if (has_agreed_counts(c.what) && !q.inter) {  // all blocks are as long
+    const std::vector<std::size_t> counts(static_cast<std::size_t>(ranks), c.count);
+    s.call.total_bytes = agreed_total({counts.data(), counts.size()}, c.type.size);
+  }
   const engine_entry& engine = *find_engine(asked.engine);
   s.native = engine.has_native(s.call);
   s.shared_memory = engine.shared_memory;
