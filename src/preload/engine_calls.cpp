@@ -39,6 +39,20 @@ int tutti_own_MPI_Bcast(void* a, int b, MPI_Datatype c, int d, MPI_Comm e);
 int tutti_own_MPI_Bcast(void* a, int b, MPI_Datatype c, int d, MPI_Comm e) {
   return own<MPI_Bcast>(a, b, c, d, e);
 }
+int tutti_own_MPI_Comm_create_group(MPI_Comm a, MPI_Group b, int c, MPI_Comm* d);
+int tutti_own_MPI_Comm_create_group(MPI_Comm a, MPI_Group b, int c, MPI_Comm* d) {
+  return own<MPI_Comm_create_group>(a, b, c, d);
+}
+int tutti_own_MPI_Comm_dup(MPI_Comm a, MPI_Comm* b);
+int tutti_own_MPI_Comm_dup(MPI_Comm a, MPI_Comm* b) { return own<MPI_Comm_dup>(a, b); }
+int tutti_own_MPI_Comm_free(MPI_Comm* a);
+int tutti_own_MPI_Comm_free(MPI_Comm* a) { return own<MPI_Comm_free>(a); }
+int tutti_own_MPI_Comm_idup(MPI_Comm a, MPI_Comm* b, MPI_Request* c);
+int tutti_own_MPI_Comm_idup(MPI_Comm a, MPI_Comm* b, MPI_Request* c) { return own<MPI_Comm_idup>(a, b, c); }
+int tutti_own_MPI_Comm_split_type(MPI_Comm a, int b, int c, MPI_Info d, MPI_Comm* e);
+int tutti_own_MPI_Comm_split_type(MPI_Comm a, int b, int c, MPI_Info d, MPI_Comm* e) {
+  return own<MPI_Comm_split_type>(a, b, c, d, e);
+}
 int tutti_own_MPI_Comm_set_errhandler(MPI_Comm a, MPI_Errhandler b);
 int tutti_own_MPI_Comm_set_errhandler(MPI_Comm a, MPI_Errhandler b) {
   return own<MPI_Comm_set_errhandler>(a, b);

@@ -37,8 +37,15 @@ void members::leave_none() noexcept {
   for (auto& [key, one] : all_) one->leave_none();
 }
 
-members::members(error_handlers& handlers, bool several)
-    : handlers_(handlers), several_(several), lock_(several) {
+bool is_within_world(MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  return within_world(comm, ranks);
+}
+
+members::members(error_handlers& handlers, names& named, bool several)
+    : handlers_(handlers), named_(named), several_(several), lock_(several) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this);
 }
 
@@ -71,14 +78,17 @@ std::shared_ptr<member> members::of(MPI_Comm comm, const mpi::mpi_endpoint& worl
   PMPI_Comm_rank(comm, &made->rank);
   PMPI_Comm_size(comm, &made->size);
   std::vector<int> ranks(static_cast<std::size_t>(made->size));
-  if (!between_groups && within_world(comm, ranks)) {
+  const std::optional<group_name> name = named_.of(comm);
+  if (!between_groups && name && within_world(comm, ranks)) {
     made->served = true;
+    made->name = name->with(static_cast<std::uint64_t>(ranks[0]));  // parts of one call have one name
     made->layout = world.layout().restricted_to(ranks);
     made->ranks = group::of(std::move(ranks), made->rank);
   }
   {
     const auto held = lock_.take();
-    all_.emplace(comm, made);
+    const auto [at, first] = all_.emplace(comm, made);
+    if (!first) return at->second;  // another thread's
   }
   if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
   members_at_hand::place_of(comm).store(made.get(), std::memory_order_release);

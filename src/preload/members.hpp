@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What this process keeps of a communicator of the program's, as an attribute of it: what its calls were
-// found to run, and, from the first call on that tutti serves, a communicator of tutti's own, so that no
-// message of either can meet one of the other. A table in front of the attributes finds it in a few
-// instructions; nearly all calls that are handed through to MPI need no more.
+// found to run, and, from the first call on that tutti serves, a group of tutti's of the same ranks, which is
+// made without a message and has no communicator of MPI's; so no message of either can meet one of the other.
+// A table in front of the attributes finds it in a few instructions; nearly all calls that are handed through
+// to MPI need no more.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "face/core.hpp"
 #include "preload/laid_call.hpp"
+#include "preload/names.hpp"
 #include "preload/own.hpp"
 #include "preload/quiet_errors.hpp"
 
@@ -48,14 +50,11 @@ struct member {
   std::array<std::vector<std::unique_ptr<const verdict>>, collective_names.size()> known;
   group ranks = group::range(0, 1, 1, 0);
   hierarchy layout;
-  detail::core_handle core;             ///< none before the first call that is served
-  std::unique_ptr<laid_call> laid;      ///< of blocking calls, one after another
-  std::atomic<int>* counted = nullptr;  ///< how many communicators of tutti's there are, with this one's
+  group_name name;                  ///< of `core`
+  detail::core_handle core;         ///< none before the first call that is served
+  std::unique_ptr<laid_call> laid;  ///< of blocking calls, one after another
 
   member();
-  ~member() {
-    if (counted != nullptr) --*counted;
-  }
   member(const member&) = delete;
   member& operator=(const member&) = delete;
   void leave_none() noexcept;  ///< forgets which ones left calls to MPI
@@ -127,11 +126,14 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
   return m->rank == root ? root_type == v.type && within(v, root_count) : type == v.type && within(v, count);
 }
 
+/// Whether all its processes are of MPI_COMM_WORLD: then all of them see that.
+bool is_within_world(MPI_Comm comm);
+
 /// The communicators of this process. Members live until the program frees their communicator and no call of
 /// theirs is under way.
 class members {
  public:
-  members(error_handlers& handlers, bool several);
+  members(error_handlers& handlers, names& named, bool several);
   ~members();
   members(const members&) = delete;
   members& operator=(const members&) = delete;
@@ -143,8 +145,8 @@ class members {
   std::shared_ptr<member> of(MPI_Comm comm, const mpi::mpi_endpoint& world);
   /// Whether the member's communicator has not been freed.
   bool lives(const member& one);
-  /// Lets go of those whose communicators are freed; in tutti's turn, since a communicator of tutti's may go
-  /// with each.
+  /// Lets go of those whose communicators are freed; in tutti's turn, since a group of tutti's may go with
+  /// each.
   void let_go();
   /// At the end, of all.
   void let_all_go();
@@ -155,6 +157,7 @@ class members {
   void forget(member* one);
 
   error_handlers& handlers_;
+  names& named_;
   const bool several_;
   turns lock_;  // no call to MPI is made under it
   std::unordered_map<MPI_Comm, std::shared_ptr<member>> all_;

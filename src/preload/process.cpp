@@ -11,17 +11,6 @@
 
 namespace tutti::preload {
 
-namespace {
-
-// MPICH has 2048 communicators, Open MPI 65536.
-#ifdef MPICH_VERSION
-constexpr int most_opened = 512;
-#else
-constexpr int most_opened = 4096;
-#endif
-
-}  // namespace
-
 // As adopt(), over MPI_COMM_WORLD.
 process::process(MPI_Comm one, bool several)
     : threads(several),
@@ -30,7 +19,8 @@ process::process(MPI_Comm one, bool several)
       handlers(several),
       types(one, several),
       ops(handlers, several),
-      all(handlers, several),
+      named(several),
+      all(handlers, named, several),
       begun(std::make_unique<under_way>(*this)) {
   shared = std::make_shared<detail::rank_state>();
   shared->set = detail::read_settings();
@@ -58,36 +48,11 @@ process::~process() {
   all.let_all_go();
 }
 
-bool process::open(member& of) {
-  if (of.core) return true;
-  {
-    const auto mine = turn.take();
-    all.let_go();
-  }
-  if (!under_way::none()) begun->settle(of.comm);
-  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  MPI_Group same = MPI_GROUP_NULL;
-  MPI_Comm made = MPI_COMM_NULL;
-  PMPI_Comm_get_errhandler(of.comm, &before);
-  own<MPI_Comm_set_errhandler>(of.comm, MPI_ERRORS_RETURN);
-  // Not a duplicate, of which the program's attributes would be told; and not where the MPI may run out of
-  // communicators, of which the program may want as many.
-  int room = opened < most_opened ? 1 : 0, all_have = 0;
-  const bool fits = own<MPI_Allreduce>(&room, &all_have, 1, MPI_INT, MPI_MIN, of.comm) == MPI_SUCCESS &&
-                    all_have != 0 && PMPI_Comm_group(of.comm, &same) == MPI_SUCCESS &&
-                    own<MPI_Comm_create>(of.comm, same, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
-  own<MPI_Comm_set_errhandler>(of.comm, before);
-  PMPI_Errhandler_free(&before);
-  if (same != MPI_GROUP_NULL) PMPI_Group_free(&same);
+void process::open(member& of) {
+  if (of.core) return;
   const auto mine = turn.take();
-  if (!fits) {
-    of.served = false;
-    return false;
-  }
-  of.counted = &opened;
-  ++opened;
-  of.core = detail::core_handle(new detail::core(shared, door->open_over(made, of.ranks, shared->next_id++)));
-  return true;
+  all.let_go();
+  of.core = detail::core_handle(new (*shared) detail::core(shared, of.ranks, of.name));
 }
 
 void begin_process() {
@@ -114,7 +79,7 @@ void end_process() {
   running = nullptr;
   MPI_Comm alone = p->alone;
   delete p;
-  PMPI_Comm_free(&alone);
+  own<MPI_Comm_free>(&alone);
 }
 
 }  // namespace tutti::preload

@@ -27,24 +27,23 @@ struct process {
   process(const process&) = delete;
   process& operator=(const process&) = delete;
 
-  /// The private communicator of a member, made where there is none yet. Collective over the member's own.
-  /// False where MPI makes none: then all of the member's calls are left to MPI.
-  bool open(member& of);
+  /// Makes the member's group of tutti's where there is none yet. Local: no message, nothing waits.
+  void open(member& of);
 
   const bool threads;  ///< several of the program's threads may call
-  /// Held by whoever is in tutti, where there are several; never while a communicator is made.
+  /// Held by whoever is in tutti, where there are several.
   turns turn;
   MPI_Comm alone;  ///< of this process; returns its errors
   error_handlers handlers;
   datatypes types;
   operators ops;
+  names named;
   members all;
   std::shared_ptr<detail::rank_state> shared;
   mpi::mpi_endpoint* door = nullptr;
   std::unique_ptr<under_way> begun;
   bool begins = true;                       ///< nonblocking calls too are served
   std::unique_ptr<statistics> told;         ///< null: nobody asks
-  std::atomic<int> opened{0};               ///< communicators of tutti's that there are
   std::atomic<bool> handles_errors{false};  ///< the program has set an error handler
 };
 

@@ -250,7 +250,7 @@ std::optional<int> serve(process& p, const arguments& a) {
   }
   const call& c = laid != nullptr ? laid->made() : direct;
   try {
-    if (!p.open(*m)) return {};
+    p.open(*m);
     const auto began = p.told ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     carry_out(p, *m, c);
     if (laid != nullptr) laid->finish();
@@ -262,7 +262,6 @@ std::optional<int> serve(process& p, const arguments& a) {
   }
 }
 
-// A communicator is not made here: nobody may wait.
 std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* request) {
   if (!p.begins || request == nullptr) return {};
   std::shared_ptr<member> m = p.all.of(a.comm, *p.door);
@@ -274,10 +273,11 @@ std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* requ
     return {};
   }
   begun_call& one = p.begun->fresh();
-  if (!lay(p, *m, a, l, v, one.laid) || !m->core) {
+  if (!lay(p, *m, a, l, v, one.laid)) {
     p.begun->drop(one);
     return {};
   }
+  p.open(*m);
   p.begun->begin(one, std::move(m), request);
   return MPI_SUCCESS;
 }

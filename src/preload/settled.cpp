@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What else of MPI blocks: making communicators and windows, opening files, neighbour collectives. They are
-// MPI's own; but what tutti has under way is settled before. Longer than a screen: one after another.
+// What else of MPI blocks: making windows, opening files, neighbour collectives. They are MPI's own; but what
+// tutti has under way is settled before. Longer than a screen: one after another.
 #include "preload/entry.hpp"
 
 namespace {
@@ -11,102 +11,6 @@ using namespace tutti::preload;
 }  // namespace
 
 extern "C" {
-
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_dup>(comm, newcomm);
-}
-
-int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_dup_with_info>(comm, info, newcomm);
-}
-
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_split>(comm, color, key, newcomm);
-}
-
-int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_split_type>(comm, split_type, key, info, newcomm);
-}
-
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_create>(comm, group, newcomm);
-}
-
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_create_group>(comm, group, tag, newcomm);
-}
-
-int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                    MPI_Comm* comm_cart) {
-  settle(comm_old);
-  return own<MPI_Cart_create>(comm_old, ndims, dims, periods, reorder, comm_cart);
-}
-
-int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Cart_sub>(comm, remain_dims, newcomm);
-}
-
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
-                     MPI_Comm* comm_graph) {
-  settle(comm_old);
-  return own<MPI_Graph_create>(comm_old, nnodes, indx, edges, reorder, comm_graph);
-}
-
-int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                          const int destinations[], const int weights[], MPI_Info info, int reorder,
-                          MPI_Comm* comm_dist_graph) {
-  settle(comm_old);
-  return own<MPI_Dist_graph_create>(comm_old, n, sources, degrees, destinations, weights, info, reorder,
-                                    comm_dist_graph);
-}
-
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                   const int sourceweights[], int outdegree, const int destinations[],
-                                   const int destweights[], MPI_Info info, int reorder,
-                                   MPI_Comm* comm_dist_graph) {
-  settle(comm_old);
-  return own<MPI_Dist_graph_create_adjacent>(comm_old, indegree, sources, sourceweights, outdegree,
-                                             destinations, destweights, info, reorder, comm_dist_graph);
-}
-
-int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
-                         int tag, MPI_Comm* newintercomm) {
-  settle(local_comm);
-  return own<MPI_Intercomm_create>(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
-}
-
-int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  settle(intercomm);
-  return own<MPI_Intercomm_merge>(intercomm, high, newintracomm);
-}
-
-int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-                   MPI_Comm* intercomm, int array_of_errcodes[]) {
-  settle(comm);
-  return own<MPI_Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-}
-
-int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_accept>(port_name, info, root, comm, newcomm);
-}
-
-int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  settle(comm);
-  return own<MPI_Comm_connect>(port_name, info, root, comm, newcomm);
-}
-
-int MPI_Comm_disconnect(MPI_Comm* comm) {
-  settle(comm != nullptr ? *comm : MPI_COMM_NULL);
-  return own<MPI_Comm_disconnect>(comm);
-}
 
 int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   settle(comm);

@@ -112,12 +112,6 @@ std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const 
   return std::make_unique<group_context>(*this, *post_, members, name.a, name);
 }
 
-std::unique_ptr<context> mpi_endpoint::open_over(MPI_Comm made, const group& members, std::uint64_t id) {
-  MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-  opened_.push_back(made);
-  return std::make_unique<mpi_context>(*this, members, id, made, MPI_COMM_NULL, true);
-}
-
 void mpi_endpoint::grow() {
   const auto row = static_cast<std::uint32_t>(messages_.size());
   message fresh{};

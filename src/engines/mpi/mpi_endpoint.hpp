@@ -62,9 +62,6 @@ class mpi_endpoint final : public message_endpoint {
   std::span<const engine_condition> conditions() const noexcept override { return conditions_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
-  /// Over a communicator that was made for this, of these members rank for rank; it serves collectives alone,
-  /// and is freed with the context. Local.
-  std::unique_ptr<context> open_over(MPI_Comm made, const group& members, std::uint64_t id);
 
   void pause(const fabric::wait_site& site) override {
     if (crowded_) [[unlikely]]
