@@ -38,21 +38,37 @@
 
 namespace tutti {
 
+/// Where the messages of an adopted communicator travel (messages.hpp).
+enum class messages_on : std::uint8_t {
+  duplicate,  ///< on a communicator of the library's own, where they meet no message of the program's
+  original    ///< on the adopted communicator itself, as plain messages of MPI; see adopt()
+};
+
 /// A communicator over the members of `comm`, rank for rank. Collective over `comm`; costs an MPI_Comm_dup of
 /// it and a few small collectives, once.
 ///
 /// The program keeps `comm`: tutti works on duplicates of it, so that no message of either can meet one of
-/// the other, and the program may free `comm` while the result lives. Release every tutti object that comes
-/// from it before MPI_Finalize. Calls are made from one thread at a time (MPI_THREAD_FUNNELED is enough).
+/// the other, and the program may free `comm` while the result lives (but see messages_on::original). Release
+/// every tutti object that comes from it before MPI_Finalize. Calls are made from one thread at a time
+/// (MPI_THREAD_FUNNELED is enough).
 ///
 /// A rank that throws out of a collective does not take the others out of their waits, since the program,
 /// not tutti, decides how the job ends: call MPI_Abort where nothing better is known. MPICH reports a message
 /// that is too long to the error handler of MPI_COMM_WORLD: it is an exception only where that is
 /// MPI_ERRORS_RETURN.
 ///
+/// With messages_on::original what the result sends and receives are plain messages of MPI on `comm`, with
+/// the given tags and as their bytes: MPI_Irecv there receives what send() sends, recv() what MPI_Send sends.
+/// The library takes no message there but what its own receives get, probes leave it where it is, and a
+/// receive of a known length is matched in the order in which it was begun, before or after the program's
+/// own. An irecv() of unknown length is matched when a later call of this rank finds its message; a plain
+/// receive that is begun in between may take that. `comm` must live as long as messages are sent and
+/// received. Collectives, and the messages of communicators that are made from the result, travel on
+/// duplicates all the same.
+///
 /// Throws usage_error where MPI is not initialized or is finalized, and where `comm` is null or joins two
 /// groups; engine_error where MPI refuses.
-communicator adopt(MPI_Comm comm);
+communicator adopt(MPI_Comm comm, messages_on messages = messages_on::duplicate);
 
 /// The layout of one item of an MPI datatype, committed or not, named or derived by any constructor of
 /// MPI-3.1: the same bytes in the same order, and the same extent. So an item takes the place that MPI would

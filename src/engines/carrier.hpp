@@ -40,6 +40,14 @@ class carrier {
   /// Uses a message up without reading it. `received`: its sender need wait no longer.
   virtual void drop(fabric::parcel& one, bool received) noexcept = 0;
 
+  // --- where others than the library receive too, on the same communicator: a message stays where it is
+  // until a receive here gets it. next() finds nothing there.
+  virtual bool shared() const noexcept { return false; }
+  /// The first message that such a receive would take, if one has come.
+  virtual bool peek(int, int, detail::envelope&, const char*) { return false; }
+  /// Takes the message that peek() has found. Null: somebody else has.
+  virtual fabric::parcel* fetch(const detail::envelope&, const char*) { return nullptr; }
+
   // --- what the engine can receive by itself while this rank serves nothing. An engine whose other ranks
   // help themselves has nothing to write here.
   /// Whether the engine has taken the receive over; then it alone may get what would be received by it. Its

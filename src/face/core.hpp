@@ -351,7 +351,7 @@ class core {
   void wait_for_mail(const fabric::wait_site& site, bool for_mail, const Over& over, const Alone& alone);
   void finish(want& w);
   void finish(const letter& l, transfer& t);
-  fabric::parcel* find_mail(const char* operation, int source, int tag, bool wait);
+  bool find_mail(const char* operation, int source, int tag, bool wait, envelope& found);
   template <class What>
   pending_call make_mail(const What& what, bool somebody, bool started);
   void end_mail() noexcept;

@@ -171,48 +171,44 @@ envelope core::receive(const reception& r) {
   return w.found;
 }
 
-fabric::parcel* core::find_mail(const char* operation, int source, int tag, bool wait) {
+bool core::find_mail(const char* operation, int source, int tag, bool wait, envelope& found) {
   mailbox& box = *mail_;
-  fabric::parcel* one = nullptr;
+  bool there = false;
   guarded([&] {
     box.take_in();
-    one = box.find(source, tag);
-    if (one != nullptr) return;
+    if ((there = box.find(source, tag, found, operation))) return;
     if (!wait) {  // nothing is said of a wait: the program may do so for as long as it likes
       progress_others(&box);
       if (door().size() > 1) door().pause(box.site_of(operation, "a message", -1, tag));
       door().progressed();
       box.take_in();
-      one = box.find(source, tag);
+      there = box.find(source, tag, found, operation);
       return;
     }
     const auto site = box.site_of({.operation = operation, .source = source, .tag = tag});
     wait_for_mail(
-        site, true, [&] { return (one = box.find(source, tag)) != nullptr; },
+        site, true, [&] { return there = box.find(source, tag, found, operation); },
         [&] {
           box.wait(site);
           box.take_in();
         });
   });
-  return one;
+  return there;
 }
 
 bool core::look(const char* operation, int source, int tag, bool wait, envelope& found) {
   found = {};
   if (!check_source(operation, source, tag)) return true;
-  const fabric::parcel* one = find_mail(operation, source, tag, wait);
-  if (one != nullptr) found = {one->source, one->tag, one->bytes};
-  return one != nullptr;
+  return find_mail(operation, source, tag, wait, found);
 }
 
 held_letter* core::take(const char* operation, int source, int tag, bool wait, envelope& found) {
   found = {};
   if (!check_source(operation, source, tag)) return nullptr;
-  fabric::parcel* one = find_mail(operation, source, tag, wait);
-  if (one == nullptr) return nullptr;
-  mail_->take_out(*one);
-  found = {one->source, one->tag, one->bytes};
-  return held(one);
+  while (find_mail(operation, source, tag, wait, found))
+    if (fabric::parcel* const one = mail_->take_out(found, operation)) return held(one);
+  found = {};
+  return nullptr;
 }
 
 // --- nonblocking and persistent
@@ -235,6 +231,7 @@ class mail_under_way final : public pending {
     sends_ = false;
     nobody_ = !from_somebody;
     want_.what = r;
+    want_.lasts = true;
     want_.found = {};
   }
 

@@ -31,7 +31,8 @@ mailbox::mailbox(context& where, std::unique_ptr<carrier> by)
     : where_(where),
       by_(std::move(by)),
       greatest_tag_(by_->greatest_tag()),
-      restless_(where.door().restless()) {}
+      restless_(where.door().restless()),
+      shared_(by_->shared()) {}
 
 mailbox::~mailbox() {
   while (fabric::parcel* one = oldest_) {
@@ -74,7 +75,7 @@ void mailbox::take_out(fabric::parcel& one) noexcept {
   (one.behind != nullptr ? one.behind->before : newest_) = one.before;
 }
 
-fabric::parcel* mailbox::find(int source, int tag) const noexcept {
+fabric::parcel* mailbox::kept(int source, int tag) const noexcept {
   fabric::parcel* one = oldest_;
   while (one != nullptr && !fits(source, tag, one->source, one->tag)) one = one->behind;
   return one;
@@ -98,12 +99,12 @@ std::exception_ptr mailbox::too_long(const want& w) const {
       "receive it with the count that it is sent with, or without one and the buffer is made to fit"));
 }
 
-// True where the message is used up: it was received, or was too long. One that is refused stays as it was.
-bool mailbox::offer(want& w, fabric::parcel& one) {
+// Whether it can be received, and where it goes. Else the want says why not.
+inline mailbox::verdict mailbox::judge(want& w, const detail::envelope& found, void*& into) const {
   const detail::reception& r = w.what;
-  w.found = {one.source, one.tag, one.bytes};
-  void* into = r.into;
-  if (r.element > 1 && one.bytes % r.element != 0) [[unlikely]] {
+  w.found = found;
+  into = r.into;
+  if (r.element > 1 && found.bytes % r.element != 0) [[unlikely]] {
     w.refusal = broken_elements(w);
   } else if (r.room != nullptr) {
     try {
@@ -111,23 +112,37 @@ bool mailbox::offer(want& w, fabric::parcel& one) {
     } catch (...) {
       w.refusal = std::current_exception();
     }
-  } else if (one.bytes > r.most) [[unlikely]] {
+  } else if (found.bytes > r.most) [[unlikely]] {
     w.refusal = too_long(w);
-    by_->drop(one, true);
-    end(w);
-    return true;
+    return verdict::too_long;
   }
-  if (w.refusal) [[unlikely]] {
-    end(w);
-    return false;
-  }
-  if (by_->open(one, into, w.moving, r.operation)) {
+  return w.refusal ? verdict::refused : verdict::fits;
+}
+
+inline void mailbox::receive(want& w, fabric::parcel& one, void* into) {
+  if (by_->open(one, into, w.moving, w.what.operation)) {
     end(w);
   } else {
     w.now = want::state::moves;
     ++looked_after_;
   }
-  return true;
+}
+
+// True where the message is used up: it was received, or was too long. One that is refused stays as it was.
+bool mailbox::offer(want& w, fabric::parcel& one) {
+  void* into = nullptr;
+  switch (judge(w, {one.source, one.tag, one.bytes}, into)) {
+    case verdict::fits:
+      receive(w, one, into);
+      return true;
+    case verdict::too_long:
+      by_->drop(one, true);
+      end(w);
+      return true;
+    default:
+      end(w);
+      return false;
+  }
 }
 
 void mailbox::deliver(fabric::parcel& one) {
@@ -146,12 +161,54 @@ void mailbox::deliver(fabric::parcel& one) {
 
 void mailbox::take_in(const want* until) {
   if (looked_after_ != 0) look_after();
+  if (shared_) [[unlikely]]
+    return take_wanted(until);
   while (until == nullptr || !until->over()) {
     fabric::parcel* const one = by_->next("receiving");
     if (one == nullptr) return;
     one->number = ++came_;
     deliver(*one);
   }
+}
+
+want* mailbox::first_for(const detail::envelope& found) const noexcept {
+  for (want* w = first_; w != nullptr; w = w->behind)
+    if (w->now == want::state::waits && fits(w->what.source, w->what.tag, found.source, found.tag)) return w;
+  return nullptr;
+}
+
+// Of the messages that have come each receive is shown the first that it could take. Where an earlier receive
+// could take that too, it has come since that one was asked, and the earlier one is asked again. So a message
+// goes to the first receive that could take it, and a receive gets the first of its messages.
+void mailbox::take_wanted(const want* until) {
+  for (want* w = first_; w != nullptr && (until == nullptr || !until->over());) {
+    detail::envelope found;
+    if (w->now != want::state::waits || !by_->peek(w->what.source, w->what.tag, found, w->what.operation)) {
+      w = w->behind;
+      continue;
+    }
+    if (want* const earlier = first_for(found); earlier != w) {
+      w = earlier;
+      continue;
+    }
+    void* into = nullptr;
+    const verdict answer = judge(*w, found, into);
+    if (answer == verdict::refused) {
+      end(*w);
+    } else if (fabric::parcel* const one = by_->fetch(found, w->what.operation)) {
+      one->number = ++came_;
+      if (answer == verdict::fits) {
+        receive(*w, *one, into);
+      } else {
+        by_->drop(*one, true);
+        end(*w);
+      }
+    } else {
+      w->refusal = nullptr;  // another thread's receive has it
+    }
+    w = first_;
+  }
+  give_to_engine();
 }
 
 void mailbox::begin(want& w) {
@@ -163,7 +220,7 @@ void mailbox::begin(want& w) {
       offer(w, *reinterpret_cast<fabric::parcel*>(w.what.letter));
       return;
     }
-    if (fabric::parcel* const one = find(w.what.source, w.what.tag)) {
+    if (fabric::parcel* const one = kept(w.what.source, w.what.tag)) {
       take_out(*one);
       deliver(*one);  // to this one: it would not be kept if others wanted it
     }
@@ -186,6 +243,33 @@ void mailbox::put_back(fabric::parcel& one) noexcept {
   } catch (...) {
     // It is kept; that the job is failing is told by the next wait.
   }
+}
+
+// --- messages, past receives
+// ----------------------------------------------------------------------------------
+
+bool mailbox::find(int source, int tag, detail::envelope& found, const char* operation) {
+  if (const fabric::parcel* const one = kept(source, tag)) {
+    found = {one->source, one->tag, one->bytes};
+    return true;
+  }
+  if (!shared_) [[likely]]
+    return false;
+  detail::envelope what;
+  if (!by_->peek(source, tag, what, operation) || first_for(what) != nullptr) return false;
+  found = what;
+  return true;
+}
+
+fabric::parcel* mailbox::take_out(const detail::envelope& found, const char* operation) {
+  fabric::parcel* one = kept(found.source, found.tag);
+  if (one != nullptr) {
+    take_out(*one);
+  } else if (shared_) {
+    one = by_->fetch(found, operation);
+    if (one != nullptr) one->number = ++came_;
+  }
+  return one;
 }
 
 // --- with the engine
@@ -211,8 +295,12 @@ void mailbox::look_after() {
 // earlier one that stays must stay too.
 void mailbox::before_standing_still() {
   take_in();
+  if (!shared_) give_to_engine();
+}
+
+void mailbox::give_to_engine() {
   for (want* w = first_; w != nullptr; w = w->behind) {
-    if (w->now != want::state::waits || w->what.room != nullptr) continue;
+    if (w->now != want::state::waits || w->what.room != nullptr || (shared_ && !w->lasts)) continue;
     bool free = true;
     for (const want* earlier = first_; earlier != w && free; earlier = earlier->behind)
       free = earlier->now != want::state::waits || !meet(earlier->what, w->what);

@@ -5,6 +5,10 @@
 // which they came. Whatever comes is offered to the receives in turn, and kept where none takes it; a new
 // receive looks through what was kept. So no message is in the second list that a receive of the first would
 // take.
+//
+// Where others than the library receive on the communicator too, messages stay with the engine until a
+// receive gets them: each waiting receive is asked for in turn, and the second list has only what was put
+// back.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +37,7 @@ struct want {
   want* before = nullptr;
   want* behind = nullptr;
   state now = state::over;
+  bool lasts = false;  // the program goes on while it waits: it is not of a blocking receive
   transfer moving;
 
   bool over() const noexcept { return now == state::over; }
@@ -65,9 +70,10 @@ class mailbox final : public progressing {
   bool busy() const noexcept { return first_ != nullptr; }
 
   // --- messages, past receives
-  /// The oldest that has come and that such a receive would take; null: none.
-  fabric::parcel* find(int source, int tag) const noexcept;
-  void take_out(fabric::parcel& one) noexcept;
+  /// Whether one has come that such a receive would take, and which: the oldest. It stays where it is.
+  bool find(int source, int tag, detail::envelope& found, const char* operation);
+  /// Takes it out of the reach of receives. Null: where others receive too, and one of them has it now.
+  fabric::parcel* take_out(const detail::envelope& found, const char* operation);
   /// Where it stood among the others, unless a receive takes it.
   void put_back(fabric::parcel& one) noexcept;
   /// Returns when something may have come.
@@ -87,6 +93,14 @@ class mailbox final : public progressing {
   void before_standing_still() override;
 
  private:
+  enum class verdict : std::uint8_t { fits, refused, too_long };
+  verdict judge(want& w, const detail::envelope& found, void*& into) const;
+  fabric::parcel* kept(int source, int tag) const noexcept;
+  void take_out(fabric::parcel& one) noexcept;
+  want* first_for(const detail::envelope& found) const noexcept;
+  void take_wanted(const want* until);
+  void give_to_engine();
+  void receive(want& w, fabric::parcel& one, void* into);
   void link(want& w) noexcept;
   void end(want& w) noexcept;
   void keep(fabric::parcel& one) noexcept;
@@ -99,7 +113,7 @@ class mailbox final : public progressing {
   context& where_;
   std::unique_ptr<carrier> by_;
   int greatest_tag_;
-  bool restless_;
+  bool restless_, shared_;
   want *first_ = nullptr, *last_ = nullptr;
   fabric::parcel *oldest_ = nullptr, *newest_ = nullptr;
   std::size_t looked_after_ = 0;  // wants that move, or are the engine's

@@ -47,7 +47,8 @@ inline tutti::communicator& adopted(MPI_Comm comm) {
   int found = 0;
   check_mpi(MPI_Comm_get_attr(comm, adopted_key(), &value, &found), "MPI_Comm_get_attr");
   if (found == 0) {
-    auto made = new tutti::communicator(translating([&] { return tutti::adopt(comm); }));
+    auto made = new tutti::communicator(
+        translating([&] { return tutti::adopt(comm, tutti::messages_on::original); }));
     value = made;
     if (comm == MPI_COMM_WORLD) at_finalize();
     check_mpi(MPI_Comm_set_attr(comm, adopted_key(), value), "MPI_Comm_set_attr");

@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls) {
+std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, bool plain_messages) {
   int begun = 0, over = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&over);
@@ -20,7 +20,7 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls) {
   mpi::check(MPI_Comm_test_inter(comm, &between_groups), "adopt", -1);
   if (between_groups)
     throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
-  return std::make_unique<mpi::mpi_endpoint>(comm, check_calls);
+  return std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);
 }
 
 }  // namespace tutti

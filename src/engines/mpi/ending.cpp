@@ -155,7 +155,7 @@ void mpi_endpoint::settle(double deadline) {
 
 void mpi_endpoint::drain() {
   drain(job_);
-  drain(mail_);
+  if (mail_ != MPI_COMM_NULL) drain(mail_);
   if (post_) post_->poll("run");
   drain(groups_);
   for (MPI_Comm c : opened_) drain(c);

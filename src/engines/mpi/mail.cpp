@@ -6,16 +6,23 @@
 #include "tutti/core/error.hpp"
 
 namespace tutti::mpi {
+namespace {
 
-mpi_carrier::mpi_carrier(context& where, mpi_endpoint& door, MPI_Comm comm, bool owned)
-    : where_(where), door_(door), comm_(comm), owned_(owned), rank_(where.members().rank()) {
+int mpi_source(int source) noexcept { return source == rank::any ? MPI_ANY_SOURCE : source; }
+int mpi_tag(int tag) noexcept { return tag == tags::any ? MPI_ANY_TAG : tag; }
+
+}  // namespace
+
+mpi_carrier::mpi_carrier(context& where, mpi_endpoint& door, MPI_Comm comm, bool owned, bool shared)
+    : where_(where), door_(door), comm_(comm), owned_(owned), shared_(shared), rank_(where.members().rank()) {
   door_.serves(*this);
 }
 
-// What has come and nobody wanted goes; what MPI still has under way stays with the endpoint.
+// What has come and nobody wanted goes, unless the program may still receive it; what MPI still has under way
+// stays with the endpoint. A shared communicator may be gone by now.
 mpi_carrier::~mpi_carrier() {
   try {
-    if (door_.may_talk())
+    if (!shared_ && door_.may_talk())
       while (fabric::parcel* one = next("receiving")) drop(*one, false);
   } catch (...) {
     // The job is failing, and ends without it.
@@ -75,19 +82,39 @@ void mpi_carrier::refuse_start(transfer& t, int code, const char* operation) {
 // -------------------------------------------------------------------------------------------------
 
 fabric::parcel* mpi_carrier::next(const char* operation) {
+  return shared_ ? nullptr : matched(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
+}
+
+bool mpi_carrier::peek(int source, int tag, detail::envelope& what, const char* operation) {
+  int flag = 0;
+  MPI_Status status;
+  check(MPI_Iprobe(mpi_source(source), mpi_tag(tag), comm_, &flag, &status), operation, rank_);
+  if (flag) what = {status.MPI_SOURCE, status.MPI_TAG, bytes_of(status, operation)};
+  return flag != 0;
+}
+
+fabric::parcel* mpi_carrier::fetch(const detail::envelope& what, const char* operation) {
+  return matched(what.source, what.tag, operation);
+}
+
+mpi_carrier::found_message* mpi_carrier::matched(int source, int tag, const char* operation) {
   int flag = 0;
   MPI_Message handle;
   MPI_Status status;
-  check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, &handle, &status), operation, rank_);
+  check(MPI_Improbe(source, tag, comm_, &flag, &handle, &status), operation, rank_);
   if (!flag) return nullptr;
   found_message* const one = &found_.take();
   one->handle = handle;
   one->source = status.MPI_SOURCE;
   one->tag = status.MPI_TAG;
+  one->bytes = bytes_of(status, operation);
+  return one;
+}
+
+std::size_t mpi_carrier::bytes_of(const MPI_Status& status, const char* operation) const {
   int bytes = 0;
   const bool told = MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0;
-  one->bytes = told ? static_cast<std::size_t>(bytes) : length_of(status, operation);
-  return one;
+  return told ? static_cast<std::size_t>(bytes) : length_of(status, operation);
 }
 
 std::size_t mpi_carrier::length_of(const MPI_Status& status, const char* operation) const {
@@ -148,11 +175,10 @@ void mpi_carrier::take_in_all() {
 // ---------------------------------------------------------------------------------
 
 bool mpi_carrier::take_over(const detail::reception& r, transfer& t) {
-  const int source = r.source == rank::any ? MPI_ANY_SOURCE : r.source;
-  const int tag = r.tag == tags::any ? MPI_ANY_TAG : r.tag;
   message& m = door_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.most);
   stretch s = door_.types().of(element{}, r.most);
-  const int code = MPI_Irecv(r.into, s.count, s.type, source, tag, comm_, &m.request);
+  const int code =
+      MPI_Irecv(r.into, s.count, s.type, mpi_source(r.source), mpi_tag(r.tag), comm_, &m.request);
   s.free();
   if (code != MPI_SUCCESS) [[unlikely]]
     refuse_start(t, code, r.operation);
@@ -162,7 +188,7 @@ bool mpi_carrier::take_over(const detail::reception& r, transfer& t) {
 bool mpi_carrier::came(transfer& t, detail::envelope& found, const fabric::wait_site& site) {
   MPI_Status status;
   bool longer = false;
-  if (!door_.finished_with(t, status, longer, site)) return false;
+  if (!door_.finished_with(t, status, longer, shared_ ? comm_ : MPI_COMM_NULL, site)) return false;
   found.source = status.MPI_SOURCE;
   found.tag = status.MPI_TAG;
   found.bytes = longer ? ~std::size_t{0} : length_of(status, site.operation);

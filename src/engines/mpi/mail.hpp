@@ -4,6 +4,10 @@
 // by a matched probe, so its length is known before a byte is written (Open MPI 4.1 writes a message that is
 // too long beyond the end of the buffer before it reports that), and its contents are received when the
 // receive that gets it is known.
+//
+// Or on a communicator of the program's own, where it may call MPI as it likes (`shared`): there the library
+// takes only what a receive of its own gets, and gives MPI each receive whose place is known, so that it is
+// matched in the order in which it was begun. A message is a plain one of MPI, with the program's tag.
 #pragma once
 
 #include <memory>
@@ -16,7 +20,7 @@ namespace tutti::mpi {
 
 class mpi_carrier final : public carrier {
  public:
-  mpi_carrier(context& where, mpi_endpoint& door, MPI_Comm comm, bool owned);
+  mpi_carrier(context& where, mpi_endpoint& door, MPI_Comm comm, bool owned, bool shared = false);
   ~mpi_carrier();
 
   int greatest_tag() const noexcept override { return door_.greatest_tag(); }
@@ -30,6 +34,10 @@ class mpi_carrier final : public carrier {
   bool open(fabric::parcel& one, void* into, transfer& t, const char* operation) override;
   bool opened(transfer& t, const fabric::wait_site& site) override { return door_.finished(t, site); }
   void drop(fabric::parcel& one, bool received) noexcept override;
+
+  bool shared() const noexcept override { return shared_; }
+  bool peek(int source, int tag, detail::envelope& what, const char* operation) override;
+  fabric::parcel* fetch(const detail::envelope& what, const char* operation) override;
 
   bool take_over(const detail::reception& r, transfer& t) override;
   bool came(transfer& t, detail::envelope& found, const fabric::wait_site& site) override;
@@ -46,7 +54,9 @@ class mpi_carrier final : public carrier {
   };
 
   void post_copy(const detail::letter& what);
+  found_message* matched(int source, int tag, const char* operation);
   void start(const detail::letter& what, const void* data, transfer& t);
+  std::size_t bytes_of(const MPI_Status& status, const char* operation) const;
   [[gnu::noinline]] std::size_t length_of(const MPI_Status& status, const char* operation) const;
   void receive(found_message& from, void* into, transfer& t, const char* operation);
   [[noreturn]] void refuse_start(transfer& t, int code, const char* operation);
@@ -54,7 +64,7 @@ class mpi_carrier final : public carrier {
   context& where_;
   mpi_endpoint& door_;
   MPI_Comm comm_;
-  bool owned_;
+  bool owned_, shared_;
   int rank_;
   std::vector<kept_message> kept_;
   places<found_message> found_;

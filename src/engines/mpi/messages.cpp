@@ -62,7 +62,7 @@ void mpi_context::refuse_start(transfer& t, int code) {
 
 std::unique_ptr<carrier> mpi_context::open_mail() {
   return std::make_unique<mpi_carrier>(*this, door_, owned_ ? std::exchange(mail_, MPI_COMM_NULL) : mail_,
-                                       owned_);
+                                       owned_, shared_);
 }
 
 bool mpi_context::done(transfer& t, const fabric::wait_site& site) { return door_.finished(t, site); }

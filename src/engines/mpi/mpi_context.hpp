@@ -20,13 +20,14 @@ struct kept {
 class mpi_context final : public context {
  public:
   mpi_context(mpi_endpoint& door, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm mail,
-              bool owned)
+              bool owned, bool shared = false)
       : context(door, members, id),
         door_(door),
         comm_(comm),
         mail_(mail),
         rank_(members.rank()),
-        owned_(owned) {}
+        owned_(owned),
+        shared_(shared) {}
   ~mpi_context() {
     if (!owned_) return;
     door_.retire(comm_);
@@ -74,6 +75,7 @@ class mpi_context final : public context {
   MPI_Comm comm_, mail_;  // the second for the program's own messages; null: a carrier has it
   int rank_;
   bool owned_;
+  bool shared_;  // mail_ is the program's
 };
 
 }  // namespace tutti::mpi

@@ -14,13 +14,16 @@
 namespace tutti::mpi {
 
 // Goes on from a constructor that is over, so that the destructor frees what is made before an error.
-mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls) : mpi_endpoint() {
+mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mpi_endpoint() {
+  shared_ = shared;
   check(MPI_Comm_dup(job, &job_), "run", -1);
   MPI_Comm_set_errhandler(job_, MPI_ERRORS_RETURN);
   check(MPI_Comm_dup(job_, &control_), "run", -1);
   MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN);
-  check(MPI_Comm_dup(job_, &mail_), "run", -1);
-  MPI_Comm_set_errhandler(mail_, MPI_ERRORS_RETURN);
+  if (shared == MPI_COMM_NULL) {
+    check(MPI_Comm_dup(job_, &mail_), "run", -1);
+    MPI_Comm_set_errhandler(mail_, MPI_ERRORS_RETURN);
+  }
   check(MPI_Comm_dup(job_, &groups_), "run", -1);
   MPI_Comm_set_errhandler(groups_, MPI_ERRORS_RETURN);
   check(MPI_Comm_rank(job_, &rank_), "run", -1);
@@ -80,7 +83,8 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   if (parent == nullptr) {
     if (members.size() != size_)
       throw std::logic_error("a communicator over part of an MPI job is made from one that exists");
-    return std::make_unique<mpi_context>(*this, members, id, job_, mail_, false);
+    const bool shared = shared_ != MPI_COMM_NULL;
+    return std::make_unique<mpi_context>(*this, members, id, job_, shared ? shared_ : mail_, false, shared);
   }
   const group& old = parent->members();
   const auto ok = [&](int code) { check(code, "making a communicator", rank_); };

@@ -51,8 +51,9 @@ class group_post;
 class mpi_endpoint final : public message_endpoint {
  public:
   /// Collective over `job`, which stays the caller's: the endpoint works on duplicates. Throws usage_error on
-  /// all ranks where TUTTI_NODES does not lay them out.
-  mpi_endpoint(MPI_Comm job, bool check);
+  /// all ranks where TUTTI_NODES does not lay them out. `shared`: the program's own messages travel on this
+  /// communicator of the same ranks, on which the program calls MPI too; null: on a duplicate.
+  mpi_endpoint(MPI_Comm job, bool check, MPI_Comm shared = MPI_COMM_NULL);
   ~mpi_endpoint();
 
   std::string_view engine() const noexcept override { return "mpi"; }
@@ -114,7 +115,9 @@ class mpi_endpoint final : public message_endpoint {
   }
   void end_message(const transfer& t) noexcept { end_message(reinterpret_cast<const ticket*>(t.state)->row); }
   /// As finished(), of a receive for which its place may be too large, or (`longer`) too small.
-  bool finished_with(transfer& t, MPI_Status& status, bool& longer, const fabric::wait_site& site);
+  /// On a communicator of the program's (`shared`; else null) its error handler is not called for that.
+  bool finished_with(transfer& t, MPI_Status& status, bool& longer, MPI_Comm shared,
+                     const fabric::wait_site& site);
   /// Ends a receive whose place may go. It may have got its message.
   void cancel(transfer& t) noexcept;
   [[noreturn]] void throw_abandoned(const fabric::wait_site& site);
@@ -188,6 +191,7 @@ class mpi_endpoint final : public message_endpoint {
   };
 
   MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, mail_ = MPI_COMM_NULL, groups_ = MPI_COMM_NULL;
+  MPI_Comm shared_ = MPI_COMM_NULL;  // the program's; then mail_ is null
   int rank_ = 0, size_ = 1, tag_mask_ = 0, greatest_tag_ = 0;
   bool crowded_ = false;
   hierarchy layout_;
