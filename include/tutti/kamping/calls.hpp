@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/kamping/items.hpp"
 #include "tutti/kamping/parameters.hpp"
 
 namespace kamping::internal {
@@ -18,23 +19,103 @@ template <class A>
 inline constexpr bool is_unwanted = std::is_same_v<std::remove_cvref_t<A>, unwanted>;
 
 template <class A>
-inline constexpr bool is_open_recv_buf = false;
-template <tutti::detail::flow F, tutti::resize_policy P>
-inline constexpr bool
-    is_open_recv_buf<tutti::detail::argument<tutti::parameter::recv_buf, F, P, tutti::detail::automatic>> =
-        true;
+inline constexpr bool is_open_recv_buf =
+    is_open_buffer<A>&& tutti::detail::parameter_of<A> == tutti::parameter::recv_buf;
 
-template <class C>
-auto new_recv_buf() {
-  return tutti::recv_buf<C>();
+/// As an argument is for questions of its type: an open buffer tells none.
+template <class A>
+struct seen_as {
+  using type = A;
+};
+template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, template <class...> class C>
+struct seen_as<tutti::detail::argument<N, F, P, open_container<C>>> {
+  using type = tutti::detail::argument<N, F, P, tutti::detail::automatic>;
+};
+template <class T, class... Args>
+using element_of = tutti::detail::element_of_call<T, typename seen_as<std::remove_cvref_t<Args>>::type...>;
+
+/// The type of one argument's elements; void where it is no buffer, or tells none.
+template <class A>
+struct buffer_element {
+  using type = void;
+};
+template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class D>
+struct buffer_element<tutti::detail::argument<N, F, P, D>> {
+  using argument = tutti::detail::argument<N, F, P, D>;
+  using type = typename tutti::detail::told<N, typename seen_as<argument>::type>::type;
+};
+constexpr bool is_buffer(tutti::parameter name) {
+  using enum tutti::parameter;
+  return name == send_buf || name == recv_buf || name == send_recv_buf || name == values_on_rank_0;
 }
-/// recv_buf() asks for the communicator's own kind of container.
-template <class C, class A>
-decltype(auto) with_container(A&& argument) {
-  if constexpr (is_open_recv_buf<std::remove_cvref_t<A>>)
-    return new_recv_buf<C>();
-  else
+
+/// Whether the call has buffers of kabool, or would make one where a KaMPIng program expects it.
+template <class T, class... Args>
+consteval bool receives_kabool() {
+  using enum tutti::parameter;
+  using element = element_of<T, Args...>;
+  if constexpr (!std::is_same_v<element, bool> && !std::is_same_v<element, kabool>) {
+    return false;
+  } else {
+    bool given = false, of_bool = false;
+    const auto look = [&]<class A>(std::type_identity<A>) {
+      constexpr auto name = tutti::detail::parameter_of<A>;
+      if (name != recv_buf && name != send_recv_buf) return;
+      given = given || !is_open_buffer<A>;
+      of_bool = of_bool || std::is_same_v<typename buffer_element<A>::type, bool>;
+    };
+    (look(std::type_identity<std::remove_cvref_t<Args>>{}), ...);
+    return !given || !of_bool;
+  }
+}
+
+/// Bools as kabools, which begin with one.
+template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class D>
+auto of_kabool(tutti::detail::argument<N, F, P, D>& a) {
+  namespace d = tutti::detail;
+  if constexpr (d::nature_of<D>() == d::nature::single) {
+    return d::argument<N, F, P, kabool>{kabool(a.data)};
+  } else if constexpr (std::is_reference_v<D>) {
+    const auto* first = reinterpret_cast<const kabool*>(d::data_of(a.data));
+    return d::argument<N, F, P, std::span<const kabool>>{{first, d::size_of(a.data)}};
+  } else {
+    tutti::dynamic_array<kabool> copy(d::size_of(a.data));
+    for (std::size_t i = 0; i < copy.size(); ++i) copy[i] = d::data_of(a.data)[i];
+    return d::argument<N, F, P, tutti::dynamic_array<kabool>>{std::move(copy)};
+  }
+}
+
+/// A new container in place of an open one.
+template <template <class...> class Container, class T, tutti::parameter N, tutti::detail::flow F,
+          tutti::resize_policy P>
+auto opened(const tutti::detail::argument<N, F, P, tutti::detail::automatic>&) {
+  return tutti::detail::make_new<N, F, Container<T>>();
+}
+template <template <class...> class, class T, tutti::parameter N, tutti::detail::flow F,
+          tutti::resize_policy P, template <class...> class C>
+auto opened(const tutti::detail::argument<N, F, P, open_container<C>>&) {
+  return tutti::detail::make_new<N, F, C<T>>();
+}
+/// An argument as tutti takes it: where the container is open, it is the communicator's own kind, or the one
+/// that alloc_new_using names; bools go as kabools where the call has such.
+template <template <class...> class Container, class T, bool Kabool, class A>
+decltype(auto) taken_as(A&& argument) {
+  using bare = std::remove_cvref_t<A>;
+  constexpr auto name = tutti::detail::parameter_of<bare>;
+  if constexpr (is_open_buffer<bare>) {
+    if constexpr (!std::is_void_v<T>)
+      return opened<Container, T>(argument);
+    else
+      return static_cast<A&&>(argument);
+  } else if constexpr (Kabool &&
+                       (name == tutti::parameter::send_buf || name == tutti::parameter::values_on_rank_0)) {
+    if constexpr (std::is_same_v<typename buffer_element<bare>::type, bool>)
+      return of_kabool(const_cast<bare&>(argument));
+    else
+      return static_cast<A&&>(argument);
+  } else {
     return static_cast<A&&>(argument);
+  }
 }
 
 /// The arguments without those that are no parameters of the call.
@@ -98,17 +179,41 @@ auto make_receiving_call(F&& f, Args&&... args) {
   constexpr bool given = ((parameter_of<std::remove_cvref_t<Args>> == parameter::recv_buf ||
                            parameter_of<std::remove_cvref_t<Args>> == parameter::send_recv_buf) ||
                           ...);
-  using element = tutti::detail::element_of_call<T, std::remove_cvref_t<Args>...>;
-  if constexpr (std::is_void_v<element>) {
+  constexpr bool kabools = receives_kabool<T, Args...>();
+  using element = std::conditional_t<kabools, kabool, element_of<T, Args...>>;
+  if constexpr (std::is_void_v<element>)
     return make_call(f, static_cast<Args&&>(args)...);
-  } else {
-    using container = C<element>;
-    if constexpr (std::is_same_v<container, std::vector<element>>)
-      return make_call(f, static_cast<Args&&>(args)...);
-    else if constexpr (given)
-      return make_call(f, with_container<container>(static_cast<Args&&>(args))...);
-    else
-      return make_call(f, new_recv_buf<container>(), static_cast<Args&&>(args)...);
+  else if constexpr (given || std::is_same_v<C<element>, std::vector<element>>)
+    return make_call(f, taken_as<C, element, kabools>(static_cast<Args&&>(args))...);
+  else
+    return make_call(f, tutti::recv_buf<C<element>>(),
+                     taken_as<C, element, kabools>(static_cast<Args&&>(args))...);
+}
+
+/// For calls whose only open buffer is send_recv_buf.
+template <template <class...> class C, class T, class F, class... Args>
+auto make_open_call(F&& f, Args&&... args) {
+  if constexpr ((is_open_buffer<std::remove_cvref_t<Args>> || ...))
+    return make_call(f, taken_as<C, element_of<T, Args...>, false>(static_cast<Args&&>(args))...);
+  else
+    return make_call(f, static_cast<Args&&>(args)...);
+}
+
+/// A nonblocking or persistent reduction combines items of a datatype that are elements, and no others.
+template <class... Args>
+void check_items(const char* operation, const Args&... args) {
+  if constexpr (combines_items<Args...>) {
+    using element = element_of<void, Args...>;
+    const auto look = [&]<class A>(const A& a) {
+      if constexpr (is_native_type<A>)
+        if (!a.data.is_contiguous() || a.data.size() != sizeof(element))
+          throw MpiErrorException(
+              std::string(operation) +
+                  ": send_recv_type: an MPI_Op combines items of this datatype in the blocking "
+                  "call alone: use that, or an operator on elements",
+              MPI_ERR_TYPE);
+    };
+    (look(args), ...);
   }
 }
 
@@ -125,7 +230,7 @@ class calls {
   }
 #define TUTTI_KAMPING_TYPED_CALL(NAME)                                                              \
   template <class T = void, class... Args> auto NAME(Args&&... args) const {                        \
-    return make_call([this](auto&&... a) { return to().template NAME<T>(static_cast<decltype(a)&&>(a)...); }, \
+    return make_open_call<Container, T>([this](auto&&... a) { return to().template NAME<T>(static_cast<decltype(a)&&>(a)...); }, \
                      static_cast<Args&&>(args)...);                                                 \
   }
 #define TUTTI_KAMPING_RECEIVING_CALL(NAME)                                                          \
@@ -136,9 +241,34 @@ class calls {
   }
 #define TUTTI_KAMPING_TYPED_RECEIVING_CALL(NAME)                                                    \
   template <class T = void, class... Args> auto NAME(Args&&... args) const {                        \
-    return make_receiving_call<Container, T>(                                                       \
-        [this](auto&&... a) { return to().template NAME<T>(static_cast<decltype(a)&&>(a)...); },    \
+    using told = std::conditional_t<std::is_same_v<T, bool> && receives_kabool<T, Args...>(), kabool, T>; \
+    return make_receiving_call<Container, told>(                                                    \
+        [this](auto&&... a) { return to().template NAME<told>(static_cast<decltype(a)&&>(a)...); }, \
         static_cast<Args&&>(args)...);                                                              \
+  }
+#define TUTTI_KAMPING_REDUCTION(NAME)                                                               \
+  template <class... Args> auto NAME(Args&&... args) const {                                        \
+    if constexpr (combines_items<Args...>)                                                          \
+      return translating([&] { return reduce_items<tutti::collective::NAME, Container>(to(), args...); }); \
+    else                                                                                            \
+      return make_receiving_call<Container, void>(                                                  \
+          [this](auto&&... a) { return to().NAME(static_cast<decltype(a)&&>(a)...); },              \
+          static_cast<Args&&>(args)...);                                                            \
+  }                                                                                                 \
+  TUTTI_KAMPING_ITEMLESS(i##NAME) TUTTI_KAMPING_ITEMLESS(NAME##_init)
+#define TUTTI_KAMPING_ITEMLESS(NAME)                                                                \
+  template <class... Args> auto NAME(Args&&... args) const {                                        \
+    check_items(#NAME, args...);                                                                    \
+    return make_receiving_call<Container, void>(                                                    \
+        [this](auto&&... a) { return to().NAME(static_cast<decltype(a)&&>(a)...); },                \
+        static_cast<Args&&>(args)...);                                                              \
+  }
+#define TUTTI_KAMPING_IN_PLACE(NAME)                                                                \
+  template <class... Args> auto NAME##_inplace(Args&&... args) const {                              \
+    static_assert(((tutti::detail::parameter_of<std::remove_cvref_t<Args>> ==                       \
+                    tutti::parameter::send_recv_buf) || ...),                                       \
+                  #NAME "_inplace: needs send_recv_buf");                                           \
+    return NAME(static_cast<Args&&>(args)...);                                                      \
   }
 #define TUTTI_KAMPING_FORMS(KIND, NAME) KIND(NAME) KIND(i##NAME) KIND(NAME##_init)
 
@@ -154,16 +284,23 @@ class calls {
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, allgatherv)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, alltoall)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, alltoallv)
-  TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, reduce)
+  TUTTI_KAMPING_REDUCTION(reduce)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_CALL, reduce_single)
-  TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, allreduce)
+  TUTTI_KAMPING_REDUCTION(allreduce)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_CALL, allreduce_single)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, reduce_scatter)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, reduce_scatter_block)
-  TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, scan)
+  TUTTI_KAMPING_REDUCTION(scan)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_CALL, scan_single)
-  TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, exscan)
+  TUTTI_KAMPING_REDUCTION(exscan)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_CALL, exscan_single)
+
+  // What the call of the same name does with send_recv_buf.
+  TUTTI_KAMPING_IN_PLACE(allgather)
+  TUTTI_KAMPING_IN_PLACE(alltoall)
+  TUTTI_KAMPING_IN_PLACE(allreduce)
+  TUTTI_KAMPING_IN_PLACE(scan)
+  TUTTI_KAMPING_IN_PLACE(exscan)
 
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_CALL, send)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_CALL, ssend)
@@ -176,6 +313,9 @@ class calls {
   TUTTI_KAMPING_CALL(probe)
   TUTTI_KAMPING_CALL(iprobe)
 #undef TUTTI_KAMPING_FORMS
+#undef TUTTI_KAMPING_IN_PLACE
+#undef TUTTI_KAMPING_ITEMLESS
+#undef TUTTI_KAMPING_REDUCTION
 #undef TUTTI_KAMPING_TYPED_RECEIVING_CALL
 #undef TUTTI_KAMPING_RECEIVING_CALL
 #undef TUTTI_KAMPING_TYPED_CALL

@@ -3,6 +3,7 @@
 // Groups of ranks, and ranges of them, for communicators that are made from them. All of it is local.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -22,10 +23,21 @@ struct RankRange {
 class RankRanges {
  public:
   explicit RankRanges(std::vector<RankRange> ranges) : ranges_(std::move(ranges)) {}
+  /// Of MPI's form: n times first, last, stride. They are copied.
+  template <std::integral Number>
+  RankRanges(const int (*ranges)[3], Number n) {
+    for (Number i = 0; i < n; ++i) ranges_.push_back({ranges[i][0], ranges[i][1], ranges[i][2]});
+  }
   template <class Ranges>
+  requires requires(const Ranges& r) { r.begin(); }
   explicit RankRanges(const Ranges& ranges) : ranges_(ranges.begin(), ranges.end()) {}
 
   std::size_t size() const noexcept { return ranges_.size(); }
+  /// In MPI's form, as MPI_Group_range_incl() takes it.
+  int (*get())[3] {
+    static_assert(sizeof(RankRange) == sizeof(int[3]));
+    return reinterpret_cast<int(*)[3]>(ranges_.data());
+  }
   bool contains(int rank) const {
     for (const int each : ranks())
       if (each == rank) return true;

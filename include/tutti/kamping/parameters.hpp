@@ -105,6 +105,32 @@ auto type_out(MPI_Datatype& to) {
   return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, datatype_to_tell>{{&to}};
 }
 
+/// alloc_new_using<C>: a C of whatever elements the call has.
+template <template <class...> class C>
+struct allocate_using {};
+/// Data of a buffer that is made so.
+template <template <class...> class C>
+struct open_container {};
+template <tutti::parameter Name, tutti::detail::flow Flow, template <class...> class C>
+constexpr auto open_buffer(const allocate_using<C>&) {
+  return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, open_container<C>>{};
+}
+template <tutti::parameter Name, template <class...> class C>
+constexpr auto new_counts(const allocate_using<C>&) {
+  return tutti::detail::make_new<Name, tutti::detail::flow::out, C<int>>();
+}
+
+/// The layout of an MPI datatype, and the datatype, for operators of MPI's.
+struct native_layout : tutti::layout {
+  explicit native_layout(MPI_Datatype type) : tutti::layout(tutti::layout_of(type)), native(type) {}
+  MPI_Datatype native;
+};
+template <tutti::parameter Name>
+auto native_type(MPI_Datatype type) {
+  return tutti::detail::argument<Name, tutti::detail::flow::in, no_resize, native_layout>{
+      native_layout(type)};
+}
+
 /// What ignore<T> is: no elements of T; of no type, a parameter that is not wanted.
 template <class T>
 struct ignored : std::span<const T, 0> {};
@@ -115,7 +141,6 @@ struct ignored<void> {};
 
 inline namespace params {
 
-using tutti::alloc_container_of;
 using tutti::alloc_new;
 using tutti::grow_only;
 using tutti::no_resize;
@@ -142,9 +167,45 @@ using tutti::send_mode;
 using tutti::send_recv_buf;
 using tutti::send_recv_count;
 using tutti::send_recv_count_out;
-using tutti::send_recv_type;
 using tutti::send_type;
 using tutti::values_on_rank_0;
+
+/// A std::vector<T>; of kabool for bool.
+template <class T>
+inline constexpr tutti::allocate<std::vector<std::conditional_t<std::is_same_v<T, bool>, kabool, T>>>
+    alloc_container_of{};
+/// A container C of the elements that the call has, as `recv_buf(alloc_new_using<std::vector>)`; of counts
+/// and displacements a C<int>.
+template <template <class...> class C>
+inline constexpr internal::allocate_using<C> alloc_new_using{};
+// clang-format off
+#define TUTTI_KAMPING_OPEN(FUNCTION, NAME, FLOW)                                                        \
+  template <tutti::resize_policy = no_resize, template <class...> class C>                              \
+  constexpr auto FUNCTION(const internal::allocate_using<C>& how) {                                     \
+    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::flow::FLOW>(how);               \
+  }
+#define TUTTI_KAMPING_COUNTS(NAME)                                                                      \
+  template <tutti::resize_policy = no_resize, template <class...> class C>                              \
+  constexpr auto NAME##_out(const internal::allocate_using<C>& how) {                                   \
+    return internal::new_counts<tutti::parameter::NAME>(how);                                           \
+  }
+TUTTI_KAMPING_OPEN(recv_buf, recv_buf, out)
+TUTTI_KAMPING_OPEN(recv_buf_out, recv_buf, out)
+TUTTI_KAMPING_OPEN(send_recv_buf, send_recv_buf, in_out)
+TUTTI_KAMPING_COUNTS(send_counts)
+TUTTI_KAMPING_COUNTS(recv_counts)
+TUTTI_KAMPING_COUNTS(send_displs)
+TUTTI_KAMPING_COUNTS(recv_displs)
+#undef TUTTI_KAMPING_COUNTS
+#undef TUTTI_KAMPING_OPEN
+// clang-format on
+
+/// The type of each item of the buffer, or of both buffers of a reduction. An operator of MPI's, op(MPI_Op),
+/// is given whole items of send_recv_type.
+inline auto send_recv_type(MPI_Datatype type) {
+  return internal::native_type<tutti::parameter::send_recv_type>(type);
+}
+inline auto send_recv_type(const tutti::layout& type) { return tutti::send_recv_type(type); }
 
 /// As a buffer: no elements of T. As a status: none is wanted.
 template <class T = void>

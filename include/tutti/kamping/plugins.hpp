@@ -37,11 +37,17 @@ class PluginBase {
 
 /// `comm.sort(v)`: sorts what the vectors of all ranks hold together (tutti::sort).
 template <class Comm, template <class...> class Container>
-class SortPlugin : public PluginBase<Comm, Container, SortPlugin> {
+class SampleSort : public PluginBase<Comm, Container, SampleSort> {
  public:
-  template <class T, class Less = std::less<>>
-  void sort(std::vector<T>& data, const Less& less = {}) const {
-    internal::translating([&] { tutti::sort(this->ranks(), data, less); });
+  template <class T, class Allocator, class Less = std::less<>>
+  void sort(std::vector<T, Allocator>& data, const Less& less = {}) const {
+    if constexpr (std::is_same_v<Allocator, std::allocator<T>>) {
+      internal::translating([&] { tutti::sort(this->ranks(), data, less); });
+    } else {
+      std::vector<T> own(data.begin(), data.end());
+      sort(own, less);
+      data.assign(own.begin(), own.end());
+    }
   }
   /// The same of a range, into `out`, which may get more or fewer elements than the range has.
   template <std::random_access_iterator In, class Out, class Less = std::less<>>
@@ -51,6 +57,9 @@ class SortPlugin : public PluginBase<Comm, Container, SortPlugin> {
     for (const auto& each : data) *out++ = each;
   }
 };
+/// The same, as it is called too.
+template <class Comm, template <class...> class Container>
+using SortPlugin = SampleSort<Comm, Container>;
 
 namespace sparse_alltoall {
 
@@ -135,27 +144,101 @@ class SparseAlltoall : public PluginBase<Comm, Container, SparseAlltoall> {
 
 namespace grid {
 
-/// alltoallv in two hops over a grid of the ranks (tutti::grid_communicator).
+/// What a message of alltoallv_with_envelope() says of itself.
+enum class MessageEnvelopeLevel { no_envelope, source, source_and_destination };
+
+/// An element with its source and destination. Ranks of the whole communicator.
+template <class T>
+class MessageEnvelope {
+ public:
+  MessageEnvelope() = default;
+  MessageEnvelope(const T& payload, int source, int destination)
+      : payload_(payload), source_(source), destination_(destination) {}
+
+  const T& get_payload() const noexcept { return payload_; }
+  T& get_payload() noexcept { return payload_; }
+  int get_source_signed() const noexcept { return source_; }
+  std::size_t get_source() const noexcept { return static_cast<std::size_t>(source_); }
+  int get_destination_signed() const noexcept { return destination_; }
+  std::size_t get_destination() const noexcept { return static_cast<std::size_t>(destination_); }
+
+ private:
+  T payload_;
+  int source_, destination_;
+};
+
+/// alltoallv in two hops over a grid of the ranks (tutti::grid_communicator). Container: what receive buffers
+/// are made as.
+template <template <class...> class Container = std::vector>
 class GridCommunicator {
  public:
   explicit GridCommunicator(const tutti::communicator& ranks) : grid_(ranks) {}
+  /// Collective.
+  template <template <class, template <class...> class> class... Plugins>
+  explicit GridCommunicator(const Communicator<Container, Plugins...>& comm)
+      : grid_(comm.tutti_communicator()) {}
 
   std::size_t rank() const { return static_cast<std::size_t>(grid_.rank()); }
   std::size_t size() const { return static_cast<std::size_t>(grid_.size()); }
+  int rank_signed() const { return grid_.rank(); }
+  int size_signed() const { return grid_.size(); }
   template <class... Args>
   auto alltoallv(Args&&... args) const {
-    return internal::make_call([&](auto&&... a) { return grid_.alltoallv(static_cast<decltype(a)&&>(a)...); },
-                               static_cast<Args&&>(args)...);
+    return internal::make_receiving_call<Container, void>(
+        [&](auto&&... a) { return grid_.alltoallv(static_cast<decltype(a)&&>(a)...); },
+        static_cast<Args&&>(args)...);
+  }
+  /// alltoallv() of `send_buf(v), send_counts(c)`, and of send_displs(d) where they are given. Returns a
+  /// container of the elements, in the order of their sources; unless without an envelope, each with where it
+  /// is from and where it went.
+  template <MessageEnvelopeLevel Level = MessageEnvelopeLevel::no_envelope, class... Args>
+  auto alltoallv_with_envelope(Args&&... args) const {
+    if constexpr (Level == MessageEnvelopeLevel::no_envelope) {
+      return alltoallv(static_cast<Args&&>(args)...);
+    } else {
+      return internal::translating([&] {
+        using element = tutti::detail::element_of_call<void, std::remove_cvref_t<Args>...>;
+        tutti::detail::bag<Args&...> given{{args}...};
+        return exchange<element>(given);
+      });
+    }
   }
   template <class... Args>
   auto allgather(Args&&... args) const {
-    return internal::make_call([&](auto&&... a) { return grid_.allgather(static_cast<decltype(a)&&>(a)...); },
-                               static_cast<Args&&>(args)...);
+    return internal::make_receiving_call<Container, void>(
+        [&](auto&&... a) { return grid_.allgather(static_cast<decltype(a)&&>(a)...); },
+        static_cast<Args&&>(args)...);
   }
 
  private:
+  template <class T, class Given>
+  auto exchange(Given& given) const {
+    using tutti::parameter;
+    auto& buffer = tutti::detail::get<parameter::send_buf>(given).data;
+    const auto& counts = tutti::detail::get<parameter::send_counts>(given).data;
+    if (tutti::detail::size_of(counts) != size())
+      throw MpiErrorException("alltoallv_with_envelope: send_counts: give one for each rank", MPI_ERR_COUNT);
+    Container<MessageEnvelope<T>> out;
+    std::size_t next = 0;
+    for (std::size_t to = 0; to < size(); ++to) {
+      if constexpr (requires { tutti::detail::get<parameter::send_displs>(given); })
+        next = static_cast<std::size_t>(
+            tutti::detail::data_of(tutti::detail::get<parameter::send_displs>(given).data)[to]);
+      const auto n = static_cast<std::size_t>(tutti::detail::data_of(counts)[to]);
+      if (next + n > tutti::detail::size_of(buffer))
+        throw MpiErrorException("alltoallv_with_envelope: send_counts: more than send_buf holds",
+                                MPI_ERR_COUNT);
+      for (std::size_t i = 0; i < n; ++i)
+        out.push_back({tutti::detail::data_of(buffer)[next++], rank_signed(), static_cast<int>(to)});
+    }
+    return grid_.alltoallv(tutti::send_buf(out), tutti::send_counts(counts),
+                           tutti::recv_buf<Container<MessageEnvelope<T>>>());
+  }
+
   tutti::grid_communicator grid_;
 };
+template <template <class...> class Container, template <class, template <class...> class> class... Plugins>
+GridCommunicator(const Communicator<Container, Plugins...>&) -> GridCommunicator<Container>;
 
 }  // namespace grid
 
@@ -163,8 +246,8 @@ template <class Comm, template <class...> class Container>
 class GridCommunicator : public PluginBase<Comm, Container, GridCommunicator> {
  public:
   /// Collective.
-  grid::GridCommunicator make_grid_communicator() const {
-    return internal::translating([&] { return grid::GridCommunicator(this->ranks()); });
+  grid::GridCommunicator<Container> make_grid_communicator() const {
+    return internal::translating([&] { return grid::GridCommunicator<Container>(this->ranks()); });
   }
 };
 

@@ -112,8 +112,24 @@ class RequestedResult {
   Result extract() {
     return internal::translating([&] { return call_->extract(); });
   }
+  operator Result() { return extract(); }  ///< the same
+  auto extract_recv_buf() { return part_of(extract()); }
+  auto extract_recv_buffer() { return part_of(extract()); }
+  auto extract_send_buf() {
+    Result whole = extract();
+    if constexpr (requires { whole.extract_send_buf(); })
+      return whole.extract_send_buf();
+    else
+      return whole;
+  }
 
  private:
+  static auto part_of(Result whole) {
+    if constexpr (requires { whole.extract_recv_buf(); })
+      return whole.extract_recv_buf();
+    else
+      return whole;
+  }
   std::shared_ptr<internal::kept_result<Result>> call_;
 };
 
@@ -228,6 +244,21 @@ class NonBlockingResult : public tutti::nonblocking_result<Result> {
   }
   auto test() {
     return internal::translating([&] { return base::test(); });
+  }
+
+  /// Parts the request from what the call returns: a Request, or where there is a result a pair of the
+  /// Request and the result (RequestedResult), which is to be had once the request is complete. Once, and in
+  /// place of wait().
+  auto extract() {
+    (void)this->checked("extract");
+    Request made;
+    if constexpr (std::is_void_v<Result>) {
+      made.hold(std::move(*this));
+      return made;
+    } else {
+      auto result = made.hold(std::move(*this));
+      return std::pair<Request, RequestedResult<Result>>(std::move(made), std::move(result));
+    }
   }
 };
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <iterator>
+#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -25,18 +27,42 @@ class kabool {
   bool value_ = false;
 };
 
+}  // namespace kamping
+
+// It is a bool to operators, those of MPI among them.
+template <>
+constexpr tutti::element tutti::element_of<kamping::kabool>() noexcept {
+  return {sizeof(bool), element_kind::boolean, {}};
+}
+template <>
+constexpr kamping::kabool tutti::detail::identity<kamping::kabool, std::bit_and<>>() noexcept {
+  return true;
+}
+template <>
+struct std::numeric_limits<kamping::kabool> : std::numeric_limits<bool> {
+  static constexpr kamping::kabool min() noexcept { return false; }
+  static constexpr kamping::kabool lowest() noexcept { return false; }
+  static constexpr kamping::kabool max() noexcept { return true; }
+  static constexpr kamping::kabool infinity() noexcept { return false; }
+};
+
+namespace kamping {
+
 /// A view of contiguous elements: std::span under the name that KaMPIng gives it.
 template <class T>
 class Span : public std::span<T> {
  public:
   using std::span<T>::span;
-  using value_type = T;
   constexpr Span(std::span<T> s) noexcept : std::span<T>(s) {}
 };
 template <class T>
 Span(T*, std::size_t) -> Span<T>;
 template <class T>
 Span(T*, T*) -> Span<T>;
+template <std::contiguous_iterator Iterator>
+Span(Iterator, Iterator) -> Span<std::remove_reference_t<std::iter_reference_t<Iterator>>>;
+template <std::contiguous_iterator Iterator>
+Span(Iterator, std::size_t) -> Span<std::remove_reference_t<std::iter_reference_t<Iterator>>>;
 template <class C>
 Span(C&&) -> Span<std::remove_pointer_t<decltype(std::declval<C&>().data())>>;
 

@@ -23,6 +23,29 @@ template <class Nested>
 auto flatten(const Nested& nested, std::integral auto size) {
   return tutti::flatten(nested, static_cast<int>(size));
 }
+/// The same of a range of containers, one for each rank.
+template <class Nested>
+auto with_flattened(const Nested& nested) {
+  static_assert(!tutti::detail::keyed<std::remove_cvref_t<decltype(*nested.begin())>>,
+                "with_flattened, flatten: pairs of a rank and a container need the number of ranks: "
+                "flatten(nested, comm.size())");
+  std::size_t ranks = 0;
+  for (auto at = nested.begin(); at != nested.end(); ++at) ++ranks;
+  return tutti::flatten(nested, static_cast<int>(ranks));
+}
+template <class Nested>
+auto flatten(const Nested& nested) {
+  return with_flattened(nested);
+}
+/// KaMPIng's name of a container for the counts is accepted; they are a std::vector<std::size_t>.
+template <template <class...> class Counts, class Nested, class... Size>
+auto with_flattened(const Nested& nested, Size... size) {
+  return with_flattened(nested, size...);
+}
+template <template <class...> class Counts, class Nested, class... Size>
+auto flatten(const Nested& nested, Size... size) {
+  return with_flattened(nested, size...);
+}
 using tutti::unflatten;
 
 /// Whether a To can be what value is.
