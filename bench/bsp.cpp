@@ -55,7 +55,7 @@ std::vector<bench::timed> run_on(const std::string& engine, int ranks, int repet
     lpf_args_t args = LPF_NO_ARGS;
     args.input = &t;
     args.input_size = sizeof t;
-    lpf::run_section(world, measure, args);
+    lpf::run_section(world, measure, args, {}, "bsp");
   });
   return figures;
 }

@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
     lpf_args_t plain = LPF_NO_ARGS;
     plain.input = &t;
     plain.input_size = sizeof t;
-    tutti::lpf::run_section(world, measure, plain);
+    tutti::lpf::run_section(world, measure, plain, {}, "bsp");
   }
   MPI_Finalize();
 }

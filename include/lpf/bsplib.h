@@ -51,7 +51,8 @@ bsplib_err_t bsplib_create(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, int safem
                            bsplib_t* bsplib);
 
 /** Ends the object, with its registrations. Collective. What has been scheduled since the last sync is
- * dropped. The context may then be used by others, who set its capacities anew. NULL_POINTER, FATAL. */
+ * dropped. The context may then be used by others, who set its capacities anew. An object that has failed, as
+ * by a sync that others have missed, ends with SUCCESS. NULL_POINTER, FATAL (found by this call). */
 bsplib_err_t bsplib_destroy(bsplib_t bsplib);
 
 /** Seconds since the object was made, on this process's clock. */
@@ -71,7 +72,7 @@ bsplib_err_t bsplib_sync(bsplib_t bsplib);
 
 /** Registers `size` bytes at `ident` from the next superstep on. All processes do it equally often and in the
  * same order; addresses and sizes may differ. `ident` may be null where size is 0: of this process nothing
- * can be reached then.
+ * can be reached then, and this process cannot name the registration, but for its end.
  *
  * Registrations are a stack: puts and gets that name an address mean the last registration in which it is the
  * address on the calling process, and so the addresses of the others in the same registration. OUT_OF_MEMORY,
@@ -86,9 +87,9 @@ bsplib_err_t bsplib_pop_reg(bsplib_t bsplib, const void* ident);
 
 /** Writes `nbytes` from `src`, as they are now, to `offset` bytes behind `dst` of process `dst_pid`, when the
  * superstep ends. `dst` is an address that is registered. Where puts overlap, the result is that of some
- * order of them. `src` is not used after the call. PID_OUT_OF_RANGE, MEMORY_NOT_REGISTERED, NULL_POINTER
- * (src, with nbytes), OUT_OF_MEMORY, FATAL; safe mode: MEMORY_ACCESS_OUT_OF_RANGE, NULL_POINTER (that process
- * has registered null). */
+ * order of them. `src` is not used after the call. Of 0 bytes nothing is done, whatever the addresses are.
+ * PID_OUT_OF_RANGE, MEMORY_NOT_REGISTERED, NULL_POINTER (src or dst), OUT_OF_MEMORY, FATAL; safe mode:
+ * MEMORY_ACCESS_OUT_OF_RANGE, NULL_POINTER (that process has registered null). */
 bsplib_err_t bsplib_put(bsplib_t bsplib, lpf_pid_t dst_pid, const void* src, void* dst, size_t offset,
                         size_t nbytes);
 
@@ -116,7 +117,7 @@ size_t bsplib_set_tagsize(bsplib_t bsplib, size_t tag_nbytes);
 bsplib_err_t bsplib_send(bsplib_t bsplib, lpf_pid_t dst_pid, const void* tag, const void* payload,
                          size_t nbytes);
 
-/** The same, unbuffered: tag and payload may not change before the superstep ends. */
+/** The same, unbuffered: the payload may not change before the superstep ends. The tag is copied at once. */
 bsplib_err_t bsplib_hpsend(bsplib_t bsplib, lpf_pid_t dst_pid, const void* tag, const void* payload,
                            size_t nbytes);
 

@@ -27,6 +27,8 @@ extern "C" {
 /** A collectives object; passed by value. All zero: LPF_INVALID_COLL. */
 typedef struct lpf_coll {
   lpf_t ctx;     /**< its context */
+  lpf_pid_t P;   /**< how many members it has */
+  lpf_pid_t s;   /**< the number of this process among them, 0 .. P - 1 */
   size_t number; /**< which one of the context's; 0: none */
 } lpf_coll_t;
 
@@ -42,7 +44,9 @@ typedef void (*lpf_combiner_t)(size_t n, const void* combine, void* into);
 
 /** An object over all processes of `ctx`; `s` and `p` are the own number and the number of them. At most `max_calls`
  * collectives a superstep, elements of at most `max_elem_size` bytes to reduce, arrays of at most
- * `max_byte_size` bytes. Takes one entry of the memory register. Local; used after the next sync. */
+ * `max_byte_size` bytes. Takes one entry of the memory register. Local; used after the next sync.
+ * LPF_ERR_OUT_OF_MEMORY: the register is full, or p times the larger of the two sizes is more than a process can
+ * address. */
 lpf_err_t lpf_collectives_init(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, size_t max_calls, size_t max_elem_size,
                                size_t max_byte_size, lpf_coll_t* coll);
 

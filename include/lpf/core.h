@@ -22,6 +22,9 @@
 /** The specification that is implemented. */
 #define _LPF_VERSION 202000L
 
+/** Areas that are registered may overlap, and one may include another; each registration has a slot of its own. */
+#define _LPF_INCLUSIVE_MEMORY 1
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -67,7 +70,7 @@ typedef void (*lpf_spmd_t)(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t
  * h g + l seconds. */
 typedef struct lpf_machine {
   lpf_pid_t p;      /**< processes of this machine */
-  lpf_pid_t free_p; /**< of these, how many lpf_exec() can use */
+  lpf_pid_t free_p; /**< of these, how many lpf_exec() can use here; 1 in a section that has them all */
   /** Seconds a byte, where messages have `min_msg_size` bytes or more. Positive and finite for all arguments, and
    * bitwise the same on all processes. */
   double (*g)(lpf_pid_t p, size_t min_msg_size, lpf_sync_attr_t attr);
@@ -82,7 +85,10 @@ extern const lpf_sync_attr_t LPF_SYNC_DEFAULT;
 extern const lpf_msg_attr_t LPF_MSG_DEFAULT;
 extern const lpf_pid_t LPF_MAX_P;             /**< to lpf_exec(): as many processes as are free */
 extern const lpf_memslot_t LPF_INVALID_MEMSLOT;
-extern const lpf_t LPF_ROOT;                  /**< the context outside of all sections */
+/** The context outside of all sections: of one process, which registers, resizes, puts, gets and syncs with it as in
+ * a section. It belongs to the thread that uses it first. While a section runs in the process, calls on it are
+ * LPF_ERR_FATAL. */
+extern const lpf_t LPF_ROOT;
 extern const lpf_t LPF_NONE;                  /**< no context */
 extern const lpf_init_t LPF_INIT_NONE;
 extern const lpf_args_t LPF_NO_ARGS;
@@ -94,11 +100,13 @@ extern const lpf_machine_t LPF_INVALID_MACHINE;
  *
  * From LPF_ROOT: on the embedded engines TUTTI_RANKS processes are free, or else as many as there are cores;
  * TUTTI_ENGINE says of what kind. Under mpirun the processes of the job, of which all but the first wait for
- * this call before main. From within a section: of its own process, with threads or fibers where the section
- * has these, else with one process.
+ * this call before main. From within a section: its share of the processes that the section has left free, one at
+ * least; over MPI the own process alone.
  *
- * LPF_ERR_OUT_OF_MEMORY: the processes could not be made. LPF_ERR_FATAL: one of them failed. A C++ exception that leaves
- * `spmd` is such a failure, which over MPI ends the whole job. */
+ * LPF_ERR_OUT_OF_MEMORY: the processes could not be made. LPF_ERR_FATAL: one of them failed, by something else than
+ * a sync that others had missed by leaving; or functions are null and f_size is not 0; in checked mode, or input or
+ * output are null and their size is not 0. A C++ exception that leaves `spmd` is such a failure, which over MPI ends
+ * the whole job. */
 lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_t args);
 
 /** Runs `spmd` on threads or processes that exist. Collective over those that made `init` together; each is given
@@ -106,7 +114,8 @@ lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_t args);
 lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args);
 
 /** Runs `spmd` on the processes of `ctx`, with registers and queues of its own, which begin with capacity 0.
- * Collective. The outer context may be used again afterwards. */
+ * Collective. The outer context may be used again afterwards; meanwhile lpf_sync() on it is LPF_ERR_FATAL. Where other
+ * processes sync or leave instead, all get LPF_ERR_FATAL. */
 lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args);
 
 /** Registers `size` bytes at `pointer` for the puts and gets of all processes. Collective, in the same order on all
@@ -133,7 +142,8 @@ lpf_err_t lpf_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size_t s
                   lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t attr);
 
 /** Ends the superstep: returns when all that this process sends and receives is where it belongs. Collective.
- * LPF_ERR_FATAL where a process has left the section, or has failed. */
+ * LPF_ERR_FATAL where a process has left the section, or has failed; where a reducer or a combiner has thrown on
+ * this process, of which the others learn in their next sync; and on a context whose section has ended. */
 lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t attr);
 
 /** What the machine is. Local. The figures are measured once per engine, on the first use of the machine. With

@@ -229,7 +229,10 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
     // Of a combination of arrays what the others' hold afterwards is undefined.
     if (!whole || root < 0 || s.place() == root) check_->writes(data, count * size);
   }
-  const rider what{how, count, data, root, s.number, s.calls + 1};
+  rider what{how, count, data, root, s.number, s.calls + 1};
+  what.how.name = operation;
+  what.how.site = site_;
+  what.how.thrown = &thrown_;
   if (!ride(s, what)) schedule_combination(s, what);
   return true;
 }

@@ -8,15 +8,37 @@
 
 namespace tutti::bsp {
 
+const char* combining::parameter() const noexcept {
+  if (by == nullptr) return "op";
+  return std::strstr(name, "combine") != nullptr ? "combiner" : "reducer";
+}
+
+void combining::keep_exception() const noexcept {
+  if (thrown->what == nullptr) 
+    *thrown = {std::current_exception(), name, parameter(), site, by != nullptr};
+}
+
 operation operation_of(const combining& how) noexcept {
-  if (how.by == nullptr) return how.op;
-  operation op;
+  operation op = how.op;
+  if (how.by == nullptr) {
+    if (op.which != builtin_op::user) return op;
+    op.combine = [](const void* left, const void* right, void* result, std::size_t n, void* state) {
+      const auto& c = *static_cast<const combining*>(state);
+      try {
+        c.op.combine(left, right, result, n, c.op.state);
+      } catch (...) {
+        c.keep_exception();
+      }
+    };
+    op.state = const_cast<combining*>(&how);
+    return op;
+  }
   op.combine = [](const void* left, const void* right, void* result, std::size_t n, void* state) {
     if (n == 0) return;  // a combiner is never called for nothing
     const auto& c = *static_cast<const combining*>(state);
-    if (result == right) return c.by(n, left, result);
+    if (result == right) return combine_into(c, n, left, result);
     if (result != left) std::memcpy(result, left, n * c.type.size);
-    c.by(n, right, result);
+    combine_into(c, n, right, result);
   };
   op.state = const_cast<combining*>(&how);
   op.commutative = true;

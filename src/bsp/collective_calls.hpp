@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -31,17 +32,38 @@ struct member_set {
   int place() const noexcept { return detail::rank_of(*on); }
 };
 
+/// The first exception of a superstep that a function of the program has thrown within a collective. It is
+/// kept here, and the collective goes on with wrong values: the other processes wait for this one in it, and
+/// MPI, whose frames may lie between, lets no exception through. The sync throws it at its end.
+struct thrown_in_call {
+  std::exception_ptr what;  // null: nothing was thrown
+  const char* operation = nullptr;
+  const char* parameter = nullptr;
+  call_site site;
+  bool in_c = false;  // by a function of C
+};
+
 /// How elements are combined: by an operator of tutti, or by a function of C, which knows no types.
 struct combining {
   element type;
   operation op{};               // whose state stays until the sync
   port::combiner by = nullptr;  // not null: instead of it
+  const char* name = nullptr;  // of the call: "allreduce"
+  call_site site{};
+  thrown_in_call* thrown = nullptr;  // where what it throws is kept
+
+  const char* parameter() const noexcept;
+  void keep_exception() const noexcept;
 };
 
-/// `into = into (+) other`.
-inline void combine_into(const combining& how, std::size_t count, const void* other, void* into) {
-  if (how.by != nullptr) return how.by(count, other, into);
-  how.op.combine(into, other, into, count, how.op.state);
+/// `into = into (+) other`; keeps what the operator throws.
+inline void combine_into(const combining& how, std::size_t count, const void* other, void* into) noexcept {
+  try {
+    if (how.by != nullptr) return how.by(count, other, into);
+    how.op.combine(into, other, into, count, how.op.state);
+  } catch (...) {
+    how.keep_exception();
+  }
 }
 
 class collective_calls {
@@ -87,7 +109,8 @@ class collective_calls {
   std::uint64_t of_all_ = 0;  // sets
 };
 
-/// As tutti combines. Of a function of C, which is commutative, it refers to `how`.
+/// The operation of a call of tutti. It refers to `how`, unless the operator is one that the library knows.
+/// It throws nothing. A function of C is commutative.
 operation operation_of(const combining& how) noexcept;
 
 }  // namespace tutti::bsp

@@ -25,6 +25,7 @@ inline constexpr std::uint32_t messages = 8;     ///< there are any that do not 
 inline constexpr std::uint32_t meet_again = 16;  ///< somebody's memory is read until all are through
 inline constexpr std::uint32_t many_calls = 32;  ///< somebody makes more than one collective
 inline constexpr std::uint32_t differing = 64;   ///< what rides differs: not all reduce, or not as many bytes
+inline constexpr std::uint32_t nesting = 128;    ///< one begins a section within this one
 
 // The upper bits are those of a digest of the collectives that all processes make, and of its complement: in
 // the union of notices these have a bit in common where two processes have different digests.

@@ -74,6 +74,7 @@ class outbox {
   }
 
   bool full() const noexcept { return size_ >= allowed_; }
+  std::size_t allowed() const noexcept { return allowed_; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   message& add() noexcept { return messages_.get()[size_++]; }

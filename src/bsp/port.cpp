@@ -8,6 +8,8 @@ namespace tutti::bsp::port {
 process* open(detail::core& all, bool unbounded) { return new process(all, unbounded); }
 bool leave(process& p) noexcept { return p.leave(); }
 void close(process* p) noexcept { delete p; }
+void begin_nested(process& p) { p.begin_nested(); }
+void end_nested(process& p) noexcept { p.end_nested(); }
 
 int pid(const process& p) noexcept { return p.pid(); }
 int nprocs(const process& p) noexcept { return p.nprocs(); }
@@ -21,6 +23,7 @@ void refuse(process& p, const char* operation, const char* parameter, std::strin
 const figures& measured(const process& p) noexcept { return p.measured(); }
 
 bool resize_register(process& p, std::size_t entries) { return p.resize_register(entries); }
+void count_sent_only(process& p) noexcept { p.count_sent_only(); }
 bool resize_queue(process& p, std::size_t messages) { return p.resize_queue(messages); }
 bool add(process& p, bool global, void* base, std::size_t bytes, slot& made) {
   return p.add(global, base, bytes, made);

@@ -73,7 +73,10 @@ bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
     refuse(operation, "pointer", "is null, with a size of " + std::to_string(bytes),
            "pass memory of that size");
   if (unbounded_ && memory_.full()) memory_.grow();
-  return memory_.add(global, base, bytes, superstep_, made);
+  if (!memory_.add(global, base, bytes, superstep_, made)) return false;
+  if (check_ != nullptr && global) [[unlikely]]
+    check_->registers(site_, made, bytes);
+  return true;
 }
 
 void process::remove(slot s) {
@@ -82,6 +85,8 @@ void process::remove(slot s) {
     refuse("deregister", "memslot", "there is no slot " + std::to_string(s),
            "deregister what was registered, once");
   memory_.remove(s);
+  if (check_ != nullptr && memory_register::is_global(s)) [[unlikely]]
+    check_->deregisters(site_, s);
 }
 
 void process::refuse_near(const char* operation, const char* parameter, slot s, std::size_t offset,
@@ -216,42 +221,97 @@ void process::refuse_parcel(const parcel& p) {
   all_.refuse("sync", "offset", complaint, "register as much on that process, and sync before it is used");
 }
 
-// Some have failed, or have come to the end of the section while others sync. All know it, so all find out
-// who.
+// What an operator in C++ has thrown stays what it is; for a function of C, whose caller sees no exception,
+// an error names the call.
+void process::refuse_thrown() {
+  thrown_in_call by;
+  std::swap(by, thrown_);
+  if (!by.in_c) {
+    failure_ = by.what;
+    throw_failure();
+  }
+  std::string what = "an exception that is not a std::exception";
+  try {
+    std::rethrow_exception(by.what);
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+  }
+  site_ = by.site;
+  refuse(by.operation, by.parameter, "has thrown: " + what,
+         "let it return: the results of the superstep are wrong on all processes");
+}
+
+// Some have failed, or do something else than the others: sync, begin a section within this one, or come to
+// its end. All know it, so all find out who.
 void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
-  const std::uint32_t why = (all & notices::failed) != 0 ? notices::failed : notices::leaving;
-  int who = (mine & why) != 0 ? pid_ : -1;
+  const std::uint32_t why = (all & notices::failed) != 0    ? notices::failed
+                            : (all & notices::leaving) != 0 ? notices::leaving
+                                                            : notices::nesting;
+  // One that is concerned, and one that is not.
+  int who[2] = {(mine & why) != 0 ? pid_ : -1, (mine & why) != 0 ? -1 : pid_};
   call c;
   c.what = collective::allreduce;
   c.type = element_of<int>();
-  c.count = 1;
+  c.count = 2;
   c.in_place = true;
-  c.output = &who;
+  c.output = who;
   c.op.combine = compute::kernel(builtin_op::max, element_kind::i32);
   c.op.which = builtin_op::max;
   c.op.commutative = true;
   all_.run_blocking(c);
   told_ = true;
-  if (failure_ == nullptr && (all & (notices::failed | notices::leaving)) == 0)
-    failure_ = std::make_exception_ptr(
-        mismatch_error("sync", pid_, "coll", "not all processes have scheduled the same collectives",
-                       "make the same calls, of the same sizes, on all members of a collectives object"));
-  if (failure_ == nullptr)
-    failure_ = std::make_exception_ptr(
-        peer_error("sync", pid_, "",
-                   "process " + std::to_string(who) +
-                       (why == notices::failed ? " has failed" : " has left the section, and does not sync"),
-                   why == notices::failed ? "see what it says" : "let all processes sync equally often"));
+  if (failure_ == nullptr) failure_ = failure_by_others(mine, all, why, who);
   std::rethrow_exception(failure_);
 }
 
-void process::sync() {
+std::exception_ptr process::failure_by_others(std::uint32_t mine, std::uint32_t all, std::uint32_t why,
+                                              const int (&who)[2]) {
+  if ((all & (notices::failed | notices::leaving | notices::nesting)) == 0)
+    return std::make_exception_ptr(
+        mismatch_error("sync", pid_, "coll", "not all processes have scheduled the same collectives",
+                       "make the same calls, of the same sizes, on all members of a collectives object"));
+  const bool nests = (mine & notices::nesting) != 0;
+  const std::string one = "process " + std::to_string(who[0]), other = "process " + std::to_string(who[1]);
+  const char* const here = nests ? "rehook" : "sync";
+  if (why == notices::failed)
+    return std::make_exception_ptr(peer_error(here, pid_, "", one + " has failed", "see what it says"));
+  left_alone_ = why == notices::leaving;
+  if (left_alone_)
+    return std::make_exception_ptr(
+        peer_error(here, pid_, "",
+                   one + " has left the section, and does not " + (nests ? "call lpf_rehook" : "sync"),
+                   nests ? "let all processes call lpf_rehook" : "let all processes sync equally often"));
+  return std::make_exception_ptr(
+      mismatch_error(here, pid_, "",
+                     nests ? other + " does not call lpf_rehook: it syncs"
+                           : one + " does not sync: it calls lpf_rehook",
+                     "let all processes of the section call lpf_rehook and lpf_sync in the same order"));
+}
+
+void process::throw_barred() {
   if (told_) throw_failure();
+  refuse("sync", "ctx", "is that of an outer section, while one within it runs (lpf_rehook)",
+         "sync with the context that the inner section was given");
+}
+
+void process::begin_nested() {
+  if (told_ || nested_) throw_barred();
+  const std::uint32_t mine = notices::nesting | (failure_ != nullptr ? notices::failed : 0);
+  const std::uint32_t all = meet(mine, riding::nothing).flags;
+  if ((all & (notices::failed | notices::leaving | notices::syncing)) != 0) fail_with_others(mine, all);
+  nested_ = true;
+}
+
+void process::sync() {
+  if (told_ || nested_) [[unlikely]]
+    throw_barred();
   try {
     sync_at_once();
   } catch (...) {
     calls_.forget();
     rider_.count = 0;
+    thrown_ = {};
     if (failure_ == nullptr) failure_ = std::current_exception();
     throw;
   }
@@ -270,7 +330,7 @@ void process::sync_at_once() {
   }
   const met together = meet(mine, rides);
   const std::uint32_t all = together.flags;
-  if ((all & (notices::failed | notices::leaving)) != 0) [[unlikely]]
+  if ((all & (notices::failed | notices::leaving | notices::nesting)) != 0) [[unlikely]]
     fail_with_others(mine, all);
   if (check_ != nullptr) [[unlikely]]
     compare_superstep();  // says more of what differs
@@ -282,7 +342,11 @@ void process::sync_at_once() {
     get_off(*together.second, misfit);
   if (!calls_.empty() || (all & notices::many_calls) != 0) calls_.carry_out((all & notices::many_calls) != 0);
   if ((all & notices::messages) != 0) exchange_->take(box(), superstep_, all);
-  if (made_calls_) calls_.forget();
+  if (made_calls_) {
+    calls_.forget();
+    if (thrown_.what != nullptr) [[unlikely]]
+      refuse_thrown();
+  }
   made_calls_ = false;
   digest_ = 0;
   if (misfit) [[unlikely]]
@@ -295,7 +359,8 @@ void process::sync_at_once() {
 // What it throws it throws on all processes, so there is nothing left to tell them.
 void process::compare_superstep() {
   try {
-    check_->compare(superstep_, superstep_ - first_superstep_);
+    check_->compare(superstep_, superstep_ - first_superstep_,
+                    unbounded_ || counts_sent_ ? SIZE_MAX : box().allowed());
   } catch (...) {
     told_ = true;
     throw;
@@ -303,15 +368,15 @@ void process::compare_superstep() {
 }
 
 bool process::leave() noexcept {
-  if (told_) return false;
+  if (told_) return left_alone_;
   try {
     const std::uint32_t mine = notices::leaving | (failure_ != nullptr ? notices::failed : 0);
     const std::uint32_t all = meet(mine, riding::nothing).flags;
-    if ((all & notices::syncing) != 0) fail_with_others(mine, all);
+    if ((all & (notices::syncing | notices::nesting)) != 0) fail_with_others(mine, all);
   } catch (...) {
     // Whoever has come to its end has nothing to fail by any more.
   }
-  return failure_ == nullptr;
+  return failure_ == nullptr || left_alone_;
 }
 
 }  // namespace tutti::bsp

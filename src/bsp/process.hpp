@@ -72,6 +72,12 @@ class process {
   }
   void sync();
   bool leave() noexcept;
+  /// In checked mode: messages that come to this process count in no queue.
+  void count_sent_only() noexcept { counts_sent_ = true; }
+  /// Collective: all begin a section within this one, whose processes meet in the same communicator. This one
+  /// does not sync until end_nested().
+  void begin_nested();
+  void end_nested() noexcept { nested_ = false; }
   void tell_site(call_site where) noexcept { site_ = where; }
 
   void check_process(unsigned s, unsigned p, unsigned hi);
@@ -150,7 +156,11 @@ class process {
   met combine_lines();
   void get_off(const notice& come, std::optional<parcel>& misfit);
   [[noreturn]] void fail_with_others(std::uint32_t mine, std::uint32_t all);
+  std::exception_ptr failure_by_others(std::uint32_t mine, std::uint32_t all, std::uint32_t why,
+                                       const int (&who)[2]);
   void sync_at_once();
+  [[noreturn]] void refuse_thrown();
+  [[noreturn]] void throw_barred();
   void compare_superstep();
   member_set& set_of(const char* operation, members m);
   bool has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
@@ -167,6 +177,7 @@ class process {
   detail::core& all_;
   int pid_, nprocs_;
   bool unbounded_;
+  bool counts_sent_ = false;
   memory_register memory_;
   std::shared_ptr<outboxes> boxes_;
   std::uint64_t superstep_ = 0, first_superstep_ = 0;  // of the program: before it the machine is measured
@@ -180,6 +191,9 @@ class process {
   std::uint32_t digest_ = 0;  // of the collectives on all processes since the last sync
   bool made_calls_ = false;   // since the last sync
   bool told_ = false;         // the others know of the failure
+  bool nested_ = false;       // a section within this one runs
+  bool left_alone_ = false;   // it has failed by others that do not sync, and by nothing else
+  thrown_in_call thrown_;     // since the last sync
   call_site site_;
   std::unique_ptr<superstep_check> check_;  // in checked mode
   figures figures_;

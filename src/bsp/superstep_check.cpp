@@ -63,6 +63,18 @@ void superstep_check::schedules(const call_site& where, const message& m) {
   far.bytes = m.bytes;
 }
 
+void superstep_check::registers(const call_site& where, slot s, std::size_t bytes) {
+  ++calls_;
+  record& r = note("register_global", where, kind::registration, -1);
+  r.at = s;
+  r.size = bytes;
+}
+
+void superstep_check::deregisters(const call_site& where, slot s) {
+  ++calls_;
+  note("deregister", where, kind::deregistration, -1).at = s;
+}
+
 void superstep_check::made(members number, int first, int last, int stride) {
   sets_[number] = {first, last, stride, shapes_[{first, last, stride}]++};
 }
@@ -111,11 +123,46 @@ std::vector<superstep_check::record> superstep_check::of_all() {
   return all;
 }
 
+// A message counts at its origin and at its target.
+std::string superstep_check::overflow_here(const std::vector<record>& all, std::size_t room) const {
+  std::size_t sent = 0, coming = 0;
+  const record* last = nullptr;
+  for (const record& r : all) {
+    if (!r.is_message()) continue;
+    sent += r.process == me_ ? 1 : 0;
+    coming += r.owner == me_ ? 1 : 0;
+    if (r.owner == me_) last = &r;
+  }
+  if (sent + coming <= room || last == nullptr) return {};
+  return "the message queue of process " + std::to_string(me_) + " is too short: it has room for " +
+         std::to_string(room) + ", and the process sends " + std::to_string(sent) + " and is the target of " +
+         std::to_string(coming) + ", the last of these a " + last->told();
+}
+
+// The first global registration, or end of one, that another process does not make in its place. The same on
+// all processes, which know the same.
+std::string superstep_check::registrations_differ(const std::vector<record>& all) const {
+  std::vector<std::vector<const record*>> of(static_cast<std::size_t>(detail::size_of(all_)));
+  for (const record& r : all)
+    if (r.registers()) of[static_cast<std::size_t>(r.process)].push_back(&r);
+  const auto what = [](const record& r) { return r.told() + " (slot " + std::to_string(r.at) + ")"; };
+  for (std::size_t q = 1; q < of.size(); ++q) {
+    const std::vector<const record*>&first = of[0], &other = of[q];
+    for (std::size_t i = 0; i < std::max(first.size(), other.size()); ++i) {
+      if (i >= other.size()) return what(*first[i]) + " is not made by process " + std::to_string(q);
+      if (i >= first.size()) return what(*other[i]) + " is not made by process 0";
+      if (first[i]->is != other[i]->is || first[i]->at != other[i]->at)
+        return what(*first[i]) + " meets " + what(*other[i]);
+    }
+  }
+  return {};
+}
+
 // What is read here, and written by another call.
 std::string superstep_check::conflict_here(const std::vector<record>& all, std::uint64_t superstep) const {
   std::vector<interval> used;
   for (const record& r : all) {
-    if (r.owner != me_ || r.is == kind::collective || r.bytes == 0) continue;
+    if (r.owner != me_ || r.bytes == 0) continue;
     std::uint64_t begin = r.at;
     if (r.is == kind::far_read || r.is == kind::far_write) {
       const area* const a = memory_.find(r.at, r.offset, r.bytes);
@@ -190,17 +237,24 @@ std::string superstep_check::first_of(const std::string& complaint) {
   return {};
 }
 
-void superstep_check::compare(std::uint64_t superstep, std::uint64_t told) {
+void superstep_check::compare(std::uint64_t superstep, std::uint64_t told, std::size_t room) {
   std::vector<record> all = of_all();
   records_.clear();
   indices_.clear();
   calls_ = 0;
+  const std::string when = "in superstep " + std::to_string(told) + " ";
+  if (const std::string differs = registrations_differ(all); !differs.empty())
+    throw mismatch_error("sync", me_, "memslot", when + differs,
+                         "register and deregister global memory on all processes, in the same order");
+  if (const std::string overflow = first_of(overflow_here(all, room)); !overflow.empty())
+    throw mismatch_error("sync", me_, "max_msgs", when + overflow,
+                         "a message counts at its origin and at its target: let that process resize its queue");
   const std::string conflict = first_of(conflict_here(all, superstep));
   if (!conflict.empty())
-    throw mismatch_error("sync", me_, "", "in superstep " + std::to_string(told) + " " + conflict,
+    throw mismatch_error("sync", me_, "", when + conflict,
                          "let one of them stand in another superstep");
   if (const std::string differs = difference(all); !differs.empty())
-    throw mismatch_error("sync", me_, "coll", "in superstep " + std::to_string(told) + " " + differs,
+    throw mismatch_error("sync", me_, "coll", when + differs,
                          "make the same collectives, with the same arguments, on all members");
 }
 

@@ -26,6 +26,10 @@ class superstep_check {
   /// A put or a get, whose near side is set.
   void schedules(const call_site& where, const message& m);
 
+  /// A global registration, or its end. All processes make the same ones, in the same order; sizes may differ.
+  void registers(const call_site& where, slot s, std::size_t bytes);
+  void deregisters(const call_site& where, slot s);
+
   void made(members number, int first, int last, int stride);
   struct collective_call {
     const char* name;
@@ -39,10 +43,19 @@ class superstep_check {
   void writes(const void* at, std::size_t bytes) { touches(at, bytes, true); }
 
   /// Collective. Throws mismatch_error, the same on all processes, which calls the superstep `told`.
-  void compare(std::uint64_t superstep, std::uint64_t told);
+  /// `room`: how many messages the queue of this process takes.
+  void compare(std::uint64_t superstep, std::uint64_t told, std::size_t room);
 
  private:
-  enum class kind : std::uint8_t { near_read, near_write, far_read, far_write, collective };
+  enum class kind : std::uint8_t {
+    near_read,
+    near_write,
+    far_read,
+    far_write,
+    collective,
+    registration,
+    deregistration
+  };
   struct record {
     char name[20], file[76];
     int line, process, owner;  // whose memory
@@ -53,6 +66,8 @@ class superstep_check {
     std::uint64_t ordinal, index, count, size;
 
     bool writes() const noexcept { return is == kind::near_write || is == kind::far_write; }
+    bool is_message() const noexcept { return is == kind::far_read || is == kind::far_write; }
+    bool registers() const noexcept { return is == kind::registration || is == kind::deregistration; }
     bool same_call(const record& other) const noexcept {
       return process == other.process && number == other.number;
     }
@@ -66,6 +81,8 @@ class superstep_check {
   record& note(const char* name, const call_site& where, kind is, int owner);
   void touches(const void* at, std::size_t bytes, bool writes);
   std::vector<record> of_all();
+  std::string overflow_here(const std::vector<record>& all, std::size_t room) const;
+  std::string registrations_differ(const std::vector<record>& all) const;
   std::string conflict_here(const std::vector<record>& all, std::uint64_t superstep) const;
   static std::string difference(std::vector<record>& all);
   std::string first_of(const std::string& complaint);

@@ -15,7 +15,8 @@ using namespace tutti::lpf;
 
 extern "C" lpf_err_t lpf_abort(lpf_t ctx) {
   const char* why = "lpf_abort() was called";
-  if (ctx != nullptr && ctx != LPF_ROOT) world_of(ctx).native().door().kill_job(why);
+  if (ctx != LPF_NONE && ctx != LPF_ROOT)
+    if (const context* const c = context_of(ctx, "lpf_abort")) c->world->native().door().kill_job(why);
   if (launched_job* job = launched_job::mine()) job->kill(why);
   std::fprintf(stderr, "tutti: %s\n", why);
   std::fflush(stderr);

@@ -58,12 +58,15 @@ constexpr access of_hpget = {"bsplib_hpget", "src_pid", "dst", "src"};
 constexpr access of_send = {"bsplib_send", "dst_pid", "payload", nullptr};
 constexpr access of_hpsend = {"bsplib_hpsend", "dst_pid", "payload", nullptr};
 
-bsplib_err_t check_near(const bsplib_object& b, const access& a, lpf_pid_t peer, const void* near,
-                        std::size_t bytes) {
-  if (peer >= b.nprocs) [[unlikely]]
-    return wrong(BSPLIB_ERR_PID_OUT_OF_RANGE, &b, a.operation, a.process,
-                 "is " + std::to_string(peer) + " of " + std::to_string(b.nprocs) + " processes",
-                 "pass 0 to nprocs - 1");
+bsplib_err_t check_process(const bsplib_object& b, const access& a, lpf_pid_t peer) {
+  if (peer < b.nprocs) [[likely]]
+    return BSPLIB_SUCCESS;
+  return wrong(BSPLIB_ERR_PID_OUT_OF_RANGE, &b, a.operation, a.process,
+               "is " + std::to_string(peer) + " of " + std::to_string(b.nprocs) + " processes",
+               "pass 0 to nprocs - 1");
+}
+
+bsplib_err_t check_near(const bsplib_object& b, const access& a, const void* near, std::size_t bytes) {
   if (near == nullptr && bytes > 0) [[unlikely]]
     return wrong(BSPLIB_ERR_NULL_POINTER, &b, a.operation, a.near,
                  "is null, for " + std::to_string(bytes) + " bytes", "pass memory of that size");
@@ -71,11 +74,15 @@ bsplib_err_t check_near(const bsplib_object& b, const access& a, lpf_pid_t peer,
 }
 
 bsplib_err_t check_far(const bsplib_object& b, const access& a, lpf_pid_t peer,
-                       const tutti::lpf::registration* r, std::size_t offset, std::size_t bytes) {
+                       const tutti::lpf::registration* r, const void* far, std::size_t offset,
+                       std::size_t bytes) {
+  if (far == nullptr) [[unlikely]]
+    return wrong(BSPLIB_ERR_NULL_POINTER, &b, a.operation, a.far, "is null",
+                 "pass a registered address: null names no memory, also where it is registered");
   if (r == nullptr) [[unlikely]]
     return wrong(BSPLIB_ERR_MEMORY_NOT_REGISTERED, &b, a.operation, a.far, "is not a registered address",
                  "register it with bsplib_push_reg() in a superstep before, and pass the address itself");
-  if (!b.safe || bytes == 0) return BSPLIB_SUCCESS;
+  if (!b.safe) return BSPLIB_SUCCESS;
   const std::size_t there = r->sizes[peer];
   if (there == tutti::lpf::size_of_null) [[unlikely]]
     return wrong(BSPLIB_ERR_NULL_POINTER, &b, a.operation, a.far,
@@ -89,16 +96,18 @@ bsplib_err_t check_far(const bsplib_object& b, const access& a, lpf_pid_t peer,
   return BSPLIB_SUCCESS;
 }
 
-// `act` is given the slot, where there is something to be moved.
+// `act` is given the slot. Of no bytes the process alone must be right: no address is looked at.
 template <class Act>
 bsplib_err_t move_memory(bsplib_t b, const access& a, lpf_pid_t peer, const void* near, const void* far,
                          std::size_t offset, std::size_t bytes, Act&& act) noexcept {
   return guarded(b, a.operation, [&] {
-    bsplib_err_t code = check_near(*b, a, peer, near, bytes);
+    bsplib_err_t code = check_process(*b, a, peer);
+    if (code != BSPLIB_SUCCESS || bytes == 0) return code;
+    code = check_near(*b, a, near, bytes);
     if (code != BSPLIB_SUCCESS) return code;
     const tutti::lpf::registration* const r = b->registered.find(far);
-    code = check_far(*b, a, peer, r, offset, bytes);
-    if (code == BSPLIB_SUCCESS && bytes > 0) act(r->slot);
+    code = check_far(*b, a, peer, r, far, offset, bytes);
+    if (code == BSPLIB_SUCCESS) act(r->slot);
     return code;
   });
 }
@@ -106,7 +115,8 @@ bsplib_err_t move_memory(bsplib_t b, const access& a, lpf_pid_t peer, const void
 bsplib_err_t send(bsplib_t b, const access& a, lpf_pid_t to, const void* tag, const void* payload,
                   std::size_t bytes, bool late) noexcept {
   return guarded(b, a.operation, [&] {
-    const bsplib_err_t code = check_near(*b, a, to, payload, bytes);
+    bsplib_err_t code = check_process(*b, a, to);
+    if (code == BSPLIB_SUCCESS) code = check_near(*b, a, payload, bytes);
     if (code != BSPLIB_SUCCESS) return code;
     if (tag == nullptr && b->tag_bytes > 0)
       return wrong(BSPLIB_ERR_NULL_POINTER, b, a.operation, "tag",
@@ -142,10 +152,12 @@ bsplib_err_t bsplib_create(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, int safem
 
 bsplib_err_t bsplib_destroy(bsplib_t bsplib) {
   if (bsplib == nullptr) return no_object("bsplib_destroy");
-  const bsplib_err_t code = guarded(bsplib, "bsplib_destroy", [&] {
-    bsplib->end();
-    return BSPLIB_SUCCESS;
-  });
+  bsplib_err_t code = BSPLIB_SUCCESS;  // of one that has failed: another call has returned that
+  if (!bsplib->failed)
+    code = guarded(bsplib, "bsplib_destroy", [&] {
+      bsplib->end();
+      return BSPLIB_SUCCESS;
+    });
   delete bsplib;
   return code;
 }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "lpf/section.hpp"
+
 using tutti::lpf::must;
 using tutti::lpf::padded;
 
@@ -56,6 +58,8 @@ bsplib_object::bsplib_object(lpf_t context, lpf_pid_t self, lpf_pid_t processes,
       sent_messages_(reinterpret_cast<batch*>(table_.add(places_.bytes) + places_.notes_to), processes) {
   std::memset(table_.data(), 0, table_.size());
   *in_table<std::size_t>(places_.more) = 1;
+  if (auto* const c = tutti::lpf::context_of(ctx, "bsplib_create"))
+    tutti::bsp::port::count_sent_only(*c->process);
   need_registers(0, 16);
   need_messages(16, 16);
   sync_context();
@@ -133,11 +137,10 @@ void bsplib_object::send(lpf_pid_t to, const void* tag, const void* payload, std
   const std::size_t at = sent_.size();
   std::byte* const message = sent_.add(all);
   tutti::lpf::write_head(message, bytes);
-  if (late) {
-    late_.push_back({at, tag, payload, bytes});
-  } else {
-    if (tag_bytes > 0) std::memcpy(message + form.tag_at(), tag, tag_bytes);
-    if (bytes > 0) std::memcpy(message + form.payload_at(), payload, bytes);
-  }
+  if (tag_bytes > 0) std::memcpy(message + form.tag_at(), tag, tag_bytes);
+  if (late)
+    late_.push_back({at, payload, bytes});
+  else if (bytes > 0)
+    std::memcpy(message + form.payload_at(), payload, bytes);
   sent_messages_.add(to, all);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process of a BSPlib program, over lpf/core.h alone: what has been scheduled in this superstep, and the
+// A process of a BSPlib program, over lpf/core.h: what has been scheduled in this superstep, and the
 // sync that carries it out in two lpf_syncs:
 //
 //   first    gets, into memory of the object; notes to the receivers of messages; in safe mode a summary to
@@ -11,7 +11,8 @@
 // from the next sync on; so there is no lack of it in the sync. Gets alone are needed in the first lpf_sync:
 // where there are more than the queue holds, all are told so, and make one lpf_sync more.
 //
-// Of the queue this counts what the process sends; how many come nobody can know before.
+// Of the queue this counts what the process sends; how many come nobody can know before, so that checked mode
+// does not count them either.
 #pragma once
 
 #include <chrono>
@@ -43,10 +44,9 @@ struct transfer {
   std::size_t buffered;  ///< where in the object's memory
 };
 
-/// A message whose tag and payload are read in the sync.
+/// A message whose payload is read in the sync.
 struct late_message {
   std::size_t at;  ///< in what was sent
-  const void* tag;
   const void* payload;
   std::size_t bytes;
 };

@@ -31,9 +31,7 @@ bsplib_err_t bsplib_object::sync() {
 void bsplib_object::expose() {
   const tutti::lpf::message_form form{tag_bytes};
   for (const tutti::lpf::late_message& m : late_) {
-    std::byte* const message = sent_.data() + m.at;
-    if (tag_bytes > 0) std::memcpy(message + form.tag_at(), m.tag, tag_bytes);
-    if (m.bytes > 0) std::memcpy(message + form.payload_at(), m.payload, m.bytes);
+    if (m.bytes > 0) std::memcpy(sent_.data() + m.at + form.payload_at(), m.payload, m.bytes);
   }
   sent_messages_.lay_out(0);
   const bool in_batches = sent_messages_.in_batches();

@@ -32,6 +32,13 @@ lpf_err_t combined(lpf_coll_t coll, const char* operation, void* data, lpf_memsl
   });
 }
 
+// A member gathers a block from each, so these bounds together are an area of one process. No larger one can
+// be had: 2^47 bytes is what Linux lets a process address.
+bool can_be_had(size_t members, size_t element_bytes, size_t bytes) {
+  constexpr size_t addressable = size_t{1} << 47;
+  return std::max(element_bytes, bytes) <= addressable / std::max<size_t>(members, 1);
+}
+
 // A root that is none stays none: below 0 means that there is no root.
 int root_of(lpf_pid_t root) { return static_cast<int>(std::min<lpf_pid_t>(root, 0x7fffffff)); }
 
@@ -52,10 +59,12 @@ lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_
     if (coll == nullptr)
       port::refuse(own, "collectives_init", "coll", "is null", "pass a place for the object");
     port::check_process(own, s, p, hi);
+    const lpf_pid_t members = str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;  // of wrong ones none are made
+    if (!can_be_had(members, max_elem_size, max_byte_size)) return false;
     if (!port::make_members(own, root_of(lo), root_of(hi) - 1, root_of(str),
                             {max_calls, max_elem_size, max_byte_size}, made))
       return false;
-    *coll = {ctx, made};
+    *coll = {ctx, members, (s - lo) / str, made};
     return true;
   });
 }

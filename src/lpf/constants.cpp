@@ -5,14 +5,14 @@
 
 #include "lpf/abort.h"
 #include "lpf/collectives.h"
+#include "lpf/constants.hpp"
 #include "lpf/core.h"
 
-namespace {
+namespace tutti::lpf {
 
-// LPF_ROOT is no section's context, and is told from all of them, and from none, by this address.
-char root_of_all = 0;
+constinit context context_of_root;
 
-}  // namespace
+}  // namespace tutti::lpf
 
 extern "C" {
 
@@ -23,12 +23,12 @@ const lpf_sync_attr_t LPF_SYNC_DEFAULT = 0;
 const lpf_msg_attr_t LPF_MSG_DEFAULT = 0;
 const lpf_pid_t LPF_MAX_P = std::numeric_limits<lpf_pid_t>::max();
 const lpf_memslot_t LPF_INVALID_MEMSLOT = std::numeric_limits<lpf_memslot_t>::max();
-const lpf_t LPF_ROOT = &root_of_all;
+const lpf_t LPF_ROOT = &tutti::lpf::context_of_root;
 const lpf_t LPF_NONE = nullptr;
 const lpf_init_t LPF_INIT_NONE = nullptr;
 const lpf_args_t LPF_NO_ARGS = {nullptr, 0, nullptr, 0, nullptr, 0};
 const lpf_machine_t LPF_INVALID_MACHINE = {0, 0, nullptr, nullptr};
-const lpf_coll_t LPF_INVALID_COLL = {nullptr, 0};
+const lpf_coll_t LPF_INVALID_COLL = {nullptr, 0, 0, 0};
 const int LPF_HAS_ABORT = 1;
 
 }  // extern "C"

@@ -46,7 +46,10 @@ lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& 
   return was_there ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
 }
 
-lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
+// On p processes of those that are free, of which each has as many for itself.
+lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args,
+                       const share& of) {
+  const share of_each{of.machine, std::max<lpf_pid_t>(1, of.free / p)};
   run_options options;
   options.header = header_of_program();
   options.engine = engine;
@@ -57,7 +60,8 @@ lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, co
     run(options, [&](communicator& world) {
       begun[static_cast<std::size_t>(world.rank())] = true;
       world.barrier();  // where a process cannot be made none shall run
-      const lpf_err_t code = run_section(world, spmd, world.rank() == 0 ? args : functions_of(args));
+      const lpf_err_t code = 
+          run_section(world, spmd, world.rank() == 0 ? args : functions_of(args), of_each, here);
       if (code != LPF_SUCCESS) worst = code;
     });
   } catch (const rank_error& e) {
@@ -92,18 +96,19 @@ lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   if (launched_job* job = launched_job::mine())
     return job->exec(capped(p, job->processes(), "the launcher decides how many there are"), spmd, args);
   if (would_be_copies(find_launcher())) return LPF_ERR_FATAL;
-  return run_embedded({}, capped(p, free_processes(), "TUTTI_RANKS, or the cores"), spmd, args);
+  const lpf_pid_t free = free_processes();
+  return run_embedded({}, capped(p, free, "TUTTI_RANKS, or the cores"), spmd, args, {free, free});
 }
 
-lpf_err_t exec_within(communicator& world, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
-  const engine_entry* outer = find_engine(world.native().engine());
-  if (outer != nullptr && outer->embedded())
-    return run_embedded(outer->name, capped(p, free_processes(outer->name), "TUTTI_RANKS, or the cores"),
-                        spmd, args);
+lpf_err_t exec_within(const context& outer, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
+  communicator& world = *outer.world;
+  const engine_entry* engine = find_engine(world.native().engine());
+  const lpf_pid_t processes = capped(p, outer.of.free, "the section has the others");
+  if (processes > 1 && engine != nullptr && engine->embedded())
+    return run_embedded(engine->name, processes, spmd, args, outer.of);
   // On this thread, since MPI may be called by one only.
-  capped(p, 1, "a process of an MPI job has only itself");
   communicator alone = world.range(world.rank(), world.rank());
-  return run_section(alone, spmd, args);
+  return run_section(alone, spmd, args, outer.of, here);
 }
 
 }  // namespace
@@ -112,10 +117,9 @@ lpf_args_t functions_of(const lpf_args_t& args) noexcept {
   return {nullptr, 0, nullptr, 0, args.f_symbols, args.f_size};
 }
 
-lpf_pid_t free_processes(std::string_view name) {
-  if (name.empty())
-    if (const launched_job* job = launched_job::mine()) return job->processes();
-  const std::string wish = name.empty() ? setting("TUTTI_ENGINE").value_or("") : std::string(name);
+lpf_pid_t free_processes() {
+  if (const launched_job* job = launched_job::mine()) return job->processes();
+  const std::string wish = setting("TUTTI_ENGINE").value_or("");
   const engine_entry* engine = find_engine(wish);
   if (engine != nullptr && !engine->embedded()) return 1;
   const auto said = number_setting("TUTTI_RANKS", 1, 1000000, 0);
@@ -138,8 +142,11 @@ extern "C" lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_
                             : "pass the function to run");
     return LPF_ERR_FATAL;
   }
+  if (lacks_arguments(args, here, -1)) return LPF_ERR_FATAL;
   try {
-    return ctx == LPF_ROOT ? exec_from_root(P, spmd, args) : exec_within(world_of(ctx), P, spmd, args);
+    if (ctx == LPF_ROOT) return exec_from_root(P, spmd, args);
+    const context* const outer = context_of(ctx, here);
+    return outer == nullptr ? LPF_ERR_FATAL : exec_within(*outer, P, spmd, args);
   } catch (...) {
     return complain_of_exception(here);
   }

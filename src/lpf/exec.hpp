@@ -3,15 +3,13 @@
 // What lpf_exec() has to choose from.
 #pragma once
 
-#include <string_view>
-
 #include "lpf/core.h"
 
 namespace tutti::lpf {
 
-/// How many processes lpf_exec() can use: from LPF_ROOT, where `engine` is empty, and from within a section
-/// on an engine. Throws usage_error where the variables that say so are wrong.
-lpf_pid_t free_processes(std::string_view engine = {});
+/// How many processes lpf_exec() can use from LPF_ROOT. Throws usage_error where the variables that say so
+/// are wrong.
+lpf_pid_t free_processes();
 
 /// What processes but the first are given.
 lpf_args_t functions_of(const lpf_args_t& args) noexcept;

@@ -40,11 +40,20 @@ extern "C" lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args)
 
 // What spmd throws goes on to the outer section, whose end the other processes learn of.
 extern "C" lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
-  if (ctx == nullptr || ctx == LPF_ROOT || spmd == nullptr) {
-    complain("lpf_rehook", -1, spmd == nullptr ? "spmd" : "ctx",
-             spmd == nullptr ? "is null" : "is no section's",
-             spmd == nullptr ? "pass the function to run" : "pass the context that the section was given");
+  if (spmd == nullptr) {
+    complain("lpf_rehook", -1, "spmd", "is null", "pass the function to run");
     return LPF_ERR_FATAL;
   }
-  return run_section(world_of(ctx), spmd, args);
+  context* const outer = context_of(ctx, "lpf_rehook");
+  if (outer == nullptr) return LPF_ERR_FATAL;
+  try {
+    tutti::bsp::port::begin_nested(*outer->process);
+  } catch (...) {
+    return code_of_exception(*outer, "lpf_rehook");
+  }
+  struct nested {
+    tutti::bsp::process& of;
+    ~nested() { tutti::bsp::port::end_nested(of); }
+  } within{*outer->process};
+  return run_section(*outer->world, spmd, args, outer->of, "lpf_rehook");
 }

@@ -216,7 +216,7 @@ lpf_err_t launched_job::run_in(communicator& part, const order& what, const lpf_
   lpf_args_t args = own;
   args.f_symbols = symbols.data();
   args.f_size = symbols.size();
-  return run_section(part, spmd, args);
+  return run_section(part, spmd, args, {processes_, 1}, here);
 }
 
 }  // namespace tutti::lpf

@@ -86,7 +86,7 @@ extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
       if (params == nullptr)
         tutti::bsp::port::refuse(p, "probe", "params", "is null", "pass a place for the machine");
       const std::string_view engine = tutti::bsp::port::engine_of(p);
-      *params = machine_on(engine, static_cast<lpf_pid_t>(c->world->size()), free_processes(engine));
+      *params = machine_on(engine, c->of.machine, c->of.free);
       return true;
     });
   } catch (...) {

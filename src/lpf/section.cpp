@@ -1,46 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lpf/section.hpp"
 
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "core/environment.hpp"
 #include "lpf/complain.hpp"
+#include "lpf/root.hpp"
 #include "tutti/communicator.hpp"
 
 namespace tutti::lpf {
 namespace {
 
+std::atomic<int> running = 0;
+
+// The contexts that no section uses, longest ended first. They are never freed, and one is used again only
+// when there are enough others, so that a handle that has ended is known for long.
+struct contexts {
+  static constexpr std::size_t kept = 64;
+  std::mutex lock;
+  std::deque<context*> ended;
+
+  context* take() {
+    const std::lock_guard guard(lock);
+    if (ended.size() < kept) return new context;
+    context* const c = ended.front();
+    ended.pop_front();
+    return c;
+  }
+  void give(context* c) noexcept {
+    const std::lock_guard guard(lock);
+    try {
+      ended.push_back(c);
+    } catch (const std::bad_alloc&) {  // then it is not used again
+    }
+  }
+};
+
+contexts& contexts_of_process() {
+  static auto* const all = new contexts;  // exit() may be called within a section
+  return *all;
+}
+
 // A section ends for all at the same time, also by an exception: whoever leaves it says so to those that
 // sync.
 class stay {
  public:
-  explicit stay(communicator& world) : here{&world, bsp::port::open(world.native(), false)} {}
+  stay(communicator& world, const share& of) : here_(contexts_of_process().take()) {
+    try {
+      here_->process = bsp::port::open(world.native(), false);
+    } catch (...) {
+      contexts_of_process().give(here_);
+      throw;
+    }
+    here_->world = &world;
+    here_->of = of;
+    here_->said = here_->sited = false;
+    here_->served = (here_->served + 1) % alignof(context);
+    handle_ = reinterpret_cast<char*>(here_) + here_->served;
+    here_->handle.store(handle_, std::memory_order_relaxed);
+    ++running;
+  }
+  stay(const stay&) = delete;
   ~stay() {
-    if (!left_) bsp::port::leave(*here.process);
-    bsp::port::close(here.process);
+    if (!left_) bsp::port::leave(*here_->process);
+    --running;
+    here_->handle.store(nullptr, std::memory_order_relaxed);
+    bsp::port::close(here_->process);
+    contexts_of_process().give(here_);
   }
   bool leave() noexcept {
     left_ = true;
-    return bsp::port::leave(*here.process);
+    return bsp::port::leave(*here_->process);
   }
-  context here;
+  lpf_t handle() const noexcept { return handle_; }
+
+  // Arguments that cannot be used: this process fails, and the others are not left waiting.
+  void refuse(const char* operation) noexcept {
+    here_->said = true;
+    try {
+      bsp::port::refuse(*here_->process, operation, "args", "cannot be used", "see what was reported");
+    } catch (...) {
+    }
+  }
 
  private:
+  context* here_;
+  lpf_t handle_ = nullptr;
   bool left_ = false;
 };
 
 }  // namespace
 
-lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args) {
-  stay in(world);
-  spmd(&in.here, static_cast<lpf_pid_t>(world.rank()), static_cast<lpf_pid_t>(world.size()), args);
+lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
+                      const char* operation) {
+  stay in(world, of);
+  if (lacks_arguments(args, operation, world.rank())) [[unlikely]]
+    in.refuse(operation);
+  else
+    spmd(in.handle(), static_cast<lpf_pid_t>(world.rank()), static_cast<lpf_pid_t>(world.size()), args);
   return in.leave() ? LPF_SUCCESS : LPF_ERR_FATAL;
 }
 
-context* refuse_context(lpf_t ctx, const char* operation) noexcept {
-  complain(operation, -1, "ctx", ctx == nullptr ? "is LPF_NONE" : "is LPF_ROOT, outside of all sections",
-           "pass the context that the function of the section is given");
-  return nullptr;
+bool lacks_arguments(const lpf_args_t& args, const char* operation, int process) noexcept {
+  const auto lacks = [&](const char* argument, const char* size_name, const void* what, std::size_t size,
+                         const char* remedy) {
+    if (size == 0 || what != nullptr) return false;
+    complain(operation, process, argument,
+             std::string("is null, and ") + size_name + " is " + std::to_string(size), remedy);
+    return true;
+  };
+  if (lacks("args.f_symbols", "args.f_size", reinterpret_cast<const void*>(args.f_symbols), args.f_size,
+            "pass the functions, or 0"))
+    return true;
+  const bool input = args.input == nullptr && args.input_size > 0;
+  const bool output = args.output == nullptr && args.output_size > 0;
+  if (!input && !output) return false;
+  try {
+    if (!switch_setting("TUTTI_CHECK", false)) return false;
+  } catch (...) {
+    return false;  // whoever reads the settings of the job meets it again
+  }
+  return lacks("args.input", "args.input_size", args.input, args.input_size, "pass the input, or 0") ||
+         lacks("args.output", "args.output_size", args.output, args.output_size,
+               "pass where the output goes, or 0");
 }
 
-communicator& world_of(lpf_t ctx) noexcept { return *static_cast<context*>(ctx)->world; }
+int sections_running() noexcept { return running; }
+
+context* other_context(lpf_t ctx, const char* operation) noexcept {
+  if (ctx == LPF_ROOT) return root_context(operation);
+  complain(operation, -1, "ctx",
+           ctx == LPF_NONE ? "is LPF_NONE" : "is that of a section that has ended, or no context",
+           "pass the context that the function of the section is given, while it runs");
+  return nullptr;
+}
 
 lpf_err_t code_of_exception(context& c, const char* operation) noexcept {
   if (!c.said) complain_of_exception(operation);

@@ -3,6 +3,10 @@
 // A section: the processes that run one function together, and the context of each.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
 #include "lpf/core.h"
 #include "tutti/core/bsp.hpp"
 
@@ -12,31 +16,51 @@ class communicator;
 
 namespace tutti::lpf {
 
-/// What an lpf_t of a section points to.
-struct context {
-  communicator* world;
-  bsp::process* process;
+/// How many processes the machine of a section has, and how many lpf_exec() can use from within.
+struct share {
+  lpf_pid_t machine = 1, free = 1;
+};
+
+/// What an lpf_t of a section leads to. The memory of a context outlives its section and serves later ones,
+/// so that a call on a context that has ended finds out. The low bits of a handle count the sections that the
+/// memory has served.
+struct alignas(64) context {
+  std::atomic<lpf_t> handle = nullptr;  ///< null: no section uses it
+  communicator* world = nullptr;
+  bsp::process* process = nullptr;
+  share of{};
+  unsigned served = 0;
   bool said = false;   ///< why it has failed
   bool sited = false;  ///< the call that is being made has told where it is written
 };
+static_assert(sizeof(context) == 64);
 
 /// This rank's part of a section over all ranks of `world`: makes the context, calls spmd, and leaves the
 /// section together with the others. Collective over `world`. LPF_ERR_FATAL where this process's context has
-/// failed. What spmd throws passes.
-lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args);
+/// failed by something else than that others left while it synced. What spmd throws passes. `operation`: the
+/// call that makes the section, for reports.
+lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
+                      const char* operation);
 
-/// Says of LPF_NONE and LPF_ROOT that they are no context of a section. Null.
-context* refuse_context(lpf_t ctx, const char* operation) noexcept;
+/// Whether arguments are null, or functions are, where their number says that there are some; says so. Input
+/// and output are looked at in checked mode only.
+bool lacks_arguments(const lpf_args_t& args, const char* operation, int process) noexcept;
 
-/// Null, and said, of what is no context of a section.
+/// How many sections run in this process.
+int sections_running() noexcept;
+
+/// The context of LPF_ROOT, where no section runs in this process; else null, and says what `ctx` is instead
+/// of a context.
+context* other_context(lpf_t ctx, const char* operation) noexcept;
+
+/// The context; null, and reported, of what is none, or has ended.
 inline context* context_of(lpf_t ctx, const char* operation) noexcept {
-  if (ctx != nullptr && ctx != LPF_ROOT) [[likely]]
-    return static_cast<context*>(ctx);
-  return refuse_context(ctx, operation);
+  constexpr auto counted = ~static_cast<std::uintptr_t>(alignof(context) - 1);
+  auto* const c = reinterpret_cast<context*>(reinterpret_cast<std::uintptr_t>(ctx) & counted);
+  if (c != nullptr && c->handle.load(std::memory_order_relaxed) == ctx) [[likely]]
+    return c;
+  return other_context(ctx, operation);
 }
-
-/// The communicator of a context of a section.
-communicator& world_of(lpf_t ctx) noexcept;
 
 /// Where an exception is caught that a call on a context has thrown: says it, once a context, and returns the
 /// code.

@@ -64,7 +64,7 @@ lpf_err_t thread_group::hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& a
     if (!own) return LPF_ERR_FATAL;
     if (own->code != LPF_SUCCESS) return own->code;
     lpf_err_t code = LPF_ERR_FATAL;  // of a rank that throws
-    const auto program = [&](communicator& world) { code = run_section(world, spmd, args); };
+    const auto program = [&](communicator& world) { code = run_section(world, spmd, args, {size_, 1}, here); };
     own->job->run_rank(static_cast<int>(pid),
                        [&](endpoint& door) { own->beginning->run_rank(door, program); });
     return own->job->failed() ? LPF_ERR_FATAL : code;

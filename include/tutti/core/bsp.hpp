@@ -69,9 +69,15 @@ namespace port {
 /// Collective over the communicator, which must outlive it. Registers and queues have no capacity, unless
 /// `unbounded`.
 process* open(detail::core& all, bool unbounded);
-/// Leaves the section together with all others; those that still sync fail. False: this process has failed.
+/// Leaves the section together with all others; those that still sync fail. False: this process has failed,
+/// by something else than that others had left while it synced.
 bool leave(process&) noexcept;
 void close(process*) noexcept;
+/// Before and after a section of the same processes within this one, over the same communicator. Beginning
+/// is collective; it throws, on all processes, if some sync or leave instead. In between sync() throws
+/// usage_error.
+void begin_nested(process&);
+void end_nested(process&) noexcept;
 
 int pid(const process&) noexcept;
 int nprocs(const process&) noexcept;
@@ -90,6 +96,8 @@ const figures& measured(const process&) noexcept;
 
 bool resize_register(process&, std::size_t entries);
 bool resize_queue(process&, std::size_t messages);
+/// For front ends that cannot know how many messages come: checked mode does not count these in the queue.
+void count_sent_only(process&) noexcept;
 bool add(process&, bool global, void* base, std::size_t bytes, slot& made);
 void remove(process&, slot);
 

@@ -11,6 +11,7 @@
 #include "lpf/mpi.h"
 #include "lpf/section.hpp"
 #include "tutti/mpi.hpp"
+#include "tutti/tutti.hpp"
 
 namespace tutti::lpf {
 namespace {
@@ -19,11 +20,32 @@ class hooked_process final : public init_object {
  public:
   explicit hooked_process(MPI_Comm comm) : world_(adopt(comm)) {}
 
+  /// All members call the same; else all find out, and the object serves no more.
+  lpf_err_t agree(const char* operation) noexcept {
+    const bool ends = operation == ended_by();
+    try {
+      int who[2] = {ends ? -1 : world_.rank(), ends ? world_.rank() : -1};  // one that hooks, one that ends
+      if (!over_) world_.allreduce(send_recv_buf(who), op(ops::max<>{}));
+      if (!over_ && (who[0] < 0 || who[1] < 0)) return LPF_SUCCESS;
+      if (!over_ || !ends)
+        complain(operation, world_.rank(), "init",
+                 over_  ? "is over: other processes have ended it"
+                 : ends ? "process " + std::to_string(who[0]) + " calls lpf_hook() with it"
+                        : "process " + std::to_string(who[1]) + " calls lpf_mpi_finalize() with it",
+                 "let all its processes call lpf_hook() equally often, and then lpf_mpi_finalize()");
+      over_ = true;
+    } catch (...) {
+      return complain_of_exception(operation);
+    }
+    return LPF_ERR_FATAL;
+  }
+
   // Nothing takes the others out of a section that this process has left by an exception.
   lpf_err_t hook(lpf_spmd_t spmd, const lpf_args_t& args) noexcept override {
+    if (const lpf_err_t wrong = agree("lpf_hook"); wrong != LPF_SUCCESS) return wrong;
     std::string why = "an exception that is not a std::exception";
     try {
-      return run_section(world_, spmd, args);
+      return run_section(world_, spmd, args, {static_cast<lpf_pid_t>(world_.size()), 1}, "lpf_hook");
     } catch (const std::exception& e) {
       why = e.what();
     } catch (...) {
@@ -35,6 +57,7 @@ class hooked_process final : public init_object {
 
  private:
   communicator world_;
+  bool over_ = false;
 };
 
 }  // namespace
@@ -68,4 +91,9 @@ extern "C" lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* 
   }
 }
 
-extern "C" lpf_err_t lpf_mpi_finalize(lpf_init_t init) { return end_init(init, "lpf_mpi_finalize"); }
+extern "C" lpf_err_t lpf_mpi_finalize(lpf_init_t init) {
+  auto* const own = dynamic_cast<hooked_process*>(object_of(init));
+  const lpf_err_t agreed = own == nullptr ? LPF_SUCCESS : own->agree(own->ended_by());
+  const lpf_err_t ended = end_init(init, "lpf_mpi_finalize");
+  return ended != LPF_SUCCESS ? ended : agreed;
+}

@@ -63,6 +63,11 @@ unsigned thin() {
   return said != nullptr && std::atoi(said) > 0 ? static_cast<unsigned>(std::atoi(said)) : 1;
 }
 
+bool checked() {
+  const char* const mode = std::getenv("TUTTI_CHECK");
+  return mode != nullptr && *mode == '1';
+}
+
 void process::fail(const std::string& what) const {
   if (++failures > 60) return;
   std::fprintf(stderr, "FAILED process %u of %u on %s: %s: %s\n", pid, p, engine(), test, what.c_str());

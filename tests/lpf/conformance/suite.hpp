@@ -59,6 +59,10 @@ unsigned thin();
 /// Whether case i of many is.
 inline bool is_tried(std::size_t i) { return i % thin() == i / thin() % thin(); }
 
+/// Whether checked mode is on. It counts messages at their target too, so that a queue that is filled to the
+/// brim with what is sent is one that overflows.
+bool checked();
+
 /// A sequence that is the same everywhere (SplitMix64, Steele, Lea, Flood 2014).
 class dice {
  public:

@@ -273,6 +273,9 @@ void wrong_arguments(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
 
 // The context's queue is shorter than it should be: sends are refused, and all goes on.
 void short_queue(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  // Checked mode reports it: messages count at their target too.
+  const char* const mode = std::getenv("TUTTI_CHECK");
+  if (mode != nullptr && *mode == '1') return;
   FINE(lpf_resize_memory_register(ctx, 3));
   FINE(lpf_resize_message_queue(ctx, 3));
   FINE(lpf_sync(ctx, sync_attr));
@@ -328,5 +331,5 @@ int main(int argc, char** argv) {
                         {"short_queue", &short_queue},
                         {"wrong_slot", &wrong_slot, true}});
   if (code != 0 || argc < 2) return code;
-  return run(argc, argv, {{"somebody_leaves", &somebody_leaves, std::atoi(argv[1]) > 1}});
+  return run(argc, argv, {{"somebody_leaves", &somebody_leaves}});
 }

@@ -96,15 +96,17 @@ void last_one_wins(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   CHECK(s == 0 || a == 5);
 }
 
-// Processes without memory may write to those that have some.
+// Null names no memory, and no memory is reached where null is registered.
 void null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   std::vector<unsigned> x(s == 0 ? p : 0, ~0u);
   DONE(bsplib_push_reg(on.b, s == 0 ? x.data() : nullptr, s == 0 ? p * sizeof(unsigned) : 0));
   on.sync();
-  DONE(bsplib_put(on.b, 0, &s, s == 0 ? x.data() : nullptr, s * sizeof s, sizeof s));
+  const unsigned value = 7;
+  CHECK(bsplib_put(on.b, 0, &value, s == 0 ? x.data() : nullptr, 0, sizeof value) ==
+        (s == 0 ? BSPLIB_SUCCESS : BSPLIB_ERR_NULL_POINTER));
   on.sync();
-  for (std::size_t q = 0; q < x.size(); ++q) CHECK(x[q] == q);
+  CHECK(s != 0 || x[0] == 7);
   if (p > 1) {
     CHECK(bsplib_put(on.b, p - 1, &s, s == 0 ? x.data() : nullptr, 0, 1) == BSPLIB_ERR_NULL_POINTER);
     CHECK(bsplib_get(on.b, p - 1, s == 0 ? x.data() : nullptr, 0, &s, 1) == BSPLIB_ERR_NULL_POINTER);
@@ -113,7 +115,7 @@ void null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   CHECK(bsplib_push_reg(on.b, nullptr, 1) == BSPLIB_ERR_NULL_POINTER);
   DONE(bsplib_pop_reg(on.b, s == 0 ? x.data() : nullptr));
   on.sync();
-  CHECK(try_put(on, nullptr) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
+  CHECK(try_put(on, nullptr) == BSPLIB_ERR_NULL_POINTER);
 }
 
 void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {

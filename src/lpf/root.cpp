@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lpf/root.hpp"
+
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "engines/threads/thread_job.hpp"
+#include "launch/rank_beginning.hpp"
+#include "lpf/aside.hpp"
+#include "lpf/complain.hpp"
+#include "lpf/constants.hpp"
+#include "tutti/communicator.hpp"
+
+namespace tutti::lpf {
+namespace {
+
+// A job of one thread, which is begun on a stack of its own, since it ends when its program returns: it lasts
+// as long as the process. Left alone at the end: exit() may be called from anywhere.
+class root_job {
+ public:
+  root_job() : job_(1) {
+    run_.start([this] {
+      job_.run_rank(0, [this](endpoint& door) {
+        beginning_.run_rank(door, [this](communicator& world) {
+          world_ = &world;
+          run_.pause();
+        });
+      });
+    });
+    if (world_ == nullptr) {
+      const outcome end = job_.result();
+      if (end.what) std::rethrow_exception(end.what);
+      throw std::runtime_error(end.text);
+    }
+  }
+  communicator& world() const noexcept { return *world_; }
+
+ private:
+  rank_beginning beginning_;
+  thread_job job_;
+  aside run_;
+  communicator* world_ = nullptr;
+};
+
+struct root_of_process {
+  std::mutex lock;
+  root_job* job = nullptr;
+  std::thread::id owner;
+};
+
+root_of_process& root() {
+  static auto* const one = new root_of_process;
+  return *one;
+}
+
+}  // namespace
+
+context* root_context(const char* operation) noexcept {
+  try {
+    if (sections_running() > 0) {
+      complain(operation, -1, "ctx", "is LPF_ROOT, and this process runs a section",
+               "pass the context that the function of the section is given");
+      return nullptr;
+    }
+    root_of_process& r = root();
+    const std::lock_guard guard(r.lock);
+    if (r.job == nullptr) {
+      auto made = std::make_unique<root_job>();
+      context_of_root.world = &made->world();
+      context_of_root.process = bsp::port::open(made->world().native(), false);
+      r.owner = std::this_thread::get_id();
+      r.job = made.release();
+    }
+    if (r.owner == std::this_thread::get_id()) return &context_of_root;
+    complain(operation, -1, "ctx", "is LPF_ROOT, which another thread has used",
+             "use it from one thread");
+  } catch (...) {
+    complain_of_exception(operation);
+  }
+  return nullptr;
+}
+
+}  // namespace tutti::lpf
