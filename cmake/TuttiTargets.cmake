@@ -257,7 +257,7 @@ function(tutti_programs variable)
   set(${variable} ${programs} PARENT_SCOPE)
 endfunction()
 
-# tutti.pc and tutti-lpf.pc, which move with the tree they are installed in.
+# tutti.pc, tutti-lpf.pc, and a tutti-lpf-mpi-<mpi>.pc for each MPI that lpf/mpi.h is built for, which move with the tree they are installed in.
 function(tutti_install_pkgconfig)
   file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
   string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
@@ -287,6 +287,16 @@ function(tutti_install_pkgconfig)
     set(pc_lpf_libs_private "")
   endif()
   configure_file(cmake/tutti-lpf.pc.in "${PROJECT_BINARY_DIR}/tutti-lpf.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/tutti.pc" "${PROJECT_BINARY_DIR}/tutti-lpf.pc"
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  set(files "${PROJECT_BINARY_DIR}/tutti.pc" "${PROJECT_BINARY_DIR}/tutti-lpf.pc")
+  # The libraries of lpf/mpi.h are static also where the others are shared, and in C++.
+  foreach(mpi IN LISTS TUTTI_MPIS)
+    if(TARGET tutti_lpf_${mpi})
+      list(TRANSFORM TUTTI_MPI_${mpi}_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE pc_mpi_includes)
+      list(JOIN pc_mpi_includes " " pc_mpi_includes)
+      list(JOIN TUTTI_MPI_${mpi}_LIBRARIES " " pc_mpi_libraries)
+      configure_file(cmake/tutti-lpf-mpi.pc.in "${PROJECT_BINARY_DIR}/tutti-lpf-mpi-${mpi}.pc" @ONLY)
+      list(APPEND files "${PROJECT_BINARY_DIR}/tutti-lpf-mpi-${mpi}.pc")
+    endif()
+  endforeach()
+  install(FILES ${files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()

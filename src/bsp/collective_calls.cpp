@@ -48,7 +48,8 @@ operation operation_of(const combining& how) noexcept {
 member_set& collective_calls::make(int first, int last, int stride, const port::limits& most,
                                    std::uint64_t superstep) {
   auto s = std::make_unique<member_set>();
-  s->number = next_++;
+  const auto free = std::find(sets_.begin(), sets_.end(), nullptr);
+  s->number = next_++ << place_bits | static_cast<members>(free - sets_.begin());
   s->first = first;
   s->last = last;
   s->stride = stride;
@@ -61,18 +62,16 @@ member_set& collective_calls::make(int first, int last, int stride, const port::
     s->own = detail::range(all_, first, last, stride);
     s->on = &*s->own;
   }
-  sets_.push_back(std::move(s));
-  return *sets_.back();
-}
-
-member_set* collective_calls::find(members number) noexcept {
-  for (auto& s : sets_)
-    if (s->number == number) return s.get();
-  return nullptr;
+  member_set& made = *s;
+  if (free != sets_.end())
+    *free = std::move(s);
+  else
+    sets_.push_back(std::move(s));
+  return made;
 }
 
 void collective_calls::end(members number) {
-  std::erase_if(sets_, [&](const auto& s) { return s->number == number; });
+  if (find(number) != nullptr) sets_[place_of(number)].reset();
 }
 
 void collective_calls::schedule(member_set& s, const call& c, const combining& how, std::size_t blocks,
@@ -149,7 +148,8 @@ void collective_calls::carry_out(bool many) {
 void collective_calls::forget() noexcept {
   under_way_.clear();
   size_ = 0;
-  for (auto& s : sets_) s->calls = 0;
+  for (auto& s : sets_)
+    if (s != nullptr) s->calls = 0;
 }
 
 }  // namespace tutti::bsp

@@ -72,7 +72,11 @@ class collective_calls {
 
   member_set& make(int first, int last, int stride, const port::limits& most, std::uint64_t superstep);
   /// Null: there is no such set.
-  member_set* find(members number) noexcept;
+  member_set* find(members number) noexcept {
+    const std::size_t place = place_of(number);
+    member_set* const s = place < sets_.size() ? sets_[place].get() : nullptr;
+    return s != nullptr && s->number == number ? s : nullptr;
+  }
   void end(members number);
 
   bool empty() const noexcept { return size_ == 0; }
@@ -101,7 +105,11 @@ class collective_calls {
 
   detail::core& all_;
   detail::core_handle beside_;  // where calls on all processes go side by side, from the first time on
-  std::vector<std::unique_ptr<member_set>> sets_;
+  // A number holds the place in this list below, so that it leads there at once, and above how many sets were
+  // made before, so that numbers grow.
+  static constexpr unsigned place_bits = 32;
+  static std::size_t place_of(members number) noexcept { return number & ((members{1} << place_bits) - 1); }
+  std::vector<std::unique_ptr<member_set>> sets_;  // null: free
   std::vector<scheduled> calls_;  // the first size_ are in use; the others keep their memory
   std::size_t size_ = 0;
   std::vector<detail::pending_call> under_way_;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What it costs to find a registration among many: BSPlib's by an address, LPF's by a slot, and a collectives
+// object by its number. `registrations --registrations 1000`; with --most NS it fails where one costs more.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "bsp/collective_calls.hpp"
+#include "bsp/memory_register.hpp"
+#include "lpf/bsplib_registrations.hpp"
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using namespace tutti;
+
+// The least of some batches, in nanoseconds a lookup.
+template <class Name, class Find>
+double time_of(const std::vector<Name>& drawn, Find&& find) {
+  double least = 1e9;
+  std::size_t found = 0;
+  for (int batch = 0; batch < 20; ++batch) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (const Name& one : drawn) found += find(one);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    least = std::min(least, took.count() / static_cast<double>(drawn.size()));
+  }
+  if (found != 20 * drawn.size()) std::abort();
+  return least;
+}
+
+template <class Name>
+std::vector<Name> drawn_of(const std::vector<Name>& names) {
+  std::mt19937 dice(1);
+  std::vector<Name> drawn(100'000);
+  for (Name& one : drawn) one = names[dice() % names.size()];
+  return drawn;
+}
+
+double by_address(std::size_t n) {
+  lpf::registrations all;
+  std::vector<std::vector<char>> areas;
+  std::vector<const void*> names;
+  for (std::size_t i = 0; i < n; ++i) {
+    areas.emplace_back(64 + i * 37 % 500);
+    names.push_back(areas.back().data());
+    all.push(names.back(), areas.back().size(), 0);
+  }
+  all.settle([](lpf_memslot_t) {});
+  return time_of(drawn_of(names), [&](const void* name) { return all.find(name)->address == name; });
+}
+
+double by_slot(std::size_t n) {
+  bsp::memory_register all;
+  all.resize(n);
+  all.at_sync();
+  std::vector<bsp::slot> names(n);
+  std::vector<char> area(n);
+  for (std::size_t i = 0; i < n; ++i) all.add(true, area.data() + i, 1, 0, names[i]);
+  return time_of(drawn_of(names), [&](bsp::slot s) { return all.find(s, 0, 1)->size == 1; });
+}
+
+double by_number(std::size_t n) {
+  double took = 0;
+  tutti::run({.engine = "threads", .ranks = 1}, [&](communicator& world) {
+    bsp::collective_calls all(world.native());
+    std::vector<bsp::members> names(n);
+    for (bsp::members& one : names) one = all.make(0, 0, 1, {1, 1, 1}, 0).number;
+    took = time_of(drawn_of(names), [&](bsp::members m) { return all.find(m)->number == m; });
+  });
+  return took;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::size_t n = 1000;
+  double most = 0;
+  CLI::App app("What it costs to find a registration.\n\nExample: registrations --registrations 1000");
+  app.add_option("--registrations", n, "how many there are")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--most", most, "fail where one takes more nanoseconds");
+  CLI11_PARSE(app, argc, argv);
+  const double figures[] = {by_address(n), by_slot(n), by_number(n)};
+  std::printf("%zu registrations, nanoseconds a lookup\nby address (BSPlib)  %6.1f\nby slot (LPF)        %6.1f\n"
+              "collectives object   %6.1f\n",
+              n, figures[0], figures[1], figures[2]);
+  return most > 0 && *std::max_element(figures, figures + 3) > most ? 1 : 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// entries CASE: a process throws in a callback, or process 1 makes another collective entry than the others. Every process
+// gets LPF_ERR_FATAL, at once or in its next sync, and the job goes on: a section after it is as good as new.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "lpf/collectives.h"
+#include "lpf/core.h"
+
+namespace {
+
+void check(bool holds, const char* what, int line) {
+  if (holds) return;
+  std::fprintf(stderr, "FAILED line %d: %s\n", line, what);
+  std::fflush(nullptr);
+  std::_Exit(3);
+}
+#define CHECK(...) check((__VA_ARGS__), #__VA_ARGS__, __LINE__)
+
+constexpr double sum_of_ones = 1;
+constexpr std::size_t many = 5000;
+constexpr lpf_pid_t thrower = 1;
+
+// Values, and whose they are. Whoever first combines those of `thrower` throws, once in a process of the
+// system: so the others hold data that nobody throws at.
+std::atomic_flag has_thrown;
+struct marked {
+  double values[many];
+  double own;
+};
+template <std::size_t N>
+struct small {
+  double values[N];
+  double own;
+};
+
+template <class T>
+void add(std::size_t n, const void* from, void* into) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const T& x = static_cast<const T*>(from)[i];
+    T& sum = static_cast<T*>(into)[n == 1 ? 0 : i];
+    if ((sum.own == thrower || x.own == thrower) && !has_thrown.test_and_set())
+      throw std::runtime_error("no such number");
+    sum.values[0] += x.values[0];
+  }
+}
+
+void sync_fails_for_all(lpf_t ctx) {
+  // The one that has thrown knows it at once, the others in the next sync at the latest.
+  lpf_err_t code = lpf_sync(ctx, LPF_SYNC_DEFAULT);
+  if (code == LPF_SUCCESS) code = lpf_sync(ctx, LPF_SYNC_DEFAULT);
+  CHECK(code == LPF_ERR_FATAL);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+}
+
+template <class T, class Call>
+void one_throws(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, Call&& call, int objects = 1) {
+  static_cast<void>(lpf_resize_memory_register(ctx, 4));
+  CHECK(lpf_resize_message_queue(ctx, 4 * p) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  T* const data[2] = {new T(), new T()};
+  lpf_memslot_t slot[2];
+  lpf_coll_t all;
+  for (int k = 0; k < 2; ++k) {
+    data[k]->values[0] = sum_of_ones;
+    data[k]->own = s;
+    CHECK(lpf_register_global(ctx, data[k], sizeof(T), &slot[k]) == LPF_SUCCESS);
+  }
+  CHECK(lpf_collectives_init(ctx, s, p, 2, sizeof(T), sizeof(T), &all) == LPF_SUCCESS);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  for (int k = 0; k < objects; ++k) CHECK(call(all, data[k], slot[k]) == LPF_SUCCESS);
+  sync_fails_for_all(ctx);
+  delete data[0];
+  delete data[1];
+}
+
+void reduce(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  one_throws<small<1>>(ctx, s, p, [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
+    return lpf_reduce(c, at, slot, sizeof(small<1>), &add<small<1>>, thrower);
+  });
+}
+void allreduce(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  one_throws<small<1>>(ctx, s, p, [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
+    return lpf_allreduce(c, at, slot, sizeof(small<1>), &add<small<1>>);
+  });
+}
+void large_allreduce(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  one_throws<marked>(ctx, s, p, [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
+    return lpf_allreduce(c, at, slot, sizeof(marked), &add<marked>);
+  });
+}
+void combine(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  one_throws<small<3>>(ctx, s, p, [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
+    return lpf_combine(c, at, slot, 1, sizeof(small<3>), &add<small<3>>, thrower);
+  });
+}
+void allcombine(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  one_throws<small<30>>(ctx, s, p, [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
+    return lpf_allcombine(c, at, slot, 1, sizeof(small<30>), &add<small<30>>);
+  });
+}
+void two_at_once(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  one_throws<small<30>>(
+      ctx, s, p,
+      [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
+        return lpf_allreduce(c, at, slot, sizeof(small<30>), &add<small<30>>);
+      },
+      2);
+}
+
+void inner(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) { lpf_sync(ctx, LPF_SYNC_DEFAULT); }
+
+void rehook_and_sync(lpf_t ctx, lpf_pid_t s, lpf_pid_t, lpf_args_t) {
+  CHECK((s == 1 ? lpf_rehook(ctx, inner, LPF_NO_ARGS) : lpf_sync(ctx, LPF_SYNC_DEFAULT)) == LPF_ERR_FATAL);
+  sync_fails_for_all(ctx);
+}
+
+void rehook_and_leave(lpf_t ctx, lpf_pid_t s, lpf_pid_t, lpf_args_t) {
+  if (s != 1) return;
+  CHECK(lpf_rehook(ctx, inner, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  sync_fails_for_all(ctx);
+}
+
+// Process 1 syncs with the outer context while the inner section runs.
+void inner_with_outer(lpf_t, lpf_pid_t s, lpf_pid_t, lpf_args_t args) {
+  if (s == 1) CHECK(lpf_sync(*static_cast<const lpf_t*>(args.input), LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+}
+void outer_sync(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  lpf_args_t args = LPF_NO_ARGS;
+  args.input = &ctx;
+  args.input_size = sizeof ctx;
+  CHECK(lpf_rehook(ctx, inner_with_outer, args) == LPF_SUCCESS);
+  sync_fails_for_all(ctx);
+}
+
+void good(lpf_t ctx, lpf_pid_t s, lpf_pid_t, lpf_args_t args) {
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+  if (s == 0) *static_cast<bool*>(args.output) = true;
+}
+
+struct test_case {
+  const char* name;
+  lpf_spmd_t run;
+  bool fails = true;  // the section, and with it lpf_exec()
+};
+constexpr test_case cases[] = {
+    {"reduce", &reduce},
+    {"allreduce", &allreduce},
+    {"large_allreduce", &large_allreduce},
+    {"combine", &combine},
+    {"allcombine", &allcombine},
+    {"two_at_once", &two_at_once},
+    {"rehook_and_sync", &rehook_and_sync},
+    {"rehook_and_leave", &rehook_and_leave, false},
+    {"outer_sync", &outer_sync}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const test_case& one : cases) {
+    if (argc < 2 || std::strcmp(argv[1], one.name) != 0) continue;
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, one.run, LPF_NO_ARGS) == (one.fails ? LPF_ERR_FATAL : LPF_SUCCESS));
+    bool came = false;
+    lpf_args_t args = LPF_NO_ARGS;
+    args.output = &came;
+    args.output_size = sizeof came;
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &good, args) == LPF_SUCCESS && came);
+    // What the other processes have written comes by the launcher.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::fprintf(stderr, "all processes have ended\n");
+    return 0;
+  }
+  CHECK(!"a case");
+}

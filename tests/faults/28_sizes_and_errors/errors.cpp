@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What calls return whose arguments cannot be served, or need not be looked at. PROGRAM P
+#include "../../lpf/layers/bsplib.hpp"
+#include "lpf/collectives.h"
+
+using namespace layers;
+
+namespace {
+
+void impossible_collectives(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  FINE(lpf_resize_memory_register(ctx, 2));
+  FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+  lpf_coll_t c = LPF_INVALID_COLL;
+  for (std::size_t part = 1; part <= 4096; part *= 8) {
+    const std::size_t much = SIZE_MAX / part;
+    CHECK(lpf_collectives_init(ctx, s, p, 1, much, 8, &c) == LPF_ERR_OUT_OF_MEMORY);
+    CHECK(lpf_collectives_init(ctx, s, p, 1, 8, much, &c) == LPF_ERR_OUT_OF_MEMORY);
+    CHECK(lpf_collectives_init(ctx, s, p, much, much, much, &c) == LPF_ERR_OUT_OF_MEMORY);
+    CHECK(lpf_collectives_init_strided(ctx, s, p, s, p, 1, 1, much, 0, &c) == LPF_ERR_OUT_OF_MEMORY);
+  }
+  CHECK(c.ctx == LPF_INVALID_COLL.ctx && c.P == 0);
+  // Of the register nothing is gone, and all goes on; large sizes that can be had are.
+  FINE(lpf_collectives_init(ctx, s, p, 1, 8, 8, &c));
+  FINE(lpf_collectives_init(ctx, s, p, 1, std::size_t{1} << 33, std::size_t{1} << 33, &c));
+  CHECK(lpf_collectives_init(ctx, s, p, 1, 8, 8, &c) == LPF_ERR_OUT_OF_MEMORY);
+  FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+}
+
+// Puts and gets of nothing look at no address.
+void of_zero_bytes(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
+  for (const int safe : {0, 1}) {
+    bsp_program on(ctx, s, p, args, safe, 2);
+    char a = 'a', b = 'b', c = 'c';
+    DONE(bsplib_push_reg(on.b, &c, 1));
+    on.sync();
+    const lpf_pid_t next = (s + 1) % p;
+    for (void* far : {static_cast<void*>(&b), static_cast<void*>(&c), static_cast<void*>(nullptr)})
+      for (void* near : {static_cast<void*>(&a), static_cast<void*>(nullptr)}) {
+        DONE(bsplib_put(on.b, next, near, far, 5, 0));
+        DONE(bsplib_hpput(on.b, next, near, far, 5, 0));
+        DONE(bsplib_get(on.b, next, far, 5, near, 0));
+        DONE(bsplib_hpget(on.b, next, far, 5, near, 0));
+      }
+    CHECK(bsplib_put(on.b, p, &a, &c, 0, 0) == BSPLIB_ERR_PID_OUT_OF_RANGE);
+    on.sync();
+    CHECK(a == 'a' && b == 'b' && c == 'c');
+  }
+}
+
+// Process 0 registers null, so that nobody reaches memory there, and it names no memory itself.
+void registered_as_null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
+  bsp_program on(ctx, s, p, args);
+  int x = 5, y = 6;
+  CHECK(bsplib_push_reg(on.b, nullptr, sizeof x) == BSPLIB_ERR_NULL_POINTER);
+  DONE(bsplib_push_reg(on.b, s == 0 ? nullptr : &x, s == 0 ? 0 : sizeof x));
+  on.sync();
+  void* const name = s == 0 ? nullptr : &x;
+  for (lpf_pid_t q = 0; q < p; ++q) {
+    const auto expected = s == 0 || q == 0 ? BSPLIB_ERR_NULL_POINTER : BSPLIB_SUCCESS;
+    CHECK(bsplib_put(on.b, q, &y, name, 0, sizeof y) == expected);
+    CHECK(bsplib_hpput(on.b, q, &y, name, 0, sizeof y) == expected);
+  }
+  CHECK(bsplib_get(on.b, 0, name, 0, &y, sizeof y) == BSPLIB_ERR_NULL_POINTER);
+  CHECK(bsplib_hpget(on.b, 0, name, 0, &y, sizeof y) == BSPLIB_ERR_NULL_POINTER);
+  on.sync();
+  CHECK(x == (s == 0 || p == 1 ? 5 : 6) && y == 6);
+  DONE(bsplib_pop_reg(on.b, name));
+  on.sync();
+}
+
+// Process 0 alone syncs, or all but process 0: they fail, everybody's object ends well, and so does the section.
+template <bool First>
+void sync_that_is_missed(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  bsplib_t b;
+  DONE(bsplib_create(ctx, s, p, 1, 0, &b));
+  if ((s == 0) == First && p > 1) CHECK(bsplib_sync(b) == BSPLIB_ERR_FATAL);
+  DONE(bsplib_destroy(b));
+}
+
+// The tag is copied by the call, the payload is not.
+void tag_of_hpsend(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
+  bsp_program on(ctx, s, p, args);
+  bsplib_set_tagsize(on.b, sizeof(unsigned));
+  on.sync();
+  unsigned tag = 10 + s, payload = 0;
+  for (lpf_pid_t q = 0; q < p; ++q) {
+    tag = 100 * s + q;
+    DONE(bsplib_hpsend(on.b, q, &tag, &payload, sizeof payload));
+  }
+  tag = 4711;
+  payload = 20 + s;
+  on.sync();
+  for (lpf_pid_t q = 0; q < p; ++q) {
+    const void *at = nullptr, *what = nullptr;
+    CHECK(bsplib_hpmove(on.b, &at, &what) == sizeof payload);
+    CHECK(*static_cast<const unsigned*>(at) == 100 * q + s && *static_cast<const unsigned*>(what) == 20 + q);
+  }
+}
+
+// A section that has all processes leaves one to each, which lpf_exec() agrees with.
+void free_processes(lpf_t ctx, lpf_pid_t, lpf_pid_t p, lpf_args_t) {
+  lpf_machine_t m = LPF_INVALID_MACHINE;
+  FINE(lpf_probe(ctx, &m));
+  CHECK(m.p == p && m.free_p == 1);
+  FINE(lpf_exec(ctx, LPF_MAX_P, [](lpf_t, lpf_pid_t, lpf_pid_t n, lpf_args_t) { CHECK(n == 1); }, LPF_NO_ARGS));
+  FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run(argc, argv,
+             {{"impossible_collectives", &impossible_collectives},
+              {"of_zero_bytes", &of_zero_bytes},
+              {"registered_as_null", &registered_as_null},
+              {"sync_only_on_0", &sync_that_is_missed<true>},
+              {"sync_except_on_0", &sync_that_is_missed<false>},
+              {"tag_of_hpsend", &tag_of_hpsend},
+              {"free_processes", &free_processes}});
+}
