@@ -86,8 +86,9 @@ int main(int argc, char** argv) {
   app.add_option("--most", most, "fail where one takes more nanoseconds");
   CLI11_PARSE(app, argc, argv);
   const double figures[] = {by_address(n), by_slot(n), by_number(n)};
-  std::printf("%zu registrations, nanoseconds a lookup\nby address (BSPlib)  %6.1f\nby slot (LPF)        %6.1f\n"
-              "collectives object   %6.1f\n",
-              n, figures[0], figures[1], figures[2]);
+  std::printf(
+      "%zu registrations, nanoseconds a lookup\nby address (BSPlib)  %6.1f\nby slot (LPF)        %6.1f\n"
+      "collectives object   %6.1f\n",
+      n, figures[0], figures[1], figures[2]);
   return most > 0 && *std::max_element(figures, figures + 3) > most ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LPF in programs that start MPI themselves. Link tutti::lpf_mpi, or tutti::lpf_openmpi or tutti::lpf_mpich to say which MPI.
+ * LPF in programs that start MPI themselves. Link tutti::lpf_mpi, or tutti::lpf_openmpi or
+ * tutti::lpf_mpich to say which MPI; with pkg-config, tutti-lpf-mpi-openmpi or tutti-lpf-mpi-mpich.
  *
  * A program that hooks by itself defines `const int LPF_MPI_AUTO_INITIALIZE = 0;`, so that all processes of an
  * mpirun enter main.
@@ -31,7 +32,8 @@ lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* init);
 lpf_err_t lpf_mpi_initialize_over_tcp(const char* server, const char* port, int timeout, lpf_pid_t pid,
                                       lpf_pid_t nprocs, lpf_init_t* init);
 
-/** Ends what one of the two has made. Collective. */
+/** Ends what one of the two has made. Collective. If other processes call lpf_hook() instead, all calls return
+ * LPF_ERR_FATAL. */
 lpf_err_t lpf_mpi_finalize(lpf_init_t init);
 
 #ifdef __cplusplus

@@ -14,8 +14,7 @@ const char* combining::parameter() const noexcept {
 }
 
 void combining::keep_exception() const noexcept {
-  if (thrown->what == nullptr) 
-    *thrown = {std::current_exception(), name, parameter(), site, by != nullptr};
+  if (thrown->what == nullptr) *thrown = {std::current_exception(), name, parameter(), site, by != nullptr};
 }
 
 operation operation_of(const combining& how) noexcept {

@@ -48,7 +48,7 @@ struct combining {
   element type;
   operation op{};               // whose state stays until the sync
   port::combiner by = nullptr;  // not null: instead of it
-  const char* name = nullptr;  // of the call: "allreduce"
+  const char* name = nullptr;   // of the call: "allreduce"
   call_site site{};
   thrown_in_call* thrown = nullptr;  // where what it throws is kept
 
@@ -110,7 +110,7 @@ class collective_calls {
   static constexpr unsigned place_bits = 32;
   static std::size_t place_of(members number) noexcept { return number & ((members{1} << place_bits) - 1); }
   std::vector<std::unique_ptr<member_set>> sets_;  // null: free
-  std::vector<scheduled> calls_;  // the first size_ are in use; the others keep their memory
+  std::vector<scheduled> calls_;                   // the first size_ are in use; the others keep their memory
   std::size_t size_ = 0;
   std::vector<detail::pending_call> under_way_;
   members next_ = 1;

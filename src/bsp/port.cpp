@@ -8,7 +8,7 @@ namespace tutti::bsp::port {
 process* open(detail::core& all, bool unbounded) { return new process(all, unbounded); }
 bool leave(process& p) noexcept { return p.leave(); }
 void close(process* p) noexcept { delete p; }
-void begin_nested(process& p) { p.begin_nested(); }
+void begin_nested(process& p, const char* call) { p.begin_nested(call); }
 void end_nested(process& p) noexcept { p.end_nested(); }
 
 int pid(const process& p) noexcept { return p.pid(); }

@@ -260,7 +260,7 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   c.op.which = builtin_op::max;
   c.op.commutative = true;
   all_.run_blocking(c);
-  told_ = true;
+  told_ = barred_ = true;
   if (failure_ == nullptr) failure_ = failure_by_others(mine, all, why, who);
   std::rethrow_exception(failure_);
 }
@@ -273,20 +273,20 @@ std::exception_ptr process::failure_by_others(std::uint32_t mine, std::uint32_t 
                        "make the same calls, of the same sizes, on all members of a collectives object"));
   const bool nests = (mine & notices::nesting) != 0;
   const std::string one = "process " + std::to_string(who[0]), other = "process " + std::to_string(who[1]);
-  const char* const here = nests ? "rehook" : "sync";
+  const std::string call = std::string("lpf_") + nesting_call_;
+  const char* const here = nests ? nesting_call_ : "sync";
   if (why == notices::failed)
     return std::make_exception_ptr(peer_error(here, pid_, "", one + " has failed", "see what it says"));
   left_alone_ = why == notices::leaving;
   if (left_alone_)
-    return std::make_exception_ptr(
-        peer_error(here, pid_, "",
-                   one + " has left the section, and does not " + (nests ? "call lpf_rehook" : "sync"),
-                   nests ? "let all processes call lpf_rehook" : "let all processes sync equally often"));
+    return std::make_exception_ptr(peer_error(
+        here, pid_, "", one + " has left the section, and does not " + (nests ? "call " + call : "sync"),
+        nests ? "let all processes make this call" : "let all processes sync equally often"));
   return std::make_exception_ptr(
       mismatch_error(here, pid_, "",
-                     nests ? other + " does not call lpf_rehook: it syncs"
-                           : one + " does not sync: it calls lpf_rehook",
-                     "let all processes of the section call lpf_rehook and lpf_sync in the same order"));
+                     nests ? other + " does not call " + call + ": it syncs"
+                           : one + " does not sync: it calls lpf_rehook or lpf_hook",
+                     "let all processes of the section sync and begin sections within it in the same order"));
 }
 
 void process::throw_barred() {
@@ -295,16 +295,17 @@ void process::throw_barred() {
          "sync with the context that the inner section was given");
 }
 
-void process::begin_nested() {
-  if (told_ || nested_) throw_barred();
+void process::begin_nested(const char* call) {
+  nesting_call_ = call;
+  if (barred_) throw_barred();
   const std::uint32_t mine = notices::nesting | (failure_ != nullptr ? notices::failed : 0);
   const std::uint32_t all = meet(mine, riding::nothing).flags;
   if ((all & (notices::failed | notices::leaving | notices::syncing)) != 0) fail_with_others(mine, all);
-  nested_ = true;
+  nested_ = barred_ = true;
 }
 
 void process::sync() {
-  if (told_ || nested_) [[unlikely]]
+  if (barred_) [[unlikely]]
     throw_barred();
   try {
     sync_at_once();
@@ -362,7 +363,7 @@ void process::compare_superstep() {
     check_->compare(superstep_, superstep_ - first_superstep_,
                     unbounded_ || counts_sent_ ? SIZE_MAX : box().allowed());
   } catch (...) {
-    told_ = true;
+    told_ = barred_ = true;
     throw;
   }
 }

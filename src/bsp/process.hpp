@@ -76,8 +76,11 @@ class process {
   void count_sent_only() noexcept { counts_sent_ = true; }
   /// Collective: all begin a section within this one, whose processes meet in the same communicator. This one
   /// does not sync until end_nested().
-  void begin_nested();
-  void end_nested() noexcept { nested_ = false; }
+  void begin_nested(const char* call);
+  void end_nested() noexcept {
+    nested_ = false;
+    barred_ = told_;
+  }
   void tell_site(call_site where) noexcept { site_ = where; }
 
   void check_process(unsigned s, unsigned p, unsigned hi);
@@ -192,8 +195,10 @@ class process {
   bool made_calls_ = false;   // since the last sync
   bool told_ = false;         // the others know of the failure
   bool nested_ = false;       // a section within this one runs
-  bool left_alone_ = false;   // it has failed by others that do not sync, and by nothing else
-  thrown_in_call thrown_;     // since the last sync
+  const char* nesting_call_ = "";
+  bool barred_ = false;      // either of the two
+  bool left_alone_ = false;  // it has failed by others that do not sync, and by nothing else
+  thrown_in_call thrown_;    // since the last sync
   call_site site_;
   std::unique_ptr<superstep_check> check_;  // in checked mode
   figures figures_;

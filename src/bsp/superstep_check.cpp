@@ -247,12 +247,12 @@ void superstep_check::compare(std::uint64_t superstep, std::uint64_t told, std::
     throw mismatch_error("sync", me_, "memslot", when + differs,
                          "register and deregister global memory on all processes, in the same order");
   if (const std::string overflow = first_of(overflow_here(all, room)); !overflow.empty())
-    throw mismatch_error("sync", me_, "max_msgs", when + overflow,
-                         "a message counts at its origin and at its target: let that process resize its queue");
+    throw mismatch_error(
+        "sync", me_, "max_msgs", when + overflow,
+        "a message counts at its origin and at its target: let that process resize its queue");
   const std::string conflict = first_of(conflict_here(all, superstep));
   if (!conflict.empty())
-    throw mismatch_error("sync", me_, "", when + conflict,
-                         "let one of them stand in another superstep");
+    throw mismatch_error("sync", me_, "", when + conflict, "let one of them stand in another superstep");
   if (const std::string differs = difference(all); !differs.empty())
     throw mismatch_error("sync", me_, "coll", when + differs,
                          "make the same collectives, with the same arguments, on all members");

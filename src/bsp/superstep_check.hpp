@@ -26,7 +26,8 @@ class superstep_check {
   /// A put or a get, whose near side is set.
   void schedules(const call_site& where, const message& m);
 
-  /// A global registration, or its end. All processes make the same ones, in the same order; sizes may differ.
+  /// A global registration, or its end. All processes make the same ones, in the same order; sizes may
+  /// differ.
   void registers(const call_site& where, slot s, std::size_t bytes);
   void deregisters(const call_site& where, slot s);
 

@@ -115,7 +115,8 @@ lpf_memslot_t registrations::take_out(const place& p) noexcept {
   address_stack& stack = *stacks_.find(p.address);
   const registration& r = at(p);
   const lpf_memslot_t slot = r.slot;
-  stack.all.erase(std::find_if(stack.all.begin(), stack.all.end(), [&](const auto& one) { return one.get() == &r; }));
+  stack.all.erase(
+      std::find_if(stack.all.begin(), stack.all.end(), [&](const auto& one) { return one.get() == &r; }));
   if (stack.all.empty())
     stacks_.erase(p.address);
   else

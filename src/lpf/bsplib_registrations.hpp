@@ -65,7 +65,8 @@ class address_table {
     std::unique_ptr<address_stack> stack;  // null: free
   };
   std::size_t home_of(const void* address) const noexcept {
-    return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15u >> shift_);
+    return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15u >>
+                                    shift_);
   }
   std::size_t next(std::size_t i) const noexcept { return (i + 1) & (places_.size() - 1); }
   std::size_t free_place(const void* address) const noexcept {

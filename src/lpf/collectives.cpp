@@ -59,7 +59,8 @@ lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_
     if (coll == nullptr)
       port::refuse(own, "collectives_init", "coll", "is null", "pass a place for the object");
     port::check_process(own, s, p, hi);
-    const lpf_pid_t members = str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;  // of wrong ones none are made
+    const lpf_pid_t members =
+        str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;  // of wrong ones none are made
     if (!can_be_had(members, max_elem_size, max_byte_size)) return false;
     if (!port::make_members(own, root_of(lo), root_of(hi) - 1, root_of(str),
                             {max_calls, max_elem_size, max_byte_size}, made))

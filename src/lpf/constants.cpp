@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The constants of LPF's headers. They are variables there, so that no macro leaks into programs.
+#include "lpf/constants.hpp"
+
 #include <limits>
 
 #include "lpf/abort.h"
 #include "lpf/collectives.h"
-#include "lpf/constants.hpp"
 #include "lpf/core.h"
 
 namespace tutti::lpf {

@@ -73,7 +73,7 @@ lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs) {
 }
 
 lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line) {
-  if (auto* const here = tutti::lpf::context_of(ctx, "lpf_checked_ctx")) {
+  if (auto* const here = tutti::lpf::live_context(ctx)) {
     port::tell_site(*here->process, {file, line});
     here->sited = true;
   }

@@ -60,7 +60,7 @@ lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, co
     run(options, [&](communicator& world) {
       begun[static_cast<std::size_t>(world.rank())] = true;
       world.barrier();  // where a process cannot be made none shall run
-      const lpf_err_t code = 
+      const lpf_err_t code =
           run_section(world, spmd, world.rank() == 0 ? args : functions_of(args), of_each, here);
       if (code != LPF_SUCCESS) worst = code;
     });

@@ -2,6 +2,7 @@
 //
 // lpf_hook() and lpf_rehook(): sections of processes that are there already.
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "lpf/complain.hpp"
@@ -46,14 +47,11 @@ extern "C" lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
   }
   context* const outer = context_of(ctx, "lpf_rehook");
   if (outer == nullptr) return LPF_ERR_FATAL;
+  std::optional<nested_section> within;
   try {
-    tutti::bsp::port::begin_nested(*outer->process);
+    within.emplace(outer, "rehook");
   } catch (...) {
     return code_of_exception(*outer, "lpf_rehook");
   }
-  struct nested {
-    tutti::bsp::process& of;
-    ~nested() { tutti::bsp::port::end_nested(of); }
-  } within{*outer->process};
   return run_section(*outer->world, spmd, args, outer->of, "lpf_rehook");
 }

@@ -74,8 +74,7 @@ context* root_context(const char* operation) noexcept {
       r.job = made.release();
     }
     if (r.owner == std::this_thread::get_id()) return &context_of_root;
-    complain(operation, -1, "ctx", "is LPF_ROOT, which another thread has used",
-             "use it from one thread");
+    complain(operation, -1, "ctx", "is LPF_ROOT, which another thread has used", "use it from one thread");
   } catch (...) {
     complain_of_exception(operation);
   }

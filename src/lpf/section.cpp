@@ -47,7 +47,8 @@ contexts& contexts_of_process() {
 // sync.
 class stay {
  public:
-  stay(communicator& world, const share& of) : here_(contexts_of_process().take()) {
+  stay(communicator& world, const share& of, context** innermost)
+      : here_(contexts_of_process().take()), innermost_(innermost) {
     try {
       here_->process = bsp::port::open(world.native(), false);
     } catch (...) {
@@ -61,11 +62,15 @@ class stay {
     handle_ = reinterpret_cast<char*>(here_) + here_->served;
     here_->handle.store(handle_, std::memory_order_relaxed);
     ++running;
+    if (innermost_ == nullptr) return;
+    outer_ = *innermost_;
+    *innermost_ = here_;
   }
   stay(const stay&) = delete;
   ~stay() {
     if (!left_) bsp::port::leave(*here_->process);
     --running;
+    if (innermost_ != nullptr) *innermost_ = outer_;
     here_->handle.store(nullptr, std::memory_order_relaxed);
     bsp::port::close(here_->process);
     contexts_of_process().give(here_);
@@ -87,6 +92,8 @@ class stay {
 
  private:
   context* here_;
+  context** innermost_;
+  context* outer_ = nullptr;  // what was the innermost one
   lpf_t handle_ = nullptr;
   bool left_ = false;
 };
@@ -94,8 +101,8 @@ class stay {
 }  // namespace
 
 lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
-                      const char* operation) {
-  stay in(world, of);
+                      const char* operation, context** innermost) {
+  stay in(world, of, innermost);
   if (lacks_arguments(args, operation, world.rank())) [[unlikely]]
     in.refuse(operation);
   else

@@ -38,9 +38,26 @@ static_assert(sizeof(context) == 64);
 /// This rank's part of a section over all ranks of `world`: makes the context, calls spmd, and leaves the
 /// section together with the others. Collective over `world`. LPF_ERR_FATAL where this process's context has
 /// failed by something else than that others left while it synced. What spmd throws passes. `operation`: the
-/// call that makes the section, for reports.
+/// call that makes the section, for reports. `innermost`, unless null, is this section's context while it
+/// runs.
 lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
-                      const char* operation);
+                      const char* operation, context** innermost = nullptr);
+
+/// A section of all processes of `outer` within it, as long as this lives. Its making is collective, and
+/// throws where others do something else. `call`: "rehook" or "hook". Does nothing if `outer` is null.
+class nested_section {
+ public:
+  nested_section(context* outer, const char* call) : outer_(outer) {
+    if (outer_ != nullptr) bsp::port::begin_nested(*outer_->process, call);
+  }
+  nested_section(const nested_section&) = delete;
+  ~nested_section() {
+    if (outer_ != nullptr) bsp::port::end_nested(*outer_->process);
+  }
+
+ private:
+  context* outer_;
+};
 
 /// Whether arguments are null, or functions are, where their number says that there are some; says so. Input
 /// and output are looked at in checked mode only.
@@ -53,13 +70,17 @@ int sections_running() noexcept;
 /// of a context.
 context* other_context(lpf_t ctx, const char* operation) noexcept;
 
-/// The context; null, and reported, of what is none, or has ended.
-inline context* context_of(lpf_t ctx, const char* operation) noexcept {
+/// The context of a section that runs; else null.
+inline context* live_context(lpf_t ctx) noexcept {
   constexpr auto counted = ~static_cast<std::uintptr_t>(alignof(context) - 1);
   auto* const c = reinterpret_cast<context*>(reinterpret_cast<std::uintptr_t>(ctx) & counted);
-  if (c != nullptr && c->handle.load(std::memory_order_relaxed) == ctx) [[likely]]
-    return c;
-  return other_context(ctx, operation);
+  return c != nullptr && c->handle.load(std::memory_order_relaxed) == ctx ? c : nullptr;
+}
+
+/// The context; null, and reported, of what is none, or has ended.
+inline context* context_of(lpf_t ctx, const char* operation) noexcept {
+  context* const c = live_context(ctx);
+  return c != nullptr ? c : other_context(ctx, operation);
 }
 
 /// Where an exception is caught that a call on a context has thrown: says it, once a context, and returns the

@@ -2,6 +2,7 @@
 #include "lpf/thread_group.hpp"
 
 #include <cstdio>
+#include <optional>
 
 #include "engines/threads/thread_job.hpp"
 #include "launch/rank_beginning.hpp"
@@ -59,12 +60,21 @@ std::shared_ptr<thread_group::section> thread_group::join(lpf_pid_t pid) {
 }
 
 lpf_err_t thread_group::hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& args) noexcept {
+  context*& innermost = innermost_[pid];
+  std::optional<nested_section> within;
+  try {
+    within.emplace(innermost, "hook");
+  } catch (...) {
+    return code_of_exception(*innermost, here);
+  }
   try {
     const std::shared_ptr<section> own = join(pid);
     if (!own) return LPF_ERR_FATAL;
     if (own->code != LPF_SUCCESS) return own->code;
     lpf_err_t code = LPF_ERR_FATAL;  // of a rank that throws
-    const auto program = [&](communicator& world) { code = run_section(world, spmd, args, {size_, 1}, here); };
+    const auto program = [&](communicator& world) {
+      code = run_section(world, spmd, args, {size_, 1}, here, &innermost);
+    };
     own->job->run_rank(static_cast<int>(pid),
                        [&](endpoint& door) { own->beginning->run_rank(door, program); });
     return own->job->failed() ? LPF_ERR_FATAL : code;

@@ -7,14 +7,17 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "lpf/core.h"
 
 namespace tutti::lpf {
 
+struct context;
+
 class thread_group {
  public:
-  explicit thread_group(lpf_pid_t size) : size_(size) {}
+  explicit thread_group(lpf_pid_t size) : size_(size), innermost_(size, nullptr) {}
 
   /// Thread `pid`'s part of a section. Returns LPF_ERR_FATAL to all where one fails, or has left the group.
   lpf_err_t hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& args) noexcept;
@@ -26,6 +29,7 @@ class thread_group {
   std::shared_ptr<section> join(lpf_pid_t pid);
 
   lpf_pid_t size_;
+  std::vector<context*> innermost_;  // of the sections that each thread is in
   std::mutex lock_;
   std::condition_variable changed_;
   std::shared_ptr<section> forming_;  // for which threads are missing yet

@@ -75,8 +75,8 @@ bool leave(process&) noexcept;
 void close(process*) noexcept;
 /// Before and after a section of the same processes within this one, over the same communicator. Beginning
 /// is collective; it throws, on all processes, if some sync or leave instead. In between sync() throws
-/// usage_error.
-void begin_nested(process&);
+/// usage_error. `call`: a literal, "rehook" or "hook", for reports.
+void begin_nested(process&, const char* call);
 void end_nested(process&) noexcept;
 
 int pid(const process&) noexcept;

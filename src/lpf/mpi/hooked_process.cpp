@@ -2,6 +2,7 @@
 #include "lpf/mpi/hooked_process.hpp"
 
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "face/core.hpp"
@@ -42,10 +43,17 @@ class hooked_process final : public init_object {
 
   // Nothing takes the others out of a section that this process has left by an exception.
   lpf_err_t hook(lpf_spmd_t spmd, const lpf_args_t& args) noexcept override {
+    std::optional<nested_section> within;
+    try {
+      within.emplace(innermost_, "hook");
+    } catch (...) {
+      return code_of_exception(*innermost_, "lpf_hook");
+    }
     if (const lpf_err_t wrong = agree("lpf_hook"); wrong != LPF_SUCCESS) return wrong;
     std::string why = "an exception that is not a std::exception";
     try {
-      return run_section(world_, spmd, args, {static_cast<lpf_pid_t>(world_.size()), 1}, "lpf_hook");
+      return run_section(world_, spmd, args, {static_cast<lpf_pid_t>(world_.size()), 1}, "lpf_hook",
+                         &innermost_);
     } catch (const std::exception& e) {
       why = e.what();
     } catch (...) {
@@ -53,11 +61,13 @@ class hooked_process final : public init_object {
     world_.native().door().kill_job(why);
     return LPF_ERR_FATAL;  // which does not come
   }
+  bool runs() const noexcept { return innermost_ != nullptr; }
   const char* ended_by() const noexcept override { return "lpf_mpi_finalize"; }
 
  private:
   communicator world_;
   bool over_ = false;
+  context* innermost_ = nullptr;  // of the sections that run
 };
 
 }  // namespace
@@ -93,6 +103,10 @@ extern "C" lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* 
 
 extern "C" lpf_err_t lpf_mpi_finalize(lpf_init_t init) {
   auto* const own = dynamic_cast<hooked_process*>(object_of(init));
+  if (own != nullptr && own->runs()) {
+    complain("lpf_mpi_finalize", -1, "init", "is that of a section which runs", "let the section end first");
+    return LPF_ERR_FATAL;
+  }
   const lpf_err_t agreed = own == nullptr ? LPF_SUCCESS : own->agree(own->ended_by());
   const lpf_err_t ended = end_init(init, "lpf_mpi_finalize");
   return ended != LPF_SUCCESS ? ended : agreed;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// entries CASE: a process throws in a callback, or process 1 makes another collective entry than the others. Every process
-// gets LPF_ERR_FATAL, at once or in its next sync, and the job goes on: a section after it is as good as new.
+// entries CASE: a process throws in a callback, or process 1 makes another collective entry than the others.
+// Every process gets LPF_ERR_FATAL, at once or in its next sync, and the job goes on: a section after it is
+// as good as new.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -149,16 +150,15 @@ struct test_case {
   lpf_spmd_t run;
   bool fails = true;  // the section, and with it lpf_exec()
 };
-constexpr test_case cases[] = {
-    {"reduce", &reduce},
-    {"allreduce", &allreduce},
-    {"large_allreduce", &large_allreduce},
-    {"combine", &combine},
-    {"allcombine", &allcombine},
-    {"two_at_once", &two_at_once},
-    {"rehook_and_sync", &rehook_and_sync},
-    {"rehook_and_leave", &rehook_and_leave, false},
-    {"outer_sync", &outer_sync}};
+constexpr test_case cases[] = {{"reduce", &reduce},
+                               {"allreduce", &allreduce},
+                               {"large_allreduce", &large_allreduce},
+                               {"combine", &combine},
+                               {"allcombine", &allcombine},
+                               {"two_at_once", &two_at_once},
+                               {"rehook_and_sync", &rehook_and_sync},
+                               {"rehook_and_leave", &rehook_and_leave, false},
+                               {"outer_sync", &outer_sync}};
 
 }  // namespace
 

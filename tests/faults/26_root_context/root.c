@@ -73,7 +73,8 @@ static void layers(void) {
   OK(lpf_deregister(LPF_ROOT, slot));
   CHECK(bsplib_create(LPF_ROOT, 0, 1, 1, 1, &bsp) == BSPLIB_SUCCESS);
   CHECK(bsplib_push_reg(bsp, &x, sizeof x) == BSPLIB_SUCCESS && bsplib_sync(bsp) == BSPLIB_SUCCESS);
-  CHECK(bsplib_put(bsp, 0, &y, &x, 0, sizeof x) == BSPLIB_SUCCESS && bsplib_sync(bsp) == BSPLIB_SUCCESS && x == 5);
+  CHECK(bsplib_put(bsp, 0, &y, &x, 0, sizeof x) == BSPLIB_SUCCESS && bsplib_sync(bsp) == BSPLIB_SUCCESS &&
+        x == 5);
   CHECK(bsplib_destroy(bsp) == BSPLIB_SUCCESS);
 }
 

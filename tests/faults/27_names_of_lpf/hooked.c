@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <lpf/mpi.h>
 #include <stdio.h>
+
+#include <lpf/mpi.h>
 
 const int LPF_MPI_AUTO_INITIALIZE = 0;
 

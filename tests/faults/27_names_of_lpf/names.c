@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lpf/bsp.h has everything; an lpf_coll_t tells P and s, of strided objects too; _LPF_INCLUSIVE_MEMORY is defined.
+ * lpf/bsp.h has everything; an lpf_coll_t tells P and s, of strided objects too; _LPF_INCLUSIVE_MEMORY is
+ * defined.
  */
 #include "../../lpf/check.h"
 #include "lpf/bsp.h"

@@ -69,7 +69,8 @@ void registered_as_null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   on.sync();
 }
 
-// Process 0 alone syncs, or all but process 0: they fail, everybody's object ends well, and so does the section.
+// Process 0 alone syncs, or all but process 0: they fail, everybody's object ends well, and so does the
+// section.
 template <bool First>
 void sync_that_is_missed(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   bsplib_t b;
@@ -103,7 +104,8 @@ void free_processes(lpf_t ctx, lpf_pid_t, lpf_pid_t p, lpf_args_t) {
   lpf_machine_t m = LPF_INVALID_MACHINE;
   FINE(lpf_probe(ctx, &m));
   CHECK(m.p == p && m.free_p == 1);
-  FINE(lpf_exec(ctx, LPF_MAX_P, [](lpf_t, lpf_pid_t, lpf_pid_t n, lpf_args_t) { CHECK(n == 1); }, LPF_NO_ARGS));
+  FINE(lpf_exec(
+      ctx, LPF_MAX_P, [](lpf_t, lpf_pid_t, lpf_pid_t n, lpf_args_t) { CHECK(n == 1); }, LPF_NO_ARGS));
   FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
