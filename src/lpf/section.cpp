@@ -68,7 +68,10 @@ class stay {
   }
   stay(const stay&) = delete;
   ~stay() {
-    if (!left_) bsp::port::leave(*here_->process);
+    if (!left_) {
+      refuse("section", "spmd", "has thrown");
+      bsp::port::leave(*here_->process);
+    }
     --running;
     if (innermost_ != nullptr) *innermost_ = outer_;
     here_->handle.store(nullptr, std::memory_order_relaxed);
@@ -81,11 +84,11 @@ class stay {
   }
   lpf_t handle() const noexcept { return handle_; }
 
-  // Arguments that cannot be used: this process fails, and the others are not left waiting.
-  void refuse(const char* operation) noexcept {
+  // This process fails by what is reported elsewhere, and the others are not left waiting.
+  void refuse(const char* operation, const char* argument, const char* problem) noexcept {
     here_->said = true;
     try {
-      bsp::port::refuse(*here_->process, operation, "args", "cannot be used", "see what was reported");
+      bsp::port::refuse(*here_->process, operation, argument, problem, "see what was reported");
     } catch (...) {
     }
   }
@@ -104,7 +107,7 @@ lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& ar
                       const char* operation, context** innermost) {
   stay in(world, of, innermost);
   if (lacks_arguments(args, operation, world.rank())) [[unlikely]]
-    in.refuse(operation);
+    in.refuse(operation, "args", "cannot be used");
   else
     spmd(in.handle(), static_cast<lpf_pid_t>(world.rank()), static_cast<lpf_pid_t>(world.size()), args);
   return in.leave() ? LPF_SUCCESS : LPF_ERR_FATAL;
