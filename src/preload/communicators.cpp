@@ -33,18 +33,19 @@ int created_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
 extern "C" {
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_dup")) return *code;
   return created_by_all(comm, newcomm, [=] { return own<MPI_Comm_dup>(comm, newcomm); });
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_dup_with_info")) return *code;
   return created_by_all(comm, newcomm, [=] { return own<MPI_Comm_dup_with_info>(comm, info, newcomm); });
 }
 
 // The handle is known at once; the program uses it when the request is complete. It waits for nobody, so
 // nothing is settled.
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  if (const auto code = enter_nonblocking(comm, "MPI_Comm_idup")) return *code;
   return created_by_all(comm, newcomm, [=] { return own<MPI_Comm_idup>(comm, newcomm, request); });
 }
 
@@ -52,23 +53,24 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   if (own<MPI_Comm_idup_with_info> == nullptr) return MPI_ERR_OTHER;
+  if (const auto code = enter_nonblocking(comm, "MPI_Comm_idup_with_info")) return *code;
   return created_by_all(comm, newcomm,
                         [=] { return own<MPI_Comm_idup_with_info>(comm, info, newcomm, request); });
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_split")) return *code;
   return created_by_all(comm, newcomm, [=] { return own<MPI_Comm_split>(comm, color, key, newcomm); });
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_split_type")) return *code;
   return created_by_all(comm, newcomm,
                         [=] { return own<MPI_Comm_split_type>(comm, split_type, key, info, newcomm); });
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_create")) return *code;
   return created_by_all(comm, newcomm, [=] { return own<MPI_Comm_create>(comm, group, newcomm); });
 }
 
@@ -83,20 +85,20 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* new
 
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                     MPI_Comm* comm_cart) {
-  settle(comm_old);
+  if (const auto code = enter(comm_old, "MPI_Cart_create")) return *code;
   return created_by_all(comm_old, comm_cart, [=] {
     return own<MPI_Cart_create>(comm_old, ndims, dims, periods, reorder, comm_cart);
   });
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Cart_sub")) return *code;
   return created_by_all(comm, newcomm, [=] { return own<MPI_Cart_sub>(comm, remain_dims, newcomm); });
 }
 
 int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                      MPI_Comm* comm_graph) {
-  settle(comm_old);
+  if (const auto code = enter(comm_old, "MPI_Graph_create")) return *code;
   return created_by_all(comm_old, comm_graph, [=] {
     return own<MPI_Graph_create>(comm_old, nnodes, indx, edges, reorder, comm_graph);
   });
@@ -105,7 +107,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
 int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                           const int destinations[], const int weights[], MPI_Info info, int reorder,
                           MPI_Comm* comm_dist_graph) {
-  settle(comm_old);
+  if (const auto code = enter(comm_old, "MPI_Dist_graph_create")) return *code;
   return created_by_all(comm_old, comm_dist_graph, [=] {
     return own<MPI_Dist_graph_create>(comm_old, n, sources, degrees, destinations, weights, info, reorder,
                                       comm_dist_graph);
@@ -116,7 +118,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
                                    const int sourceweights[], int outdegree, const int destinations[],
                                    const int destweights[], MPI_Info info, int reorder,
                                    MPI_Comm* comm_dist_graph) {
-  settle(comm_old);
+  if (const auto code = enter(comm_old, "MPI_Dist_graph_create_adjacent")) return *code;
   return created_by_all(comm_old, comm_dist_graph, [=] {
     return own<MPI_Dist_graph_create_adjacent>(comm_old, indegree, sources, sourceweights, outdegree,
                                                destinations, destweights, info, reorder, comm_dist_graph);
@@ -125,7 +127,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
                          int tag, MPI_Comm* newintercomm) {
-  settle(local_comm);
+  if (const auto code = enter(local_comm, "MPI_Intercomm_create")) return *code;
   const int code =
       own<MPI_Intercomm_create>(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
   give_name(running.load(std::memory_order_acquire), code, newintercomm, {});
@@ -135,7 +137,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 // The two groups have no name in common. They agree on one here: the merged communicator is nobody else's
 // until this returns. Where it has processes of other jobs, all its processes see some.
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  settle(intercomm);
+  if (const auto code = enter(intercomm, "MPI_Intercomm_merge")) return *code;
   const int code = own<MPI_Intercomm_merge>(intercomm, high, newintracomm);
   process* const p = running.load(std::memory_order_acquire);
   std::optional<group_name> name;
@@ -149,25 +151,25 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
 
 int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm* intercomm, int array_of_errcodes[]) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_spawn")) return *code;
   return own<MPI_Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 }
 
 int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], const int maxprocs[],
                             const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
                             int array_of_errcodes[]) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_spawn_multiple")) return *code;
   return own<MPI_Comm_spawn_multiple>(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
                                       array_of_errcodes);
 }
 
 int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_accept")) return *code;
   return own<MPI_Comm_accept>(port_name, info, root, comm, newcomm);
 }
 
 int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  settle(comm);
+  if (const auto code = enter(comm, "MPI_Comm_connect")) return *code;
   return own<MPI_Comm_connect>(port_name, info, root, comm, newcomm);
 }
 

@@ -23,9 +23,29 @@ inline void settle(MPI_Comm comm) {
     p->begun->settle(comm);
 }
 
+/// Before a collective call of MPI's own that blocks. Something: it is not to be made, and returns that.
+inline std::optional<int> enter(MPI_Comm comm, const char* call) {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p == nullptr) return {};
+  if (p->compared) [[unlikely]]
+    if (const std::optional<int> code = p->compared->compare(comm, call)) return code;
+  settle(comm);
+  return {};
+}
+
+/// The same of one that waits for nobody.
+inline std::optional<int> enter_nonblocking(MPI_Comm comm, const char* call) {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p == nullptr || !p->compared) [[likely]]
+    return {};
+  return p->compared->compare(comm, call, true);
+}
+
 template <class Own>
 int blocking(const arguments& a, Own own_call) {
   if (process* const p = serving(a)) {
+    if (p->compared) [[unlikely]]
+      if (const std::optional<int> code = p->compared->compare(a, false)) return *code;
     if (const std::optional<int> code = serve(*p, a)) return *code;
     settle(a.comm);
     const passed_call told(p, a, false);
@@ -39,6 +59,8 @@ template <class Own>
 int nonblocking(const arguments& a, MPI_Request* request, Own own_call) {
   process* const p = serving(a);
   if (p == nullptr) return own_call();
+  if (p->compared) [[unlikely]]
+    if (const std::optional<int> code = p->compared->compare(a, true)) return *code;
   if (const std::optional<int> code = serve_begun(*p, a, request)) return *code;
   const passed_call told(p, a, true);
   return own_call();

@@ -110,7 +110,7 @@ void members::forget(member* one) {
   if (at == all_.end() || at->second.get() != one) return;
   last = std::move(at->second);
   all_.erase(at);
-  if (last->core)
+  if (last->core || last->compared)
     gone_.push_back(last);
   else if (several_)
     graves_.push_back(last);
@@ -128,6 +128,7 @@ void members::bury(std::shared_ptr<member> one) {
   if (!several_) return;
   if (one.use_count() == 1) {
     one->core = {};
+    one->compared = {};
     one->laid.reset();
   }
   const auto held = lock_.take();

@@ -52,6 +52,7 @@ struct member {
   hierarchy layout;
   group_name name;                  ///< of `core`
   detail::core_handle core;         ///< none before the first call that is served
+  detail::core_handle compared;     ///< of checked mode, in which calls are compared (compare.hpp)
   std::unique_ptr<laid_call> laid;  ///< of blocking calls, one after another
 
   member();

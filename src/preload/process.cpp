@@ -41,9 +41,13 @@ process::process(MPI_Comm one, bool several)
   world->core = detail::core_handle(
       new detail::core(shared, door->open(group::range(0, 1, door->size(), door->rank()), 1, nullptr)));
   world->core->compare_trees();
+  if (!shared->set.check) return;
+  shared->set.check = false;  // calls are compared before it is known who carries them out
+  compared = std::make_unique<comparisons>(*this);
 }
 
 process::~process() {
+  compared.reset();
   begun.reset();
   all.let_all_go();
 }
@@ -74,6 +78,7 @@ void begin_process() {
 void end_process() {
   process* p = running.load();
   if (p == nullptr) return;
+  if (p->compared) p->compared->finish();
   p->begun->wait_all();
   if (p->told) p->told->tell();
   running = nullptr;

@@ -13,6 +13,7 @@
 
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "face/rank_state.hpp"
+#include "preload/compare.hpp"
 #include "preload/members.hpp"
 #include "preload/quiet_errors.hpp"
 #include "preload/statistics.hpp"
@@ -42,6 +43,7 @@ struct process {
   std::shared_ptr<detail::rank_state> shared;
   mpi::mpi_endpoint* door = nullptr;
   std::unique_ptr<under_way> begun;
+  std::unique_ptr<comparisons> compared;    ///< null: calls are not compared
   bool begins = true;                       ///< nonblocking calls too are served
   std::unique_ptr<statistics> told;         ///< null: nobody asks
   std::atomic<bool> handles_errors{false};  ///< the program has set an error handler

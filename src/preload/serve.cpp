@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <thread>
 
 #include "preload/under_way.hpp"
 #include "select/flat_tree.hpp"
@@ -130,7 +131,8 @@ const verdict& remembered(member& m, collective what, std::unique_ptr<const verd
 }
 
 void keep_passing(const process& p, member& m, collective what, const verdict& v) {
-  if (v.either && !p.told) m.passing[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
+  if (v.either && !p.told && !p.compared)
+    m.passing[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
 }
 
 // Whether the trees decide calls of this kind by a size that a verdict does not know.
@@ -296,11 +298,18 @@ passed_call::~passed_call() {
 
 int failed(MPI_Comm comm) noexcept {
   int code = MPI_ERR_OTHER;
+  bool seen_by_all = false;
   std::string text = "an exception that is not a std::exception";
   try {
     throw;
   } catch (const truncation_error& e) {
     code = MPI_ERR_TRUNCATE;
+    text = e.what();
+  } catch (const mismatch_error& e) {
+    seen_by_all = true;
+    text = e.what();
+  } catch (const deadlock_error& e) {
+    seen_by_all = true;
     text = e.what();
   } catch (const std::bad_alloc& e) {
     code = MPI_ERR_NO_MEM;
@@ -312,7 +321,15 @@ int failed(MPI_Comm comm) noexcept {
   // MPI has no more than a word for it.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
-    if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "tutti preload: %s\n", text.c_str());
+    if (handler == MPI_ERRORS_ARE_FATAL) {
+      int rank = 0;
+      PMPI_Comm_rank(comm, &rank);
+      // One report is enough. Rank 0's ends the job; but it may not have come to see it.
+      if (seen_by_all && rank != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+      const std::size_t own_prefix = text.rfind("tutti: ", 0) == 0 ? 7 : 0;
+      std::fprintf(stderr, "tutti preload: %s\n", text.c_str() + own_prefix);
+      std::fflush(stderr);
+    }
     PMPI_Errhandler_free(&handler);
   }
   PMPI_Comm_call_errhandler(comm, code);

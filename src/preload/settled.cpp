@@ -1,46 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What else of MPI blocks: making windows, opening files, neighbour collectives. They are MPI's own; but what
-// tutti has under way is settled before. Longer than a screen: one after another.
+// What else of MPI blocks: windows and files. They are MPI's own; but what tutti has under way is settled
+// before, and checked mode compares what all members of a window or file call. Longer than a screen: one
+// after another.
+#include <type_traits>
+
 #include "preload/entry.hpp"
 
 namespace {
 
 using namespace tutti::preload;
 
+// Checked mode knows the members of a window or file by the communicator that it was made of.
+template <class Handle>
+int made(MPI_Comm comm, int code, const Handle* handle) {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p != nullptr && p->compared && code == MPI_SUCCESS && handle != nullptr)
+    p->compared->keep(number_of(*handle), comm, std::is_same_v<Handle, MPI_File> ? "a file" : "a window");
+  return code;
+}
+
+// Before a call that all members make.
+template <class Handle>
+std::optional<int> enter_all(Handle handle, const char* call) {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p != nullptr && p->compared) [[unlikely]]
+    if (const std::optional<int> code = p->compared->compare_on(number_of(handle), call)) return code;
+  settle(MPI_COMM_NULL);
+  return {};
+}
+
+// The last such call on it.
+template <class Handle>
+std::optional<int> leave(const Handle* handle, const char* call) {
+  if (handle == nullptr) return {};
+  const std::optional<int> code = enter_all(*handle, call);
+  process* const p = running.load(std::memory_order_acquire);
+  if (p != nullptr && p->compared) p->compared->drop(number_of(*handle));
+  return code;
+}
+
 }  // namespace
 
 extern "C" {
 
 int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  settle(comm);
-  return own<MPI_Win_create>(base, size, disp_unit, info, comm, win);
+  if (const auto code = enter(comm, "MPI_Win_create")) return *code;
+  return made(comm, own<MPI_Win_create>(base, size, disp_unit, info, comm, win), win);
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                      MPI_Win* win) {
-  settle(comm);
-  return own<MPI_Win_allocate>(size, disp_unit, info, comm, baseptr, win);
+  if (const auto code = enter(comm, "MPI_Win_allocate")) return *code;
+  return made(comm, own<MPI_Win_allocate>(size, disp_unit, info, comm, baseptr, win), win);
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                             MPI_Win* win) {
-  settle(comm);
-  return own<MPI_Win_allocate_shared>(size, disp_unit, info, comm, baseptr, win);
+  if (const auto code = enter(comm, "MPI_Win_allocate_shared")) return *code;
+  return made(comm, own<MPI_Win_allocate_shared>(size, disp_unit, info, comm, baseptr, win), win);
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  settle(comm);
-  return own<MPI_Win_create_dynamic>(info, comm, win);
+  if (const auto code = enter(comm, "MPI_Win_create_dynamic")) return *code;
+  return made(comm, own<MPI_Win_create_dynamic>(info, comm, win), win);
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(win, "MPI_Win_fence")) return *code;
   return own<MPI_Win_fence>(assert, win);
 }
 
 int MPI_Win_free(MPI_Win* win) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = leave(win, "MPI_Win_free")) return *code;
   return own<MPI_Win_free>(win);
 }
 
@@ -59,102 +91,71 @@ int MPI_Win_complete(MPI_Win win) {
   return own<MPI_Win_complete>(win);
 }
 
-int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  settle(comm);
-  return own<MPI_Neighbor_allgather>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                            const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                            MPI_Comm comm) {
-  settle(comm);
-  return own<MPI_Neighbor_allgatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                                      comm);
-}
-
-int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  settle(comm);
-  return own<MPI_Neighbor_alltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                           MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                           MPI_Datatype recvtype, MPI_Comm comm) {
-  settle(comm);
-  return own<MPI_Neighbor_alltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                                     recvtype, comm);
-}
-
-int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                           const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  settle(comm);
-  return own<MPI_Neighbor_alltoallw>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                                     recvtypes, comm);
+int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  if (const auto code = enter(comm, "MPI_File_open")) return *code;
+  return made(comm, own<MPI_File_open>(comm, name, mode, info, file), file);
 }
 
 int MPI_File_close(MPI_File* file) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = leave(file, "MPI_File_close")) return *code;
   return own<MPI_File_close>(file);
 }
 int MPI_File_set_size(MPI_File file, MPI_Offset size) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_set_size")) return *code;
   return own<MPI_File_set_size>(file, size);
 }
 
 int MPI_File_preallocate(MPI_File file, MPI_Offset size) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_preallocate")) return *code;
   return own<MPI_File_preallocate>(file, size);
 }
 
 int MPI_File_set_view(MPI_File file, MPI_Offset at, MPI_Datatype elements, MPI_Datatype type, const char* how,
                       MPI_Info info) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_set_view")) return *code;
   return own<MPI_File_set_view>(file, at, elements, type, how, info);
 }
 
 int MPI_File_set_atomicity(MPI_File file, int flag) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_set_atomicity")) return *code;
   return own<MPI_File_set_atomicity>(file, flag);
 }
 
 int MPI_File_sync(MPI_File file) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_sync")) return *code;
   return own<MPI_File_sync>(file);
 }
 
 int MPI_File_read_all(MPI_File file, void* data, int count, MPI_Datatype type, MPI_Status* status) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_read_all")) return *code;
   return own<MPI_File_read_all>(file, data, count, type, status);
 }
 
 int MPI_File_read_at_all(MPI_File file, MPI_Offset at, void* data, int count, MPI_Datatype type,
                          MPI_Status* status) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_read_at_all")) return *code;
   return own<MPI_File_read_at_all>(file, at, data, count, type, status);
 }
 
 int MPI_File_read_ordered(MPI_File file, void* data, int count, MPI_Datatype type, MPI_Status* status) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_read_ordered")) return *code;
   return own<MPI_File_read_ordered>(file, data, count, type, status);
 }
 
 int MPI_File_write_all(MPI_File file, const void* data, int count, MPI_Datatype type, MPI_Status* status) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_write_all")) return *code;
   return own<MPI_File_write_all>(file, data, count, type, status);
 }
 
 int MPI_File_write_at_all(MPI_File file, MPI_Offset at, const void* data, int count, MPI_Datatype type,
                           MPI_Status* status) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_write_at_all")) return *code;
   return own<MPI_File_write_at_all>(file, at, data, count, type, status);
 }
 
 int MPI_File_write_ordered(MPI_File file, const void* data, int count, MPI_Datatype type,
                            MPI_Status* status) {
-  settle(MPI_COMM_NULL);
+  if (const auto code = enter_all(file, "MPI_File_write_ordered")) return *code;
   return own<MPI_File_write_ordered>(file, data, count, type, status);
 }
 

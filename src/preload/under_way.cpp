@@ -69,11 +69,17 @@ void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* 
     return finish(one, told_of_failure(one));
   }
   all_.push_back(&one);
-  members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
+  count();
+}
+
+void under_way::count() noexcept {
+  const std::size_t compared = p_.compared ? p_.compared->under_way() : 0;
+  members_at_hand::begun.store(all_.size() + compared, std::memory_order_relaxed);
 }
 
 void under_way::go_on() {
   const auto mine = p_.turn.take();
+  if (p_.compared) p_.compared->go_on();
   for (std::size_t i = 0; i < all_.size();) {
     begun_call& o = *all_[i];
     int code = MPI_SUCCESS;
@@ -87,7 +93,7 @@ void under_way::go_on() {
       code = told_of_failure(o);
     }
     all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
-    members_at_hand::begun.store(all_.size(), std::memory_order_relaxed);
+    count();
     finish(o, code);
   }
 }

@@ -50,6 +50,8 @@ class under_way {
   static bool none() noexcept { return members_at_hand::begun.load(std::memory_order_relaxed) == 0; }
   /// Those that have failed, whose requests the program has not seen complete. Their errors have been told.
   static std::size_t failures() noexcept { return failures_.load(std::memory_order_relaxed); }
+  /// Says how many are under way, comparisons of checked mode among them; after each change.
+  void count() noexcept;
   /// Lets all go on, and completes the requests of those that are over.
   void go_on();
   void wait_all();

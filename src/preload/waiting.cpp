@@ -39,6 +39,14 @@ int asked(Ask ask) {
   return code;
 }
 
+// In checked mode ranks that get messages are not taken to be stuck.
+void progressed() {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p == nullptr || !p->compared) return;
+  const auto mine = p->turn.take();
+  p->door->progressed();
+}
+
 // Tries again and again, `once` being told whether it has come true, until it has, or MPI says no.
 template <class Once>
 int until(under_way& some, Once once) {
@@ -46,6 +54,7 @@ int until(under_way& some, Once once) {
     int flag = 0;
     some.go_on();
     const int code = asked([&] { return once(flag); });
+    if (flag) progressed();
     if (flag || code != MPI_SUCCESS) return code;
   }
 }
