@@ -20,6 +20,7 @@
 namespace tutti::preload {
 
 struct process;
+struct compared_call;
 
 /// Of the handle of a window or file, a pointer or an int; that of a file is odd.
 template <class Handle>
@@ -59,18 +60,12 @@ class comparisons {
   std::size_t under_way() const noexcept { return all_.size(); }
 
  private:
-  struct told;
-  struct one;
-
   std::shared_ptr<member> served(MPI_Comm comm);
-  std::optional<int> compare(std::unique_ptr<one> what, bool nonblocking);
-  void describe(one& o, const arguments& a) const;
-  void describe_vectors(one& o, const arguments& a) const;
-  std::uint64_t bytes(int count, MPI_Datatype type) const;
-  void start(one& o);
-  void wait(one& o);
-  void agree_on_pairs(one& o);
-  int failed_begun(const one& o) noexcept;
+  std::optional<int> compare(std::unique_ptr<compared_call> what, bool nonblocking);
+  void start(compared_call& o);
+  void wait(compared_call& o);
+  void agree_on_pairs(compared_call& o);
+  int failed_begun(const compared_call& o) noexcept;
 
   process& p_;
   struct object {
@@ -79,7 +74,7 @@ class comparisons {
   };
   turns lock_;
   std::unordered_map<std::uint64_t, object> objects_;
-  std::vector<std::unique_ptr<one>> all_;  // nonblocking, in the order in which they were begun
+  std::vector<std::unique_ptr<compared_call>> all_;  // nonblocking, in the order in which they were begun
 };
 
 }  // namespace tutti::preload

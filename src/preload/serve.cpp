@@ -324,8 +324,9 @@ int failed(MPI_Comm comm) noexcept {
     if (handler == MPI_ERRORS_ARE_FATAL) {
       int rank = 0;
       PMPI_Comm_rank(comm, &rank);
-      // One report is enough. Rank 0's ends the job; but it may not have come to see it.
-      if (seen_by_all && rank != 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+      // One report is enough. Rank 0's ends the job; but it may not have come to see it, nor rank 1.
+      if (seen_by_all && rank != 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1600 + 400 * std::min(rank, 20)));
       const std::size_t own_prefix = text.rfind("tutti: ", 0) == 0 ? 7 : 0;
       std::fprintf(stderr, "tutti preload: %s\n", text.c_str() + own_prefix);
       std::fflush(stderr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wrong CASE: collective calls that differ from rank to rank, most of them left to the MPI, where they would
-// hang or give a wrong result. Checked mode ends the job; a line "it came back" says that it did not.
+// wrong CASE: collective calls that differ from rank to rank, on three ranks. Where they are left to the MPI
+// they would hang or give a wrong result. Checked mode ends the job; a line "it came back" says that it did
+// not.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,17 @@ static void window_and_barrier(void) {
     MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   else
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void fence_and_free(void) {
+  int x = 0;
+  MPI_Win window;
+  MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_fence(0, window);
+  if (rank == 1)
+    MPI_Win_free(&window);
+  else
+    MPI_Win_fence(0, window);
 }
 
 static void neighbors(void) {
@@ -178,6 +190,7 @@ static const struct {
              {"dup_and_barrier", dup_and_barrier},
              {"split_and_dup", split_and_dup},
              {"window_and_barrier", window_and_barrier},
+             {"fence_and_free", fence_and_free},
              {"neighbors", neighbors},
              {"begun_neighbors", begun_neighbors},
              {"pairs", pairs},

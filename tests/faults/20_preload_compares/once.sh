@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# once.sh TEXT COMMAND...: passes when COMMAND ends by itself, within 30 seconds and with a status that is not 0, and its
+# report, which holds TEXT, is printed once.
+set -u
+text=$1
+shift
+
+said=$(timeout -k 5 30 "$@" 2>&1)
+status=$?
+times=$(grep -c -F -e "$text" <<< "$said")
+why=''
+[ "$times" = 1 ] || why="it said \"$text\" $times times"
+case $said in *"it came back"*) why='a wrong call came back' ;; esac
+[ $status != 0 ] || why='it ended with 0'
+case $status in 124 | 137) why='it hung' ;; esac
+[ -n "$why" ] || exit 0
+
+echo "FAILED: $why:"
+echo "$said"
+printf 'again:'
+printf ' %q' "$0" "$text" "$@"
+echo
+exit 1
