@@ -48,6 +48,7 @@ bool same(const told_call& a, const told_call& b) noexcept {
   return std::strcmp(a.call, b.call) == 0 && std::strcmp(a.op, b.op) == 0 && a.root == b.root &&
          a.in_place == b.in_place && a.kind == b.kind && a.counts == b.counts;
 }
+
 std::uint64_t bytes_of(datatypes& types, int count, MPI_Datatype type) {
   if (count < 0) return not_given;
   if (count == 0) return 0;
@@ -95,7 +96,7 @@ void compared_call::spread() {
   }
 }
 
-// The rank whose call is unlike rank 0's; -1: not_given.
+// The rank whose call is unlike rank 0's; -1: none.
 int compared_call::other() const noexcept {
   std::uint64_t block = not_given;
   for (std::size_t r = 0; r < size; ++r) {
@@ -108,6 +109,7 @@ int compared_call::other() const noexcept {
   }
   return -1;
 }
+
 std::string compared_call::where() const {
   if (object != nullptr) return std::string(object) + " of " + std::to_string(size) + " ranks";
   char name[MPI_MAX_OBJECT_NAME] = "";
@@ -116,6 +118,7 @@ std::string compared_call::where() const {
   return "a communicator of " + std::to_string(size) + " ranks, of which rank 0 is rank " +
          std::to_string(of->ranks.first_address()) + " of MPI_COMM_WORLD,";
 }
+
 void compared_call::judge() const {
   const int r = other();
   if (r < 0) return;
@@ -123,10 +126,9 @@ void compared_call::judge() const {
   std::string first = a.text(), second = b.text();
   if (first == second && a.counts != b.counts) second += " with other counts";
   if (first == second) second += " of another kind of elements";
-  throw mismatch_error(
-      mine[0].call, of->rank, "",
-      "on " + where() + " rank 0 calls " + first + ", but rank " + std::to_string(r) + " calls " + second,
-      "make the ranks call the same with the same arguments");
+  const std::string difference = r == 0 ? "" : ", but rank " + std::to_string(r) + " calls " + second;
+  throw mismatch_error(mine[0].call, of->rank, "", "on " + where() + " rank 0 calls " + first + difference,
+                       "make the ranks call the same with the same arguments");
 }
 
 void compared_call::describe(const arguments& a, datatypes& types) {
