@@ -31,6 +31,11 @@ template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, tem
 struct seen_as<tutti::detail::argument<N, F, P, open_container<C>>> {
   using type = tutti::detail::argument<N, F, P, tutti::detail::automatic>;
 };
+// It tells the type, as any container of T would.
+template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class T>
+struct seen_as<tutti::detail::argument<N, F, P, default_container_of<T>>> {
+  using type = tutti::detail::argument<N, F, P, tutti::dynamic_array<T>>;
+};
 template <class T, class... Args>
 using element_of = tutti::detail::element_of_call<T, typename seen_as<std::remove_cvref_t<Args>>::type...>;
 
@@ -95,6 +100,11 @@ template <template <class...> class, class T, tutti::parameter N, tutti::detail:
           tutti::resize_policy P, template <class...> class C>
 auto opened(const tutti::detail::argument<N, F, P, open_container<C>>&) {
   return tutti::detail::make_new<N, F, C<T>>();
+}
+template <template <class...> class Container, class, tutti::parameter N, tutti::detail::flow F,
+          tutti::resize_policy P, class T>
+auto opened(const tutti::detail::argument<N, F, P, default_container_of<T>>&) {
+  return tutti::detail::make_new<N, F, Container<T>>();
 }
 /// An argument as tutti takes it: where the container is open, it is the communicator's own kind, or the one
 /// that alloc_new_using names; bools go as kabools where the call has such.
@@ -278,7 +288,23 @@ class calls {
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, gather)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, gatherv)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_TYPED_RECEIVING_CALL, scatter)
-  TUTTI_KAMPING_FORMS(TUTTI_KAMPING_TYPED_RECEIVING_CALL, scatterv)
+  TUTTI_KAMPING_TYPED_RECEIVING_CALL(iscatterv)
+  TUTTI_KAMPING_TYPED_RECEIVING_CALL(scatterv_init)
+  // send_counts may be left out off the root; there it would be refused in the call.
+  template <class T = void, class... Args> auto scatterv(Args&&... args) const {
+    using told = std::conditional_t<std::is_same_v<T, bool> && receives_kabool<T, Args...>(), kabool, T>;
+    const auto call = [this](auto&&... a) {
+      return to().template scatterv<told>(static_cast<decltype(a)&&>(a)...);
+    };
+    constexpr auto has = [](tutti::parameter name) {
+      return ((tutti::detail::parameter_of<std::remove_cvref_t<Args>> == name) || ...);
+    };
+    if constexpr (has(tutti::parameter::send_buf) && !has(tutti::parameter::send_counts))
+      return make_receiving_call<Container, told>(call, static_cast<Args&&>(args)...,
+                                                  tutti::send_counts(std::span<const int>()));
+    else
+      return make_receiving_call<Container, told>(call, static_cast<Args&&>(args)...);
+  }
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_TYPED_CALL, scatter_single)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, allgather)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, allgatherv)

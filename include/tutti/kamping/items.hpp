@@ -33,6 +33,9 @@ inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, tutti::det
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, template <class...> class C>
 inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, open_container<C>>> = true;
 
+template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class T>
+inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, default_container_of<T>>> = true;
+
 /// Whether a reduction of these arguments combines items of an MPI datatype by an operator of MPI's.
 template <class... Args>
 inline constexpr bool combines_items = (is_native_type<std::remove_cvref_t<Args>> || ...) &&

@@ -115,6 +115,19 @@ template <tutti::parameter Name, tutti::detail::flow Flow, template <class...> c
 constexpr auto open_buffer(const allocate_using<C>&) {
   return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, open_container<C>>{};
 }
+/// alloc_container_of<T>: the communicator's container of these elements.
+template <class T>
+struct allocate_default {};
+template <class T>
+struct default_container_of {};
+template <tutti::parameter Name, tutti::detail::flow Flow, class T>
+constexpr auto open_buffer(const allocate_default<T>&) {
+  return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, default_container_of<T>>{};
+}
+template <tutti::parameter Name, class T>
+constexpr auto new_counts(const allocate_default<T>&) {
+  return tutti::detail::make_new<Name, tutti::detail::flow::out, std::vector<T>>();
+}
 template <tutti::parameter Name, template <class...> class C>
 constexpr auto new_counts(const allocate_using<C>&) {
   return tutti::detail::make_new<Name, tutti::detail::flow::out, C<int>>();
@@ -170,9 +183,9 @@ using tutti::send_recv_count_out;
 using tutti::send_type;
 using tutti::values_on_rank_0;
 
-/// A std::vector<T>; of kabool for bool.
+/// A container of T, of the communicator's own kind; of kabool for bool.
 template <class T>
-inline constexpr tutti::allocate<std::vector<std::conditional_t<std::is_same_v<T, bool>, kabool, T>>>
+inline constexpr internal::allocate_default<std::conditional_t<std::is_same_v<T, bool>, kabool, T>>
     alloc_container_of{};
 /// A container C of the elements that the call has, as `recv_buf(alloc_new_using<std::vector>)`; of counts
 /// and displacements a C<int>.
@@ -183,10 +196,18 @@ inline constexpr internal::allocate_using<C> alloc_new_using{};
   template <tutti::resize_policy = no_resize, template <class...> class C>                              \
   constexpr auto FUNCTION(const internal::allocate_using<C>& how) {                                     \
     return internal::open_buffer<tutti::parameter::NAME, tutti::detail::flow::FLOW>(how);               \
+  }                                                                                                     \
+  template <tutti::resize_policy = no_resize, class T>                                                  \
+  constexpr auto FUNCTION(const internal::allocate_default<T>& how) {                                   \
+    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::flow::FLOW>(how);               \
   }
 #define TUTTI_KAMPING_COUNTS(NAME)                                                                      \
   template <tutti::resize_policy = no_resize, template <class...> class C>                              \
   constexpr auto NAME##_out(const internal::allocate_using<C>& how) {                                   \
+    return internal::new_counts<tutti::parameter::NAME>(how);                                           \
+  }                                                                                                     \
+  template <tutti::resize_policy = no_resize, class T>                                                  \
+  constexpr auto NAME##_out(const internal::allocate_default<T>& how) {                                 \
     return internal::new_counts<tutti::parameter::NAME>(how);                                           \
   }
 TUTTI_KAMPING_OPEN(recv_buf, recv_buf, out)

@@ -245,6 +245,20 @@ class NonBlockingResult : public tutti::nonblocking_result<Result> {
   auto test() {
     return internal::translating([&] { return base::test(); });
   }
+  /// With `status_out(s)` what test() returns, with `status_out()` an optional of what wait(status_out())
+  /// returns.
+  template <class Parameter>
+  auto test(Parameter&& to) {
+    using with_status = decltype(wait(static_cast<Parameter&&>(to)));
+    const bool complete = internal::translating([&] { return this->checked("test").test(); });
+    if constexpr (std::is_void_v<with_status>) {
+      if (complete) wait(static_cast<Parameter&&>(to));
+      return complete;
+    } else {
+      return complete ? std::optional<with_status>(wait(static_cast<Parameter&&>(to)))
+                      : std::optional<with_status>();
+    }
+  }
 
   /// Parts the request from what the call returns: a Request, or where there is a result a pair of the
   /// Request and the result (RequestedResult), which is to be had once the request is complete. Once, and in

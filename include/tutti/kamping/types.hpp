@@ -11,6 +11,7 @@
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "tutti/kamping/error.hpp"
 
@@ -105,10 +106,20 @@ inline constexpr bool has_builtin =
 template <class T>
 inline constexpr bool is_builtin_type_v = internal::has_builtin<T>;
 
+/// What kind of type it is to MPI's operators.
+enum class TypeCategory { integer, floating, complex, logical, byte, character, struct_like, contiguous };
+
 /// The traits of a type that MPI has a name for.
 template <class T>
 struct builtin_type {
   static constexpr bool has_to_be_committed = false;
+  static constexpr TypeCategory category =
+      std::is_floating_point_v<T>                             ? TypeCategory::floating
+      : std::is_same_v<T, bool> || std::is_same_v<T, kabool>  ? TypeCategory::logical
+      : std::is_same_v<T, std::byte>                          ? TypeCategory::byte
+      : std::is_same_v<T, char> || std::is_same_v<T, wchar_t> ? TypeCategory::character
+      : std::is_integral_v<T> || std::is_enum_v<T>            ? TypeCategory::integer
+                                                              : TypeCategory::complex;
   static MPI_Datatype data_type() { return internal::builtin_datatype<T>(); }
 };
 /// Of one that is taken as its bytes.
@@ -116,6 +127,7 @@ template <class T>
 struct byte_serialized {
   static_assert(tutti::detail::travels<T>, "byte_serialized: this type is not trivially copyable");
   static constexpr bool has_to_be_committed = true;
+  static constexpr TypeCategory category = TypeCategory::struct_like;
   static MPI_Datatype data_type() {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     internal::check_mpi(MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &made),
@@ -135,10 +147,37 @@ struct mpi_type_traits : std::conditional_t<internal::has_builtin<T>, builtin_ty
 template <class T, std::size_t N>
 struct type_contiguous {
   static constexpr bool has_to_be_committed = true;
+  static constexpr TypeCategory category = TypeCategory::contiguous;
   static MPI_Datatype data_type();
 };
 template <class T, std::size_t N>
 struct mpi_type_traits<std::array<T, N>> : type_contiguous<T, N> {};
+
+/// Whether mpi_datatype<T>() exists.
+template <class T>
+inline constexpr bool has_static_type_v = tutti::detail::travels<T>;
+
+/// A datatype of the program's own, committed, and freed with this object. Movable.
+class ScopedDatatype {
+ public:
+  ScopedDatatype() = default;
+  explicit ScopedDatatype(MPI_Datatype type) : type_(type) {
+    if (type_ != MPI_DATATYPE_NULL) internal::check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  ScopedDatatype(ScopedDatatype&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
+  ScopedDatatype& operator=(ScopedDatatype&& other) noexcept {
+    std::swap(type_, other.type_);
+    return *this;
+  }
+  ~ScopedDatatype() {
+    int over = 0;
+    if (type_ != MPI_DATATYPE_NULL && MPI_Finalized(&over) == MPI_SUCCESS && over == 0) MPI_Type_free(&type_);
+  }
+  const MPI_Datatype& data_type() const noexcept { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
 
 /// The datatype of T, committed. Made once for each type, and kept until the process ends.
 template <class T>

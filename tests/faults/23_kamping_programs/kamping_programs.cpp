@@ -433,6 +433,39 @@ void items(const Communicator<>& comm) {
   MPI_Op_free(&append);
 }
 
+// --- what the search for more of the kind found ---
+
+void others(const Communicator<>& comm) {
+  const Communicator<own_container> other;
+  auto all = other.gatherv(send_buf(comm.rank_signed()), recv_buf(alloc_container_of<int>));
+  static_assert(std::is_same_v<decltype(all), own_container<int>>);
+  check.equal(all.size(), comm.is_root() ? comm.size() : 0);
+
+  std::vector<int> mine, input(comm.size(), 4);
+  if (comm.is_root())
+    comm.scatterv(send_buf(input), recv_buf<resize_to_fit>(mine),
+                  send_counts(std::vector<int>(comm.size(), 1)));
+  else
+    comm.scatterv(send_buf(ignore<int>), recv_buf<resize_to_fit>(mine));
+  check.equal(mine, std::vector<int>{4});
+
+  auto coming = comm.irecv<int>(source(comm.rank()), tag(3));
+  check.that(!coming.test(status_out()));
+  comm.bsend(send_buf(input), destination(comm.rank()), tag(3));
+  auto done = coming.test(status_out());
+  while (!done) done = coming.test(status_out());
+  check.equal(done->first, input);
+  check.equal(done->second.source(), comm.rank());
+
+  MPI_Datatype three = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(3, MPI_INT, &three);
+  const ScopedDatatype type(three);
+  std::vector<int> numbers(3, comm.rank_signed());
+  comm.bcast(send_recv_buf(numbers), send_recv_type(type.data_type()), send_recv_count(1));
+  check.equal(numbers, std::vector<int>(3));
+  static_assert(has_static_type_v<double> && builtin_type<int>::category == TypeCategory::integer);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -447,5 +480,6 @@ int main(int argc, char** argv) {
     extracted(comm);
     bools(comm);
     items(comm);
+    others(comm);
   });
 }
