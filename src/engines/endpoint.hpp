@@ -46,6 +46,16 @@ constexpr void state(std::span<engine_condition> conditions, std::string_view na
     if (c.name == name) c.holds = holds;
 }
 
+/// All that is under way on one rank, on all its communicators, as an engine may progress it.
+class rank_progress {
+ public:
+  /// Goes on with all of it as far as it can. Throws what any of it fails with.
+  virtual void progress() = 0;
+
+ protected:
+  ~rank_progress() = default;
+};
+
 /// One rank's door to its engine. Used by that rank alone.
 class endpoint : public fabric::waiting {
  public:
@@ -69,6 +79,17 @@ class endpoint : public fabric::waiting {
   /// An exception is about to leave a collective on this rank: ends the job, and returns when no other rank
   /// looks into this one's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
+  /// How the engine's own blocking collectives (context::native()) go with what else is under way on a rank.
+  /// True: a wait within wait_inside() progresses it. False: such a collective and a begun one
+  /// (native_begin()) meet each other, so a rank may begin the collective and poll it instead. The same on
+  /// all ranks.
+  virtual bool progresses_inside() const noexcept { return false; }
+  /// Calls `wait`. Where progresses_inside(), all waits in it progress `meanwhile`; what that throws is
+  /// thrown when `wait` has returned.
+  virtual void wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) {
+    static_cast<void>(meanwhile);
+    wait(state);
+  }
   /// Ends all processes of the job at once, with a code other than 0.
   [[noreturn]] virtual void kill_job(const std::string& why) {
     std::fprintf(stderr, "tutti: rank %d ends the job: %s\n", rank(), why.c_str());

@@ -16,9 +16,9 @@ class progressing {
   virtual std::uint64_t moves() const noexcept = 0;
   /// What it stands at, for reports.
   virtual fabric::wait_site site(const char* what = "", int peer = -1) const noexcept = 0;
-  /// This rank is about to stand where it serves nothing: in a collective of the engine's own that is not
-  /// polled. What the engine can do meanwhile is given to it.
-  virtual void before_standing_still() {}
+  /// Runs a piece of the program's own code that only this rank's thread can run and that others may wait
+  /// for. It may take long, so only blocking waits call it.
+  virtual void work() {}
 
  protected:
   ~progressing() = default;

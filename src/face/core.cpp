@@ -284,31 +284,19 @@ void core::release() noexcept {
 
 void core::give_up() noexcept { door().abandon(std::current_exception()); }
 
-// Before a collective of the engine's own, in which nobody is served.
-void core::stand_still() {
-  progress_others(nullptr);
-  for (progressing* one : shared_->active) one->before_standing_still();
-}
-
+// Whether something else is under way is known to this rank alone, so it must not choose between two forms of
+// the engine's own collective that do not meet each other: see endpoint::progresses_inside(). Composed calls
+// may hold one.
 template <class Run>
 void core::run_to_end(Run& r, const prepared& p) {
-  const bool others = !shared_->active.empty();
-  const bool rigid = door().node() == nullptr && p.chosen.pure == nullptr;  // composed calls too
   guarded([&] {
-    if (rigid ? mixing_ : others) [[unlikely]] {
-      finish(r);
-    } else {
-      if (others) stand_still();
+    if (shared_->active.empty()) [[likely]]
       r.go_on(true);
-    }
+    else if (p.chosen.pure == nullptr && door().progresses_inside())
+      door().wait_inside(*shared_, [](void* run) { static_cast<Run*>(run)->go_on(true); }, &r);
+    else
+      finish(r);
   });
-}
-
-// What was found so far may be a short way to a collective of the engine's own.
-void core::begin_mixing() noexcept {
-  if (std::exchange(mixing_, true) || door().node() != nullptr) return;
-  for (recent& r : recents()) r.forget();
-  spells_.clear();
 }
 
 void core::carry_out(const call& c, prepared& p) {

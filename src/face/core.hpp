@@ -93,7 +93,9 @@ class core {
   void put_back(fabric::parcel& one) noexcept { mail_->put_back(one); }
   mailbox& own_mail(const char* operation);
   rank_state& of_rank() noexcept { return *shared_; }
-  void progress_others(const progressing* except);
+  /// What is under way on this rank, but for `except`, goes on; the second in blocking waits.
+  void progress_others(const progressing* except) { shared_->progress_others(except, false); }
+  void serve_others(const progressing* except) { shared_->progress_others(except, true); }
   void* take_memory(std::size_t bytes);
   void give_memory(void* memory, std::size_t bytes) noexcept;
   /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
@@ -334,8 +336,6 @@ class core {
   static const char* name_of_choice(collective what, const choice& c) noexcept;
   template <class Run>
   void run_to_end(Run& r, const prepared& p);
-  void stand_still();
-  void begin_mixing() noexcept;
   void give_up() noexcept;  // apart, so that what is guarded saves few registers
   static constexpr std::uint64_t least_kernel_bytes = 512;
   static combine_function kernel_for(const call& c) noexcept;
@@ -390,10 +390,6 @@ class core {
   std::uint32_t next_ = 0;
   bool released_ = false;
   std::atomic<std::size_t> holders_{1};  // see core_handle
-  // The engine's own collectives, made at once and begun, do not meet one another over MPI, so all ranks must
-  // do the same: begin them from the first nonblocking call of this communicator on, which all ranks make in
-  // the same place of its calls. What is under way on a rank says nothing of the others.
-  bool mixing_ = false;
   std::unique_ptr<mailbox> mail_;  // from its first message on
 };
 

@@ -98,7 +98,7 @@ void core::wait_for_mail(const fabric::wait_site& site, bool for_mail, const Ove
     if (active.empty() || (for_mail && active.size() == 1 && active.front() == &box)) {
       alone();
     } else {
-      progress_others(&box);
+      serve_others(&box);
       box.take_in();
       if (box.moves() != moves) {
         moves = box.moves();

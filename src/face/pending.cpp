@@ -16,7 +16,7 @@ namespace tutti::detail {
 void core::finish(progressing& r) {
   std::uint64_t moves = r.moves();
   while (!r.go_on(false)) {
-    progress_others(&r);
+    serve_others(&r);
     if (r.moves() != moves) {
       moves = r.moves();
       door().progressed();
@@ -26,8 +26,7 @@ void core::finish(progressing& r) {
   door().progressed();
 }
 
-void core::progress_others(const progressing* except) {
-  auto& active = shared_->active;
+void rank_state::progress_others(const progressing* except, bool waits) {
   for (std::size_t i = 0; i < active.size();) {
     progressing* one = active[i];
     if (one == except) {
@@ -36,13 +35,16 @@ void core::progress_others(const progressing* except) {
     }
     const std::uint64_t before = one->moves();
     const bool over = one->go_on(false);
-    if (over || one->moves() != before) door().progressed();
+    if (over || one->moves() != before) door->progressed();
     if (over) {
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
       ++i;
     }
   }
+  if (!waits) return;
+  for (std::size_t i = 0; i < active.size(); ++i)
+    if (active[i] != except) active[i]->work();
 }
 
 /// A nonblocking or persistent operation: its own run, and copies of what the caller may let go of. When it
@@ -215,7 +217,6 @@ core::prepared& core::found_for(call& c, bool like) {
 }
 
 pending_call core::make_pending(const call& c, bool started) {
-  begin_mixing();
   const bool like = is_like(c, recent_[static_cast<std::size_t>(c.what)]);
   if (!like) {
     try {

@@ -22,13 +22,13 @@ struct override_use {
 };
 
 /// What all communicators of one rank share.
-struct rank_state {
+struct rank_state final : rank_progress {
   std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
   endpoint* door = nullptr;
   settings set;
   std::shared_ptr<const selection> by;  // left null: the fallback in code alone
   std::uint64_t next_id = 2;            // of communicators; 1 is the job itself
-  std::vector<progressing*> active;     // nonblocking runs under way
+  std::vector<progressing*> active;     // what every wait of this rank progresses
   std::vector<override_use> uses;       // three for each collective; empty until there is one
   std::uint32_t engine_conditions = 0;
   std::unique_ptr<call_trace> trace;  // of rank 0, where TUTTI_TRACE asks for it
@@ -36,6 +36,11 @@ struct rank_state {
   // Memory of communicators that are gone: groups come and go in loops.
   static constexpr std::size_t most_cores = 16;
   std::vector<void*> cores;
+
+  /// Goes on with what is under way, but for `except`. `waits`: in a blocking wait, which also runs what only
+  /// this thread can run and others may wait for.
+  void progress_others(const progressing* except, bool waits);
+  void progress() override { progress_others(nullptr, true); }
 
   void begin_trace();
 

@@ -84,7 +84,7 @@ void core::remember(const call& c, prepared& p) {
 // The shortest that serves blocks of so many bytes and fewer.
 core::way core::way_of(const prepared& p, std::uint64_t bytes, bool other_kernel) const noexcept {
   if (other_kernel || p.bound == nullptr) return way::plain;
-  if (p.chosen.pure == nullptr) return mixing_ && door().node() == nullptr ? way::plain : way::native;
+  if (p.chosen.pure == nullptr) return way::native;
   return p.bound->serves_straight(bytes) ? way::straight : way::plain;
 }
 

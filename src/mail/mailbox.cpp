@@ -293,11 +293,6 @@ void mailbox::look_after() {
 
 // The engine would give a message to those that it was given before those that stay, so one that meets an
 // earlier one that stays must stay too.
-void mailbox::before_standing_still() {
-  take_in();
-  if (!shared_) give_to_engine();
-}
-
 void mailbox::give_to_engine() {
   for (want* w = first_; w != nullptr; w = w->behind) {
     if (w->now != want::state::waits || w->what.room != nullptr || (shared_ && !w->lasts)) continue;

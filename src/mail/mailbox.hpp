@@ -90,7 +90,6 @@ class mailbox final : public progressing {
   }
   std::uint64_t moves() const noexcept override { return moves_; }
   fabric::wait_site site(const char* what, int peer) const noexcept override;
-  void before_standing_still() override;
 
  private:
   enum class verdict : std::uint8_t { fits, refused, too_long };

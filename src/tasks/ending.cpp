@@ -141,7 +141,14 @@ void flow::close(bool passing_by) noexcept {
     refuse_unasked();
     for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
     meet("the end of the runtime", never);
-    while (post_.busy()) progress(false);
+    while (post_.busy()) {
+      if (progress(false)) continue;
+      all_->guarded([&] {
+        all_->serve_others(this);
+        all_->door().pause(site("its messages to be taken"));
+      });
+    }
+    all_->door().progressed();
     if (trace_ != nullptr) write_trace();
   } catch (...) {
     report(std::current_exception());

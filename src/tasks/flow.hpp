@@ -83,6 +83,11 @@ class flow final : public progressing {
   void barrier();
   /// Sends what is ready, and takes in what has come. True where something happened. `calls`: callbacks too.
   bool progress(bool calls = true);
+  /// The same, and all else that is under way on this rank.
+  void progress_all() {
+    progress();
+    all_->progress_others(this);
+  }
 
   // --- transfers that were asked for
   void* start(const explicit_transfer& t, bool sends);
@@ -143,6 +148,7 @@ class flow final : public progressing {
     progress(false);
     return false;
   }
+  void work() override;
   std::uint64_t moves() const noexcept override { return moves_; }
   fabric::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 

@@ -61,7 +61,7 @@ void detach(flow& f, const explicit_transfer* all, std::size_t n, bool sends, co
 void wait_all(flow& f) { f.wait_all(); }
 void unlock(flow& f, std::uint64_t tag) { f.unlock(tag); }
 void barrier(flow& f) { f.barrier(); }
-void progress(flow& f) { f.progress(); }
+void progress(flow& f) { f.progress_all(); }
 statistics told(const flow& f) { return f.told(); }
 
 void refuse(const flow& f, const char* operation, const char* parameter, std::string_view problem,

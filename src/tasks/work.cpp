@@ -130,6 +130,11 @@ bool flow::run_one() {
   return true;
 }
 
+// One kernel, where no other worker could run it: another rank may wait for what it makes.
+void flow::work() {
+  if (crew_ == nullptr && running_own_ == 0 && !inside_ && run_one()) progress(false);
+}
+
 void flow::reap() noexcept {
   if (over_.load(std::memory_order_relaxed) == nullptr) return;
   node* n = over_.exchange(nullptr, std::memory_order_seq_cst);
@@ -274,7 +279,7 @@ void flow::rest(int times, const char* what, bool may_sleep) {
     if (!helped && first_ != nullptr) return;
   }
   all_->guarded([&] {
-    if (others) all_->progress_others(this);
+    if (others) all_->serve_others(this);
     // While kernels run nobody is stuck, however long they take.
     if (helped) {
       door.pause(where);

@@ -50,6 +50,7 @@ class mpi_context final : public context {
  private:
   struct under_way;
   struct made_ready;
+  void begin_and_wait(const call& c, const fabric::wait_site& site);
   template <class Start>
   std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
   // What needs arrays of its own is kept out of the way of what does not.

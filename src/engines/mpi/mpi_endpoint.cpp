@@ -43,6 +43,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
 }
 
 mpi_endpoint::~mpi_endpoint() {
+  end_wait_inside();
   int over = 0;
   if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   for (MPI_Comm& c : opened_) MPI_Comm_free(&c);
@@ -67,17 +68,12 @@ MPI_Comm mpi_endpoint::duplicate(MPI_Comm from, std::uint64_t id) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Request request;
   check(MPI_Comm_idup(from, &made, &request), "making a communicator", rank_);
-  native_begun();
-  for (int flag = 0;;) {
-    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "making a communicator", rank_);
-    if (flag) break;
-    pause(site);
-  }
-  native_over();
+  wait_for_native(request, "making a communicator", site);
   return made;
 }
 
-// The job's own communicator is at hand. A child with the same members is a duplicate, so that MPI keeps what
+// All members have said which number the new one has, so none is waited for that has not come: nothing else
+// needs progress meanwhile. The job's own communicator is at hand. A child with the same members is a duplicate, so that MPI keeps what
 // it knows of the topology; any other is made by its members alone.
 std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t id, context* parent) {
   if (parent == nullptr) {

@@ -72,6 +72,10 @@ class mpi_endpoint final : public message_endpoint {
   }
   void progressed() noexcept override { ++progress_; }
   [[noreturn]] void kill_job(const std::string& why) override { end_job(rank_, why); }
+  bool progresses_inside() const noexcept override { return !begins_natives_; }
+  void wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) override;
+  /// For inside.cpp: called by MPI in a wait of its own.
+  void progress_in_wait(rank_progress& meanwhile, std::exception_ptr& failed, double& failed_at) noexcept;
 
   // --- for its contexts
   // ------------------------------------------------------------------------------------------
@@ -128,6 +132,18 @@ class mpi_endpoint final : public message_endpoint {
   int tag_mask() const noexcept { return tag_mask_; }
   int greatest_tag() const noexcept { return greatest_tag_; }
   bool checks() const noexcept { return watch_->checks(); }
+  /// Whether blocking collectives of MPI are begun and polled. The same on all ranks of the job.
+  bool begins_natives() const noexcept { return begins_natives_; }
+  /// Until MPI has done what was begun.
+  void wait_for_native(MPI_Request& request, const char* operation, const fabric::wait_site& site) {
+    native_begun();
+    for (int flag = 0;;) {
+      check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), operation, rank_);
+      if (flag) break;
+      pause(site);
+    }
+    native_over();
+  }
   /// Collectives of MPI under way cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
   void native_over() noexcept { --natives_, ++progress_; }
@@ -182,6 +198,8 @@ class mpi_endpoint final : public message_endpoint {
   void end_mail() noexcept;
 
   mpi_endpoint() = default;
+  static bool can_progress_inside() noexcept;
+  void end_wait_inside() noexcept;
   void survey();
   hierarchy pretended(std::string_view text) const;
 
@@ -193,7 +211,7 @@ class mpi_endpoint final : public message_endpoint {
   MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, mail_ = MPI_COMM_NULL, groups_ = MPI_COMM_NULL;
   MPI_Comm shared_ = MPI_COMM_NULL;  // the program's; then mail_ is null
   int rank_ = 0, size_ = 1, tag_mask_ = 0, greatest_tag_ = 0;
-  bool crowded_ = false;
+  bool crowded_ = false, begins_natives_ = true, called_by_mpi_ = false;
   hierarchy layout_;
   std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
   std::uint32_t free_ = none, generation_ = 0;

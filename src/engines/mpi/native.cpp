@@ -259,15 +259,18 @@ void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
   }
 }
 
-// With checking on, a blocking collective is one that is waited for, so that a notice can take this rank out
-// of it.
+void mpi_context::begin_and_wait(const call& c, const fabric::wait_site& site) {
+  kept arrays;
+  std::size_t reached = 0;
+  do {
+    MPI_Request request;
+    reached = start(c, reached, &arrays, begin_only{&request});
+    door_.wait_for_native(request, name_of(c.what).data(), site);
+  } while (reached < c.count && divisible(c.what));
+}
+
 void mpi_context::native(const call& c, const fabric::wait_site& site) {
-  if (door_.checks()) [[unlikely]] {
-    native_state s;
-    native_begin(c, s);
-    native_go_on(s, true, site);
-    return;
-  }
+  if (door_.begins_natives()) return begin_and_wait(c, site);
   std::size_t reached = start(c, 0, nullptr, at_once{});
   while (reached < c.count && divisible(c.what)) reached = start(c, reached, nullptr, at_once{});
 }

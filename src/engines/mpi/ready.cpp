@@ -17,7 +17,7 @@ struct mpi_context::made_ready {
   int rank;              // of the caller
   std::size_t elements;  // of the type, in one of the call's
   collective what;
-  const mpi_endpoint* door;
+  mpi_endpoint* door;
 
   static const made_ready& of(const ready_native& r) noexcept {
     return *std::launder(reinterpret_cast<const made_ready*>(r.state));
@@ -26,35 +26,73 @@ struct mpi_context::made_ready {
     if (code != MPI_SUCCESS) [[unlikely]]
       throw_mpi_error(code, name_of(what).data(), door->rank());
   }
+  /// One of the two forms: at once, or begun and polled.
+  template <bool Begun, class Blocking, class Begin, class... Arguments>
+  void make(Blocking f, Begin begin, Arguments... a) const {
+    if constexpr (!Begun) {
+      ok(f(a...));
+    } else {
+      const char* const name = name_of(what).data();
+      MPI_Request request;
+      ok(begin(a..., &request));
+      door->wait_for_native(request, name,
+                            {name, "native", "the other members", -1, -1, fabric::wait_site::unnumbered});
+    }
+  }
 
-  template <bool InPlace>
+  template <bool Begun, bool InPlace>
   static void allreduce(const ready_native& r, const void* input, void* output, std::size_t count) {
     const made_ready& m = of(r);
-    m.ok(
-        MPI_Allreduce(InPlace ? MPI_IN_PLACE : input, output, static_cast<int>(count), m.type, m.op, m.comm));
+    m.make<Begun>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
+                  static_cast<int>(count), m.type, m.op, m.comm);
   }
-  template <bool AtRoot>
+  template <bool Begun, bool AtRoot>
   static void bcast(const ready_native& r, const void* input, void* output, std::size_t count) {
     const made_ready& m = of(r);
-    m.ok(MPI_Bcast(AtRoot ? const_cast<void*>(input) : output, static_cast<int>(count * m.elements), m.type,
-                   m.root, m.comm));
+    m.make<Begun>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
+                  static_cast<int>(count * m.elements), m.type, m.root, m.comm);
   }
+  template <bool Begun>
   static void allgather(const ready_native& r, const void* input, void* output, std::size_t count) {
     const made_ready& m = of(r);
     const int n = static_cast<int>(count * m.elements);
-    m.ok(MPI_Allgather(input, n, m.type, output, n, m.type, m.comm));
+    m.make<Begun>(MPI_Allgather, MPI_Iallgather, input, n, m.type, output, n, m.type, m.comm);
   }
+  template <bool Begun>
   static void allgatherv(const ready_native& r, const detail::counted_call& c) {
     const made_ready& m = of(r);
     const int* counts = static_cast<const int*>(c.out_counts);
-    m.ok(MPI_Allgatherv(c.input, counts[m.rank], m.type, c.output, counts,
-                        static_cast<const int*>(c.out_displs), m.type, m.comm));
+    m.make<Begun>(MPI_Allgatherv, MPI_Iallgatherv, c.input, counts[m.rank], m.type, c.output, counts,
+                  static_cast<const int*>(c.out_displs), m.type, m.comm);
   }
+  template <bool Begun>
   static void alltoallv(const ready_native& r, const detail::counted_call& c) {
     const made_ready& m = of(r);
     const auto ints = [](const void* p) { return static_cast<const int*>(p); };
-    m.ok(MPI_Alltoallv(c.input, ints(c.in_counts), ints(c.in_displs), m.type, c.output, ints(c.out_counts),
-                       ints(c.out_displs), m.type, m.comm));
+    m.make<Begun>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs), m.type,
+                  c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
+  }
+  template <bool Begun>
+  void choose(const call& c, ready_native& r) const {
+    switch (c.what) {
+      case collective::allreduce:
+        r.go = c.in_place ? allreduce<Begun, true> : allreduce<Begun, false>;
+        break;
+      case collective::bcast:
+        r.go = rank == c.root ? bcast<Begun, true> : bcast<Begun, false>;
+        break;
+      case collective::allgather:
+        r.go = allgather<Begun>;
+        break;
+      case collective::allgatherv:
+        r.go_counted = allgatherv<Begun>;
+        break;
+      case collective::alltoallv:
+        r.go_counted = alltoallv<Begun>;
+        break;
+      default:
+        break;
+    }
   }
 };
 
@@ -74,27 +112,11 @@ ready_native mpi_context::make_ready(const call& c) {
                                      &door_};
   constexpr std::size_t most_bytes = 0x7fffffff;
   r.most = most_bytes / c.type.size;
-  switch (c.what) {
-    case collective::allreduce:
-      r.go = c.in_place ? made_ready::allreduce<true> : made_ready::allreduce<false>;
-      break;
-    case collective::bcast:
-      r.go = rank_ == c.root ? made_ready::bcast<true> : made_ready::bcast<false>;
-      break;
-    case collective::allgather:
-      r.go = made_ready::allgather;
-      break;
-    case collective::allgatherv:
-      m->type = door_.types().of_element(c.type);
-      r.go_counted = made_ready::allgatherv;
-      break;
-    case collective::alltoallv:
-      m->type = door_.types().of_element(c.type);
-      r.go_counted = made_ready::alltoallv;
-      break;
-    default:
-      break;
-  }
+  if (is_vector_form(c.what)) m->type = door_.types().of_element(c.type);
+  if (door_.begins_natives())
+    m->choose<true>(c, r);
+  else
+    m->choose<false>(c, r);
   return r;
 }
 

@@ -21,6 +21,7 @@ struct place {
   int leader;       // the first rank that it shares memory with
   int crowded;      // 1: its machine has more ranks than cores
   int text_length;  // of its TUTTI_NODES
+  int begins;       // 1: its blocking collectives are to be begun and polled
 };
 
 // Launchers may have bound each rank to some of the cores, so the sets of all are united.
@@ -36,7 +37,7 @@ place place_of(MPI_Comm job, int rank) {
   check(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof mine), MPI_BYTE, MPI_BOR, node), "run", rank);
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, node), "run", rank);
   check(MPI_Comm_free(&node), "run", rank);
-  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0};
+  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0};
 }
 
 }  // namespace
@@ -45,10 +46,12 @@ void mpi_endpoint::survey() {
   const std::string own = setting(layout_variable).value_or("");
   place mine = place_of(job_, rank_);
   mine.text_length = static_cast<int>(own.size());
+  mine.begins = watch_->checks() || !can_progress_inside() ? 1 : 0;
   std::vector<place> all(static_cast<std::size_t>(size_));
-  check(MPI_Allgather(&mine, 3, MPI_INT, all.data(), 3, MPI_INT, job_), "run", rank_);
+  check(MPI_Allgather(&mine, 4, MPI_INT, all.data(), 4, MPI_INT, job_), "run", rank_);
 
   crowded_ = mine.crowded != 0;
+  begins_natives_ = std::any_of(all.begin(), all.end(), [](const place& p) { return p.begins != 0; });
   std::copy(std::begin(mpi_conditions), std::end(mpi_conditions), conditions_.begin());
   state(conditions_, "oversubscribed",
         std::any_of(all.begin(), all.end(), [](const place& p) { return p.crowded != 0; }));

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever a rank has under way goes on while it waits in any other call. In each case rank 0 completes what
+// one front end has begun before it makes the call of another; all other ranks make that call first. So they
+// stand in it until rank 0 comes, and rank 0 comes when they have done their part of the first.
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tutti/bsp.hpp>
+#include <tutti/tasks.hpp>
+#include <tutti/tutti.hpp>
+
+#include "support/check.hpp"
+#include "support/program.hpp"
+
+using namespace tutti;
+using tests::check;
+
+namespace {
+
+using step = std::function<void()>;
+
+bool first(const communicator& c) { return c.rank() == 0; }
+int sum_of_ranks(const communicator& c) { return c.size() * (c.size() - 1) / 2; }
+
+/// Rank 0 completes before `stand`, the others behind it.
+void in_order(const communicator& c, const step& complete, const step& stand) {
+  if (first(c)) complete();
+  stand();
+  if (!first(c)) complete();
+}
+
+// --- what is under way
+
+// All have waited for their own tasks; the parts of a reduction are asked for behind that, by a tree.
+void reduction_of_tasks(communicator& w, const step& stand) {
+  tasks::runtime rt(w);
+  long t = 1;
+  auto s = first(w) ? rt.data(t, 0) : rt.data<long>(0);
+  for (int r = 0; r < w.size(); ++r)
+    rt.insert([r](long& v) { v += r; }, tasks::on(r), tasks::reduce(s, std::plus<>{}));
+  rt.wait_all();
+  stand();
+  if (first(w)) check.equal(t, 1L + sum_of_ranks(w));
+}
+
+// Rank 0 reads what tasks of the others make, which nobody has waited for there.
+void tasks_not_waited_for(communicator& w, const step& stand) {
+  tasks::runtime rt(w);
+  std::vector<int> made(static_cast<std::size_t>(w.size()), -1);
+  long sum = 0;
+  auto all = first(w) ? rt.data(sum, 0) : rt.data<long>(0);
+  std::vector<tasks::handle<int>> parts;
+  for (int r = 0; r < w.size(); ++r) {
+    parts.push_back(r == w.rank() ? rt.data(made[static_cast<std::size_t>(r)], r) : rt.data<int>(r));
+    rt.insert([r](int& v) { v = r; }, tasks::write(parts.back()));
+  }
+  for (int r = 0; r < w.size(); ++r)
+    rt.insert([](long& s, const int& v) { s += v; }, tasks::read_write(all), tasks::read(parts[static_cast<std::size_t>(r)]));
+  in_order(w, [&] { rt.wait_all(); }, stand);
+  if (first(w)) check.equal(sum, static_cast<long>(sum_of_ranks(w)));
+}
+
+// Several rounds, so each rank must begin the next ones.
+void collective_begun(communicator& w, const step& stand) {
+  std::vector<int> v(40000, w.rank());
+  auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("ring"));
+  std::vector<int> got;
+  in_order(w, [&] { got = sum.wait(); }, stand);
+  check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
+}
+
+void native_begun(communicator& w, const step& stand) {
+  std::vector<int> v(3, w.rank());
+  auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("native"));
+  std::vector<int> got;
+  in_order(w, [&] { got = sum.wait(); }, stand);
+  check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
+}
+
+void composed_begun(communicator& w, const step& stand) {
+  std::vector<int> v(20000, w.rank());
+  auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), composition("reduce_bcast"));
+  std::vector<int> got;
+  in_order(w, [&] { got = sum.wait(); }, stand);
+  check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
+}
+
+void persistent_begun(communicator& w, const step& stand) {
+  std::vector<int> v(20000, w.rank());
+  auto plan = w.allreduce_init(send_buf(v), op(std::plus<>{}), algorithm("ring"));
+  plan.start();
+  std::vector<int> got;
+  in_order(w, [&] { got = plan.wait(); }, stand);
+  check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
+}
+
+// A message that is received when its length is known, and whose sender waits for that.
+void receive_without_count(communicator& w, const step& stand) {
+  std::vector<int> sent(300000, 7), got;
+  std::optional<decltype(w.irecv(recv_buf<resize_to_fit>(got), source(0), tag(3)))> in;
+  if (!first(w)) in.emplace(w.irecv(recv_buf<resize_to_fit>(got), source(0), tag(3)));
+  if (first(w))
+    for (int r = 1; r < w.size(); ++r) w.ssend(send_buf(sent), destination(r), tag(3));
+  stand();
+  if (first(w)) return;
+  in->wait();
+  check.equal(got, sent);
+}
+
+// The same of a group that was made without a message.
+void receive_in_group(communicator& w, const step& stand) {
+  communicator all = w.range(0, w.size() - 1);
+  receive_without_count(all, stand);
+}
+
+struct front_end {
+  const char* name;
+  std::function<void(communicator&, const step&)> with;
+};
+
+const front_end under_way[] = {{"reduction_of_tasks", reduction_of_tasks},
+                               {"tasks_not_waited_for", tasks_not_waited_for},
+                               {"collective", collective_begun},
+                               {"native_collective", native_begun},
+                               {"composed_collective", composed_begun},
+                               {"persistent_collective", persistent_begun},
+                               {"receive", receive_without_count},
+                               {"receive_in_group", receive_in_group}};
+
+// --- calls that wait
+
+void native_allreduce(communicator& w) {
+  check.equal(w.allreduce_single(send_buf(1), op(std::plus<>{}), algorithm("native")), w.size());
+}
+
+void warm_allreduce(communicator& w) {
+  for (int i = 0; i < 3; ++i) check.equal(w.allreduce_single(send_buf(1), op(std::plus<>{})), w.size());
+}
+
+void native_alltoallv(communicator& w) {
+  const std::vector<int> each(static_cast<std::size_t>(w.size()), 2);
+  const std::vector<int> v(2 * each.size(), w.rank());
+  const auto got = w.alltoallv(send_buf(v), send_counts(each), recv_counts(each), algorithm("native"));
+  check.equal(got[1], 0);
+}
+
+void composed(communicator& w) {
+  std::vector<int> v(100, 1);
+  w.allreduce(send_recv_buf(v), op(std::plus<>{}), composition("node_leader"));
+  check.equal(v[99], w.size());
+}
+
+// From rank 0 to each other, in a call that waits for it.
+void messages(communicator& w, const std::function<void()>& receive) {
+  if (!first(w)) return receive();
+  for (int r = 1; r < w.size(); ++r) w.send(send_buf(r), destination(r), tag(9));
+}
+
+void supersteps(communicator& w) {
+  bsp::context ctx(w);
+  std::vector<int> came(static_cast<std::size_t>(w.size()), -1);
+  auto there = ctx.registered(came);
+  ctx.sync();
+  for (int k = 0; k < w.size(); ++k) ctx.put(w.rank(), k, there, static_cast<std::size_t>(w.rank()));
+  ctx.sync();
+  check.equal(came.back(), w.size() - 1);
+}
+
+void other_tasks(communicator& w) {
+  tasks::runtime rt(w);
+  long t = 0;
+  auto s = first(w) ? rt.data(t, 0) : rt.data<long>(0);
+  for (int r = 0; r < w.size(); ++r)
+    rt.insert([r](long& v) { v += r; }, tasks::on(r), tasks::reduce(s, std::plus<>{}));
+  rt.wait_all();
+  rt.barrier();
+}
+
+struct call_that_waits {
+  const char* name;
+  std::function<void(communicator&)> make;
+};
+
+const call_that_waits calls[] = {
+    {"native_barrier", [](communicator& w) { w.barrier(algorithm("native")); }},
+    {"barrier", [](communicator& w) { w.barrier(); }},
+    {"native_allreduce", native_allreduce},
+    {"warm_allreduce", warm_allreduce},
+    {"native_bcast",
+     [](communicator& w) {
+       check.equal(w.bcast_single(send_recv_buf(first(w) ? 5 : 0), algorithm("native")), 5);
+     }},
+    {"native_alltoallv", native_alltoallv},
+    {"schedule", [](communicator& w) { w.barrier(algorithm("dissemination")); }},
+    {"composed", composed},
+    {"nonblocking", [](communicator& w) { w.ibarrier(algorithm("native")).wait(); }},
+    {"receive",
+     [](communicator& w) {
+       messages(w, [&] { check.equal(w.recv_single<int>(source(0), tag(9)), w.rank()); });
+     }},
+    {"probe",
+     [](communicator& w) {
+       messages(w, [&] {
+         w.probe(source(0), tag(9));
+         check.equal(w.recv_single<int>(source(0), tag(9)), w.rank());
+       });
+     }},
+    {"synchronous_send",
+     [](communicator& w) {
+       if (!first(w)) return w.ssend(send_buf(w.rank()), destination(0), tag(8));
+       for (int r = 1; r < w.size(); ++r) check.equal(w.recv_single<int>(source(r), tag(8)), r);
+     }},
+    {"duplicate", [](communicator& w) { w.duplicate().barrier(); }},
+    {"split", [](communicator& w) { w.split(0)->barrier(); }},
+    {"group", [](communicator& w) { w.range(0, w.size() - 1).barrier(); }},
+    {"supersteps", supersteps},
+    {"tasks", other_tasks}};
+
+// A runtime of the upper ranks alone, and a barrier of all: the lowest knows nothing of any task.
+void runtime_of_a_part(communicator& w) {
+  const bool in = w.rank() != 0;
+  auto part = w.split(in ? 0 : 1);
+  if (in)
+    reduction_of_tasks(*part, [&] { w.barrier(algorithm("native")); });
+  else
+    w.barrier(algorithm("native"));
+}
+
+// Each of two communicators overlaps the other, and each rank of the middle has something under way on one.
+void overlapping(communicator& w) {
+  if (w.size() < 3) return;
+  const int last = w.size() - 1;
+  communicator low = w.rank() < last ? w.range(0, last - 1) : w.range(last, last);
+  auto upper = w.split(w.rank() > 0 ? 0 : 1);
+  const bool lower = w.rank() < last;
+  std::vector<int> v(30000, w.rank());
+  auto sum = low.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("ring"));
+  if (!lower) {
+    upper->barrier(algorithm("native"));
+    sum.wait();
+  } else if (w.rank() == 0) {
+    check.equal(sum.wait().size(), v.size());
+  } else {
+    upper->barrier(algorithm("native"));
+    check.equal(sum.wait()[0], low.size() * (low.size() - 1) / 2);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& all) {
+    for (const front_end& f : under_way)
+      for (const call_that_waits& c : calls)
+        all(std::string(f.name) + "/" + c.name, [&] {
+          f.with(world, [&] { c.make(world); });
+          world.barrier();
+        });
+    all("runtime_of_a_part", [&] { runtime_of_a_part(world); });
+    all("overlapping", [&] { overlapping(world); });
+  });
+}
