@@ -255,7 +255,7 @@ class mail_under_way final : public pending {
     });
     auto& active = where_.shared_->active;
     if (!sends_ && !want_.over() && std::find(active.begin(), active.end(), &box) == active.end())
-      active.push_back(&box);
+      where_.shared_->add_active(box);
   }
   bool test() override {
     if (!ended()) {

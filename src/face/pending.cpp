@@ -35,7 +35,7 @@ void rank_state::progress_others(const progressing* except, bool waits) {
     }
     const std::uint64_t before = one->moves();
     const bool over = one->go_on(false);
-    if (over || one->moves() != before) door->progressed();
+    if ((over || one->moves() != before) && door != nullptr) door->progressed();
     if (over) {
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
@@ -94,7 +94,7 @@ class operation_under_way final : public pending {
         run_.begin(*prepared_->bound, call_, where_.next_number_of_call());
       return run().go_on(false);
     });
-    if (!complete_already) where_.shared_->active.push_back(&run());
+    if (!complete_already) where_.shared_->add_active(run());
   }
   bool test() override {
     if (over()) return complete();

@@ -21,6 +21,34 @@ struct override_use {
   bool said = false;
 };
 
+struct rank_state;
+
+/// What is under way on the other communicators that this thread has adopted, as one thing that a wait
+/// progresses.
+class progress_elsewhere final : public progressing {
+ public:
+  bool go_on(bool) override;
+  void work() override;
+  std::uint64_t moves() const noexcept override { return moves_; }
+  fabric::wait_site site(const char* what, int) const noexcept override {
+    return {"progress", "", what, -1, -1, fabric::wait_site::unnumbered};
+  }
+
+  /// Of the adopted communicators of one thread each knows the others'. Of that thread.
+  void join(rank_state& own);
+  void leave(rank_state& own) noexcept;
+  /// This communicator has begun something: the others' waits progress it.
+  void announce() {
+    if (!others_.empty()) [[unlikely]]
+      enter_others();
+  }
+
+ private:
+  void enter_others();
+  std::vector<rank_state*> others_;
+  std::uint64_t moves_ = 0;
+};
+
 /// What all communicators of one rank share.
 struct rank_state final : rank_progress {
   std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
@@ -37,6 +65,13 @@ struct rank_state final : rank_progress {
   static constexpr std::size_t most_cores = 16;
   std::vector<void*> cores;
 
+  progress_elsewhere elsewhere;
+
+  /// What every wait progresses from now on, until it is taken out of `active`.
+  void add_active(progressing& one) {
+    active.push_back(&one);
+    elsewhere.announce();
+  }
   /// Goes on with what is under way, but for `except`. `waits`: in a blocking wait, which also runs what only
   /// this thread can run and others may wait for.
   void progress_others(const progressing* except, bool waits);

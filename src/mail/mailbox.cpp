@@ -295,7 +295,7 @@ void mailbox::look_after() {
 // earlier one that stays must stay too.
 void mailbox::give_to_engine() {
   for (want* w = first_; w != nullptr; w = w->behind) {
-    if (w->now != want::state::waits || w->what.room != nullptr || (shared_ && !w->lasts)) continue;
+    if (w->now != want::state::waits || w->what.room != nullptr || !w->lasts) continue;
     bool free = true;
     for (const want* earlier = first_; earlier != w && free; earlier = earlier->behind)
       free = earlier->now != want::state::waits || !meet(earlier->what, w->what);

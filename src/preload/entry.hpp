@@ -41,18 +41,26 @@ inline std::optional<int> enter_nonblocking(MPI_Comm comm, const char* call) {
   return p->compared->compare(comm, call, true);
 }
 
+/// A blocking collective that is left to MPI.
+template <class Own>
+int left_to_mpi(MPI_Comm comm, Own& own_call) {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p == nullptr || under_way::none()) [[likely]]
+    return own_call();
+  return p->begun->beside(
+      comm, [](void* call) { return (*static_cast<Own*>(call))(); }, &own_call);
+}
+
 template <class Own>
 int blocking(const arguments& a, Own own_call) {
   if (process* const p = serving(a)) {
     if (p->compared) [[unlikely]]
       if (const std::optional<int> code = p->compared->compare(a, false)) return *code;
     if (const std::optional<int> code = serve(*p, a)) return *code;
-    settle(a.comm);
     const passed_call told(p, a, false);
-    return own_call();
+    return left_to_mpi(a.comm, own_call);
   }
-  settle(a.comm);
-  return own_call();
+  return left_to_mpi(a.comm, own_call);
 }
 
 template <class Own>

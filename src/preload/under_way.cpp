@@ -130,6 +130,29 @@ bool under_way::own_left(MPI_Comm comm) {
   });
 }
 
+int under_way::beside(MPI_Comm comm, int (*call)(void*), void* state) {
+  if (!p_.door->progresses_inside()) {
+    settle(comm);
+    return call(state);
+  }
+  struct own_collective {
+    mpi::mpi_endpoint& door;
+    int (*call)(void*);
+    void* state;
+    int code;
+  } one{*p_.door, call, state, MPI_SUCCESS};
+  p_.door->wait_inside(
+      *this,
+      [](void* self) {
+        auto& c = *static_cast<own_collective*>(self);
+        c.door.in_collective(true);
+        c.code = c.call(c.state);
+        c.door.in_collective(false);
+      },
+      &one);
+  return one.code;
+}
+
 void under_way::settle(MPI_Comm comm) {
   // A program that has made it wait in vain is one that will again.
   const std::chrono::milliseconds long_enough(said_ ? 10 : 10'000);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "engines/endpoint.hpp"
 #include "preload/laid_call.hpp"
 #include "preload/members.hpp"
 #include "tutti/core/port.hpp"
@@ -34,7 +35,7 @@ struct begun_call {
   under_way& among;
 };
 
-class under_way {
+class under_way final : public rank_progress {
  public:
   explicit under_way(process& p) : p_(p) {}
   ~under_way();
@@ -55,6 +56,10 @@ class under_way {
   /// Lets all go on, and completes the requests of those that are over.
   void go_on();
   void wait_all();
+  void progress() override { go_on(); }
+  /// Makes a blocking collective of MPI's own. Calls under way go on meanwhile if the engine can progress them
+  /// inside of it; else they are settled before.
+  int beside(MPI_Comm comm, int (*call)(void*), void* state);
   /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
   /// wait for what this rank has begun before they enter it. All on the communicator of that call have been
   /// begun by all its ranks, so they end. What is on another may be begun there after that call alone; it is

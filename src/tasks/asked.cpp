@@ -78,8 +78,7 @@ void* flow::start(const explicit_transfer& t, bool sends) {
 bool flow::test(void* request, detail::envelope& found) {
   auto& r = **static_cast<std::shared_ptr<asked_request>*>(request);
   if (!r.over) {
-    progress();
-    all_->progress_others(this);
+    progress_all();
     if (!r.over && all_->door().size() > 1) {
       all_->door().pause(site("a transfer"));
       all_->door().progressed();

@@ -41,7 +41,7 @@ flow::flow(detail::core& all, const options& how, const char* header)
     trace_ = std::make_unique<task_trace>(workers_);
     for (int i = 1; i < workers_; ++i) helper_numbers_.push_back(i);
   }
-  all_->of_rank().active.push_back(this);
+  all_->of_rank().add_active(*this);
 }
 
 flow::~flow() {

@@ -106,12 +106,12 @@ envelope receive(core&, const reception&);
 /// call by found(). What it was refused for is thrown by its own wait() or test(), whichever call met the
 /// message.
 ///
-/// Over MPI a rank that stands in a blocking collective of MPI's own serves nobody. Receives under way are
-/// given to MPI before, but for those with `room`, and those that could take a message which an earlier one
-/// with `room` could take, and those of groups that were made without a message: a sender that waits for one
-/// of these (as more than 1 KiB may, and a synchronous send does) should be waited for before that collective
-/// is called. One that MPI was given consumes its message also where that is no whole number of elements, and
-/// Open MPI 4.1 writes a longer one beyond its place.
+/// It progresses in every blocking call, test() and wait() of this rank: of any request, communicator and
+/// front end, on every engine, also while the rank waits in a collective of MPI's own. A sender that waits
+/// for the receive (with more than 1 KiB, or synchronous) waits until this rank makes such a call.
+///
+/// A message that the receive refuses stays, and another receive may take it. One that is longer than its
+/// place is used up.
 pending_call start_receive(core&, const reception&);
 pending_call prepare_receive(core&, const reception&);
 

@@ -3,12 +3,15 @@
 // The engine for programs that start MPI themselves and link it: an endpoint over a communicator of theirs.
 #include "engines/mpi/adopt.hpp"
 
+#include <sched.h>
+
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
 
-std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, bool plain_messages) {
+std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, rank_progress& meanwhile,
+                                            bool plain_messages) {
   int begun = 0, over = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&over);
@@ -20,6 +23,15 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, boo
   mpi::check(MPI_Comm_test_inter(comm, &between_groups), "adopt", -1);
   if (between_groups)
     throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
+  // Duplicates are made by calls that progress nothing of the library's: all have come before.
+  MPI_Request met;
+  mpi::check(MPI_Ibarrier(comm, &met), "adopt", -1);
+  for (int flag = 0;;) {
+    mpi::check(MPI_Test(&met, &flag, MPI_STATUS_IGNORE), "adopt", -1);
+    if (flag) break;
+    meanwhile.progress();
+    sched_yield();
+  }
   return std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits that are MPI's own. MPI progresses its messages there, and nothing of the library's: no next round of
-// a schedule, no answer of a task. Open MPI calls functions that its components register from every wait, and
-// exports how they do it; one of ours progresses the rest of the rank there. Elsewhere, and where several
-// threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
+// Waits in MPI's own collectives. MPI progresses its messages there, and nothing of the library's: no next
+// round of a schedule, no answer of a task. Open MPI calls functions that its components register from every
+// wait, and exports how they do it; one of ours progresses the rest of the rank there. Elsewhere, and where
+// several threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
+//
+// MPI calls the function from MPI_Test and MPI_Isend too, where this library holds references into its tables;
+// so it acts within collectives alone, and the waits between these (of composed calls) progress in pause().
 #include <cstring>
 #include <exception>
 
@@ -18,16 +21,7 @@ namespace {
 using callback = int (*)();
 using registering = int (*)(callback);
 
-/// A wait of this thread.
-struct wait_of_mpi {
-  mpi_endpoint& door;
-  rank_progress& meanwhile;
-  wait_of_mpi* outer;
-  bool busy = false;
-  std::exception_ptr failed = nullptr;
-  double failed_at = 0;
-};
-thread_local wait_of_mpi* innermost = nullptr;
+thread_local progressed_wait* innermost = nullptr;
 
 // A module links MPI out of sight of the program, and MPI what it consists of.
 [[maybe_unused]] void* symbol_of_mpi(const char* name) noexcept {
@@ -56,13 +50,9 @@ const registering start_calling = function_of_mpi("opal_progress_register"),
                   stop_calling = function_of_mpi("opal_progress_unregister");
 int users = 0;  // endpoints of this process
 
-// Called by MPI, so nothing may be thrown. What is called here calls MPI, which calls this again.
+// Called by MPI, so nothing may be thrown.
 int progress_meanwhile() {
-  wait_of_mpi* const mine = innermost;
-  if (mine == nullptr || mine->busy) return 0;
-  mine->busy = true;
-  mine->door.progress_in_wait(mine->meanwhile, mine->failed, mine->failed_at);
-  mine->busy = false;
+  if (innermost != nullptr && innermost->in_collective) innermost->door.progress_in_wait(*innermost);
   return 0;
 }
 
@@ -75,22 +65,23 @@ bool mpi_endpoint::can_progress_inside() noexcept {
 }
 
 // Others may wait for what has failed here, and never come to what this rank waits for.
-void mpi_endpoint::progress_in_wait(rank_progress& meanwhile, std::exception_ptr& failed,
-                                    double& failed_at) noexcept {
+void mpi_endpoint::progress_in_wait(progressed_wait& mine) noexcept {
   constexpr double grace = 2;  // seconds
+  if (mine.busy) return;
+  mine.busy = true;
   try {
-    if (failed) {
-      if (seconds_now() - failed_at > grace) std::rethrow_exception(failed);
-      return;
-    }
-    meanwhile.progress();
+    if (!mine.failed)
+      mine.meanwhile.progress();
+    else if (seconds_now() - mine.failed_at > grace)
+      std::rethrow_exception(mine.failed);
   } catch (const std::exception& e) {
-    if (failed) end_job(rank_, e.what());
-    failed = std::current_exception();
-    failed_at = seconds_now();
+    if (mine.failed) end_job(rank_, e.what());
+    mine.failed = std::current_exception();
+    mine.failed_at = seconds_now();
   } catch (...) {
     end_job(rank_, "an exception that is not a std::exception");
   }
+  mine.busy = false;
 }
 
 void mpi_endpoint::wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) {
@@ -99,14 +90,18 @@ void mpi_endpoint::wait_inside(rank_progress& meanwhile, void (*wait)(void*), vo
     if (users++ == 0) start_calling(progress_meanwhile);
     called_by_mpi_ = true;
   }
-  wait_of_mpi mine{*this, meanwhile, innermost};
+  progressed_wait mine{*this, meanwhile, innermost, wait_};
   struct leave {
-    wait_of_mpi& mine;
-    ~leave() { innermost = mine.outer; }
+    progressed_wait& mine;
+    ~leave() {
+      innermost = mine.outer;
+      mine.door.enter_wait(mine.outer_here);
+    }
   };
   {
     const leave out{mine};
     innermost = &mine;
+    enter_wait(&mine);
     wait(state);
   }
   if (mine.failed) std::rethrow_exception(mine.failed);

@@ -121,6 +121,14 @@ void mpi_endpoint::grow() {
   free_ = row;
 }
 
+void mpi_endpoint::pause_watchful(const fabric::wait_site& site) {
+  if (wait_ != nullptr) progress_in_wait(*wait_);
+  if (crowded_)
+    pause_crowded(site);
+  else if ((++pauses_ & 1023) == 0)
+    look(site);
+}
+
 // With more ranks than cores whoever is waited for needs this core. A rank that has waited for long sleeps.
 void mpi_endpoint::pause_crowded(const fabric::wait_site& site) {
   sched_yield();

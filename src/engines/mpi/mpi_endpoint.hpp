@@ -47,6 +47,19 @@ struct kept_message {
 
 class mpi_carrier;
 class group_post;
+class mpi_endpoint;
+
+/// A wait in which `meanwhile` is progressed (inside.cpp).
+struct progressed_wait {
+  mpi_endpoint& door;
+  rank_progress& meanwhile;
+  progressed_wait* outer;       // of this thread
+  progressed_wait* outer_here;  // of the same endpoint
+  bool in_collective = false;   // of MPI's
+  bool busy = false;
+  std::exception_ptr failed = nullptr;
+  double failed_at = 0;
+};
 
 class mpi_endpoint final : public message_endpoint {
  public:
@@ -65,8 +78,8 @@ class mpi_endpoint final : public message_endpoint {
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 
   void pause(const fabric::wait_site& site) override {
-    if (crowded_) [[unlikely]]
-      pause_crowded(site);
+    if (watchful_) [[unlikely]]
+      pause_watchful(site);
     else if ((++pauses_ & 1023) == 0) [[unlikely]]
       look(site);
   }
@@ -74,8 +87,15 @@ class mpi_endpoint final : public message_endpoint {
   [[noreturn]] void kill_job(const std::string& why) override { end_job(rank_, why); }
   bool progresses_inside() const noexcept override { return !begins_natives_; }
   void wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) override;
-  /// For inside.cpp: called by MPI in a wait of its own.
-  void progress_in_wait(rank_progress& meanwhile, std::exception_ptr& failed, double& failed_at) noexcept;
+  void progress_in_wait(progressed_wait& mine) noexcept;
+  void enter_wait(progressed_wait* one) noexcept {
+    wait_ = one;
+    watchful_ = crowded_ || one != nullptr;
+  }
+  /// Around a blocking collective of MPI's.
+  void in_collective(bool is) noexcept {
+    if (wait_ != nullptr) wait_->in_collective = is;
+  }
 
   // --- for its contexts
   // ------------------------------------------------------------------------------------------
@@ -174,6 +194,7 @@ class mpi_endpoint final : public message_endpoint {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   void grow();
+  void pause_watchful(const fabric::wait_site& site);
   void pause_crowded(const fabric::wait_site& site);
   void look(const fabric::wait_site& site);
   bool see(std::uint32_t row, const fabric::wait_site& site);
@@ -211,7 +232,9 @@ class mpi_endpoint final : public message_endpoint {
   MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, mail_ = MPI_COMM_NULL, groups_ = MPI_COMM_NULL;
   MPI_Comm shared_ = MPI_COMM_NULL;  // the program's; then mail_ is null
   int rank_ = 0, size_ = 1, tag_mask_ = 0, greatest_tag_ = 0;
+  bool watchful_ = false;  // where a pause does more than count
   bool crowded_ = false, begins_natives_ = true, called_by_mpi_ = false;
+  progressed_wait* wait_ = nullptr;
   hierarchy layout_;
   std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
   std::uint32_t free_ = none, generation_ = 0;

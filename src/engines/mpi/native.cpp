@@ -271,6 +271,12 @@ void mpi_context::begin_and_wait(const call& c, const fabric::wait_site& site) {
 
 void mpi_context::native(const call& c, const fabric::wait_site& site) {
   if (door_.begins_natives()) return begin_and_wait(c, site);
+  struct standing {
+    mpi_endpoint& door;
+    explicit standing(mpi_endpoint& d) : door(d) { door.in_collective(true); }
+    ~standing() { door.in_collective(false); }
+  };
+  const standing here(door_);
   std::size_t reached = start(c, 0, nullptr, at_once{});
   while (reached < c.count && divisible(c.what)) reached = start(c, reached, nullptr, at_once{});
 }

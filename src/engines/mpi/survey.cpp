@@ -51,6 +51,7 @@ void mpi_endpoint::survey() {
   check(MPI_Allgather(&mine, 4, MPI_INT, all.data(), 4, MPI_INT, job_), "run", rank_);
 
   crowded_ = mine.crowded != 0;
+  enter_wait(nullptr);
   begins_natives_ = std::any_of(all.begin(), all.end(), [](const place& p) { return p.begins != 0; });
   std::copy(std::begin(mpi_conditions), std::end(mpi_conditions), conditions_.begin());
   state(conditions_, "oversubscribed",

@@ -15,7 +15,8 @@ namespace tutti {
 communicator adopt(MPI_Comm comm, messages_on messages) {
   auto shared = std::make_shared<detail::rank_state>();
   shared->set = detail::read_settings();
-  shared->owned = make_mpi_endpoint(comm, shared->set.check, messages == messages_on::original);
+  shared->elsewhere.join(*shared);
+  shared->owned = make_mpi_endpoint(comm, shared->set.check, *shared, messages == messages_on::original);
   shared->door = shared->owned.get();
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   endpoint& door = *shared->door;

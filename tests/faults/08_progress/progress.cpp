@@ -36,8 +36,8 @@ void in_order(const communicator& c, const step& complete, const step& stand) {
 
 // All have waited for their own tasks; the parts of a reduction are asked for behind that, by a tree.
 void reduction_of_tasks(communicator& w, const step& stand) {
-  tasks::runtime rt(w);
   long t = 1;
+  tasks::runtime rt(w);
   auto s = first(w) ? rt.data(t, 0) : rt.data<long>(0);
   for (int r = 0; r < w.size(); ++r)
     rt.insert([r](long& v) { v += r; }, tasks::on(r), tasks::reduce(s, std::plus<>{}));
@@ -48,9 +48,9 @@ void reduction_of_tasks(communicator& w, const step& stand) {
 
 // Rank 0 reads what tasks of the others make, which nobody has waited for there.
 void tasks_not_waited_for(communicator& w, const step& stand) {
-  tasks::runtime rt(w);
   std::vector<int> made(static_cast<std::size_t>(w.size()), -1);
   long sum = 0;
+  tasks::runtime rt(w);
   auto all = first(w) ? rt.data(sum, 0) : rt.data<long>(0);
   std::vector<tasks::handle<int>> parts;
   for (int r = 0; r < w.size(); ++r) {
@@ -170,8 +170,8 @@ void supersteps(communicator& w) {
 }
 
 void other_tasks(communicator& w) {
-  tasks::runtime rt(w);
   long t = 0;
+  tasks::runtime rt(w);
   auto s = first(w) ? rt.data(t, 0) : rt.data<long>(0);
   for (int r = 0; r < w.size(); ++r)
     rt.insert([r](long& v) { v += r; }, tasks::on(r), tasks::reduce(s, std::plus<>{}));
@@ -216,6 +216,7 @@ const call_that_waits calls[] = {
     {"duplicate", [](communicator& w) { w.duplicate().barrier(); }},
     {"split", [](communicator& w) { w.split(0)->barrier(); }},
     {"group", [](communicator& w) { w.range(0, w.size() - 1).barrier(); }},
+    {"hops", [](communicator& w) { check.equal(logchain(chain(w)).size(), w.size()); }},
     {"supersteps", supersteps},
     {"tasks", other_tasks}};
 
@@ -234,17 +235,17 @@ void overlapping(communicator& w) {
   if (w.size() < 3) return;
   const int last = w.size() - 1;
   communicator low = w.rank() < last ? w.range(0, last - 1) : w.range(last, last);
-  auto upper = w.split(w.rank() > 0 ? 0 : 1);
+  communicator upper = w.split(w.rank() > 0 ? 0 : 1)->duplicate();
   const bool lower = w.rank() < last;
   std::vector<int> v(30000, w.rank());
   auto sum = low.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("ring"));
   if (!lower) {
-    upper->barrier(algorithm("native"));
+    upper.barrier(algorithm("native"));
     sum.wait();
   } else if (w.rank() == 0) {
     check.equal(sum.wait().size(), v.size());
   } else {
-    upper->barrier(algorithm("native"));
+    upper.barrier(algorithm("native"));
     check.equal(sum.wait()[0], low.size() * (low.size() - 1) / 2);
   }
 }

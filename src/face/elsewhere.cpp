@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread may adopt several communicators of MPI's. Each is a job of its own to the library, and a wait in one
+// progresses what is under way in the others.
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "face/rank_state.hpp"
+
+namespace tutti::detail {
+namespace {
+
+std::mutex joining;
+std::vector<std::pair<std::thread::id, rank_state*>>& adopted() {
+  static std::vector<std::pair<std::thread::id, rank_state*>> all;
+  return all;
+}
+
+}  // namespace
+
+void progress_elsewhere::join(rank_state& own) {
+  const std::lock_guard<std::mutex> held(joining);
+  for (const auto& [thread, other] : adopted())
+    if (thread == std::this_thread::get_id()) {
+      others_.push_back(other);
+      other->elsewhere.others_.push_back(&own);
+      if (!other->active.empty() && own.active.empty()) own.active.push_back(this);
+    }
+  adopted().emplace_back(std::this_thread::get_id(), &own);
+}
+
+void progress_elsewhere::leave(rank_state& own) noexcept {
+  const std::lock_guard<std::mutex> held(joining);
+  std::erase_if(adopted(), [&](const auto& one) { return one.second == &own; });
+  for (rank_state* other : others_) std::erase(other->elsewhere.others_, &own);
+  others_.clear();
+}
+
+void progress_elsewhere::enter_others() {
+  for (rank_state* other : others_) {
+    progressing* const there = &other->elsewhere;
+    if (std::find(other->active.begin(), other->active.end(), there) == other->active.end())
+      other->active.push_back(there);
+  }
+}
+
+bool progress_elsewhere::go_on(bool) {
+  bool all_over = true;
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    rank_state& other = *others_[i];
+    const auto moves = [&] {
+      std::uint64_t sum = 0;
+      for (const progressing* one : other.active) sum += one == &other.elsewhere ? 0 : one->moves() + 1;
+      return sum;
+    };
+    const std::uint64_t before = moves();
+    other.progress_others(&other.elsewhere, false);
+    if (moves() != before) ++moves_;
+    for (const progressing* one : other.active) all_over = all_over && one == &other.elsewhere;
+  }
+  return all_over;
+}
+
+void progress_elsewhere::work() {
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    rank_state& other = *others_[i];
+    for (std::size_t k = 0; k < other.active.size(); ++k)
+      if (other.active[k] != &other.elsewhere) other.active[k]->work();
+  }
+}
+
+}  // namespace tutti::detail

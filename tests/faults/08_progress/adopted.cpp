@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that has adopted two communicators of MPI's: what is under way on one goes on in waits on the
+// other, and while a third is adopted.
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "support/check.hpp"
+#include "tutti/mpi.hpp"
+#include "tutti/tasks.hpp"
+#include "tutti/tutti.hpp"
+
+using tests::check;
+using namespace tutti;
+
+namespace {
+
+using step = std::function<void()>;
+
+// Rank 0 sends what waits for its receive before it comes to what the others stand in.
+void receive_beside(const communicator& here, const step& stand) {
+  std::vector<int> sent(300000, 7), got;
+  if (here.rank() == 0) {
+    for (int r = 1; r < here.size(); ++r) here.ssend(send_buf(sent), destination(r), tag(3));
+    return stand();
+  }
+  auto in = here.irecv(recv_buf<resize_to_fit>(got), source(0), tag(3));
+  stand();
+  in.wait();
+  check.equal(got, sent);
+}
+
+void tasks_beside(const communicator& here, const step& stand) {
+  long t = 0;
+  tasks::runtime rt(here);
+  auto s = here.rank() == 0 ? rt.data(t, 0) : rt.data<long>(0);
+  for (int r = 0; r < here.size(); ++r)
+    rt.insert([r](long& v) { v += r; }, tasks::on(r), tasks::reduce(s, std::plus<>{}));
+  rt.wait_all();
+  stand();
+  if (here.rank() == 0) check.equal(t, static_cast<long>(here.size() * (here.size() - 1) / 2));
+}
+
+void test() {
+  const communicator a = adopt(MPI_COMM_WORLD), b = adopt(MPI_COMM_WORLD);
+  for (const auto& beside : {receive_beside, tasks_beside}) {
+    beside(a, [&] { b.barrier(algorithm("native")); });
+    beside(b, [&] { a.barrier(algorithm("native")); });
+    beside(a, [&] { b.ibarrier().wait(); });
+    beside(a, [&] { adopt(MPI_COMM_WORLD).barrier(); });
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  try {
+    test();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "FAILED %s\n", e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+}
