@@ -293,7 +293,8 @@ void core::run_to_end(Run& r, const prepared& p) {
     if (shared_->active.empty()) [[likely]]
       r.go_on(true);
     else if (p.chosen.pure == nullptr && door().progresses_inside())
-      door().wait_inside(*shared_, [](void* run) { static_cast<Run*>(run)->go_on(true); }, &r);
+      door().wait_inside(
+          *shared_, [](void* run) { static_cast<Run*>(run)->go_on(true); }, &r);
     else
       finish(r);
   });

@@ -390,7 +390,7 @@ class core {
   std::uint32_t next_ = 0;
   bool released_ = false;
   std::atomic<std::size_t> holders_{1};  // see core_handle
-  std::unique_ptr<mailbox> mail_;  // from its first message on
+  std::unique_ptr<mailbox> mail_;        // from its first message on
 };
 
 }  // namespace tutti::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread may adopt several communicators of MPI's. Each is a job of its own to the library, and a wait in one
-// progresses what is under way in the others.
+// A thread may adopt several communicators of MPI's. Each is a job of its own to the library, and a wait in
+// one progresses what is under way in the others.
 #include <algorithm>
 #include <mutex>
 #include <thread>

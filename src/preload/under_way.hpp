@@ -57,8 +57,8 @@ class under_way final : public rank_progress {
   void go_on();
   void wait_all();
   void progress() override { go_on(); }
-  /// Makes a blocking collective of MPI's own. Calls under way go on meanwhile if the engine can progress them
-  /// inside of it; else they are settled before.
+  /// Makes a blocking collective of MPI's own. Calls under way go on meanwhile if the engine can progress
+  /// them inside of it; else they are settled before.
   int beside(MPI_Comm comm, int (*call)(void*), void* state);
   /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
   /// wait for what this rank has begun before they enter it. All on the communicator of that call have been

@@ -5,8 +5,9 @@
 // wait, and exports how they do it; one of ours progresses the rest of the rank there. Elsewhere, and where
 // several threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
 //
-// MPI calls the function from MPI_Test and MPI_Isend too, where this library holds references into its tables;
-// so it acts within collectives alone, and the waits between these (of composed calls) progress in pause().
+// MPI calls the function from MPI_Test and MPI_Isend too, where this library holds references into its
+// tables; so it acts within collectives alone, and the waits between these (of composed calls) progress in
+// pause().
 #include <cstring>
 #include <exception>
 

@@ -73,8 +73,8 @@ MPI_Comm mpi_endpoint::duplicate(MPI_Comm from, std::uint64_t id) {
 }
 
 // All members have said which number the new one has, so none is waited for that has not come: nothing else
-// needs progress meanwhile. The job's own communicator is at hand. A child with the same members is a duplicate, so that MPI keeps what
-// it knows of the topology; any other is made by its members alone.
+// needs progress meanwhile. The job's own communicator is at hand. A child with the same members is a
+// duplicate, so that MPI keeps what it knows of the topology; any other is made by its members alone.
 std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t id, context* parent) {
   if (parent == nullptr) {
     if (members.size() != size_)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tutti/bsp.hpp>
+#include <tutti/group.hpp>
 #include <tutti/tasks.hpp>
 #include <tutti/tutti.hpp>
 
@@ -58,8 +59,10 @@ void tasks_not_waited_for(communicator& w, const step& stand) {
     rt.insert([r](int& v) { v = r; }, tasks::write(parts.back()));
   }
   for (int r = 0; r < w.size(); ++r)
-    rt.insert([](long& s, const int& v) { s += v; }, tasks::read_write(all), tasks::read(parts[static_cast<std::size_t>(r)]));
-  in_order(w, [&] { rt.wait_all(); }, stand);
+    rt.insert([](long& s, const int& v) { s += v; }, tasks::read_write(all),
+              tasks::read(parts[static_cast<std::size_t>(r)]));
+  in_order(
+      w, [&] { rt.wait_all(); }, stand);
   if (first(w)) check.equal(sum, static_cast<long>(sum_of_ranks(w)));
 }
 
@@ -68,7 +71,8 @@ void collective_begun(communicator& w, const step& stand) {
   std::vector<int> v(40000, w.rank());
   auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("ring"));
   std::vector<int> got;
-  in_order(w, [&] { got = sum.wait(); }, stand);
+  in_order(
+      w, [&] { got = sum.wait(); }, stand);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
@@ -76,7 +80,8 @@ void native_begun(communicator& w, const step& stand) {
   std::vector<int> v(3, w.rank());
   auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("native"));
   std::vector<int> got;
-  in_order(w, [&] { got = sum.wait(); }, stand);
+  in_order(
+      w, [&] { got = sum.wait(); }, stand);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
@@ -84,7 +89,8 @@ void composed_begun(communicator& w, const step& stand) {
   std::vector<int> v(20000, w.rank());
   auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), composition("reduce_bcast"));
   std::vector<int> got;
-  in_order(w, [&] { got = sum.wait(); }, stand);
+  in_order(
+      w, [&] { got = sum.wait(); }, stand);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
@@ -93,7 +99,8 @@ void persistent_begun(communicator& w, const step& stand) {
   auto plan = w.allreduce_init(send_buf(v), op(std::plus<>{}), algorithm("ring"));
   plan.start();
   std::vector<int> got;
-  in_order(w, [&] { got = plan.wait(); }, stand);
+  in_order(
+      w, [&] { got = plan.wait(); }, stand);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
@@ -121,14 +128,11 @@ struct front_end {
   std::function<void(communicator&, const step&)> with;
 };
 
-const front_end under_way[] = {{"reduction_of_tasks", reduction_of_tasks},
-                               {"tasks_not_waited_for", tasks_not_waited_for},
-                               {"collective", collective_begun},
-                               {"native_collective", native_begun},
-                               {"composed_collective", composed_begun},
-                               {"persistent_collective", persistent_begun},
-                               {"receive", receive_without_count},
-                               {"receive_in_group", receive_in_group}};
+const front_end under_way[] = {
+    {"reduction_of_tasks", reduction_of_tasks}, {"tasks_not_waited_for", tasks_not_waited_for},
+    {"collective", collective_begun},           {"native_collective", native_begun},
+    {"composed_collective", composed_begun},    {"persistent_collective", persistent_begun},
+    {"receive", receive_without_count},         {"receive_in_group", receive_in_group}};
 
 // --- calls that wait
 
