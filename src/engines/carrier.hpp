@@ -48,8 +48,8 @@ class carrier {
   /// Takes the message that peek() has found. Null: somebody else has.
   virtual fabric::parcel* fetch(const detail::envelope&, const char*) { return nullptr; }
 
-  // --- what the engine can receive by itself while this rank serves nothing. An engine whose other ranks
-  // help themselves has nothing to write here.
+  // --- what the engine can receive by itself, where it is shared: receives match in the order in which they
+  // were begun, the library's and the program's.
   /// Whether the engine has taken the receive over; then it alone may get what would be received by it. Its
   /// place and length are known.
   virtual bool take_over(const detail::reception&, transfer&) { return false; }

@@ -291,8 +291,8 @@ void mailbox::look_after() {
   }
 }
 
-// The engine would give a message to those that it was given before those that stay, so one that meets an
-// earlier one that stays must stay too.
+// Where the communicator is shared. The engine would give a message to those that it was given before those
+// that stay, so one that meets an earlier one that stays must stay too.
 void mailbox::give_to_engine() {
   for (want* w = first_; w != nullptr; w = w->behind) {
     if (w->now != want::state::waits || w->what.room != nullptr || !w->lasts) continue;

@@ -111,7 +111,9 @@ envelope receive(core&, const reception&);
 /// for the receive (with more than 1 KiB, or synchronous) waits until this rank makes such a call.
 ///
 /// A message that the receive refuses stays, and another receive may take it. One that is longer than its
-/// place is used up.
+/// place is used up. Where the program's own calls of MPI share the communicator, MPI is given receives without
+/// `room`: such a one uses its message up also where that is no whole number of elements, and Open MPI 4.1
+/// writes a longer one beyond its place.
 pending_call start_receive(core&, const reception&);
 pending_call prepare_receive(core&, const reception&);
 
