@@ -13,8 +13,9 @@ namespace tutti::detail {
 namespace {
 
 std::mutex joining;
+// Never destroyed: a program may keep its communicators until the very end.
 std::vector<std::pair<std::thread::id, rank_state*>>& adopted() {
-  static std::vector<std::pair<std::thread::id, rank_state*>> all;
+  static auto& all = *new std::vector<std::pair<std::thread::id, rank_state*>>;
   return all;
 }
 
