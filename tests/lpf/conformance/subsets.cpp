@@ -28,6 +28,7 @@ void every_stride(const process& me) {
   const auto of = [&](unsigned lo, unsigned hi, unsigned str) {
     if (!is_tried(++turn)) return;
     const team t = make_team(me, lo, hi, str, 9, 24, 1000);
+    me.check(!t.member() || (t.coll.P == t.size && t.coll.s == t.place), "P and s are of another process");
     const std::vector<shape> shapes = some_calls(t.size, turn);
     if (turn % 3 == 0)
       all_at_once(me, t, shapes);
