@@ -19,6 +19,7 @@
 #include "tutti/core/element.hpp"
 #include "tutti/core/operation.hpp"
 #include "tutti/face/argument.hpp"
+#include "tutti/face/signature.hpp"
 
 namespace tutti {
 
@@ -126,6 +127,54 @@ consteval builtin_op builtin_for() {
   return same && element_of<T>().kind != element_kind::opaque ? known<Function>::which : builtin_op::user;
 }
 
+// --- what fits elements of type T
+// ----------------------------------------------------------------------------------------------
+template <class T, class Function>
+inline constexpr bool combines_elements = std::is_invocable_r_v<T, Function&, const T&, const T&>;
+
+/// Whether the parameters of Function are known, and are not T: it would work on converted elements.
+template <class T, class Function>
+consteval bool converts_elements() {
+  if constexpr (is_reference_wrapper<Function>) {
+    return converts_elements<T, std::remove_cv_t<typename Function::type>>();
+  } else {
+    using signature = decltype(signature_of<Function>());
+    if constexpr (!signature::value)
+      return false;
+    else if constexpr (signature::count != 2)  // some have defaults
+      return false;
+    else
+      return !std::is_same_v<std::remove_cvref_t<typename signature::template at<0>>, T> ||
+             !std::is_same_v<std::remove_cvref_t<typename signature::template at<1>>, T>;
+  }
+}
+
+/// Whether a From has values that no To has. What a sum of To is, an int for two shorts, counts as To, and
+/// so does bool, which is 0 or 1.
+template <class From, class To>
+consteval bool narrows() {
+  if constexpr (!std::is_arithmetic_v<From> || !std::is_arithmetic_v<To> || std::is_same_v<From, bool>) {
+    return false;
+  } else if constexpr (std::is_same_v<From, decltype(To{} + To{})>) {
+    return false;
+  } else {
+    using from = std::numeric_limits<From>;
+    using to = std::numeric_limits<To>;
+    if (!from::is_integer && to::is_integer) return true;
+    return from::digits > to::digits || from::max_exponent > to::max_exponent ||
+           (to::is_integer && from::is_signed && !to::is_signed);
+  }
+}
+template <class T, class Function>
+inline constexpr bool narrows_result =
+    narrows<std::remove_cvref_t<std::invoke_result_t<Function&, const T&, const T&>>, T>();
+
+/// Whether a value of type V may be given for an element: literals are of type int or double, so no sign and
+/// no width is asked for, but a fraction does not become an integer.
+template <class V, class T>
+inline constexpr bool becomes_element =
+    std::is_convertible_v<V, T> && !(std::is_floating_point_v<V> && std::is_integral_v<T>);
+
 template <class T, class Function>
 void combine(const void* left, const void* right, void* result, std::size_t n, void* state) {
   Function& function = *static_cast<Function*>(state);
@@ -144,13 +193,35 @@ operation operation_for(callable<Function, Declared>& c) noexcept {
   return {&combine<T, Function>, address_of(c.function), which, commutes};
 }
 
-/// Which of two operands leaves the other as it is, where that is known.
+// Elements of std::complex and std::byte, which no loop of the library knows.
+template <class T>
+inline constexpr bool is_complex = requires(T z) {
+  typename T::value_type;
+  z.real(), z.imag(), z *= z;
+  T(typename T::value_type(1));
+};
 template <class T, class Function>
-inline constexpr bool has_identity = builtin_for<T, Function>() != builtin_op::user;
-template <class T, class Function>
-constexpr T identity() noexcept {
+consteval bool has_identity_of_class() {
+  using operand = typename known<Function>::operand;
+  constexpr builtin_op which = known<Function>::which;
+  if constexpr (!std::is_void_v<operand> && !std::is_same_v<operand, T>)
+    return false;
+  else if constexpr (std::is_same_v<T, std::byte>)
+    return which == builtin_op::bit_and || which == builtin_op::bit_or || which == builtin_op::bit_xor;
+  else
+    return is_complex<T> && (which == builtin_op::sum || which == builtin_op::product);
+}
+template <class T>
+constexpr T identity_of_class(builtin_op which) noexcept {
+  if constexpr (std::is_same_v<T, std::byte>)
+    return which == builtin_op::bit_and ? std::byte{0xff} : std::byte{0};
+  else
+    return T(typename T::value_type(which == builtin_op::product ? 1 : 0));
+}
+template <class T>
+constexpr T identity_of_number(builtin_op which) noexcept {
   using limits = std::numeric_limits<T>;
-  switch (builtin_for<T, Function>()) {
+  switch (which) {
     case builtin_op::product:
     case builtin_op::logical_and:
       return static_cast<T>(1);
@@ -170,11 +241,25 @@ constexpr T identity() noexcept {
   }
 }
 
+/// Which of two operands leaves the other as it is, where that is known.
+template <class T, class Function>
+inline constexpr bool has_identity = builtin_for<T, Function>() != builtin_op::user
+                                     || has_identity_of_class<T, Function>();
+template <class T, class Function>
+constexpr T identity() noexcept {
+  if constexpr (has_identity_of_class<T, Function>())
+    return identity_of_class<T>(known<Function>::which);
+  else
+    return identity_of_number<T>(builtin_for<T, Function>());
+}
+
 }  // namespace detail
 
-/// What combines two elements: any associative callable that makes a T of two `const T&`. It may carry state,
-/// which is kept for this call only (for a plan, as long as the plan); an lvalue is copied, a move-only one
-/// is moved in: `op(std::move(f))`. All ranks pass the same.
+/// What combines two elements: any associative callable that makes a T of two `const T&`. Its parameters are
+/// of type T (`const T&` too), or templates as of std::plus<> and of lambdas with auto; its result is a T, or
+/// of a type all of whose values a T has. Else the call does not compile. It may carry state, which is kept
+/// for this call only (for a plan, as long as the plan); an lvalue is copied, a move-only one is moved in:
+/// `op(std::move(f))`. All ranks pass the same.
 ///
 /// A callable that is not known by name counts as non-commutative, which is safe and admits fewer algorithms:
 /// `op(f, ops::commutative)` says that it is commutative.

@@ -16,10 +16,13 @@
 // is passed is no_resize unless told otherwise, moved or not: too small a one throws usage_error.
 //
 // A buffer is a contiguous container (value_type, data(), size(); resize(n) if it is to be resized), a C
-// array, a span, a single value, or a list as in send_buf({a, b}). Counts and displacements are in elements,
-// one for each rank in the order of ranks, in contiguous containers of int or of std::size_t. Out they are a
-// std::vector<int>, and usage_error where a number does not fit; recv_counts_out<std::vector<std::size_t>>()
-// gives 64 bits. A single count is any integer.
+// array, a contiguous range that knows its size (a span, a subrange, views::take and views::drop of one), a
+// single value, or a list as in send_buf({a, b}). std::ref(x) is the same as the variable x. A view refers to
+// its elements, which stay until the call is complete. Elements are trivially copyable, and hold no addresses
+// (pointers, views, iterators). Counts and displacements are in elements, one for each rank in the order of
+// ranks, in contiguous containers of int or of std::size_t. Out they are a std::vector<int>, and usage_error
+// where a number does not fit; recv_counts_out<std::vector<std::size_t>>() gives 64 bits. A single count is
+// any integer.
 //
 // A buffer may hold items of a layout (core/layout.hpp) instead of elements: send_type, recv_type and
 // send_recv_type say which, and communicator what it means.
@@ -48,7 +51,10 @@ namespace detail {
 
 template <parameter Name, class C>
 constexpr auto make_in(C&& c) {
-  return argument<Name, flow::in, no_resize, C>{static_cast<C&&>(c)};
+  if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
+    return make_in<Name>(c.get());
+  else
+    return argument<Name, flow::in, no_resize, C>{static_cast<C&&>(c)};
 }
 template <parameter Name, class T>
 auto make_list(std::initializer_list<T> values) {
@@ -56,7 +62,10 @@ auto make_list(std::initializer_list<T> values) {
 }
 template <parameter Name, resize_policy Policy, flow Flow, class C>
 constexpr auto make_out(C&& c) {
-  return argument<Name, Flow, Policy, C>{static_cast<C&&>(c)};
+  if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
+    return make_out<Name, Policy, Flow>(c.get());
+  else
+    return argument<Name, Flow, Policy, C>{static_cast<C&&>(c)};
 }
 template <parameter Name, flow Flow, resize_policy Policy, class C>
 constexpr auto make_out(const allocate<C>&) {
@@ -66,6 +75,9 @@ template <parameter Name, flow Flow, class C>
 constexpr auto make_new() {
   return argument<Name, Flow, resize_to_fit, C>{};
 }
+template <class C>
+inline constexpr bool is_moved_in =
+    !std::is_lvalue_reference_v<C> && !is_reference_wrapper<std::remove_cv_t<C>>;
 template <class C>
 inline constexpr bool is_allocate = false;
 template <class C>
@@ -98,7 +110,7 @@ constexpr auto make_count(std::integral auto n) {
   }
 #define TUTTI_FACTORY_send_buffer(NAME)                                                      \
   TUTTI_FACTORY_in_buffer(NAME)                                                              \
-  template <class C> requires(!std::is_lvalue_reference_v<C>) constexpr auto NAME##_out(C&& c) {  \
+  template <class C> requires(detail::is_moved_in<C>) constexpr auto NAME##_out(C&& c) {  \
     return detail::make_out<parameter::NAME, no_resize, detail::flow::in_out>(static_cast<C&&>(c)); \
   }
 #define TUTTI_OUT_FACTORY(NAME, FUNCTION, FLOW, NEW)                                             \

@@ -186,8 +186,8 @@ class reproducible {
 
 namespace detail {
 template <class A>
-std::size_t elements_of([[maybe_unused]] const A& argument) {
-  if constexpr (parameter_of<A> == parameter::send_buf)
+std::size_t elements_of([[maybe_unused]] A& argument) {
+  if constexpr (parameter_of<std::remove_const_t<A>> == parameter::send_buf)
     return size_of(argument.data);
   else
     return 0;

@@ -98,7 +98,9 @@ inline constexpr bool is_sortable =
 template <class T>
 consteval bool check_sortable() {
   static_assert(!std::is_same_v<T, bool>, "sort: std::vector<bool> packs bits, it has no bools");
-  static_assert(std::is_same_v<T, bool> || is_sortable<T>,
+  static_assert(!is_copied_bytewise<T> || !holds_address<T>(),
+                "sort: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
+  static_assert(std::is_same_v<T, bool> || is_sortable<T> || (is_copied_bytewise<T> && !travels<T>),
                 "sort: elements must be trivially copyable and default constructible");
   return is_sortable<T>;
 }

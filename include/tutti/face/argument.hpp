@@ -5,10 +5,19 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+#if __has_include(<bits/ranges_base.h>) && __has_include(<bits/refwrap.h>)
+#include <bits/ranges_base.h>  // the concepts alone; all of <ranges> would be most of what tutti costs
+#include <bits/refwrap.h>
+#else
+#include <functional>
+#include <ranges>
+#endif
 
 #include "tutti/core/call.hpp"
 #include "tutti/face/table.hpp"
@@ -157,20 +166,25 @@ inline constexpr bool is_fixed<argument<N, F, P, D>> =
 // ---------------------------------------------------------------------------------------------
 enum class nature : std::uint8_t {
   single,      // one value: one element
-  contiguous,  // data() and size(), or a C array
-  scattered    // a container that is not contiguous, std::vector<bool> among them
+  contiguous,  // data() and size(), a C array, or a contiguous range that knows its size: a view too
+  scattered    // any other range, std::vector<bool> among them
+};
+
+template <class C>
+concept has_data_and_size = requires(C& c) {
+  *c.data(), c.size();
+  typename std::remove_cv_t<C>::value_type;
 };
 
 template <class C>
 consteval nature nature_of() {
   using bare = std::remove_reference_t<C>;
-  if constexpr (std::is_bounded_array_v<bare>)
+  if constexpr (std::is_bounded_array_v<bare> || has_data_and_size<bare>)
     return nature::contiguous;
-  else if constexpr (requires(bare & c) {
-                       *c.data(), c.size();
-                       typename bare::value_type;
-                     })
+  else if constexpr (std::ranges::contiguous_range<bare&> && std::ranges::sized_range<bare&>)
     return nature::contiguous;
+  else if constexpr (std::ranges::range<bare&>)
+    return nature::scattered;
   else if constexpr (requires(bare & c) {
                        c.size();
                        c.begin();
@@ -179,6 +193,20 @@ consteval nature nature_of() {
     return nature::scattered;
   else
     return nature::single;
+}
+
+template <class W>
+inline constexpr bool is_reference_wrapper = false;
+template <class T>
+inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
+
+/// What an argument refers to: of std::ref(x) it is x, else the argument itself.
+template <class C>
+constexpr decltype(auto) unwrapped(C&& c) noexcept {
+  if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
+    return c.get();
+  else
+    return static_cast<C&&>(c);
 }
 
 template <class C>
@@ -192,21 +220,27 @@ constexpr T* address_of(T& one) noexcept {
   return __builtin_addressof(one);
 }
 
+// Of views that are not const too: some look for their begin when they are asked.
 template <class C>
 constexpr auto* data_of(C& c) noexcept {
   if constexpr (std::is_bounded_array_v<C>)
     return static_cast<std::remove_extent_t<C>*>(c);
-  else if constexpr (nature_of<C>() == nature::contiguous)
+  else if constexpr (has_data_and_size<C>)
     return c.data();
+  else if constexpr (nature_of<C>() == nature::contiguous)
+    return std::ranges::data(c);
   else
     return address_of(c);
 }
+class core;  // has a size_of() of its own (port.hpp)
 template <class C>
-constexpr std::size_t size_of(const C& c) noexcept {
+requires(!std::is_same_v<C, core>) constexpr std::size_t size_of(C& c) noexcept {
   if constexpr (std::is_bounded_array_v<C>)
     return std::extent_v<C>;
-  else if constexpr (nature_of<C>() == nature::contiguous)
+  else if constexpr (has_data_and_size<C>)
     return static_cast<std::size_t>(c.size());
+  else if constexpr (nature_of<C>() == nature::contiguous)
+    return static_cast<std::size_t>(std::ranges::size(c));
   else
     return 1;
 }
@@ -220,13 +254,71 @@ template <class C>
 inline constexpr bool is_writable =
     !std::is_const_v<std::remove_pointer_t<decltype(data_of(std::declval<std::remove_reference_t<C>&>()))>>;
 
-/// Types whose bytes may travel. std::pair and std::tuple are copied byte by byte too, though their
-/// assignment is not trivial.
 template <class T>
-inline constexpr bool travels =
+consteval bool holds_address();
+// Of what std::get, std::optional and std::variant hold.
+template <class T, std::size_t... I>
+consteval bool part_holds_address(std::index_sequence<I...>) {
+  return (holds_address<std::remove_cv_t<std::tuple_element_t<I, T>>>() || ...);
+}
+template <class T>
+inline constexpr bool is_list_or_text = false;
+template <class T>
+inline constexpr bool is_list_or_text<std::initializer_list<T>> = true;
+template <class T, class Traits>
+inline constexpr bool is_list_or_text<std::basic_string_view<T, Traits>> = true;
+template <class T>
+inline constexpr bool alternative_holds_address = false;
+template <template <class...> class Variant, class... T>
+requires requires(const Variant<T...>& v) { v.valueless_by_exception(); }
+inline constexpr bool alternative_holds_address<Variant<T...>> =
+    (holds_address<std::remove_cv_t<T>>() || ...);
+
+/// Whether T is known to hold an address, which means nothing on another rank though it can be copied:
+/// pointers, iterators, views (std::span and std::string_view among them), std::reference_wrapper; and pairs,
+/// tuples, arrays, optionals and variants with one of those. A class with a pointer among its members is not
+/// known.
+template <class T>
+consteval bool holds_address() {
+  if constexpr (std::is_array_v<T>) {
+    return holds_address<std::remove_cv_t<std::remove_all_extents_t<T>>>();
+  } else if constexpr (std::is_pointer_v<T> || std::is_null_pointer_v<T> ||
+                       std::is_member_function_pointer_v<T> || is_reference_wrapper<T> ||
+                       is_list_or_text<T>) {
+    return true;
+  } else if constexpr (!std::is_class_v<T>) {
+    return false;
+  } else if constexpr (std::ranges::enable_view<T> || std::input_or_output_iterator<T>) {
+    return true;
+  } else if constexpr (has_data_and_size<T>) {  // std::array
+    return holds_address<std::remove_cv_t<typename T::value_type>>();
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    return part_holds_address<T>(std::make_index_sequence<std::tuple_size<T>::value>());
+  } else if constexpr (requires(const T& one) {
+                         one.has_value();
+                         typename T::value_type;
+                       }) {
+    return holds_address<std::remove_cv_t<typename T::value_type>>();
+  } else {
+    return alternative_holds_address<T>;
+  }
+}
+
+/// Types that are copied byte by byte: std::pair and std::tuple too, though their assignment is not trivial.
+template <class T>
+inline constexpr bool is_copied_bytewise =
     !std::is_reference_v<T> &&
     (std::is_trivially_copyable_v<T> ||
      (std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>));
+
+/// Types whose bytes may travel.
+template <class T>
+inline constexpr bool travels = [] {
+  if constexpr (is_copied_bytewise<T>)
+    return !holds_address<T>();
+  else
+    return false;
+}();
 
 template <class T>
 using default_container = std::conditional_t<std::is_same_v<T, bool>, dynamic_array<bool>, std::vector<T>>;
@@ -243,7 +335,7 @@ constexpr bool fit(C& c, std::size_t n) {
 }
 
 template <class C>
-counts_view counts_of(const C& c) noexcept {
+counts_view counts_of(C& c) noexcept {
   return {data_of(c), size_of(c)};
 }
 

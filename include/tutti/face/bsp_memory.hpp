@@ -9,6 +9,7 @@
 
 #include "tutti/core/bsp.hpp"
 #include "tutti/face/argument.hpp"
+#include "tutti/ops.hpp"
 
 namespace tutti::bsp {
 template <class T, bool Global>
@@ -54,11 +55,22 @@ inline constexpr bool packs_bits = is_packed_bool<std::remove_cvref_t<C>>;
 template <class C>
 inline constexpr bool lies_scattered = nature_of<C>() == nature::scattered && !packs_bits<C>;
 template <class C>
-consteval bool elements_travel() {
+consteval bool elements_are_copied() {
   if constexpr (is_no_memory<C> || nature_of<C>() == nature::scattered)
     return true;  // another sentence says what is wrong
   else
-    return travels<element_type<C>>;
+    return is_copied_bytewise<element_type<C>>;
+}
+template <class C>
+consteval bool elements_copied_are_addresses() {
+  if constexpr (is_no_memory<C> || nature_of<C>() == nature::scattered || !elements_are_copied<C>())
+    return false;
+  else
+    return holds_address<element_type<C>>();
+}
+template <class C>
+consteval bool elements_travel() {
+  return elements_are_copied<C>() && !elements_copied_are_addresses<C>();
 }
 template <class C>
 consteval bool elements_are_const() {
@@ -84,7 +96,9 @@ consteval bool check_src() {
   static_assert(!is_no_memory<C>, "src: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "src: std::vector<bool> packs bits, it has no bools");
   static_assert(!lies_scattered<C>, "src: not a contiguous container (data() and size())");
-  static_assert(elements_travel<C>(), "src: elements are not trivially copyable");
+  static_assert(elements_are_copied<C>(), "src: elements are not trivially copyable");
+  static_assert(!elements_copied_are_addresses<C>(),
+                "src: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
   static_assert(!goes_before_sync<C, false>, "src: a temporary container, gone before the sync reads it");
   return will_do<C, false>;
 }
@@ -94,7 +108,9 @@ consteval bool check_dst() {
   static_assert(!is_no_memory<C>, "dst: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "dst: std::vector<bool> packs bits, it has no bools");
   static_assert(!lies_scattered<C>, "dst: not a contiguous container (data() and size())");
-  static_assert(elements_travel<C>(), "dst: elements are not trivially copyable");
+  static_assert(elements_are_copied<C>(), "dst: elements are not trivially copyable");
+  static_assert(!elements_copied_are_addresses<C>(),
+                "dst: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
   static_assert(!elements_are_const<C>(), "dst: const, but the sync writes to it");
   static_assert(!goes_before_sync<C, true>, "dst: a temporary, gone before the sync writes to it");
   return will_do<C, true>;
@@ -105,7 +121,9 @@ consteval bool check_data() {
   static_assert(!is_no_memory<C>, "data: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "data: std::vector<bool> packs bits, it has no bools");
   static_assert(!lies_scattered<C>, "data: not a contiguous container (data() and size())");
-  static_assert(elements_travel<C>(), "data: elements are not trivially copyable");
+  static_assert(elements_are_copied<C>(), "data: elements are not trivially copyable");
+  static_assert(!elements_copied_are_addresses<C>(),
+                "data: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
   static_assert(!elements_are_const<C>(), "data: const, but the sync writes to it");
   static_assert(!goes_before_sync<C, true>, "data: a temporary, gone before the sync writes to it");
   return will_do<C, true>;
@@ -116,7 +134,10 @@ consteval bool check_value() {
   static_assert(nature_of<C>() == nature::single,
                 "value: a container, of which combine() takes the elements");
   static_assert(!is_no_memory<C>, "value: a pointer, not an element");
-  static_assert(nature_of<C>() != nature::single || elements_travel<C>(), "value: not trivially copyable");
+  static_assert(nature_of<C>() != nature::single || elements_are_copied<C>(),
+                "value: not trivially copyable");
+  static_assert(nature_of<C>() != nature::single || !elements_copied_are_addresses<C>(),
+                "value: holds an address, which means nothing elsewhere");
   static_assert(nature_of<C>() != nature::single || !elements_are_const<C>(),
                 "value: const, but the sync writes to it");
   static_assert(nature_of<C>() != nature::single || !goes_before_sync<C, true>,
@@ -129,7 +150,9 @@ consteval bool check_area() {
   static_assert(!is_no_memory<C>, "area: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "area: std::vector<bool> packs bits, it has no bools");
   static_assert(!lies_scattered<C>, "area: not a contiguous container (data() and size())");
-  static_assert(elements_travel<C>(), "area: elements are not trivially copyable");
+  static_assert(elements_are_copied<C>(), "area: elements are not trivially copyable");
+  static_assert(!elements_copied_are_addresses<C>(),
+                "area: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
   static_assert(!elements_are_const<C>(), "area: const, but others may write to it");
   static_assert(!goes_before_sync<C, true>, "area: a temporary, gone before anybody can use it");
   return will_do<C, true>;
@@ -169,9 +192,16 @@ consteval bool check_blocks() {
 }
 template <class T, class F>
 consteval bool check_op() {
-  static_assert(std::is_invocable_r_v<T, std::decay_t<F>&, const T&, const T&>,
-                "op: cannot be called with two elements to give one");
-  return std::is_invocable_r_v<T, std::decay_t<F>&, const T&, const T&>;
+  using function = std::decay_t<F>;
+  static_assert(combines_elements<T, function>, "op: cannot be called with two elements to give one");
+  if constexpr (combines_elements<T, function>) {
+    static_assert(!converts_elements<T, function>(),
+                  "op: its parameters are not of the element type: elements would be converted");
+    static_assert(converts_elements<T, function>() || !narrows_result<T, function>,
+                  "op: its result does not fit into an element (double into int): return the element type");
+    return !converts_elements<T, function>() && !narrows_result<T, function>;
+  }
+  return false;
 }
 
 }  // namespace tutti::detail

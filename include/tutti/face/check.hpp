@@ -3,7 +3,7 @@
 // What each call takes, and the one sentence that the compiler says where a call is written wrongly.
 // Everything is decided before a call's body is instantiated, so that nothing follows the sentence.
 //
-// Longer than a screen: the rules have one case for each collective.
+// Longer than a screen: each collective is a case. Longer than a file should be: for the same reason.
 #pragma once
 
 #include "tutti/face/argument.hpp"
@@ -149,7 +149,7 @@ template <parameter N, flow F, resize_policy P, class D>
 inline constexpr bool is_kept<argument<N, F, P, D>> =
     !std::is_reference_v<D> && (F != flow::in || is_buffer_sent(kind_of(N)));
 
-/// One pointer, or a list of them: what it points to is not what would be sent.
+/// One pointer, or a list of them: what it points to is not what is sent.
 template <class C>
 inline constexpr bool is_pointer = std::is_pointer_v<C> || std::is_null_pointer_v<C>;
 template <class T>
@@ -173,8 +173,12 @@ struct own_problem<T, argument<N, F, P, D>> {
       using function = typename bare::function_type;
       if constexpr (std::is_void_v<T>)
         return problem::none;
-      else if constexpr (!std::is_invocable_r_v<T, function&, const T&, const T&>)
+      else if constexpr (!combines_elements<T, function>)
         return problem::not_callable;
+      else if constexpr (converts_elements<T, function>())
+        return problem::op_converts;
+      else if constexpr (narrows_result<T, function>)
+        return problem::op_narrows;
       else
         return problem::none;
     } else if constexpr (std::is_same_v<bare, automatic>) {
@@ -198,8 +202,9 @@ struct own_problem<T, argument<N, F, P, D>> {
         if (!std::is_same_v<element, int> && !std::is_same_v<element, std::size_t>)
           return problem::not_counts;
       } else {
-        if (!travels<element>) return problem::not_bytes;
-        const bool converts = N == parameter::values_on_rank_0 && std::is_convertible_v<element, T>;
+        if (!is_copied_bytewise<element>) return problem::not_bytes;
+        if (!travels<element>) return problem::address;
+        const bool converts = N == parameter::values_on_rank_0 && becomes_element<element, T>;
         if (!std::is_void_v<T> && !std::is_same_v<element, T> && !converts) return problem::other_type;
       }
       if constexpr (F != flow::in) {

@@ -27,12 +27,15 @@ enum class problem : std::uint8_t {
   // of one kind
   both_tags,
   not_callable,
+  op_converts,
+  op_narrows,
   no_length,
   // of containers
   pointer,
   packed_bool,
   scattered,
   not_bytes,
+  address,
   no_resize,
   other_type,
   not_counts,
@@ -71,6 +74,7 @@ struct complaint {
   TUTTI_SAY(NAME, packed_bool, "std::vector<bool> packs bits, it has no bools")                               \
   TUTTI_SAY(NAME, scattered, "not a contiguous container (data() and size()), as_serialized(x) sends it")     \
   TUTTI_SAY(NAME, not_bytes, "elements are not trivially copyable, as_serialized(x) sends them")              \
+  TUTTI_SAY(NAME, address, "elements hold addresses (pointers, views, iterators), which mean nothing on another rank") \
   TUTTI_SAY(NAME, no_resize, "this container cannot be resized, use no_resize")                               \
   TUTTI_SAY(NAME, other_type, "its elements are not of the type that is sent")                                \
   TUTTI_SAY(NAME, not_counts, "takes a container of int or of std::size_t")                                   \
@@ -122,7 +126,9 @@ struct complaint {
 #define TUTTI_SAYS_function(NAME)                                                                             \
   TUTTI_SAY(NAME, misused, "takes one callable, and ops::commutative or ops::non_commutative")                \
   TUTTI_SAY(NAME, not_callable, "cannot be called with two elements to give one")                             \
-  TUTTI_SAY_NO_MORE(NAME, not_callable)
+  TUTTI_SAY(NAME, op_converts, "its parameters are not of the element type: elements would be converted")     \
+  TUTTI_SAY(NAME, op_narrows, "its result does not fit into an element (double into int): return the element type") \
+  TUTTI_SAY_NO_MORE(NAME, op_narrows)
 #define TUTTI_SAYS_status(NAME) TUTTI_SAYS_PLAIN(NAME, "takes a tutti::status, a variable; " #NAME "_out also nothing")
 #define TUTTI_SAYS_statuses(NAME)                                                                             \
   TUTTI_SAYS_PLAIN(NAME, "takes one container of tutti::status, a variable; " #NAME "_out also nothing")

@@ -48,7 +48,8 @@ template <class T> inline constexpr bool takes_out<T> = true;
 template <class A> inline constexpr bool takes_out<misuse, A> = true;
 
 template <class T, class... A> inline constexpr bool takes_moved = false;
-template <class T, class A> inline constexpr bool takes_moved<T, A> = !std::is_lvalue_reference_v<A>;
+template <class T, class A>
+inline constexpr bool takes_moved<T, A> = !std::is_lvalue_reference_v<A> && !is_reference_wrapper<std::remove_cv_t<A>>;
 
 template <class T, class... A> inline constexpr bool takes_count = false;
 template <class T, class A> inline constexpr bool takes_count<T, A> = std::is_integral_v<std::remove_cvref_t<A>>;

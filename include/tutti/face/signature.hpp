@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parameter types of a callable, if it has exactly one signature: of a function, a lambda without auto
+// parameters, a functor with one operator(). Templates and overloads have none that could be named.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tutti::detail {
+
+template <std::size_t I, class... P>
+struct type_at;
+template <std::size_t I, class First, class... Rest>
+struct type_at<I, First, Rest...> : type_at<I - 1, Rest...> {};
+template <class First, class... Rest>
+struct type_at<0, First, Rest...> {
+  using type = First;
+};
+
+/// The parameters of a pointer to a function or to a member function. `value`: F is one.
+template <class F>
+struct parameters_of : std::false_type {};
+template <class R, class... P>
+struct parameters_of<R (*)(P...)> : std::true_type {
+  template <std::size_t I>
+  using at = typename type_at<I, P...>::type;
+  static constexpr std::size_t count = sizeof...(P);
+};
+// clang-format off
+template <class R, class... P>
+struct parameters_of<R (*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...)> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) const> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) &> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) const &> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) const noexcept> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) & noexcept> : parameters_of<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct parameters_of<R (C::*)(P...) const & noexcept> : parameters_of<R (*)(P...)> {};
+// clang-format on
+
+/// The parameters_of a callable of type K.
+template <class K>
+constexpr auto signature_of() {
+  if constexpr (requires { &K::operator(); })
+    return parameters_of<decltype(&K::operator())>{};
+  else
+    return parameters_of<std::decay_t<K>>{};
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,10 @@
+// expect: op: its parameters are not of the element type
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  double sum = 1;
+  ctx.allreduce(sum, std::plus<int>{});
+}

@@ -1,0 +1,10 @@
+// expect: op: its parameters are not of the element type
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<double>& v) {
+  using namespace tutti;
+  auto sum = comm.iallreduce(send_buf(v), op([](int a, int b) { return a + b; }));
+}

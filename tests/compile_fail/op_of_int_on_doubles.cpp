@@ -1,0 +1,11 @@
+// expect: op: its parameters are not of the element type
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<double>& v) {
+  using namespace tutti;
+  auto sum = comm.allreduce(send_buf(v), op(std::plus<int>{}));
+}

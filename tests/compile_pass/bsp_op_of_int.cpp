@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  double sum = 1;
+  ctx.allreduce(sum, std::plus<>{});
+}

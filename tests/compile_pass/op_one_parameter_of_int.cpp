@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<double>& v) {
+  using namespace tutti;
+  const auto f = [](double a, double b) { return a + b; };
+  [[maybe_unused]] auto sum = comm.scan(send_buf(v), op(std::ref(f)));
+}

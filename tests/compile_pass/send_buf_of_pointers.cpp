@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+  comm.bcast(send_recv_buf(v));
+  comm.allgather(send_buf(v));
+}
