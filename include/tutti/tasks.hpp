@@ -174,8 +174,8 @@ class runtime {
   // --- tasks
 
   /// Inserts a task: `kernel` is a callable, `arguments` the data it uses as read(h), write(h),
-  /// read_write(h), reduce(h, op), in the order of its parameters, and in any place on(rank), on_owner_of(h),
-  /// after(tag), name("...").
+  /// read_write(h), reduce(h, op), reduce(h, op, neutral(v)), in the order of its parameters, and in any
+  /// place on(rank), on_owner_of(h), after(tag), name("...").
   ///
   /// Who runs it: who is named; else the owner of what is written; else, where it only reads, the owner of
   /// all that; without data, each rank that inserts it. usage_error where several owners would have to.
@@ -188,12 +188,13 @@ class runtime {
     using uses_type = typed::uses_among<Arguments...>;
     if constexpr (typed::check_arguments<Arguments...>())
       if constexpr (typed::check_kernel<kernel_type>(uses_type())) {
+        using code_type = typed::code_type<kernel_type, uses_type>;
         std::array<use, uses_type::count + 1> uses;
         wishes w;
         std::size_t n = 0;
         (note(arguments, w, uses.data(), n), ...);
-        if (void* room = port::begin(*flow_, uses.data(), n, w, typed::code_of<kernel_type>(uses_type()))) {
-          new (room) kernel_type(std::forward<Kernel>(kernel));
+        if (void* room = port::begin(*flow_, uses.data(), n, w, code_type::value)) {
+          code_type::make(room, std::forward<Kernel>(kernel), arguments...);
           port::submit(*flow_);
         }
       }
@@ -318,6 +319,8 @@ class runtime {
                   "tutti: data: T is a pointer, which means nothing elsewhere: give std::span(p, n)");
     constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
     static_assert(plain, "tutti: data: T is not trivially copyable, or const");
+    static_assert(!plain || std::is_pointer_v<element> || tutti::detail::travels<element>,
+                  "tutti: data: T holds an address (a view, an iterator), which means nothing elsewhere");
     static_assert(alignof(element) <= 64, "tutti: data: T has an alignment of more than 64 bytes");
     extent e{memory, sizeof(element), count, alignof(element), owner, -1};
     ((e.tag = tag.tag), ...);

@@ -58,7 +58,7 @@ void kernel_node::go(flow& in) {
     for (std::size_t i = 0; i < size_; ++i) {
       const argument& a = arguments_[i];
       if (a.from != nullptr) std::memcpy(a.at->data, a.from->data, a.bytes());
-      if (a.by != nullptr) a.by->neutral(a.at->data, a.count);
+      if (a.by != nullptr && a.by->neutral != nullptr) a.by->neutral(a.at->data, a.count);
       places[i] = {a.at->data, a.count};
     }
     try {

@@ -3,5 +3,6 @@
 
 void f(tutti::tasks::runtime& rt, tutti::tasks::handle<int> h) {
   using namespace tutti::tasks;
-  rt.insert([](int& x) { x += 1; }, reduce(h, [](int a, int b) { return (a + b) % 7; }));
+  rt.insert([](int& x) { x += 1; }, reduce(
+                                        h, [](int a, int b) { return (a + b) % 7; }, neutral(0)));
 }

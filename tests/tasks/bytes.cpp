@@ -131,7 +131,7 @@ void fetches(communicator& world) {
 }
 void contributions(communicator& world) {
   two_ranks t(world);
-  const auto op = [](std::byte a, std::byte b) { return a | b; };
+  const std::bit_or<> op;
   for (int i = 0; i < 4; ++i) t.rt.insert(touch, tasks::reduce(t.h, op), tasks::on(t.last));  // go together
   t.expect(0, 100, 0);
   t.read(1);
@@ -307,7 +307,7 @@ class random_program {
         return model_.scatter({d}, on);
       case 7:
         if (reduces_) {
-          rt_.insert(touch, tasks::reduce(h, [](std::byte a, std::byte b) { return a | b; }), tasks::on(on));
+          rt_.insert(touch, tasks::reduce(h, std::bit_or<>{}), tasks::on(on));
           return model_.task(on, {{d, '+'}});
         }
         return;

@@ -64,7 +64,8 @@ enum class use_mode : std::uint8_t { read = 1, write = 2, read_write = 3, reduce
 /// Of a datum that tasks reduce into. `combine` is of the elements that the datum has.
 struct reducer {
   combine_function combine = nullptr;                    ///< has no state
-  void (*neutral)(void* into, std::size_t n) = nullptr;  ///< what a contribution begins as
+  void (*neutral)(void* into, std::size_t n) = nullptr;  ///< what a contribution begins as; null: the
+                                                         ///< kernel's code writes that first
   friend bool operator==(const reducer&, const reducer&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tutti/core/tasks.hpp"
+#include "tutti/face/signature.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::tasks {
@@ -57,6 +58,17 @@ struct typed_use {
   const reducer* by = nullptr;
 };
 
+/// A contribution to a reduction, and what the caller says that it begins as.
+template <class T>
+struct reducing_use : typed_use<T, use_mode::reduce> {
+  element_of_held<T> neutral;
+};
+/// What neutral(v) makes.
+template <class V>
+struct neutral_value {
+  V value;
+};
+
 struct on_rank {
   int rank;
 };
@@ -74,16 +86,17 @@ template <class A>
 inline constexpr bool is_use = false;
 template <class T, use_mode How>
 inline constexpr bool is_use<typed_use<T, How>> = true;
+template <class T>
+inline constexpr bool is_use<reducing_use<T>> = true;
 
-// What a contribution to a reduction begins as: what the operator leaves alone, where that is known.
+// What a contribution to a reduction begins as.
+template <class E>
+void fill_with(const E& value, void* into, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) new (static_cast<E*>(into) + i) E(value);
+}
 template <class E, class Op>
 void make_neutral(void* into, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if constexpr (tutti::detail::has_identity<E, Op>)
-      new (static_cast<E*>(into) + i) E(tutti::detail::identity<E, Op>());
-    else
-      new (static_cast<E*>(into) + i) E();
-  }
+  fill_with<E>(tutti::detail::identity<E, Op>(), into, n);
 }
 template <class E, class Op>
 void combine_by(const void* left, const void* right, void* result, std::size_t n, void*) {
@@ -92,33 +105,49 @@ void combine_by(const void* left, const void* right, void* result, std::size_t n
 }
 template <class E, class Op>
 inline constexpr reducer reducer_of{combine_by<E, Op>, make_neutral<E, Op>};
+template <class E, class Op>
+inline constexpr reducer reducer_with_neutral{combine_by<E, Op>, nullptr};
 
-// The parameters of a kernel, where it has one signature.
-template <class F>
-struct parameters_of : std::false_type {};
-template <class R, class... P>
-struct parameters_of<R (*)(P...)> : std::true_type {
-  template <std::size_t I>
-  using at = typename std::tuple_element<I, std::tuple<P...>>::type;
-  static constexpr std::size_t count = sizeof...(P);
-};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...)> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) const> : parameters_of<R (*)(P...)> {};
-template <class R, class... P>
-struct parameters_of<R (*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) const noexcept> : parameters_of<R (*)(P...)> {};
-
-template <class K>
-constexpr auto signature_of() {
-  if constexpr (requires { &K::operator(); })
-    return parameters_of<decltype(&K::operator())>{};
-  else
-    return parameters_of<std::decay_t<K>>{};
+/// What is wrong with an operator of a reduction, said in one sentence.
+template <class E, class Op>
+constexpr bool check_reduction_op() {
+  constexpr bool stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
+  static_assert(stateless, "tutti: insert: reduce: op has a state: give a callable that captures nothing");
+  if constexpr (stateless) {
+    constexpr bool combines = tutti::detail::combines_elements<E, Op>;
+    static_assert(combines, "tutti: insert: reduce: op cannot be called with two elements to give one");
+    if constexpr (combines) {
+      constexpr bool converts = tutti::detail::converts_elements<E, Op>();
+      static_assert(!converts,
+                    "tutti: insert: reduce: the parameters of op are not of the element type: elements would "
+                    "be converted");
+      constexpr bool narrows = tutti::detail::narrows_result<E, Op>;
+      static_assert(converts || !narrows,
+                    "tutti: insert: reduce: the result of op does not fit into an element (double into int): "
+                    "return the element type");
+      return !converts && !narrows;
+    }
+  }
+  return false;
+}
+template <class E, class Op>
+constexpr bool check_reduction() {
+  if constexpr (check_reduction_op<E, Op>()) {
+    constexpr bool known = tutti::detail::has_identity<E, Op>;
+    static_assert(
+        known, "tutti: insert: reduce: op has no known neutral element: give it, reduce(h, op, neutral(v))");
+    return known;
+  }
+  return false;
+}
+template <class E, class Op, class V>
+constexpr bool check_reduction_with() {
+  if constexpr (check_reduction_op<E, Op>()) {
+    constexpr bool fits = tutti::detail::becomes_element<V, E>;
+    static_assert(fits, "tutti: insert: reduce: neutral(v): v does not become an element: give one");
+    return fits;
+  }
+  return false;
 }
 
 /// A parameter that would take a copy of what the task should write.
@@ -134,7 +163,7 @@ inline constexpr bool wants_to_write =
 
 template <class Kernel, class... Uses, std::size_t... I>
 constexpr bool check_parameters(std::index_sequence<I...>) {
-  using signature = decltype(signature_of<Kernel>());
+  using signature = decltype(tutti::detail::signature_of<Kernel>());
   if constexpr (signature::value) {
     constexpr bool counted = signature::count == sizeof...(Uses);
     static_assert(counted, "tutti: insert: the kernel has as many parameters as there are data in the call");
@@ -201,26 +230,75 @@ constexpr bool check_kernel(use_list<Uses...>) {
   }
 }
 
+/// What the kernel's code writes before the kernel runs, of one use.
+struct nothing_first {};
+template <class Use>
+struct written_first {
+  using type = nothing_first;
+};
+template <class T>
+struct written_first<reducing_use<T>> {
+  using type = element_of_held<T>;
+};
+template <class A>
+auto kept_of(const A& argument) {
+  if constexpr (!is_use<A>)
+    return std::tuple<>();
+  else if constexpr (std::is_same_v<typename written_first<A>::type, nothing_first>)
+    return std::tuple<nothing_first>();
+  else
+    return std::tuple<typename written_first<A>::type>(argument.neutral);
+}
+
 /// A kernel as the library runs it.
 template <class Kernel, class... Uses>
 struct kernel_code {
-  static void run(void* closure, const place* places) {
-    call(closure, places, std::index_sequence_for<Uses...>());
+  static constexpr bool writes_first =
+      (!std::is_same_v<typename written_first<Uses>::type, nothing_first> || ...);
+  struct with_neutrals {
+    Kernel kernel;
+    std::tuple<typename written_first<Uses>::type...> neutral;
+  };
+  using closure_type = std::conditional_t<writes_first, with_neutrals, Kernel>;
+
+  template <class K, class... Arguments>
+  static void make(void* room, K&& kernel, const Arguments&... arguments) {
+    if constexpr (writes_first)
+      new (room) with_neutrals{std::forward<K>(kernel), std::tuple_cat(kept_of(arguments)...)};
+    else
+      new (room) Kernel(std::forward<K>(kernel));
   }
-  static void end(void* closure) noexcept { static_cast<Kernel*>(closure)->~Kernel(); }
-  static constexpr code value{run, std::is_trivially_destructible_v<Kernel> ? nullptr : end, sizeof(Kernel),
-                              alignof(Kernel)};
+  static void run(void* closure, const place* places) {
+    call(*static_cast<closure_type*>(closure), places, std::index_sequence_for<Uses...>());
+  }
+  static void end(void* closure) noexcept { static_cast<closure_type*>(closure)->~closure_type(); }
+  static constexpr code value{run, std::is_trivially_destructible_v<closure_type> ? nullptr : end,
+                              sizeof(closure_type), alignof(closure_type)};
 
  private:
   template <std::size_t... I>
-  static void call(void* closure, [[maybe_unused]] const place* places, std::index_sequence<I...>) {
-    (*static_cast<Kernel*>(closure))(Uses::given_type::of(places[I])...);
+  static void call(closure_type& closure, [[maybe_unused]] const place* places, std::index_sequence<I...>) {
+    if constexpr (writes_first) {
+      (fill(std::get<I>(closure.neutral), places[I]), ...);
+      closure.kernel(Uses::given_type::of(places[I])...);
+    } else {
+      closure(Uses::given_type::of(places[I])...);
+    }
+  }
+  static void fill(nothing_first, const place&) noexcept {}
+  template <class E>
+  static void fill(const E& value, const place& p) {
+    fill_with<E>(value, p.data, p.count);
   }
 };
+template <class Kernel, class List>
+struct code_for;
 template <class Kernel, class... Uses>
-constexpr const code& code_of(use_list<Uses...>) noexcept {
-  return kernel_code<Kernel, Uses...>::value;
-}
+struct code_for<Kernel, use_list<Uses...>> {
+  using type = kernel_code<Kernel, Uses...>;
+};
+template <class Kernel, class List>
+using code_type = typename code_for<Kernel, List>::type;
 
 }  // namespace typed
 
@@ -239,17 +317,47 @@ template <class T>
 auto read_write(const handle<T>& h) noexcept {
   return typed::typed_use<T, use_mode::read_write>{h.native()};
 }
-/// A `T&`, or a span, for a contribution of this task: it begins as what the operator leaves alone (0 for
-/// plus, 1 for multiplies ...; a value-initialised T for other callables), and is combined with what stands
-/// in the datum and with the contributions of other tasks, in any order. Such tasks run side by side, on any
-/// ranks; what they have contributed goes to the owner by a tree before the next other use. `op` is a
-/// callable without state, associative and commutative.
+/// What `op` leaves alone: op(v, x) and op(x, v) are x for every x. For reduce(h, op, neutral(v)).
+template <class V>
+constexpr auto neutral(const V& value) {
+  return typed::neutral_value<V>{value};
+}
+/// A `T&`, or a span, for a contribution of this task: it begins as the neutral element of `op`, which is
+/// known of the functors of ops.hpp (std::plus<> and the others) on numbers, and of std::plus<> and
+/// std::multiplies<> on std::complex; the bitwise ones on std::byte too. Any other callable needs neutral(v),
+/// or the call does not compile: a product that began as 0 would be 0. The contribution is combined with what
+/// stands in the datum and with the contributions of other tasks, in any order. Such tasks run side by side,
+/// on any ranks; what they have contributed goes to the owner by a tree before the next other use. `op` is a
+/// callable without state, associative and commutative, of two elements that gives one.
+///
+/// ```cpp
+/// #include <tutti/tasks.hpp>
+/// tasks::runtime rt(world);
+/// int product = 5;
+/// auto h = world.is_root() ? rt.data(product, 0) : rt.data<int>(0);
+/// auto times = [](int a, int b) { return a * b; };
+/// for (int r = 0; r < world.size(); ++r)
+///   rt.insert([](int& x) { x *= 3; }, tasks::on(r), tasks::reduce(h, times, tasks::neutral(1)));
+/// rt.wait_all();
+/// assert(!world.is_root() || product % 15 == 0);
+/// ```
 template <class T, class Op>
 auto reduce(const handle<T>& h, Op) noexcept {
   using element = typed::element_of_held<T>;
-  constexpr bool stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
-  static_assert(stateless, "tutti: insert: reduce: op has a state: give a callable that captures nothing");
-  return typed::typed_use<T, use_mode::reduce>{h.native(), &typed::reducer_of<element, Op>};
+  using use_type = typed::typed_use<T, use_mode::reduce>;
+  if constexpr (typed::check_reduction<element, Op>())
+    return use_type{h.native(), &typed::reducer_of<element, Op>};
+  else
+    return use_type{h.native()};
+}
+template <class T, class Op, class V>
+auto reduce(const handle<T>& h, Op, const typed::neutral_value<V>& v) noexcept {
+  using element = typed::element_of_held<T>;
+  using use_type = typed::reducing_use<T>;
+  if constexpr (typed::check_reduction_with<element, Op, V>())
+    return use_type{{h.native(), &typed::reducer_with_neutral<element, Op>}, static_cast<element>(v.value)};
+  else
+    return typed::typed_use<T, use_mode::reduce>{h.native()};
 }
 
 /// This rank runs the task; what it writes goes home to the owners.

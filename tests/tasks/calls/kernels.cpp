@@ -85,7 +85,9 @@ void alignment(communicator& world) {
         tasks::read_write(h), tasks::read(s), tasks::on(r));
   const aligned captured{};
   rt.insert([&, captured](aligned& one) { check.that(is_aligned(&captured) && is_aligned(&one)), ++ran; },
-            tasks::reduce(h, [](const aligned& a, const aligned&) { return a; }), tasks::on(last));
+            tasks::reduce(
+                h, [](const aligned& a, const aligned&) { return a; }, tasks::neutral(aligned{})),
+            tasks::on(last));
   rt.wait_all();
   check.equal(ran.load(), (rt.rank() == 0 ? 1 : 0) + (rt.rank() == last ? 2 : 0));
 }

@@ -18,8 +18,9 @@ struct longer {
 };
 
 // One contribution of each rank, to a datum that begins as `first`.
-template <class T, class Op>
-void one_of_each(communicator& world, T first, Op op, T neutral, const std::function<T(int)>& of) {
+template <class T, class Op, class... Neutral>
+void one_of_each(communicator& world, T first, Op op, T neutral, const std::function<T(int)>& of,
+                 Neutral... given) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
   for (int owner = 0; owner < p; owner += std::max(1, p / 3)) {
@@ -31,7 +32,7 @@ void one_of_each(communicator& world, T first, Op op, T neutral, const std::func
             check.that(mine == neutral, "a contribution begins as what the operator leaves alone");
             mine = of(r);
           },
-          tasks::reduce(h, op), tasks::on(r));
+          tasks::reduce(h, op, given...), tasks::on(r));
       right = op(right, of(r));
     }
     std::vector<T> seen(at(p), first);
@@ -55,7 +56,8 @@ void operators(communicator& world) {
   one_of_each<std::uint8_t>(world, 0xff, std::bit_and<>{}, 0xff,
                             [](int r) { return static_cast<std::uint8_t>(~(1 << r % 8)); });
   one_of_each<int>(
-      world, 4, [](int a, int b) { return a + b; }, 0, [](int r) { return r; });  // any callable
+      world, 4, [](int a, int b) { return a * b % 1009; }, 1, [](int r) { return r + 2; },
+      tasks::neutral(1));  // any callable
 }
 
 // A type and an operator of the program's own.
@@ -70,7 +72,7 @@ void own_type(communicator& world) {
           check.that(mine.begin == 0 && mine.length == 0);
           mine = {r, 2 + r % 4};
         },
-        tasks::reduce(h, longer()), tasks::on(r));
+        tasks::reduce(h, longer(), tasks::neutral(longest{0, 0})), tasks::on(r));
   rt.wait_all();
   longest right{100, 1};
   for (int r = 0; r < p; ++r) right = longer()(right, {r, 2 + r % 4});

@@ -17,7 +17,7 @@ auto argument(any_handle& h) {
   else if constexpr (Use::how == use_mode::read_write)
     return tasks::read_write(h.get<T>());
   else if constexpr (Use::of == type::stamp)
-    return tasks::reduce(h.get<T>(), add_stamps());
+    return tasks::reduce(h.get<T>(), add_stamps(), tasks::neutral(stamp{0, 0, 0}));
   else
     return tasks::reduce(h.get<T>(), std::plus<>());
 }
