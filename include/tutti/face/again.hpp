@@ -129,7 +129,7 @@ inline bool frame<F, T, Args...>::run_with_one_count(const call_site& s) {
   std::size_t all = n;
   if constexpr (F.what == collective::allgather)
     if (__builtin_mul_overflow(n, static_cast<std::size_t>(s.takes), &all)) return false;
-  if (!fits_already(in_place ? in_size() : all)) return false;
+  if (!fits_already(all)) return false;
   combine_function combine = nullptr;
   if constexpr (has<op>) combine = operation_for<T>(data<op>()).combine;
   return detail::run_like_last(s.where, likeness_of(s), in_data(), data_of(out()), n, combine);

@@ -35,10 +35,7 @@ inline void frame<F, T, Args...>::bcast(const call_site& s) {
   }
   if (s.beside(call_.root)) n = 0;
   call_.count = n;
-  if (at_root && both_ways)
-    call_.output = const_cast<void*>(in_data());
-  else
-    make_room(s, n);
+  make_room(s, n);
   call_.input = call_.output;
   put_count<send_recv_count>(s, n);
 }
@@ -64,7 +61,7 @@ inline void frame<F, T, Args...>::reduction(const call_site& s) {
   }
   call_.count = n;
   if constexpr (in_place) {
-    use_in_place(s, in_size());
+    use_in_place(s, scatters ? in_size() : n);  // what is beyond n is not read
   } else {
     call_.input = in_data();
     if (F.what != collective::reduce || s.rank == call_.root)
