@@ -68,6 +68,8 @@ inline constexpr int undefined = -0x7fffff03;
 ///   others waiting until it ends: a root that is no rank, wrong counts that are given to alltoallv,
 ///   alltoallw or allgatherv, a buffer that the ranks do not divide, an i... form among all. TUTTI_CHECK=1
 ///   tells the others.
+/// - What a container of this rank throws when it is resized (std::bad_alloc): the same way at the end, in
+///   every collective and form, and the others receive what this rank sends; zeros if that stood in place.
 /// - peer_error in checked mode: another rank refused its arguments; the text says which, and why.
 /// - mismatch_error: the ranks called something different, or blocks of different lengths;
 ///   truncation_error: a message longer than its place. TUTTI_CHECK=1 finds both before the call runs.

@@ -240,9 +240,14 @@ void counts_by_gather(const call_site& s, int root, std::size_t mine, std::size_
   call c = exchange(collective::gather, &mine, s.rank == root ? all : nullptr);
   c.root = root;
   run_call(s.where, c);
-  if (s.rank != root || mine == refused_count) return;
+  if (s.rank != root) return;
+  int who = -1;
   for (int i = 0; i < s.takes; ++i)
-    if (all[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
+    if (all[i] == refused_count) {
+      all[i] = 0;
+      if (who < 0) who = i;
+    }
+  if (who >= 0 && mine != refused_count) throw_peer(s, "rank " + std::to_string(who));
 }
 
 void counts_by_allgather(const call_site& s, std::size_t mine, std::size_t* all) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "face/core.hpp"
@@ -44,8 +45,13 @@ void mend(counts_view& counts, int blocks, std::size_t usual, std::vector<std::s
   counts = {into.data(), into.size()};
 }
 
-// Lists and lengths as the others expect them; false where this rank cannot know them.
-bool complete(const call_site& s, call& c, std::size_t given, bool exchanged,
+std::span<const layout> types_of(const layout* types, const counts_view& counts) noexcept {
+  return {types, counts.size()};
+}
+
+// Lists and lengths as the others expect them; false where this rank cannot know them. `alone`: the others'
+// arguments are right, and the lists of this rank have been checked.
+bool complete(const call_site& s, call& c, std::size_t given, bool exchanged, bool alone,
               std::vector<std::size_t>& list) {
   const bool rooted = is_rooted(c.what);
   if (rooted && (c.root < 0 || c.root >= s.size)) return false;
@@ -72,18 +78,19 @@ bool complete(const call_site& s, call& c, std::size_t given, bool exchanged,
     case collective::alltoallv:
     case collective::neighbor_allgatherv:
     case collective::neighbor_alltoallv:
-      return exchanged && c.out_counts.given();
+      return (exchanged || alone) && c.out_counts.given();
+    case collective::alltoallw:
+      return alone && c.out_counts.given() && c.out_types != nullptr;
     case collective::reduce_scatter:
       if (!is_right(c.out_counts, s.gives)) return false;
       c.in_counts = c.out_counts;
       c.count = c.out_counts[me];
-      return s.name.how == mode::blocking;
+      return alone || s.name.how == mode::blocking;
     case collective::barrier:
-    case collective::alltoallw:
       return false;
     default: {
       // The others may all be wrong in the same way, and then nothing is begun.
-      if (!known || (!rooted && s.name.how != mode::blocking)) return false;
+      if (!known || (!rooted && !alone && s.name.how != mode::blocking)) return false;
       std::size_t bytes = 0;
       const auto blocks = static_cast<std::size_t>(std::max(s.gives, s.takes));
       return given == refused_count ||
@@ -110,6 +117,14 @@ bool lengths(const call_site& s, const call& c, std::size_t& in, std::size_t& ou
     case collective::alltoallv:
     case collective::neighbor_alltoallv:
       return sum_of(c.in_counts, in) && sum_of(c.out_counts, out);
+    case collective::alltoallw:
+      in = c.in_types == nullptr ? 0
+                                 : extent_of_types(s, parameter::send_counts, c.in_counts,
+                                                   parameter::send_displs, c.in_displs, c.in_displs.given(),
+                                                   parameter::send_types, types_of(c.in_types, c.in_counts));
+      out = extent_of_types(s, parameter::recv_counts, c.out_counts, parameter::recv_displs, c.out_displs,
+                            c.out_displs.given(), parameter::recv_types, types_of(c.out_types, c.out_counts));
+      return true;
     case collective::reduce_scatter:
       return sum_of(c.out_counts, in);
     case collective::scatter:
@@ -129,7 +144,7 @@ bool lengths(const call_site& s, const call& c, std::size_t& in, std::size_t& ou
 
 struct stand_in::kept {
   std::exception_ptr fault;
-  bool told = false;
+  bool told = false, others_go_on = false;
   std::vector<std::size_t> list;
   std::unique_ptr<void, freed> input, output;  // zeros, of which only what is used becomes memory
 
@@ -144,16 +159,17 @@ struct stand_in::kept {
       memory.reset(std::calloc(std::max<std::size_t>(bytes, 1), 1));
       return memory.get();
     };
+    const bool packed = c.what != collective::alltoallw;  // whose blocks may reach beyond their extent
     if (both || c.output == nullptr) {
       if ((c.output = room(output, out)) == nullptr) return false;
-      c.out_displs = {};
+      if (packed) c.out_displs = {};
     }
     if (both) {
       c.input = c.output;
-      c.in_displs = {};
+      if (packed) c.in_displs = {};
     } else if (c.input == nullptr) {
       if ((c.input = room(input, in)) == nullptr) return false;
-      c.in_displs = {};
+      if (packed) c.in_displs = {};
     }
     if (c.what == collective::bcast) c.output = const_cast<void*>(c.input);  // one buffer, of either
     return true;
@@ -163,19 +179,31 @@ struct stand_in::kept {
 void stand_in::take(const call_site& s, call& c, std::size_t given, bool exchanged) {
   kept& own = keep();
   if (!own.fault) own.fault = std::current_exception();
+  bool alone = false;
+  const auto told = [&](const char* why) {
+    if (own.told || s.where.is_freed()) return true;
+    if (s.name.how == mode::persistent || !s.where.compares()) return false;
+    s.where.tell_refusal(c, why);
+    return true;
+  };
   const auto may_serve = [&] {
     try {
       std::rethrow_exception(own.fault);
     } catch (const usage_error& e) {
-      if (own.told || s.where.is_freed() || e.parameter() == "communicator") return false;
-      if (s.name.how == mode::persistent || !s.where.compares()) return true;
-      s.where.tell_refusal(c, e.what());
-      return false;
+      return e.parameter() != "communicator" && !told(e.what());
+    } catch (const peer_error& e) {
+      return own.others_go_on && !told(e.what());
+    } catch (const error&) {
+      return false;                      // of the calls that exchange counts: the others have it, too
+    } catch (const std::exception& e) {  // of a container that could not be made larger
+      alone = true;
+      return !told(e.what());
     } catch (...) {
-      return false;
+      alone = true;
+      return !told("a container of its arguments threw what is not a std::exception");
     }
   };
-  if (!may_serve() || !complete(s, c, given, exchanged, own.list) || !own.make_room(s, c))
+  if (!may_serve() || !complete(s, c, given, exchanged, alone, own.list) || !own.make_room(s, c))
     std::rethrow_exception(own.fault);
   taken_ = true;
 }
@@ -186,6 +214,7 @@ stand_in::kept& stand_in::keep() {
 }
 void stand_in::blame(std::exception_ptr fault) { keep().fault = std::move(fault); }
 void stand_in::others_know() { keep().told = true; }
+void stand_in::others_go_on() { keep().others_go_on = true; }
 void stand_in::drop() noexcept {
   delete kept_;
   kept_ = nullptr;

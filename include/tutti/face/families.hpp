@@ -2,8 +2,13 @@
 //
 // What each family of collectives makes of its arguments: how long blocks are, what is inferred from whom,
 // where there must be room. Members of frame, which includes this file at its end; inline as in the class.
+//
+// Longer than a file should be: one function for each family.
 #pragma once
 
+#include <exception>
+
+#include "tutti/core/error.hpp"
 #include "tutti/face/frame.hpp"
 
 namespace tutti::detail {
@@ -172,14 +177,12 @@ inline void frame<F, T, Args...>::gatherv(const call_site& s) {
       send_length();
   } else {
     std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.takes)) : nullptr;
-    const auto exchange = [&](std::size_t n) {
-      if constexpr (everywhere)
-        counts_by_allgather(s, n, all);
-      else
-        counts_by_gather(s, call_.root, n, all);
-    };
-    agree(send_length, [&] { exchange(refused_count); });
-    exchange(length_);
+    if constexpr (everywhere) {
+      agree(send_length, [&] { counts_by_allgather(s, refused_count, all); });
+      counts_by_allgather(s, length_, all);
+    } else {
+      agree_with_root(s, call_.out_counts, all, send_length);
+    }
     counts = inferred_.view();
   }
   call_.input = in_data();
@@ -205,9 +208,7 @@ inline void frame<F, T, Args...>::scatterv(const call_site& s) {
   };
   if constexpr (has_out<send_counts>) {
     std::size_t* all = at_root ? inferred_.make(static_cast<std::size_t>(s.gives)) : nullptr;
-    const auto tell = [&](std::size_t n) { counts_by_gather(s, call_.root, n, all); };
-    agree([&] { length_ = count_given<recv_count>(s); }, [&] { tell(refused_count); });
-    tell(length_);
+    agree_with_root(s, call_.in_counts, all, [&] { length_ = count_given<recv_count>(s); });
     if (at_root) at_the_root();
   } else if constexpr (has_in<recv_count>) {
     if (at_root) at_the_root();
@@ -288,9 +289,9 @@ inline void frame<F, T, Args...>::alltoallw(const call_site& s) {
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::alltoallv(const call_site& s) {
   if constexpr (in_place) {
-    receive_blocks(s, view_of<recv_counts>());
-    call_.in_counts = call_.out_counts;
-    call_.in_displs = call_.out_displs;
+    call_.in_counts = view_of<recv_counts>();
+    call_.in_displs = view_of<recv_displs>();
+    receive_blocks(s, call_.in_counts);
   } else {
     counts_view counts = view_of<recv_counts>();
     if constexpr (has_out<send_counts>) {  // who knows what it receives asks for it
@@ -328,6 +329,30 @@ inline void frame<F, T, Args...>::agree(Check&& check, Tell&& tell) {
     tell();
     throw;
   }
+}
+
+// The root alone is told. The others go on, so these two take part in the call before they throw: who refuses
+// with nothing, the root with the list that says so. `all`: room for the counts, at the root.
+template <form F, class T, class... Args>
+template <class Check>
+inline void frame<F, T, Args...>::agree_with_root(const call_site& s, counts_view& list, std::size_t* all,
+                                                  Check&& check) {
+  std::exception_ptr fault;
+  try {
+    check();
+  } catch (...) {
+    fault = std::current_exception();
+    sends_nothing_ = true;
+  }
+  try {
+    counts_by_gather(s, call_.root, fault ? refused_count : length_, all);
+  } catch (const peer_error&) {
+    stand_in_.others_go_on();
+    fault = std::current_exception();
+  }
+  if (!fault) return;
+  if (s.rank == call_.root) list = inferred_.view();
+  std::rethrow_exception(fault);
 }
 
 template <form F, class T, class... Args>
@@ -372,11 +397,12 @@ inline void frame<F, T, Args...>::receive_scattered(const call_site& s, std::siz
 
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::send_blocks(const call_site& s, const counts_view& counts) {
+  const std::size_t holds = in_size();
   call_.in_counts = counts;
   call_.in_displs = view_of<send_displs>();
   const std::size_t end =
       extent_of(s, send_counts, call_.in_counts, send_displs, call_.in_displs, has_in<send_displs>);
-  check_blocks_within(s, send_counts, call_.in_counts, send_displs, end, in_size());
+  check_blocks_within(s, send_counts, call_.in_counts, send_displs, end, holds);
 }
 
 template <form F, class T, class... Args>

@@ -72,13 +72,19 @@ class frame : public frame_of<F, T, Args...>::base {
   static constexpr parameter out_name = frame_of<F, T, Args...>::out;
 
   static constexpr bool reads = both_ways || has<send_buf>;
-  std::size_t in_size() noexcept {
+  std::size_t in_size() {
     if constexpr (both_ways)
-      return size_of(out());
+      return size_of(written(out()));
     else if constexpr (has<send_buf>)
-      return size_of(data<send_buf>());
+      return size_of(written(data<send_buf>()));
     else
       return 0;
+  }
+  // An object that could not be written throws here, so that the others are told.
+  template <class C>
+  static C& written(C& c) {
+    if constexpr (requires { c.require_written(); }) c.require_written();
+    return c;
   }
   const void* in_data() noexcept {
     if constexpr (both_ways)
@@ -163,6 +169,8 @@ class frame : public frame_of<F, T, Args...>::base {
   void alltoallv(const call_site& s);
   template <class Check, class Tell>
   void agree(Check&& check, Tell&& tell);
+  template <class Check>
+  void agree_with_root(const call_site& s, counts_view& list, std::size_t* all, Check&& check);
   void check_received(const call_site& s, std::size_t n, bool receives);
   void put_lengths(const call_site& s, std::size_t n);
   void leave_empty();
@@ -285,7 +293,7 @@ class frame : public frame_of<F, T, Args...>::base {
   /// From a handler: the call is to serve the others, or the error is thrown.
   void refused(const call_site& s) {
     call_.in_place = in_place;
-    stand_in_.take(s, call_, length_named(), counts_exchanged() || lists_right_);
+    stand_in_.take(s, call_, sends_nothing_ ? 0 : length_named(), counts_exchanged() || lists_right_);
   }
   stand_in& standing_in() noexcept { return stand_in_; }
   /// The call is refused, and carried out for the others' sake: by serve(), and finish() throws.
@@ -325,8 +333,9 @@ class frame : public frame_of<F, T, Args...>::base {
  protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   stand_in stand_in_;
-  bool lists_right_ = false;  // counts and displacements were checked: what is refused then is the room
-  std::size_t length_ = 0;    // of this rank's block in vector forms
+  bool lists_right_ = false;    // counts and displacements were checked: what is refused then is the room
+  bool sends_nothing_ = false;  // the root was told so, in place of what was refused
+  std::size_t length_ = 0;      // of this rank's block in vector forms
   int rank_ = 0;
   call& call_;
 };

@@ -118,7 +118,8 @@ inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
 std::size_t count_by_bcast(const call_site&, int root, std::size_t mine);
 /// Each rank's own of the root's counts; `counts` is read at the root.
 std::size_t count_by_scatter(const call_site&, int root, const counts_view& counts, bool refused);
-/// All ranks' counts, at the root.
+/// All ranks' counts, at the root; 0 of those that refuse. The others do not learn of it, and go on: so do
+/// the root, which throws peer_error, and who refuses (frame::agree_with_root).
 void counts_by_gather(const call_site&, int root, std::size_t mine, std::size_t* all);
 /// All ranks' counts, everywhere.
 void counts_by_allgather(const call_site&, std::size_t mine, std::size_t* all);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <type_traits>
 #include <utility>
 
@@ -24,7 +25,8 @@ class object_bytes {
   object_bytes(object_bytes&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
-        room_(std::exchange(other.room_, 0)) {}
+        room_(std::exchange(other.room_, 0)),
+        fault_(std::move(other.fault_)) {}
   object_bytes& operator=(object_bytes&&) = delete;
   ~object_bytes() { delete[] data_; }
 
@@ -48,9 +50,24 @@ class object_bytes {
     if (n != 0) __builtin_memcpy(data_ + before, from, n);
   }
 
+  /// Calls `write`. What that throws is thrown by require_written(), in the frame of the call, which tells
+  /// the other ranks of it.
+  template <class Write>
+  void fill(const Write& write) {
+    try {
+      write();
+    } catch (...) {
+      fault_ = std::current_exception();
+    }
+  }
+  void require_written() const {
+    if (fault_) std::rethrow_exception(fault_);
+  }
+
  private:
   std::byte* data_ = nullptr;
   std::size_t size_ = 0, room_ = 0;
+  std::exception_ptr fault_;
 };
 
 /// Where in a call an object stands, for reports.

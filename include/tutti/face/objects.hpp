@@ -51,9 +51,10 @@ void pack_sent(departing& sent, const A& a, const call_site& site, int root) {
       if (site.rank != root) return;
     if constexpr (sends_many(F)) {
       check_objects(site, at, root, a.data.object.size());
-      pack_each<format>(sent, a.data.object, static_cast<std::size_t>(site.gives), at);
+      sent.bytes.fill(
+          [&] { pack_each<format>(sent, a.data.object, static_cast<std::size_t>(site.gives), at); });
     } else {
-      pack_one<format>(sent.bytes, a.data.object, at);
+      sent.bytes.fill([&] { pack_one<format>(sent.bytes, a.data.object, at); });
     }
   }
 }
@@ -92,7 +93,13 @@ decltype(auto) in_bytes(A&& a, caller site, object_bytes& sent, bool gives) {
     using format = typename known::format;
     arriving<data, format, Many> place(at, static_cast<data&&>(without_const(a).data.object));
     if constexpr (name == parameter::send_recv_buf)
-      if (gives) pack_one<format>(place, place.object(), at);
+      if (gives) {
+        const auto pack = [&] { pack_one<format>(place, place.object(), at); };
+        if (site.name.message)
+          pack();
+        else
+          place.fill(pack);
+      }
     return argument<name, argument_type::direction, resize_to_fit, arriving<data, format, Many>>{
         std::move(place)};
   }

@@ -27,12 +27,16 @@ class stand_in {
   /// expect something that this rank cannot know. `c` may be filled in part: its buffers are right or null,
   /// its count right or 0, its lists as the caller gave them. `given`: the length of a block that the
   /// arguments name, or refused_count. `exchanged`: the lists come from an exchange of counts, and are right.
-  /// In checked mode the others are told instead.
+  /// In checked mode the others are told instead. An exception that is not of tutti's comes from a container
+  /// of the caller's that was resized (std::bad_alloc), once the arguments were found to be right: it is
+  /// this rank's alone, so that every form of a call serves the others then.
   void take(const call_site&, call& c, std::size_t given, bool exchanged);
   /// Throw this in place of what take() will find.
   void blame(std::exception_ptr fault);
   /// The others have been told in an exchange of counts: take() only throws.
   void others_know();
+  /// Only this rank has been told, so that take() serves the others where it finds a peer_error.
+  void others_go_on();
   /// Whether take() has made the call one that serves the others.
   bool used() const noexcept { return taken_; }
   /// Then throws the error that was kept.
