@@ -335,7 +335,10 @@ class context : public subset {
   /// Collective. A small allreduce, and what was scheduled. usage_error where a put or get does not fit
   /// into its slot on the other process; peer_error where another process has failed, or does not sync any
   /// more.
-  void sync() { section_->sync(); }
+  void sync(std::source_location at = std::source_location::current()) {
+    section_->note(at);
+    section_->sync();
+  }
 
   /// The processes lo, lo + stride, lo + 2 stride ... below hi. Called by these alone, by each of them as
   /// often with the same arguments; used after the next sync. Local, no message. usage_error where the caller

@@ -8,6 +8,8 @@
 // what may be asked for. An exchange of counts is one more collective of one std::size_t a rank.
 #pragma once
 
+#include <source_location>
+
 #include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
 #include "tutti/face/invoke.hpp"
 #include "tutti/reductions.hpp"
@@ -28,15 +30,26 @@ class collectives : public reductions<Self> {
   auto barrier(Args&&... args) const {
     return detail::invoke<detail::form{collective::barrier}, void>(self(), static_cast<Args&&>(args)...);
   }
+  auto barrier(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::barrier}, void>(self(), at);
+  }
   template <class... Args>
   auto ibarrier(Args&&... args) const {
     return detail::invoke<detail::form{collective::barrier, detail::mode::nonblocking}, void>(
         self(), static_cast<Args&&>(args)...);
   }
+  auto ibarrier(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::barrier, detail::mode::nonblocking}, void>(self(),
+                                                                                                    at);
+  }
   template <class... Args>
   auto barrier_init(Args&&... args) const {
     return detail::invoke<detail::form{collective::barrier, detail::mode::persistent}, void>(
         self(), static_cast<Args&&>(args)...);
+  }
+  auto barrier_init(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::barrier, detail::mode::persistent}, void>(self(),
+                                                                                                   at);
   }
 
   /// The root's elements, on all ranks.
@@ -62,15 +75,27 @@ class collectives : public reductions<Self> {
   auto bcast(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast}, T>(self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto bcast(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::bcast}, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto ibcast(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking}, T>(
         self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto ibcast(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::nonblocking}, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto bcast_init(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast, detail::mode::persistent}, T>(
         self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void>
+  auto bcast_init(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::persistent}, T>(self(), at);
   }
 
   /// All ranks' blocks in the order of ranks, at the root.
@@ -159,15 +184,27 @@ class collectives : public reductions<Self> {
   auto scatter(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter}, T>(self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto scatter(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatter}, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto iscatter(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking}, T>(
         self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto iscatter(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::nonblocking}, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto scatter_init(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter, detail::mode::persistent}, T>(
         self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void>
+  auto scatter_init(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::persistent}, T>(self(), at);
   }
 
   /// The root's blocks of different lengths, one to each rank.
@@ -191,15 +228,27 @@ class collectives : public reductions<Self> {
   auto scatterv(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatterv}, T>(self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto scatterv(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatterv}, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto iscatterv(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatterv, detail::mode::nonblocking}, T>(
         self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto iscatterv(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatterv, detail::mode::nonblocking}, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto scatterv_init(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatterv, detail::mode::persistent}, T>(
         self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void>
+  auto scatterv_init(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatterv, detail::mode::persistent}, T>(self(), at);
   }
 
   /// All ranks' blocks in the order of ranks, on all ranks.

@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <source_location>
 #include <string_view>
 #include <utility>
 
@@ -116,24 +117,24 @@ class communicator : public collectives<communicator>,
   /// std::vector<int> all = mine.gather(send_buf(world.rank()));
   /// assert(all.empty() != mine.is_root() && mine.default_root() == world.size() - 1);
   /// ```
-  void default_root(int root) {
-    if (root < 0 || root >= size_) detail::refuse_default(*core_, "default_root", "root", root);
+  void default_root(int root, std::source_location at = std::source_location::current()) {
+    if (root < 0 || root >= size_) detail::refuse_default(noted(at), "default_root", "root", root);
     default_root_ = root;
   }
   int default_root() const noexcept { return default_root_; }
   /// The tag of messages that are sent without tag(...): 0, or what was set. Receives without one still take
   /// any. Local, and of this object, as default_root(). The next send throws usage_error where the engine has
   /// no such tag.
-  void default_tag(int tag) {
-    if (tag < 0) detail::refuse_default(*core_, "default_tag", "tag", tag);
+  void default_tag(int tag, std::source_location at = std::source_location::current()) {
+    if (tag < 0) detail::refuse_default(noted(at), "default_tag", "tag", tag);
     default_tag_ = tag;
   }
   int default_tag() const noexcept { return default_tag_; }
 
   /// Collective: the same ranks, with traffic of its own. Costs an allreduce of 8 bytes; over MPI also an
   /// MPI_Comm_idup.
-  communicator duplicate() const {
-    communicator other(detail::duplicate(*core_));
+  communicator duplicate(std::source_location at = std::source_location::current()) const {
+    communicator other(detail::duplicate(noted(at)));
     other.take_defaults(*this);
     return other;
   }
@@ -149,8 +150,9 @@ class communicator : public collectives<communicator>,
   /// std::optional<communicator> half = world.split(world.rank() % 2, -world.rank());
   /// assert(half->size() == (world.size() + 1 - world.rank() % 2) / 2);  // and the last comes first
   /// ```
-  std::optional<communicator> split(int color, int key = 0) const {
-    detail::core_handle made = detail::split(*core_, color, key);
+  std::optional<communicator> split(int color, int key = 0,
+                                    std::source_location at = std::source_location::current()) const {
+    detail::core_handle made = detail::split(noted(at), color, key);
     if (!made) return std::nullopt;
     return communicator(std::move(made));
   }
@@ -161,13 +163,16 @@ class communicator : public collectives<communicator>,
   /// communicator node = world.split_to_shared_memory();
   /// assert(node.allgather(send_buf(world.rank()))[node.rank()] == world.rank());
   /// ```
-  communicator split_to_shared_memory() const { return communicator(detail::split_to_shared_memory(*core_)); }
+  communicator split_to_shared_memory(std::source_location at = std::source_location::current()) const {
+    return communicator(detail::split_to_shared_memory(noted(at)));
+  }
 
   /// Collective: the ranks of the same bin, in their order; empty for a bin below 0. Costs as split().
   /// usage_error on all ranks where one names a bin that is not below `bins`; mismatch_error where `bins`
   /// differ.
-  std::optional<communicator> split_bin(int bins, int bin) const {
-    detail::core_handle made = detail::split_bin(*core_, bins, bin);
+  std::optional<communicator> split_bin(int bins, int bin,
+                                        std::source_location at = std::source_location::current()) const {
+    detail::core_handle made = detail::split_bin(noted(at), bins, bin);
     if (!made) return std::nullopt;
     return communicator(std::move(made));
   }
@@ -183,25 +188,28 @@ class communicator : public collectives<communicator>,
   /// communicator back = world.range(p - 1, 0, -1);
   /// assert(half.size() == (me < p / 2 ? p / 2 : p - p / 2) && back.rank() == p - 1 - me);
   /// ```
-  communicator range(int first, int last, int stride = 1) const {
-    return communicator(detail::range(*core_, first, last, stride));
+  communicator range(int first, int last, int stride = 1,
+                     std::source_location at = std::source_location::current()) const {
+    return communicator(detail::range(noted(at), first, last, stride));
   }
   /// Local, no message: these ranks in this order, any contiguous container of int. Called by them alone,
   /// with the same list, by each of them as often. O(size()) time. Throws usage_error where the list has what
   /// is no rank, one twice, or not the caller.
   template <class Ranks>
-  communicator list(const Ranks& ranks) const {
-    return communicator(detail::list(*core_, {ranks.data(), ranks.size()}));
+  communicator list(const Ranks& ranks, std::source_location at = std::source_location::current()) const {
+    return communicator(detail::list(noted(at), {ranks.data(), ranks.size()}));
   }
-  communicator list(std::initializer_list<int> ranks) const {
-    return communicator(detail::list(*core_, {ranks.begin(), ranks.size()}));
+  communicator list(std::initializer_list<int> ranks,
+                    std::source_location at = std::source_location::current()) const {
+    return communicator(detail::list(noted(at), {ranks.begin(), ranks.size()}));
   }
   /// Local: which rank of `other` is `rank` of this one; rank::null where it is none, and of rank::null. O(1)
   /// where both are ranges of the job's ranks, else O(other.size()). Throws usage_error where there is no
   /// such rank, where either was freed, and where it cannot be told since one of them is over a structure
   /// that does not know it.
-  int translate(int rank, const communicator& other) const {
-    return detail::translate(*core_, rank, *other.core_);
+  int translate(int rank, const communicator& other,
+                std::source_location at = std::source_location::current()) const {
+    return detail::translate(noted(at), rank, *other.core_);
   }
   /// Collective over the members of a structure (group.hpp) whose parent this is: a communicator of them that
   /// knows whom the structure knows, and no others. Its collectives run algorithms whose ranks send to these
@@ -210,7 +218,8 @@ class communicator : public collectives<communicator>,
   /// bytes; memory as the structure has. usage_error where the parent is another communicator, was freed, or
   /// the caller is in no group; mismatch_error where the structures of the ranks are of several kinds.
   template <class Structure>
-  communicator over(const Structure& members) const;
+  communicator over(const Structure& members,
+                    std::source_location at = std::source_location::current()) const;
 
   /// Collective: numbers the different texts that ranks pass, in alphabetical order: `number` of the own one,
   /// 0 .. count - 1, and their `count`. A colour for split(), as of host names. Costs an allgatherv of the
@@ -220,7 +229,10 @@ class communicator : public collectives<communicator>,
   /// auto [number, count] = world.number_distinct(world.rank() % 2 == 0 ? "even" : "odd");
   /// assert(number == world.rank() % 2 && count == std::min(world.size(), 2));
   /// ```
-  numbered number_distinct(std::string_view text) const { return detail::number_distinct(*core_, text); }
+  numbered number_distinct(std::string_view text,
+                           std::source_location at = std::source_location::current()) const {
+    return detail::number_distinct(noted(at), text);
+  }
 
   /// Collective: these ranks, each with neighbours: `sources` that it receives from, `destinations` that it
   /// sends to, as contiguous containers of int. A rank may be named several times, also the own one. The
@@ -228,13 +240,15 @@ class communicator : public collectives<communicator>,
   /// usage_error where a neighbour is no rank of this communicator; with TUTTI_CHECK=1 mismatch_error where
   /// an edge is known to one of its ends only.
   template <class Sources, class Destinations>
-  graph_communicator graph(const Sources& sources, const Destinations& destinations) const;
-  graph_communicator graph(std::initializer_list<int> sources, std::initializer_list<int> destinations) const;
+  graph_communicator graph(const Sources& sources, const Destinations& destinations,
+                           std::source_location at = std::source_location::current()) const;
+  graph_communicator graph(std::initializer_list<int> sources, std::initializer_list<int> destinations,
+                           std::source_location at = std::source_location::current()) const;
 
   /// Collective: two groups, ranks [0, first) and the others, first in 1 .. size() - 1. The collectives of
   /// what is returned go between them (intercommunicator.hpp). Costs what two duplicate() do. Throws
   /// usage_error where a group would be empty.
-  intercommunicator between(int first) const;
+  intercommunicator between(int first, std::source_location at = std::source_location::current()) const;
 
   /// Collective: exclusive scans in both directions at once, `double_exscan(send_buf(v), op(f))`: a struct of
   /// `from_left`, what all ranks before this one combine to, and `from_right`, all behind it; in
@@ -259,7 +273,8 @@ class communicator : public collectives<communicator>,
   /// intercommunicator sides = world.inter(mine, low ? 1 : 0);
   /// assert(sides.remote_size() == (low ? 2 : 1));
   /// ```
-  intercommunicator inter(const communicator& local, int remote_leader) const;
+  intercommunicator inter(const communicator& local, int remote_leader,
+                          std::source_location at = std::source_location::current()) const;
 
   /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
   void free() noexcept { detail::release(*core_); }
@@ -283,6 +298,11 @@ class communicator : public collectives<communicator>,
   }
 
  private:
+  detail::core& noted(const std::source_location& at) const noexcept {
+    detail::note_place(*core_, at);
+    return *core_;
+  }
+
   detail::core_handle core_;
   int rank_, size_;
   int default_root_ = 0, default_tag_ = 0;

@@ -69,8 +69,10 @@ void for_each_inside(const Nested& nested, std::size_t size, Visit&& visit) {
     for (const auto& item : nested) {
       const auto rank = static_cast<long long>(std::get<0>(item));
       if (rank < 0 || static_cast<unsigned long long>(rank) >= size)
-        refuse_nested("flatten", "nested", "there is no rank " + std::to_string(rank),
-                      "ranks are 0 to size - 1");
+        refuse_nested(
+            "flatten", "nested",
+            "names rank " + std::to_string(rank) + ", but ranks are 0 to " + std::to_string(size - 1),
+            "name ranks of the communicator");
       visit(static_cast<std::size_t>(rank), std::get<1>(item));
     }
   } else {

@@ -159,13 +159,15 @@ class graph_communicator : public communicator {
 };
 
 template <class Sources, class Destinations>
-graph_communicator communicator::graph(const Sources& sources, const Destinations& destinations) const {
+graph_communicator communicator::graph(const Sources& sources, const Destinations& destinations,
+                                       std::source_location at) const {
   return graph_communicator(
-      detail::with_graph(*core_, std::span<const int>(sources), std::span<const int>(destinations)));
+      detail::with_graph(noted(at), std::span<const int>(sources), std::span<const int>(destinations)));
 }
 inline graph_communicator communicator::graph(std::initializer_list<int> sources,
-                                              std::initializer_list<int> destinations) const {
-  return graph_communicator(detail::with_graph(*core_, {sources.begin(), sources.size()},
+                                              std::initializer_list<int> destinations,
+                                              std::source_location at) const {
+  return graph_communicator(detail::with_graph(noted(at), {sources.begin(), sources.size()},
                                                {destinations.begin(), destinations.size()}));
 }
 

@@ -179,9 +179,9 @@ inline ring::ring(const logring& from) noexcept : structure(from.nearest()) {}
 inline logchain::logchain(const logring& from) noexcept : log_structure(detail::opened(from.known())) {}
 
 template <class Structure>
-communicator communicator::over(const Structure& members) const {
+communicator communicator::over(const Structure& members, std::source_location at) const {
   constexpr bool wraps = std::is_same_v<Structure, ring> || std::is_same_v<Structure, logring>;
-  return communicator(detail::over(*core_, members.known(), wraps));
+  return communicator(detail::over(noted(at), members.known(), wraps));
 }
 
 }  // namespace tutti

@@ -79,11 +79,12 @@ class intercommunicator : public collectives<intercommunicator> {
   int rank_, size_, first_;
 };
 
-inline intercommunicator communicator::inter(const communicator& local, int remote_leader) const {
-  return intercommunicator(detail::between_groups(*core_, *local.core_, remote_leader));
+inline intercommunicator communicator::inter(const communicator& local, int remote_leader,
+                                             std::source_location at) const {
+  return intercommunicator(detail::between_groups(noted(at), *local.core_, remote_leader));
 }
-inline intercommunicator communicator::between(int first) const {
-  return intercommunicator(detail::between(*core_, first));
+inline intercommunicator communicator::between(int first, std::source_location at) const {
+  return intercommunicator(detail::between(noted(at), first));
 }
 
 }  // namespace tutti

@@ -3,6 +3,8 @@
 // A message that has been found and not received yet: what mprobe() and improbe() return.
 #pragma once
 
+#include <source_location>
+
 #include "tutti/face/complaint.hpp"  // first: the way to it is part of every error
 #include "tutti/face/post.hpp"
 
@@ -47,10 +49,18 @@ class [[nodiscard]] message {
     return detail::post<form(detail::mode::blocking, false), T>(*this,
                                                                 detail::named(static_cast<Args&&>(args))...);
   }
+  template <class T = void>
+  auto recv(std::source_location at = std::source_location::current()) {
+    return detail::post_alone<form(detail::mode::blocking, false), T>(*this, at);
+  }
   template <class T = void, class... Args>
   auto recv_single(Args&&... args) {
     return detail::post<form(detail::mode::blocking, true), T>(*this,
                                                                detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void>
+  auto recv_single(std::source_location at = std::source_location::current()) {
+    return detail::post_alone<form(detail::mode::blocking, true), T>(*this, at);
   }
   /// As communicator's irecv; from here on the request has the message.
   template <class T = void, class... Args>
@@ -58,10 +68,18 @@ class [[nodiscard]] message {
     return detail::post<form(detail::mode::nonblocking, false), T>(
         *this, detail::named(static_cast<Args&&>(args))...);
   }
+  template <class T = void>
+  auto irecv(std::source_location at = std::source_location::current()) {
+    return detail::post_alone<form(detail::mode::nonblocking, false), T>(*this, at);
+  }
   template <class T = void, class... Args>
   auto irecv_single(Args&&... args) {
     return detail::post<form(detail::mode::nonblocking, true), T>(
         *this, detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void>
+  auto irecv_single(std::source_location at = std::source_location::current()) {
+    return detail::post_alone<form(detail::mode::nonblocking, true), T>(*this, at);
   }
 
   // For the library.

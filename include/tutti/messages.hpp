@@ -12,6 +12,8 @@
 // container that they make; i... and ..._init forms use memory of earlier ones again.
 #pragma once
 
+#include <source_location>
+
 #include "tutti/face/complaint.hpp"  // first: the way to it is part of every error
 #include "tutti/face/post.hpp"
 #include "tutti/message.hpp"
@@ -140,10 +142,18 @@ class messages {
   auto recv(Args&&... args) const {
     return detail::post<form<which::recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
   }
+  template <class T = void>
+  auto recv(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::recv>, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto recv_single(Args&&... args) const {
     return detail::post<form<which::recv, detail::mode::blocking, true>, T>(
         self(), detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void>
+  auto recv_single(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::recv, detail::mode::blocking, true>, T>(self(), at);
   }
 
   /// The same, begun and not waited for: a request whose wait() returns what recv() would. It never waits for
@@ -160,10 +170,18 @@ class messages {
     return detail::post<form<which::recv, nonblocking>, T>(self(),
                                                            detail::named(static_cast<Args&&>(args))...);
   }
+  template <class T = void>
+  auto irecv(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::recv, nonblocking>, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto irecv_single(Args&&... args) const {
     return detail::post<form<which::recv, nonblocking, true>, T>(self(),
                                                                  detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void>
+  auto irecv_single(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::recv, nonblocking, true>, T>(self(), at);
   }
 
   /// The same, prepared. With recv_count(n) the container keeps n elements, however long the message is.
@@ -172,10 +190,18 @@ class messages {
     return detail::post<form<which::recv, persistent>, T>(self(),
                                                           detail::named(static_cast<Args&&>(args))...);
   }
+  template <class T = void>
+  auto recv_init(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::recv, persistent>, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto recv_single_init(Args&&... args) const {
     return detail::post<form<which::recv, persistent, true>, T>(self(),
                                                                 detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void>
+  auto recv_single_init(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::recv, persistent, true>, T>(self(), at);
   }
 
   /// recv() of a message that is there already: an optional of what that returns, or a bool where that is
@@ -192,6 +218,10 @@ class messages {
   template <class T = void, class... Args>
   auto try_recv(Args&&... args) const {
     return detail::post<form<which::try_recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+  }
+  template <class T = void>
+  auto try_recv(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::try_recv>, T>(self(), at);
   }
 
   /// Waits until there is a message that recv() of this source and tag would take, and leaves it.
@@ -212,10 +242,16 @@ class messages {
   auto probe(Args&&... args) const {
     return detail::post<form<which::probe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
+  auto probe(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::probe>, void>(self(), at);
+  }
   template <class... Args>
   auto iprobe(Args&&... args) const {
     return detail::post<form<which::probe, nonblocking>, void>(self(),
                                                                detail::named(static_cast<Args&&>(args))...);
+  }
+  auto iprobe(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::probe, nonblocking>, void>(self(), at);
   }
 
   /// The same, and the message that is found is out of the reach of other receives: a message (message.hpp),
@@ -232,10 +268,16 @@ class messages {
   auto mprobe(Args&&... args) const {
     return detail::post<form<which::mprobe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
+  auto mprobe(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::mprobe>, void>(self(), at);
+  }
   template <class... Args>
   auto improbe(Args&&... args) const {
     return detail::post<form<which::mprobe, nonblocking>, void>(self(),
                                                                 detail::named(static_cast<Args&&>(args))...);
+  }
+  auto improbe(std::source_location at = std::source_location::current()) const {
+    return detail::post_alone<form<which::mprobe, nonblocking>, void>(self(), at);
   }
 
   /// Sends one message and receives another, whichever way the peers do it.

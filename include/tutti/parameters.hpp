@@ -27,6 +27,10 @@
 // A buffer may hold items of a layout (core/layout.hpp) instead of elements: send_type, recv_type and
 // send_recv_type say which, and communicator what it means.
 //
+// Where an argument is written is known to reports: the place of a call is that of the first of its buffers, root,
+// source, destination, tag or algorithm that is given. Whoever makes arguments on behalf of others passes the place on:
+// `send_buf(v, at)` of a std::source_location.
+//
 // The factories send and copy nothing; they allocate for lists alone, which are kept in an array of their
 // own.
 //
@@ -49,31 +53,44 @@
 namespace tutti {
 namespace detail {
 
-template <parameter Name, class C>
-constexpr auto make_in(C&& c) {
-  if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
-    return make_in<Name>(c.get());
+using source_place = std::source_location;
+
+template <class Argument, class Data>
+constexpr Argument make_argument(Data&& data, const source_place& at) {
+  if constexpr (placed<Argument>)
+    return {static_cast<Data&&>(data), at};
   else
-    return argument<Name, flow::in, no_resize, C>{static_cast<C&&>(c)};
+    return {static_cast<Data&&>(data)};
+}
+template <parameter Name, class C>
+constexpr auto make_in(C&& c, const source_place& at = {}) {
+  if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
+    return make_in<Name>(c.get(), at);
+  else
+    return make_argument<argument<Name, flow::in, no_resize, C>>(static_cast<C&&>(c), at);
 }
 template <parameter Name, class T>
-auto make_list(std::initializer_list<T> values) {
-  return argument<Name, flow::in, no_resize, dynamic_array<T>>{dynamic_array<T>(values)};
+auto make_list(std::initializer_list<T> values, const source_place& at = {}) {
+  return make_argument<argument<Name, flow::in, no_resize, dynamic_array<T>>>(dynamic_array<T>(values), at);
 }
 template <parameter Name, resize_policy Policy, flow Flow, class C>
-constexpr auto make_out(C&& c) {
+constexpr auto make_out(C&& c, const source_place& at = {}) {
   if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
-    return make_out<Name, Policy, Flow>(c.get());
+    return make_out<Name, Policy, Flow>(c.get(), at);
   else
-    return argument<Name, Flow, Policy, C>{static_cast<C&&>(c)};
-}
-template <parameter Name, flow Flow, resize_policy Policy, class C>
-constexpr auto make_out(const allocate<C>&) {
-  return argument<Name, Flow, resize_to_fit, C>{};
+    return make_argument<argument<Name, Flow, Policy, C>>(static_cast<C&&>(c), at);
 }
 template <parameter Name, flow Flow, class C>
-constexpr auto make_new() {
-  return argument<Name, Flow, resize_to_fit, C>{};
+constexpr auto make_new(const source_place& at = {}) {
+  using made = argument<Name, Flow, resize_to_fit, C>;
+  if constexpr (placed<made>)
+    return made{C(), at};
+  else
+    return made{};
+}
+template <parameter Name, flow Flow, resize_policy Policy, class C>
+constexpr auto make_out(const allocate<C>&, const source_place& at = {}) {
+  return make_new<Name, Flow, C>(at);
 }
 template <class C>
 inline constexpr bool is_moved_in =
@@ -101,27 +118,29 @@ constexpr auto make_count(std::integral auto n) {
 #define TUTTI_FACTORY_status(NAME)
 #define TUTTI_FACTORY_statuses(NAME)
 #define TUTTI_FACTORY_request(NAME)
-#define TUTTI_FACTORY_in_buffer(NAME)                             \
-  template <class C> constexpr auto NAME(C&& c) {                 \
-    return detail::make_in<parameter::NAME>(static_cast<C&&>(c)); \
-  }                                                               \
-  template <class T> auto NAME(std::initializer_list<T> list) {   \
-    return detail::make_list<parameter::NAME>(list);              \
+#define TUTTI_HERE detail::source_place at = detail::source_place::current()
+#define TUTTI_FACTORY_in_buffer(NAME)                                           \
+  template <class C> constexpr auto NAME(C&& c, TUTTI_HERE) {                   \
+    return detail::make_in<parameter::NAME>(static_cast<C&&>(c), at);           \
+  }                                                                             \
+  template <class T> auto NAME(std::initializer_list<T> list, TUTTI_HERE) {     \
+    return detail::make_list<parameter::NAME>(list, at);                        \
   }
 #define TUTTI_FACTORY_send_buffer(NAME)                                                      \
   TUTTI_FACTORY_in_buffer(NAME)                                                              \
-  template <class C> requires(detail::is_moved_in<C>) constexpr auto NAME##_out(C&& c) {  \
-    return detail::make_out<parameter::NAME, no_resize, detail::flow::in_out>(static_cast<C&&>(c)); \
+  template <class C> requires(detail::is_moved_in<C>)                                     \
+  constexpr auto NAME##_out(C&& c, TUTTI_HERE) {                                             \
+    return detail::make_out<parameter::NAME, no_resize, detail::flow::in_out>(static_cast<C&&>(c), at); \
   }
-#define TUTTI_OUT_FACTORY(NAME, FUNCTION, FLOW, NEW)                                             \
-  template <resize_policy Policy = no_resize, class C> constexpr auto FUNCTION(C&& c) {          \
-    if constexpr (detail::is_allocate<std::remove_cvref_t<C>>)                                   \
-      return detail::make_out<parameter::NAME, detail::flow::FLOW, Policy>(c);                   \
-    else                                                                                         \
-      return detail::make_out<parameter::NAME, Policy, detail::flow::FLOW>(static_cast<C&&>(c)); \
-  }                                                                                              \
-  template <class C = NEW> constexpr auto FUNCTION() {                                           \
-    return detail::make_new<parameter::NAME, detail::flow::FLOW, C>();                           \
+#define TUTTI_OUT_FACTORY(NAME, FUNCTION, FLOW, NEW)                                                 \
+  template <resize_policy Policy = no_resize, class C> constexpr auto FUNCTION(C&& c, TUTTI_HERE) {  \
+    if constexpr (detail::is_allocate<std::remove_cvref_t<C>>)                                       \
+      return detail::make_out<parameter::NAME, detail::flow::FLOW, Policy>(c, at);                   \
+    else                                                                                             \
+      return detail::make_out<parameter::NAME, Policy, detail::flow::FLOW>(static_cast<C&&>(c), at); \
+  }                                                                                                  \
+  template <class C = NEW> constexpr auto FUNCTION(TUTTI_HERE) {                                     \
+    return detail::make_new<parameter::NAME, detail::flow::FLOW, C>(at);                             \
   }
 #define TUTTI_FACTORY_out_buffer(NAME)                  \
   TUTTI_OUT_FACTORY(NAME, NAME, out, detail::automatic) \
@@ -133,18 +152,18 @@ constexpr auto make_count(std::integral auto n) {
 #define TUTTI_FACTORY_count(NAME)                                                              \
   constexpr auto NAME(std::integral auto n) { return detail::make_count<parameter::NAME>(n); } \
   template <std::integral C> constexpr auto NAME##_out(C& n) {                                 \
-    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(n);                 \
+    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(n, {});             \
   }                                                                                            \
   template <std::integral C = int> constexpr auto NAME##_out() {                               \
-    return detail::make_new<parameter::NAME, detail::flow::out, C>();                          \
+    return detail::make_new<parameter::NAME, detail::flow::out, C>({});                        \
   }
 #define TUTTI_FACTORY_type(NAME)                                                                                \
-  inline auto NAME(const layout& item) { return detail::make_in<parameter::NAME>(item); }                      \
-  inline auto NAME(layout&& item) { return detail::make_in<parameter::NAME>(static_cast<layout&&>(item)); }    \
+  inline auto NAME(const layout& item) { return detail::make_in<parameter::NAME>(item, {}); }                  \
+  inline auto NAME(layout&& item) { return detail::make_in<parameter::NAME>(static_cast<layout&&>(item), {}); } \
   template <class L> requires(detail::is_layout<L>) auto NAME##_out(L&& item) {                                \
-    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(static_cast<L&&>(item));            \
+    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(static_cast<L&&>(item), {});        \
   }                                                                                                            \
-  inline auto NAME##_out() { return detail::make_new<parameter::NAME, detail::flow::out, layout>(); }
+  inline auto NAME##_out() { return detail::make_new<parameter::NAME, detail::flow::out, layout>({}); }
 #define TUTTI_ROW(NAME, KIND, TEXT) TUTTI_FACTORY_##KIND(NAME)
 TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
@@ -171,34 +190,34 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 /// lvalue must stay until the call is complete. usage_error where there are not as many as counts.
 template <class Layouts>
 requires(detail::is_layouts<Layouts>) constexpr auto send_types(Layouts&& types) {
-  return detail::make_in<parameter::send_types>(static_cast<Layouts&&>(types));
+  return detail::make_in<parameter::send_types>(static_cast<Layouts&&>(types), {});
 }
 template <class Layouts>
 requires(detail::is_layouts<Layouts>) constexpr auto recv_types(Layouts&& types) {
-  return detail::make_in<parameter::recv_types>(static_cast<Layouts&&>(types));
+  return detail::make_in<parameter::recv_types>(static_cast<Layouts&&>(types), {});
 }
 
 /// The rank at which a rooted collective starts or ends, 0 .. size - 1, the same on all ranks; the call
 /// throws usage_error else. Left out: 0.
-constexpr auto root(int rank) {
-  return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank};
+constexpr auto root(int rank, TUTTI_HERE) {
+  return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank, at};
 }
 
 /// The rank that a message goes to, 0 .. size - 1, or rank::null: nobody, nothing is sent. The call throws
 /// usage_error for another.
-constexpr auto destination(int rank) {
-  return detail::argument<parameter::destination, detail::flow::in, no_resize, int>{rank};
+constexpr auto destination(int rank, TUTTI_HERE) {
+  return detail::argument<parameter::destination, detail::flow::in, no_resize, int>{rank, at};
 }
 /// The rank that a message comes from, 0 .. size - 1; rank::any: whichever; rank::null: nobody, the receive
 /// is complete at once and empty. Left out: rank::any. The call throws usage_error for another.
-constexpr auto source(int rank) {
-  return detail::argument<parameter::source, detail::flow::in, no_resize, int>{rank};
+constexpr auto source(int rank, TUTTI_HERE) {
+  return detail::argument<parameter::source, detail::flow::in, no_resize, int>{rank, at};
 }
 /// What a message is marked with, and what a receive asks for: 0 .. 32767 on every engine, or tags::any to
 /// receive. Left out: 0 to send, tags::any to receive; communicator::default_tag() changes the first. Of a
 /// sendrecv it is the tag of both messages. The call throws usage_error where it is out of range.
-constexpr auto tag(int tag) {
-  return detail::argument<parameter::tag, detail::flow::in, no_resize, int>{tag};
+constexpr auto tag(int tag, TUTTI_HERE) {
+  return detail::argument<parameter::tag, detail::flow::in, no_resize, int>{tag, at};
 }
 /// The tags of the two messages of a sendrecv, where they differ.
 constexpr auto send_tag(int tag) {
@@ -223,10 +242,10 @@ constexpr auto send_mode(send_modes mode) {
 /// auto sum = world.allreduce(send_buf(1), op(std::plus<>{}), algorithm("ring"));
 /// assert(std::string(world.last_algorithm(collective::allreduce)) == "allreduce/ring");
 /// ```
-constexpr auto algorithm(const char* name) {
-  return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name};
+constexpr auto algorithm(const char* name, TUTTI_HERE) {
+  return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name, at};
 }
-constexpr auto algorithm(const detail::has_c_str auto& name) { return algorithm(name.c_str()); }
+constexpr auto algorithm(const detail::has_c_str auto& name, TUTTI_HERE) { return algorithm(name.c_str(), at); }
 
 /// Names a composition for this call, a collective made of others: "node_leader",
 /// "allreduce/pipeline:segment=64K", or "@pure" for none. With algorithm() besides, the calls of the same
@@ -235,10 +254,12 @@ constexpr auto algorithm(const detail::has_c_str auto& name) { return algorithm(
 /// ```cpp
 /// world.allreduce(send_buf(1), op(std::plus<>{}), composition("reduce_bcast"));
 /// ```
-constexpr auto composition(const char* name) {
-  return detail::argument<parameter::composition, detail::flow::in, no_resize, const char*>{name};
+constexpr auto composition(const char* name, TUTTI_HERE) {
+  return detail::argument<parameter::composition, detail::flow::in, no_resize, const char*>{name, at};
 }
-constexpr auto composition(const detail::has_c_str auto& name) { return composition(name.c_str()); }
+constexpr auto composition(const detail::has_c_str auto& name, TUTTI_HERE) { return composition(name.c_str(), at); }
+
+#undef TUTTI_HERE
 
 /// A send buffer of no elements of type T, for ranks that send nothing.
 ///

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -33,7 +34,7 @@ class held_call {
 template <class Result>
 using held = owner<held_call<Result>>;
 
-[[noreturn]] void refuse_empty_request(const char* what);
+[[noreturn]] void refuse_empty_request(const char* what, const std::source_location& at);
 [[noreturn]] void refuse_empty_parameter();
 
 /// What the caller holds of a call: its arguments, and the call itself. Movable; whatever lets go of it waits
@@ -60,7 +61,12 @@ class call_in_hand {
  protected:
   friend struct several;
   pending& checked(const char* what) {
-    if (!held_) refuse_empty_request(what);
+    if (!held_) refuse_empty_request(what, {});
+    return *pending_;
+  }
+  pending& checked(const char* what, const std::source_location& at) {
+    if (!held_) refuse_empty_request(what, at);
+    pending_->note(at);  // the place where the program waits
     return *pending_;
   }
   /// The result of a call that is complete, which is let go of.
@@ -101,15 +107,15 @@ class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
 
   /// Waits, and returns what the blocking call would. Throws what that would throw while under way;
   /// usage_error where the result was taken already.
-  Result wait() {
-    this->checked("wait").wait();
+  Result wait(std::source_location at = std::source_location::current()) {
+    this->checked("wait", at).wait();
     return this->take();
   }
 
   /// Makes progress and does not wait. Returns std::optional of what wait() returns, or bool where that is
   /// void: with a value (true) once, when the call is complete. Throws as wait() does.
-  auto test() {
-    const bool complete = this->checked("test").test();
+  auto test(std::source_location at = std::source_location::current()) {
+    const bool complete = this->checked("test", at).test();
     if constexpr (std::is_void_v<Result>) {
       if (complete) this->take();
       return complete;
@@ -164,13 +170,13 @@ class [[nodiscard]] request : public detail::call_in_hand<void> {
 
   /// Waits, and returns what is known of the message: of a receive; else a status of nobody. Throws what the
   /// blocking call would while under way; usage_error where this holds no call.
-  status wait() {
-    checked("wait").wait();
+  status wait(std::source_location at = std::source_location::current()) {
+    checked("wait", at).wait();
     return finish();
   }
   /// Makes progress and does not wait: a status once, when the call is complete. Throws as wait() does.
-  std::optional<status> test() {
-    if (!checked("test").test()) return std::nullopt;
+  std::optional<status> test(std::source_location at = std::source_location::current()) {
+    if (!checked("test", at).test()) return std::nullopt;
     return finish();
   }
 
@@ -213,12 +219,16 @@ class [[nodiscard]] plan : public detail::call_in_hand<Result> {
   using detail::call_in_hand<Result>::call_in_hand;
 
   /// Begins one run. Throws usage_error where one is under way, or the communicator was freed.
-  void start() { this->checked("start").start(); }
+  void start(std::source_location at = std::source_location::current()) {
+    this->checked("start", at).start();
+  }
   /// Makes progress; true when no run is under way any more. Then wait() returns at once.
-  bool test() { return this->checked("test").test(); }
+  bool test(std::source_location at = std::source_location::current()) {
+    return this->checked("test", at).test();
+  }
   /// Ends the run, and gives its result; the reference holds until the next start().
-  Result wait() {
-    this->checked("wait").wait();
+  Result wait(std::source_location at = std::source_location::current()) {
+    this->checked("wait", at).wait();
     return this->held_->finish(*this->pending_);
   }
 };

@@ -23,6 +23,7 @@
 
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <utility>
 
 #include "tutti/face/check.hpp"
@@ -34,10 +35,11 @@ namespace detail {
 /// What the functions below do with one of their calls. `call_in_hand` is that of a request too.
 struct several {
   using one = call_in_hand<void>;
-  static bool complete(one&, const char* operation);  ///< makes progress; lets go of what throws
-  static status finish(one&);                         ///< of what is complete
+  /// Makes progress; lets go of what throws.
+  static bool complete(one&, const char* operation, const std::source_location& at = {});
+  static status finish(one&);  ///< of what is complete
   /// Waits, and keeps the first exception for later.
-  static status wait(one&, const char* operation, std::exception_ptr& first);
+  static status wait(one&, const char* operation, const std::source_location& at, std::exception_ptr& first);
 
   [[noreturn]] static void refuse_statuses(const char* operation, std::size_t holds, std::size_t needed);
   /// Room for the statuses of a range.
@@ -64,20 +66,20 @@ consteval verdict judged_several() {
 }
 
 template <class Range>
-void wait_for_all(Range& range, status* to) {
+void wait_for_all(Range& range, status* to, const std::source_location& at) {
   std::exception_ptr first;
   for (several::one& each : range) {
-    const status what = several::wait(each, "wait_all", first);
+    const status what = several::wait(each, "wait_all", at, first);
     if (to != nullptr) *to++ = what;
   }
   if (first) std::rethrow_exception(first);
 }
 
 template <class Range>
-bool test_for_all(Range& range, status* to) {
+bool test_for_all(Range& range, status* to, const std::source_location& at) {
   bool all = true;
   for (several::one& each : range)
-    if (!several::complete(each, "test_all")) all = false;
+    if (!several::complete(each, "test_all", at)) all = false;
   if (!all) return false;
   for (several::one& each : range) {
     const status what = several::finish(each);
@@ -88,7 +90,7 @@ bool test_for_all(Range& range, status* to) {
 
 /// wait_any() and test_any(): the first that is complete.
 template <bool Wait, class Range, class... Args>
-auto any_of(Range& range, Args&&... args) {
+auto any_of(Range& range, const std::source_location& at, Args&&... args) {
   constexpr verdict v = judged_several<parameter::status, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != problem::none) complaint<v.what, v.which>{};
   status what;
@@ -99,7 +101,7 @@ auto any_of(Range& range, Args&&... args) {
     for (several::one& each : range) {
       if (each.valid() && !index) {
         left = Wait;
-        if (several::complete(each, Wait ? "wait_any" : "test_any")) {
+        if (several::complete(each, Wait ? "wait_any" : "test_any", at)) {
           index = i;
           what = several::finish(each);
         }
@@ -123,36 +125,44 @@ auto any_of(Range& range, Args&&... args) {
 /// `statuses_out()` a vector of them is returned, else nothing. usage_error, before it waits, where v is too
 /// small and may not be resized.
 template <class Range, class... Args>
-auto wait_all(Range&& requests, Args&&... args) {
+requires(sizeof...(Args) > 0) auto wait_all(Range&& requests, Args&&... args) {
   constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::complaint<v.what, v.which>{};
     return detail::mistaken{};
-  } else if constexpr (sizeof...(Args) == 0) {
-    detail::wait_for_all(requests, nullptr);
   } else {
-    detail::wait_for_all(requests, (detail::several::room("wait_all", args, requests), ...));
+    detail::wait_for_all(requests, (detail::several::room("wait_all", args, requests), ...),
+                         detail::first_place(args...));
     if constexpr ((std::remove_reference_t<Args>::owning && ...)) return (std::move(args.data), ...);
   }
+}
+
+template <class Range>
+void wait_all(Range&& requests, std::source_location at = std::source_location::current()) {
+  detail::wait_for_all(requests, nullptr, at);
 }
 
 /// Makes progress and does not wait: whether all are complete. Where one is not, none is let go of, and no
 /// status written. With `statuses_out()` an optional of the vector.
 template <class Range, class... Args>
-auto test_all(Range&& requests, Args&&... args) {
+requires(sizeof...(Args) > 0) auto test_all(Range&& requests, Args&&... args) {
   constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::complaint<v.what, v.which>{};
     return detail::mistaken{};
-  } else if constexpr (sizeof...(Args) == 0) {
-    return detail::test_for_all(requests, nullptr);
   } else {
-    const bool all = detail::test_for_all(requests, (detail::several::room("test_all", args, requests), ...));
+    const bool all = detail::test_for_all(requests, (detail::several::room("test_all", args, requests), ...),
+                                          detail::first_place(args...));
     if constexpr ((std::remove_reference_t<Args>::owning && ...))
       return all ? std::optional((std::move(args.data), ...)) : std::nullopt;
     else
       return all;
   }
+}
+
+template <class Range>
+bool test_all(Range&& requests, std::source_location at = std::source_location::current()) {
+  return detail::test_for_all(requests, nullptr, at);
 }
 
 /// Waits for one, and returns which: a std::optional of its index in the range, empty where the range holds
@@ -168,14 +178,22 @@ auto test_all(Range&& requests, Args&&... args) {
 /// assert(complete == 3);
 /// ```
 template <class Range, class... Args>
-auto wait_any(Range&& requests, Args&&... args) {
-  return detail::any_of<true>(requests, detail::named(static_cast<Args&&>(args))...);
+requires(sizeof...(Args) > 0) auto wait_any(Range&& requests, Args&&... args) {
+  return detail::any_of<true>(requests, {}, detail::named(static_cast<Args&&>(args))...);
+}
+template <class Range>
+auto wait_any(Range&& requests, std::source_location at = std::source_location::current()) {
+  return detail::any_of<true>(requests, at);
 }
 
 /// The same, not waiting: empty too where none is complete yet.
 template <class Range, class... Args>
-auto test_any(Range&& requests, Args&&... args) {
-  return detail::any_of<false>(requests, detail::named(static_cast<Args&&>(args))...);
+requires(sizeof...(Args) > 0) auto test_any(Range&& requests, Args&&... args) {
+  return detail::any_of<false>(requests, {}, detail::named(static_cast<Args&&>(args))...);
+}
+template <class Range>
+auto test_any(Range&& requests, std::source_location at = std::source_location::current()) {
+  return detail::any_of<false>(requests, at);
 }
 
 }  // namespace tutti

@@ -89,16 +89,16 @@ inline auto status_out() {
 /// The same of several calls, of wait_all() and test_all(): one status for each, in their order, in a
 /// contiguous container that is resized as its policy says. usage_error where it is too small.
 template <resize_policy Policy = no_resize, class C>
-constexpr auto statuses_out(C& container) {
-  return detail::argument<parameter::statuses, detail::flow::out, Policy, C&>{container};
+constexpr auto statuses_out(C& container, std::source_location at = std::source_location::current()) {
+  return detail::argument<parameter::statuses, detail::flow::out, Policy, C&>{container, at};
 }
 template <resize_policy Policy = no_resize, class C>
-constexpr auto statuses(C& container) {
-  return statuses_out<Policy>(container);
+constexpr auto statuses(C& container, std::source_location at = std::source_location::current()) {
+  return statuses_out<Policy>(container, at);
 }
 template <class C = std::vector<status>>
-constexpr auto statuses_out() {
-  return detail::argument<parameter::statuses, detail::flow::out, resize_to_fit, C>{};
+constexpr auto statuses_out(std::source_location at = std::source_location::current()) {
+  return detail::argument<parameter::statuses, detail::flow::out, resize_to_fit, C>{C(), at};
 }
 
 }  // namespace tutti

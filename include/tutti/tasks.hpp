@@ -204,28 +204,34 @@ class runtime {
   /// It ends reductions: ranks that have contributed to data of one that calls it call it too. Throws
   /// task_error; usage_error where what is left can never be done (an acquired view is held, a tag is not
   /// unlocked).
-  void wait_all() { port::wait_all(*flow_); }
+  void wait_all(std::source_location at = std::source_location::current()) { port::wait_all(noted(at)); }
   /// Tasks that wait for this tag may run: as a transfer does that was given unlock(tag).
   void unlock(std::uint64_t tag) { port::unlock(*flow_, tag); }
   /// Returns when all ranks have called it. Tasks and transfers go on meanwhile; it does not wait for them.
-  void barrier() { port::barrier(*flow_); }
+  void barrier(std::source_location at = std::source_location::current()) { port::barrier(noted(at)); }
   /// Sends what is ready and takes in what has come. Runs no kernel.
-  void progress() { port::progress(*flow_); }
+  void progress(std::source_location at = std::source_location::current()) { port::progress(noted(at)); }
 
   /// The program's own use of a datum, in its place among the tasks: waits for those before, and holds those
   /// behind as long as the view lives. `how`: access::read, write or read_write. usage_error where this rank
   /// has no up-to-date copy, or the owner has changed and the contents have not come to it (fetch() in both
   /// cases). Writing is for the owner; ranks that hold copies must flush() then.
   template <class T>
-  [[nodiscard]] view<T, true> acquire(const handle<T>& h, access::read_t) {
+  [[nodiscard]] view<T, true> acquire(const handle<T>& h, access::read_t,
+                                      std::source_location at = std::source_location::current()) {
+    noted(at);
     return acquired<true>(h, use_mode::read);
   }
   template <class T>
-  [[nodiscard]] view<T, false> acquire(const handle<T>& h, access::write_t) {
+  [[nodiscard]] view<T, false> acquire(const handle<T>& h, access::write_t,
+                                       std::source_location at = std::source_location::current()) {
+    noted(at);
     return acquired<false>(h, use_mode::write);
   }
   template <class T>
-  [[nodiscard]] view<T, false> acquire(const handle<T>& h, access::read_write_t) {
+  [[nodiscard]] view<T, false> acquire(const handle<T>& h, access::read_write_t,
+                                       std::source_location at = std::source_location::current()) {
+    noted(at);
     return acquired<false>(h, use_mode::read_write);
   }
 
@@ -233,20 +239,22 @@ class runtime {
 
   /// The contents go to `rank`, unless they are there. Called by the owner and by that rank at least.
   template <class T>
-  void fetch(const handle<T>& h, int rank) {
-    port::fetch(*flow_, h.native(), rank);
+  void fetch(const handle<T>& h, int rank, std::source_location at = std::source_location::current()) {
+    port::fetch(noted(at), h.native(), rank);
   }
   /// Data whose contents stand at `root` go to their owners, and are not kept there; collective, over a range
   /// of handles of one type, some of which may be empty on ranks that are not concerned. Up to 1 KiB go by a
   /// binomial tree where there are four ranks or more. usage_error where the root has no contents.
   template <class Handles>
-  void scatter(const Handles& handles, int root) {
+  void scatter(const Handles& handles, int root, std::source_location at = std::source_location::current()) {
+    noted(at);
     each(handles, [&](auto* d, std::size_t n) { port::scatter(*flow_, d, n, root); });
   }
   /// Data of all owners go to `root`, whatever it has of them, to be looked at there; a task there that reads
   /// them is sent them again. Collective, by the same tree. usage_error where the root has an empty handle.
   template <class Handles>
-  void gather(const Handles& handles, int root) {
+  void gather(const Handles& handles, int root, std::source_location at = std::source_location::current()) {
+    noted(at);
     each(handles, [&](auto* d, std::size_t n) { port::gather(*flow_, d, n, root); });
   }
 
@@ -268,20 +276,26 @@ class runtime {
 
   /// Returns when it is sent. Runs tasks meanwhile.
   template <class T>
-  void send(const handle<T>& h, int dest, int tag) {
-    isend(h, dest, tag).wait();
+  void send(const handle<T>& h, int dest, int tag,
+            std::source_location at = std::source_location::current()) {
+    isend(h, dest, tag, at).wait(at);
   }
   /// Returns when it is received. truncation_error where more came than the datum has.
   template <class T>
-  tutti::status recv(const handle<T>& h, int src, int tag) {
-    return irecv(h, src, tag).wait();
+  tutti::status recv(const handle<T>& h, int src, int tag,
+                     std::source_location at = std::source_location::current()) {
+    return irecv(h, src, tag, at).wait(at);
   }
   template <class T>
-  [[nodiscard]] request isend(const handle<T>& h, int dest, int tag) {
+  [[nodiscard]] request isend(const handle<T>& h, int dest, int tag,
+                              std::source_location at = std::source_location::current()) {
+    noted(at);
     return started(transfer(h, dest, tag), true);
   }
   template <class T>
-  [[nodiscard]] request irecv(const handle<T>& h, int src, int tag) {
+  [[nodiscard]] request irecv(const handle<T>& h, int src, int tag,
+                              std::source_location at = std::source_location::current()) {
+    noted(at);
     return started(transfer(h, src, tag), false);
   }
 
@@ -312,6 +326,10 @@ class runtime {
   flow& native() const noexcept { return *flow_; }
 
  private:
+  flow& noted(const std::source_location& at) const noexcept {
+    port::note(*flow_, at);
+    return *flow_;
+  }
   template <class T, class... Tag>
   handle<T> make(void* memory, std::size_t count, int owner, Tag... tag) {
     using element = typed::element_of_held<T>;

@@ -5,6 +5,8 @@
 // read what is said of each.
 #pragma once
 
+#include <source_location>
+
 #include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
 #include "tutti/face/invoke.hpp"
 
@@ -25,15 +27,29 @@ class within_group {
     return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(
         self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto bcast_single(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::blocking, true}, T>(self(), at);
+  }
   template <class T = void, class... Args>
   auto ibcast_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(
         self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto ibcast_single(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(self(),
+                                                                                                     at);
+  }
   template <class T = void, class... Args>
   auto bcast_single_init(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast, detail::mode::persistent, true}, T>(
         self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void>
+  auto bcast_single_init(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::persistent, true}, T>(self(),
+                                                                                                    at);
   }
 
   /// reduce() of one element: a std::optional<T>, empty off the root.
@@ -76,15 +92,30 @@ class within_group {
     return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(
         self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto scatter_single(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::blocking, true}, T>(self(),
+                                                                                                    at);
+  }
   template <class T = void, class... Args>
   auto iscatter_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(
         self(), static_cast<Args&&>(args)...);
   }
+  template <class T = void>
+  auto iscatter_single(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(self(),
+                                                                                                       at);
+  }
   template <class T = void, class... Args>
   auto scatter_single_init(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter, detail::mode::persistent, true}, T>(
         self(), static_cast<Args&&>(args)...);
+  }
+  template <class T = void>
+  auto scatter_single_init(std::source_location at = std::source_location::current()) const {
+    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::persistent, true}, T>(self(),
+                                                                                                      at);
   }
 
   /// Each rank receives the combination of ranks 0 .. rank.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "core/report.hpp"
 #include "tutti/core/collective.hpp"
 #include "tutti/core/error.hpp"
 
@@ -113,10 +114,10 @@ std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::ui
   if (!text) return otherwise;
   const auto value = read_number(*text);
   if (!value || *value < least || *value > most)
-    throw usage_error(
-        "run", -1, std::string(name),
-        "is \"" + *text + "\", not a number from " + std::to_string(least) + " to " + std::to_string(most),
-        "set such a number, or unset it");
+    throw usage_error("run", -1, std::string(name),
+                      "is \"" + echoed(*text) + "\", not a number from " + std::to_string(least) + " to " +
+                          std::to_string(most),
+                      "set such a number, or unset it");
   return *value;
 }
 

@@ -2,27 +2,42 @@
 #include "tutti/core/error.hpp"
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
+
+#include "core/report.hpp"
 
 namespace tutti {
 
 // Counted, since an exception must be copied without one.
 struct error::texts {
-  std::string operation, parameter, all;
+  std::string operation, parameter, location, all;
+  std::size_t head;  // of `all`: the place stands behind so many characters
   std::atomic<int> holders{1};
+
+  void locate(const std::source_location& at) {
+    location = place_text(at);
+    if (!location.empty()) all.insert(head, " at " + location);
+  }
 };
 
 error::error(std::string_view operation, int rank, std::string_view parameter, std::string_view problem,
-             std::string_view remedy)
-    : texts_(new texts{std::string(operation), std::string(parameter), {}}), rank_(rank) {
-  std::string& all = texts_->all;
-  all.append("tutti: ").append(operation);
+             std::string_view remedy, const std::source_location& at)
+    : texts_(nullptr), rank_(rank) {
+  auto made = std::make_unique<texts>();
+  made->operation = operation;
+  made->parameter = parameter;
+  std::string& all = made->all;
+  all.append(report_prefix).append(operation);
   if (rank >= 0) all.append(" on rank ").append(std::to_string(rank));
+  made->head = all.size();
   all.append(": ");
   if (!parameter.empty()) all.append(parameter).append(": ");
-  all.append(problem);
+  all.append(without_prefix(problem));
   if (!remedy.empty()) all.append("; ").append(remedy);
+  made->locate(at);
+  texts_ = made.release();
 }
 
 error::error(const error& other) noexcept : std::exception(other), texts_(other.texts_), rank_(other.rank_) {
@@ -40,8 +55,22 @@ error::~error() {
   if (texts_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
 }
 
+// Copies keep the text that they have.
+void error::locate(const std::source_location& at) {
+  if (at.line() == 0 || !texts_->location.empty()) return;
+  auto made = std::make_unique<texts>();
+  made->operation = texts_->operation;
+  made->parameter = texts_->parameter;
+  made->all = texts_->all;
+  made->head = texts_->head;
+  made->locate(at);
+  if (texts_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
+  texts_ = made.release();
+}
+
 const char* error::what() const noexcept { return texts_->all.c_str(); }
 std::string_view error::operation() const noexcept { return texts_->operation; }
 std::string_view error::parameter() const noexcept { return texts_->parameter; }
+std::string_view error::location() const noexcept { return texts_->location; }
 
 }  // namespace tutti

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -96,12 +97,18 @@ class endpoint : public fabric::waiting {
     std::fflush(stderr);
     std::_Exit(1);
   }
+  /// Where the program keeps the place of its current call, until another is given; null: nowhere.
+  virtual void read_place(const std::source_location* place) noexcept { place_ = place; }
+  std::source_location place() const noexcept { return place_ != nullptr ? *place_ : std::source_location(); }
   void begin_reading(const fabric::wait_site&) override {}
   void end_reading() noexcept override {}
   /// True while a schedule that runs here should be interrupted at random places (deterministic fibers).
   virtual bool restless() const noexcept { return false; }
   /// A place where a restless engine may run others first.
   virtual void stir() {}
+
+ private:
+  const std::source_location* place_ = nullptr;
 };
 
 /// State of a native collective under way.
@@ -194,6 +201,11 @@ struct launch {
   std::size_t stack_bytes = 256 * 1024;
   std::optional<bool> pin = false;  // nothing: where there are as many threads as cores
   bool check = false;
+  /// Where ranks are processes: called in one of them at most, before any other can leave, with the rank that
+  /// failed first (-1: the ranks cannot start) and its text; and in the others, if one of them reports what
+  /// they are about to throw. Either may be empty.
+  std::function<void(int rank, const std::string& text)> report;
+  std::function<void()> another_reports;
 };
 
 using rank_program = std::function<void(endpoint&)>;
@@ -205,6 +217,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 7;
+inline constexpr std::uint32_t engine_abi = 10;
 
 }  // namespace tutti

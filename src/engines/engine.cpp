@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/report.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
@@ -18,7 +19,7 @@ const engine_entry& pick_engine(std::string_view name, const occasion& now) {
     if (name.empty() ? e->by_default != nullptr && e->by_default(now) : e->name == name) return *e;
   throw usage_error("run", -1, "TUTTI_ENGINE",
                     name.empty() ? "names no engine, and none takes this job by itself"
-                                 : "there is no engine \"" + std::string(name) + "\"",
+                                 : "there is no engine \"" + echoed(name) + "\"",
                     "choose " + engine_names("or"));
 }
 

@@ -239,12 +239,7 @@ void schedule_run::local(const step& s) {
 }
 
 fabric::wait_site schedule_run::site(const char* what, int peer) const noexcept {
-  return {call_->label != nullptr ? call_->label : name_of(call_->what).data(),
-          bound_->name,
-          what,
-          peer,
-          static_cast<int>(pc_),
-          number_};
+  return {called(*call_), bound_->name, what, peer, static_cast<int>(pc_), number_};
 }
 
 void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
@@ -254,9 +249,8 @@ void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected)
   const char* remedy =
       "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
   if (came > expected)
-    throw truncation_error(std::string(name_of(call_->what)), bound_->where.door().rank(), "count", text,
-                           remedy);
-  throw mismatch_error(std::string(name_of(call_->what)), bound_->where.door().rank(), "count", text, remedy);
+    throw truncation_error(called(*call_), bound_->where.door().rank(), "count", text, remedy);
+  throw mismatch_error(called(*call_), bound_->where.door().rank(), "count", text, remedy);
 }
 
 }  // namespace tutti

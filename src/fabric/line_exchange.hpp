@@ -61,8 +61,11 @@ class line_exchange {
     const team::notice_line& other = line(rank, number);
     while (!reached(other.word.load(std::memory_order_acquire), number + 1))
       waiting_->wait(other.word, number + 1, false, site);
-    if (other.call_is != call_is) [[unlikely]]
-      team::visit::differs(collective::allreduce, rank_, call_is, other.call_is);
+    if (other.call_is != call_is) [[unlikely]] {
+      call own;
+      own.what = collective::allreduce;
+      team::visit::differs(own, rank_, call_is, other.call_is);
+    }
   }
 
   team* team_;

@@ -91,7 +91,7 @@ team::team(const std::vector<member>& members, ringer& rings) : rings_(rings) {
   if (m.come == 0)
     m.call_is = call_is_;
   else if (m.call_is != call_is_) [[unlikely]]
-    differs(call_->what, rank_, call_is_, m.call_is);
+    differs(*call_, rank_, call_is_, m.call_is);
   last_ = ++m.come == static_cast<std::uint32_t>(bench_->members);
   if (!last_) return;
   m.come = 0;
@@ -129,7 +129,7 @@ team::team(const std::vector<member>& members, ringer& rings) : rings_(rings) {
         w.wait(line.word, value, false, site);
       }
       if (line.call_is != call_is_) [[unlikely]]
-        differs(call_->what, rank_, call_is_, line.call_is);
+        differs(*call_, rank_, call_is_, line.call_is);
     }
     if (which == 0 && style_ == style::row) combine_benches();
   }
@@ -220,13 +220,17 @@ void team::visit::make(team& t, int rank, std::uint32_t number, const call& c, w
   work_slice({&t.postings_[session * static_cast<std::size_t>(t.size())], t.size(), rank});
 }
 
-void team::visit::differs(collective what, int rank, std::uint64_t mine, std::uint64_t other) {
+void team::visit::differs(const call& c, int rank, std::uint64_t mine, std::uint64_t other) {
   const auto text = [](std::uint64_t is) {
-    return std::string(name_of(static_cast<collective>(is & 0xff))) + " of " + std::to_string(is >> 8) +
-           " bytes";
+    const auto which = static_cast<collective>(is & 0xff);
+    if (which == collective::barrier) return std::string(name_of(which));
+    return std::string(name_of(which)) + " of " + std::to_string(is >> 8) + " bytes";
   };
+  const std::string own = c.on_behalf != 0     ? called(c) + std::string(", which exchanges its counts first")
+                          : c.label != nullptr ? std::string(c.label)
+                                               : text(mine);
   throw mismatch_error(
-      std::string(name_of(what)), rank, "count", "this rank calls " + text(mine) + ", another " + text(other),
+      called(c), rank, "count", "this rank calls " + own + ", another " + text(other),
       "call the same with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)");
 }
 

@@ -72,7 +72,7 @@ class team {
     // Static, since a visit whose address is nowhere taken stays in registers.
     static void work(const team& t, std::uint32_t session, int rank, waiting& w, const wait_site& site);
     friend class line_exchange;
-    [[noreturn]] static void differs(collective what, int rank, std::uint64_t mine, std::uint64_t other);
+    [[noreturn]] static void differs(const call& c, int rank, std::uint64_t mine, std::uint64_t other);
     void combine_row(std::byte* result) const;
     void combine_benches() const;
     void leave() noexcept;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <source_location>
 #include <string>
 
 #include "fabric/doorbell.hpp"
@@ -65,7 +66,7 @@ inline bool reached(std::uint32_t word, std::uint32_t value) noexcept {
   return static_cast<std::int32_t>(word - value) >= 0;
 }
 
-/// "allreduce (allreduce/ring), round 3: waits for a message from rank 2"
-std::string describe(const wait_site& site);
+/// "in allreduce at sums.cpp:42 (allreduce/ring), call 7, round 3, waits for a message from rank 2"
+std::string describe(const wait_site& site, const std::source_location& at = {});
 
 }  // namespace tutti::fabric

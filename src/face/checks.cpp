@@ -11,8 +11,6 @@ namespace tutti::detail {
 
 namespace {
 
-const char* called(const call& c) noexcept { return c.label != nullptr ? c.label : name_of(c.what).data(); }
-
 // The parameter by which the face is given the operand, and the one by which it is given room for the result.
 const char* operand_name(const call& c) noexcept {
   return c.in_place || c.what == collective::bcast ? "send_recv_buf" : "send_buf";
@@ -27,10 +25,7 @@ void core::validate(const call& c) const {
   const char* name = called(c);
   refuse_freed(name);
   const bool rooted = is_rooted(c.what);
-  if (rooted && (c.root < 0 || c.root >= size()))
-    refuse(name, "root",
-           "is " + std::to_string(c.root) + ", but ranks are 0 to " + std::to_string(size() - 1),
-           "name a rank of this communicator");
+  if (rooted && (c.root < 0 || c.root >= size())) refuse_rank(name, "root", c.root);
   if (combines(c.what) && c.op.combine == nullptr) refuse(name, "op", "is missing", "pass op(...)");
   if (c.type.size == 0)
     refuse(name, "send_buf", "has elements of no size", "send elements of at least one byte");

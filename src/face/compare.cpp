@@ -10,21 +10,30 @@
 #include <dlfcn.h>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "face/core.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
 namespace {
 
-constexpr std::uint8_t duplicates = 255;  // in place of a collective
+constexpr std::uint8_t makes_communicator = 255;  // in place of a collective
 
 struct fingerprint {
   std::uint8_t what, kind, op, commutative, in_place, refused;
+  std::uint16_t on_behalf;
   std::int32_t root;
   std::uint64_t count, element, algorithm, counts;
   std::uint64_t code, module;  // of an operator of its own
-  char named[40];  // the beginning of the algorithm's and the composition's names, where the call gives some
+  // The beginning of the algorithm's and the composition's names, where the call gives some; of what makes a
+  // communicator, its own name.
+  char named[40];
+  char place[56];  // of the call in the program; is not compared
 };
+
+void copy_text(std::string_view text, std::span<char> to) noexcept {
+  std::copy_n(text.begin(), std::min(text.size(), to.size() - 1), to.begin());
+}
 
 constexpr const char* operator_names[] = {"an operator of its own",
                                           "sum",
@@ -41,10 +50,15 @@ constexpr const char* kind_names[] = {"opaque", "i8",  "i16", "i32", "i64", "u8"
                                       "u32",    "u64", "f32", "f64", "f80", "bool"};
 
 std::string describe(const fingerprint& f) {
-  if (f.what == duplicates) return "duplicate";
+  const std::string place = f.place[0] != '\0' ? std::string(" at ") + f.place : "";
+  if (f.what == makes_communicator) return f.named + place;
   const auto what = static_cast<collective>(f.what);
-  std::string text(name_of(what));
-  if (what == collective::barrier) return text;
+  std::string text(name_of(f.on_behalf != 0 ? static_cast<collective>(f.on_behalf - 1) : what));
+  if (what == collective::barrier) return text + place;
+  if (f.on_behalf != 0) {
+    if (is_rooted(what)) text += ", root " + std::to_string(f.root);
+    return text + " (it exchanges its counts first)" + place;
+  }
   if (!is_vector_form(what)) text += " of " + std::to_string(f.count) + " elements";
   text += " of " + std::to_string(f.element) + " bytes";
   if (is_rooted(what)) text += ", root " + std::to_string(f.root);
@@ -56,7 +70,7 @@ std::string describe(const fingerprint& f) {
   if (f.in_place != 0) text += ", in place";
   if (f.algorithm != 0) text += std::string(", named \"") + f.named + "\"";
   if (f.counts != 0) text += ", counts " + std::to_string(f.counts % 100000) + " (a hash)";
-  return text;
+  return text + place;
 }
 
 // FNV-1a: equal for equal values, and different in all likelihood otherwise.
@@ -88,6 +102,7 @@ void identify(const operation& op, fingerprint& f) {
 
 bool same(fingerprint a, const fingerprint& b) noexcept {
   if (a.module != b.module && a.module != 0 && b.module != 0) a.module = b.module, a.code = b.code;
+  std::memcpy(a.place, b.place, sizeof a.place);
   return std::memcmp(static_cast<const void*>(&a), static_cast<const void*>(&b), sizeof a) == 0;
 }
 
@@ -109,30 +124,34 @@ void core::exchange(collective what, const void* mine, void* all, std::size_t by
 // All ranks come here where one of them refuses its arguments. Those that do have errors of their own.
 void core::throw_refusal(const char* name, int who, const char* refusal) {
   std::array<char, 1024> own{};
-  if (refusal != nullptr) std::copy_n(refusal, std::min(std::strlen(refusal), own.size() - 1), own.begin());
+  if (refusal != nullptr) copy_text(without_prefix(refusal), own);
   std::vector<std::array<char, 1024>> all(static_cast<std::size_t>(size()));
   exchange(collective::allgather, own.data(), all.data(), sizeof own, name);
   if (refusal != nullptr) return;
   throw peer_error(
       name, rank(), "",
       "rank " + std::to_string(who) + " refused its arguments: " + all[static_cast<std::size_t>(who)].data(),
-      "correct them on that rank");
+      "correct them on that rank", place());
 }
 
-void core::compare_with_others(const call* c, const char* refusal) {
-  const char* name = c == nullptr ? "duplicate" : name_of(c->what).data();
+void core::compare_with_others(const call* c, const char* refusal, const char* maker) {
+  const char* name = c == nullptr ? maker : called(*c);
   fingerprint mine;
   std::memset(static_cast<void*>(&mine), 0, sizeof mine);  // holes too: fingerprints are compared as bytes
-  mine.what = duplicates;
-  if (c != nullptr) {
+  mine.what = makes_communicator;
+  copy_text(place_text(place()), mine.place);
+  if (c == nullptr) {
+    copy_text(maker, mine.named);
+  } else {
     mine.what = static_cast<std::uint8_t>(c->what);
+    mine.on_behalf = c->on_behalf;
     mine.root = is_rooted(c->what) ? c->root : 0;
     mine.in_place = agreed_part(*c, size()).in_place ? 1 : 0;
     mine.element = c->what == collective::barrier ? 0 : c->type.size;
     mine.algorithm = hash_of(c->algorithm) + 31 * hash_of(c->composition);
     std::string named = c->algorithm != nullptr ? c->algorithm : "";
     if (c->composition != nullptr) named += (named.empty() ? "" : ", ") + std::string(c->composition);
-    std::copy_n(named.begin(), std::min(named.size(), sizeof mine.named - 1), mine.named);
+    copy_text(named, mine.named);
     if (combines(c->what)) {
       mine.kind = static_cast<std::uint8_t>(c->type.kind);
       mine.op = static_cast<std::uint8_t>(c->op.which);
@@ -155,7 +174,7 @@ void core::compare_with_others(const call* c, const char* refusal) {
     throw mismatch_error(
         name, rank(), "",
         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
-        "make the ranks call the same with the same arguments");
+        "make the ranks call the same with the same arguments", place());
   }
   if (c != nullptr && is_vector_form(c->what) && !inter()) compare_counts(*c, name);
 }
@@ -212,19 +231,11 @@ void core::compare_trees() {
   c.input = own.data();
   c.output = of_all.data();
   carry_out(c, find(c));
-  const mismatch_error said("run", rank(), "TUTTI_*",
-                            "rank " + others + " would choose otherwise than rank 0: rank " +
-                                std::to_string(first) + " has " + of_all[first].data() + "; rank 0 has " +
-                                of_all[0].data(),
-                            "give all ranks the same variables and the same files");
-  // Launchers end the job with the first process that ends: nobody does before this is said.
-  if (rank() == 0) std::fprintf(stderr, "%s\n", said.what());
-  std::fflush(stderr);
-  c.type = element_of<std::uint64_t>();
-  c.input = &mine;
-  c.output = all.data();
-  carry_out(c, find(c));
-  throw said;
+  throw mismatch_error("run", rank(), "TUTTI_*",
+                       "rank " + others + " would choose otherwise than rank 0: rank " +
+                           std::to_string(first) + " has " + of_all[first].data() + "; rank 0 has " +
+                           of_all[0].data(),
+                       "give all ranks the same variables and the same files");
 }
 
 namespace {
@@ -280,7 +291,7 @@ void core::compare_counts(const call& c, const char* name) {
                            "rank " + std::to_string(d.from) + " sends " + std::to_string(d.sends) +
                                " elements to rank " + std::to_string(d.to) + ", which expects " +
                                std::to_string(d.expects),
-                           "make the counts on both sides the same");
+                           "make the counts on both sides the same", place());
 }
 
 }  // namespace tutti::detail

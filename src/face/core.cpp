@@ -12,13 +12,15 @@
 
 #include "compute/kernels.hpp"
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "face/dense_blocks.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti::detail {
 
 core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape)
-    : shared_(std::move(shared)),
+    : noted_place{&shared->place},
+      shared_(std::move(shared)),
       members_(where->members()),
       where_(std::move(where)),
       name_{2, where_->id()},
@@ -32,7 +34,7 @@ core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, t
 }
 
 core::core(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name)
-    : shared_(shared), members_(members), name_(name) {}
+    : noted_place{&shared->place}, shared_(shared), members_(members), name_(name) {}
 
 // Never written to: nothing is like a call that there was none of.
 core::recent* core::none_recent() noexcept {
@@ -66,7 +68,13 @@ void core::open() {
 
 void core::refuse(const char* operation, const char* parameter, std::string_view problem,
                   const char* remedy) const {
-  throw usage_error(operation, rank(), parameter, problem, remedy);
+  throw usage_error(operation, rank(), parameter, problem, remedy, place());
+}
+
+void core::refuse_rank(const char* operation, const char* parameter, int rank) const {
+  refuse(operation, parameter,
+         "is " + std::to_string(rank) + ", but ranks are 0 to " + std::to_string(size() - 1),
+         "name a rank of this communicator");
 }
 
 // --- choosing
@@ -105,7 +113,7 @@ void core::fall_back(collective what, const resolution::unfit& u) const {
   const std::string parameter = u.given_by == chosen_by::environment   ? override_variable(what, u.what)
                                 : u.what == override_kind::composition ? "composition"
                                                                        : "algorithm";
-  const std::string problem = "\"" + u.name + "\" does not serve this call: " + u.reason;
+  const std::string problem = "\"" + echoed(u.name) + "\" does not serve this call: " + u.reason;
   if (shared_->set.when_unfit == fallback::error)
     refuse(name_of(what).data(), parameter.c_str(), problem,
            "name another (see tutti list), or set TUTTI_COLL_FALLBACK=warn");
@@ -282,7 +290,19 @@ void core::release() noexcept {
   for (recent& r : recents()) r.forget();
 }
 
-void core::give_up() noexcept { door().abandon(std::current_exception()); }
+// From a handler. An error that the engine threw is given the place of the call that it leaves.
+void core::give_up() noexcept {
+  try {
+    throw;
+  } catch (error& e) {
+    try {
+      e.locate(place());
+    } catch (const std::bad_alloc&) {  // it stays as it is
+    }
+  } catch (...) {
+  }
+  door().abandon(std::current_exception());
+}
 
 // Whether something else is under way is known to this rank alone, so it must not choose between two forms of
 // the engine's own collective that do not meet each other: see endpoint::progresses_inside(). Composed calls
@@ -344,6 +364,7 @@ int blocks_given(const core& c, collective what) noexcept { return c.blocks_give
 int blocks_taken(const core& c, collective what) noexcept { return c.blocks_taken(what); }
 int first_group(const core& c) noexcept { return c.graph().first_group; }
 void release(core& c) noexcept { c.release(); }
+const std::source_location& place_of(const core& c) noexcept { return c.place(); }
 int rank_of(const core& c) noexcept { return c.rank(); }
 int size_of(const core& c) noexcept { return c.size(); }
 void refuse(const core& c, const char* operation, const char* parameter, std::string_view problem,

@@ -26,6 +26,7 @@
 #include "select/resolve.hpp"
 #include "tutti/core/again.hpp"
 #include "tutti/core/mail.hpp"
+#include "tutti/core/place.hpp"
 #include "tutti/core/port.hpp"
 #include "tutti/face/stand_in.hpp"
 
@@ -41,7 +42,7 @@ struct topology {
   int first_group = 0;
 };
 
-class core {
+class core : public noted_place {
  public:
   core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape = {});
   /// Of members that make it without a message. What only calls need is made with the first of them.
@@ -63,6 +64,8 @@ class core {
   int blocks_taken(collective what) const noexcept;
 
   endpoint& door() const noexcept { return *shared_->door; }
+  /// Of the current call of this rank.
+  const std::source_location& place() const noexcept { return shared_->place; }
   const hierarchy& nodes() {
     be_open();
     return *layout_;
@@ -128,6 +131,7 @@ class core {
   int translate(int rank, const core& to, const char* operation) const;
   core_handle between_groups(core& local, int remote_leader);
   void refuse_freed(const char* operation) const;
+  [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
   /// Both at once.
   void make_hops(const char* operation, const leg& one, const leg& other = {});
   void release() noexcept;
@@ -312,8 +316,9 @@ class core {
   void validate_own_edges(const call& c) const;
   bool beside_root(const call& c) const noexcept;
   void refuse_overlap(const call& c, const counts_view& counts, const counts_view& displs) const;
-  // null: duplicate. `refusal`: this rank refuses its arguments, and returns when the others know.
-  void compare_with_others(const call* c, const char* refusal = nullptr);
+  // null: what makes a communicator, called `maker`. `refusal`: this rank refuses its arguments, and returns
+  // when the others know.
+  void compare_with_others(const call* c, const char* refusal = nullptr, const char* maker = "");
   void throw_refusal(const char* name, int who, const char* refusal);
   void compare_counts(const call& c, const char* name);
   void take_refused(call& c, mode how, stand_in& into);

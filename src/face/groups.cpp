@@ -38,8 +38,8 @@ core_handle core::range(int first, int last, int stride) {
   refuse_freed("range");
   refuse_few("range");
   if (inter()) refuse("range", "communicator", "has two groups", "take a range of one group");
-  if (first < 0 || first >= size()) refuse_number("first", first, "ranks are 0 to size - 1");
-  if (last < 0 || last >= size()) refuse_number("last", last, "ranks are 0 to size - 1");
+  if (first < 0 || first >= size()) refuse_rank("range", "first", first);
+  if (last < 0 || last >= size()) refuse_rank("range", "last", last);
   if (stride == 0) refuse_number("stride", stride, "take 1 for one rank, else one that divides last - first");
   // A division takes as long as all the rest of this.
   const auto steps = [&](int distance) {
@@ -71,7 +71,9 @@ core_handle core::list(std::span<const int> ranks) {
   for (int i = 0; i < n; ++i) {
     const int r = ranks[static_cast<std::size_t>(i)];
     if (r < 0 || r >= p)
-      refuse("list", "ranks", "names rank " + std::to_string(r), "ranks are 0 to size - 1");
+      refuse("list", "ranks",
+             "names rank " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(size() - 1),
+             "name ranks of this communicator");
     if (seen[static_cast<std::size_t>(r)])
       refuse("list", "ranks", "names rank " + std::to_string(r) + " twice", "name each member once");
     seen[static_cast<std::size_t>(r)] = true;
@@ -87,7 +89,7 @@ core_handle core::list(std::span<const int> ranks) {
 core_handle core::split(int color, int key, const char* operation, int bins) {
   refuse_freed(operation);
   if (inter()) refuse(operation, "communicator", "has two groups", "split one of one group");
-  if (shared_->set.check) compare_with_others(nullptr);
+  if (shared_->set.check) compare_with_others(nullptr, nullptr, operation);
   struct wish {
     std::uint64_t number;
     int color, key;
@@ -105,14 +107,14 @@ core_handle core::split(int color, int key, const char* operation, int bins) {
       throw mismatch_error(operation, rank(), "bins",
                            "is " + std::to_string(bins) + ", but " + std::to_string(of(r).key) + " on rank " +
                                std::to_string(r),
-                           "name as many bins on all ranks");
+                           "name as many bins on all ranks", place());
     if (bins < 0)
       refuse(operation, "bins", "is " + std::to_string(bins), "0 or more; a bin below 0: in no group");
     if (bins != any_color && of(r).color >= bins)
       refuse(operation, "bin",
              "is " + std::to_string(of(r).color) + " on rank " + std::to_string(r) + ", of " +
                  std::to_string(bins) + " bins",
-             "bins are 0 to bins - 1; below 0: in no group");
+             ("bins are 0 to " + std::to_string(bins - 1) + "; below 0: in no group").c_str());
     if (of(r).color == color) ranks.push_back(r);
   }
   shared_->next_id = number + 1;
@@ -139,7 +141,7 @@ std::vector<int> core::addresses(const char* operation) {
 numbered core::number_distinct(std::string_view text) {
   refuse_freed("number_distinct");
   if (inter()) refuse("number_distinct", "communicator", "has two groups", "ask one of one group");
-  if (shared_->set.check) compare_with_others(nullptr);
+  if (shared_->set.check) compare_with_others(nullptr, nullptr, "number_distinct");
   std::vector<std::size_t> lengths(static_cast<std::size_t>(size()));
   const std::size_t mine = text.size();
   exchange(collective::allgather, &mine, lengths.data(), sizeof mine, "number_distinct");
@@ -184,7 +186,7 @@ core_handle core::between_groups(core& local, int remote_leader) {
     refuse("inter", inter() ? "communicator" : "local", "has two groups", "give groups of one");
   const bool leads = local.rank() == 0;
   if (leads && (remote_leader < 0 || remote_leader >= size()))
-    refuse("inter", "remote_leader", "is " + std::to_string(remote_leader), "ranks are 0 to size - 1");
+    refuse_rank("inter", "remote_leader", remote_leader);
   struct side {
     std::uint64_t number;
     int leader, size;
@@ -235,8 +237,7 @@ int core::translate(int rank, const core& to, const char* operation) const {
   if (rank == rank::null) return rank::null;
   refuse_freed(operation);
   to.refuse_freed(operation);
-  if (rank < 0 || rank >= size())
-    refuse(operation, "rank", "is " + std::to_string(rank), "ranks are 0 to size - 1");
+  if (rank < 0 || rank >= size()) refuse_rank(operation, "rank", rank);
   if (!members_.knows(rank))
     refuse(operation, "rank",
            "is " + std::to_string(rank) + ", which rank " + std::to_string(this->rank()) + " does not know",

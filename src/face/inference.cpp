@@ -22,9 +22,13 @@ std::string written(call_name name) {
   return text;
 }
 
-call exchange(collective what, const void* input, void* output) {
+// Reports name the call that is made for it.
+call exchange(const call_site& s, collective what, const void* input, void* output) {
   call c;
   c.what = what;
+  const auto user = static_cast<collective>(s.name.what);
+  c.on_behalf = static_cast<std::uint16_t>(1 + s.name.what);
+  c.label = name_of(user).data();
   c.type = element_of<std::size_t>();
   c.count = 1;
   c.input = input;
@@ -34,10 +38,10 @@ call exchange(collective what, const void* input, void* output) {
 
 // One number for each block: the allgather or alltoall of this kind of communicator.
 void exchange_blocks(const call_site& s, collective what, const void* mine, void* all) {
-  if (!is_neighborly(s.what)) return run_call(s.where, exchange(what, mine, all));
+  if (!is_neighborly(s.what)) return run_call(s.where, exchange(s, what, mine, all));
   call c = exchange(
-      what == collective::allgather ? collective::neighbor_allgatherv : collective::neighbor_alltoallv, mine,
-      all);
+      s, what == collective::allgather ? collective::neighbor_allgatherv : collective::neighbor_alltoallv,
+      mine, all);
   const std::vector<std::size_t> ones(static_cast<std::size_t>(std::max(s.gives, s.takes)), 1);
   c.in_counts = {ones.data(), static_cast<std::size_t>(s.gives)};
   c.out_counts = {ones.data(), static_cast<std::size_t>(s.takes)};
@@ -45,7 +49,8 @@ void exchange_blocks(const call_site& s, collective what, const void* mine, void
 }
 
 [[noreturn]] void throw_peer(const call_site& s, const std::string& who) {
-  throw peer_error(written(s.name), s.rank, "", who + " refused its arguments", "its own error says why");
+  throw peer_error(written(s.name), s.rank, "", who + " refused its arguments", "its own error says why",
+                   place_of(s.where));
 }
 
 template <class Int>
@@ -73,11 +78,14 @@ void refuse_call(caller s, parameter name, std::string_view problem, const char*
 
 void refuse_message(caller s, parameter name, std::string_view problem) {
   throw mismatch_error(written(s.name), rank_of(s.where), text_of(name), problem,
-                       "receive an object of the type that was sent, with as_deserializable");
+                       "receive an object of the type that was sent, with as_deserializable",
+                       place_of(s.where));
 }
 
 void refuse_root(caller s, int root) {
-  refuse_call(s, parameter::root, "there is no rank " + std::to_string(root), "ranks are 0 to size - 1");
+  refuse_call(s, parameter::root,
+              "is " + std::to_string(root) + ", but ranks are 0 to " + std::to_string(size_of(s.where) - 1),
+              "name a rank of this communicator");
 }
 
 void refuse_null(caller s, parameter name, std::size_t n) {
@@ -97,8 +105,10 @@ void refuse_several(caller s, parameter name, std::size_t n) {
 }
 
 void refuse_default(core& where, const char* operation, const char* parameter, int value) {
+  const bool is_root = std::string_view(parameter) == "root";
   refuse(where, operation, parameter, "is " + std::to_string(value),
-         "roots are 0 to size - 1, tags 0 to 32767 on every engine");
+         is_root ? ("roots are 0 to " + std::to_string(size_of(where) - 1)).c_str()
+                 : "tags are 0 to 32767 on every engine");
 }
 
 void refuse_size(caller s, parameter name, std::size_t holds, std::size_t needed) {
@@ -214,7 +224,7 @@ std::size_t extent_of_types(const call_site& s, parameter counts_name, const cou
 
 std::size_t count_by_bcast(const call_site& s, int root, std::size_t mine) {
   if (s.beside(root)) mine = 0;
-  call c = exchange(collective::bcast, &mine, &mine);
+  call c = exchange(s, collective::bcast, &mine, &mine);
   c.root = root;
   run_call(s.where, c);
   if (mine == refused_count && s.rank != root) throw_peer(s, "rank " + std::to_string(root));
@@ -224,7 +234,7 @@ std::size_t count_by_bcast(const call_site& s, int root, std::size_t mine) {
 std::size_t count_by_scatter(const call_site& s, int root, const counts_view& counts, bool refused) {
   count_array all;
   std::size_t mine = 0;
-  call c = exchange(collective::scatter, nullptr, &mine);
+  call c = exchange(s, collective::scatter, nullptr, &mine);
   if (s.rank == root) {
     std::size_t* to = all.make(static_cast<std::size_t>(s.gives));
     for (int i = 0; i < s.gives; ++i) to[i] = refused ? refused_count : counts[static_cast<std::size_t>(i)];
@@ -237,7 +247,7 @@ std::size_t count_by_scatter(const call_site& s, int root, const counts_view& co
 }
 
 void counts_by_gather(const call_site& s, int root, std::size_t mine, std::size_t* all) {
-  call c = exchange(collective::gather, &mine, s.rank == root ? all : nullptr);
+  call c = exchange(s, collective::gather, &mine, s.rank == root ? all : nullptr);
   c.root = root;
   run_call(s.where, c);
   if (s.rank != root) return;

@@ -217,7 +217,7 @@ held_letter* core::take(const char* operation, int source, int tag, bool wait, e
 /// A message under way, or prepared. When it is complete it waits for the next one.
 class mail_under_way final : public pending {
  public:
-  explicit mail_under_way(core& where) : where_(where) {}
+  explicit mail_under_way(core& where) : where_(where) { slot = where.noted_place::slot; }
   ~mail_under_way() = default;
   mail_under_way(const mail_under_way&) = delete;
   mail_under_way& operator=(const mail_under_way&) = delete;

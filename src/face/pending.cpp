@@ -51,7 +51,7 @@ void rank_state::progress_others(const progressing* except, bool waits) {
 /// is complete it waits for the next call, with the memory of its run.
 class operation_under_way final : public pending {
  public:
-  explicit operation_under_way(core& where) : where_(where) {}
+  explicit operation_under_way(core& where) : where_(where) { slot = where.noted_place::slot; }
   ~operation_under_way() = default;
   operation_under_way(const operation_under_way&) = delete;
   operation_under_way& operator=(const operation_under_way&) = delete;
@@ -233,6 +233,7 @@ pending_call core::make_refused(const call& c, bool started) {
   owner<refused_operation> made(new refused_operation);
   take_refused(instead, started ? mode::nonblocking : mode::persistent, made->room);
   made->inner = make_right(instead, false, started);
+  made->slot = noted_place::slot;
   return made;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <source_location>
 #include <vector>
 
 #include "engines/endpoint.hpp"
@@ -53,6 +54,7 @@ class progress_elsewhere final : public progressing {
 struct rank_state final : rank_progress {
   std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
   endpoint* door = nullptr;
+  std::source_location place;  // of the current call in the program (tutti/core/place.hpp)
   settings set;
   std::shared_ptr<const selection> by;  // left null: the fallback in code alone
   std::uint64_t next_id = 2;            // of communicators; 1 is the job itself
@@ -78,6 +80,11 @@ struct rank_state final : rank_progress {
   void progress() override { progress_others(nullptr, true); }
 
   void begin_trace();
+  /// The engine reads the place for its reports, until its read_place() is given another.
+  void use(endpoint& one) noexcept {
+    door = &one;
+    one.read_place(&place);
+  }
 
   rank_state() = default;
   ~rank_state();

@@ -10,10 +10,10 @@
 namespace tutti {
 namespace detail {
 
-bool several::complete(one& call, const char* operation) {
+bool several::complete(one& call, const char* operation, const std::source_location& at) {
   if (!call.valid()) return true;
   try {
-    return call.checked(operation).test();
+    return call.checked(operation, at).test();
   } catch (...) {
     call = one();
     throw;
@@ -27,10 +27,11 @@ status several::finish(one& call) {
   return what;
 }
 
-status several::wait(one& call, const char* operation, std::exception_ptr& first) {
+status several::wait(one& call, const char* operation, const std::source_location& at,
+                     std::exception_ptr& first) {
   if (!call.valid()) return {};
   try {
-    call.checked(operation).wait();
+    call.checked(operation, at).wait();
     return finish(call);
   } catch (...) {
     call = one();
@@ -46,9 +47,9 @@ void several::refuse_statuses(const char* operation, std::size_t holds, std::siz
       "make it larger, or let it be resized: statuses<resize_to_fit>(...)");
 }
 
-void refuse_empty_request(const char* what) {
+void refuse_empty_request(const char* what, const std::source_location& at) {
   throw usage_error(what, -1, "", "this request holds no call: its result was taken, or it was moved from",
-                    "wait for a request once");
+                    "wait for a request once", at);
 }
 
 void refuse_extracted(parameter name) {
@@ -105,7 +106,7 @@ detail::pending_call message::start_receive(detail::reception in) {
     throw mismatch_error(in.operation, detail::rank_of(*where_), "recv_buf",
                          "the message has " + std::to_string(what_.bytes) +
                              " bytes, no whole number of elements of " + std::to_string(in.element),
-                         "receive it with the element type that it was sent with");
+                         "receive it with the element type that it was sent with", detail::place_of(*where_));
   if (in.room != nullptr) {
     in.into = in.room(in.state, what_);
     in.most = what_.bytes;

@@ -272,7 +272,9 @@ namespace {
 class staged_call final : public pending {
  public:
   staged_call(staging& stage, pending_call inner, bool is_message, bool started) noexcept
-      : stage_(stage), inner_(std::move(inner)), is_message_(is_message), under_way_(started) {}
+      : stage_(stage), inner_(std::move(inner)), is_message_(is_message), under_way_(started) {
+    slot = inner_->slot;
+  }
 
   void start() override {
     // While a run is under way nothing may be packed over what it sends; the start is refused below. So it is

@@ -341,7 +341,7 @@ core_handle made_over(core& parent, const neighbours& chain, reach knows, const 
   }
   if (!std::has_single_bit(all.kinds))
     throw mismatch_error("over", parent.rank(), "members", "are structures of several kinds on the ranks",
-                         "call it with a chain, ring, logchain or logring on all of them");
+                         "call it with a chain, ring, logchain or logring on all of them", parent.place());
   const auto in_job = [&](int rank) { return rank == rank::null ? rank : parent.address(rank); };
   std::vector<int> l, r;
   for (int d = 0; d < many; ++d) {

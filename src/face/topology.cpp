@@ -44,7 +44,7 @@ std::uint64_t core::unused_number() {
 core_handle core::duplicate() {
   refuse_freed("duplicate");
   if (inter() || topology_.graph) return whole().with(topology_, "duplicate");
-  if (shared_->set.check) compare_with_others(nullptr);
+  if (shared_->set.check) compare_with_others(nullptr, nullptr, "duplicate");
   be_open();
   if (!knows_all()) return of_members(members_, unused_number());
   return core_handle(new (*shared_) core(shared_, door().open(members_, unused_number(), where_.get())));
@@ -65,9 +65,9 @@ core_handle core::with(topology shape, const char* operation) {
   if (!shape.graph && (shape.first_group <= 0 || shape.first_group >= size()))
     refuse(operation, "first",
            "is " + std::to_string(shape.first_group) + " of " + std::to_string(size()) + " ranks",
-           "leave at least one rank to each group: 1 to size - 1");
+           ("leave at least one rank to each group: 1 to " + std::to_string(size() - 1)).c_str());
   if (shared_->set.check) {
-    compare_with_others(nullptr);
+    compare_with_others(nullptr, nullptr, operation);
     if (shape.graph) check_graph(shape);
   }
   be_open();
@@ -90,7 +90,7 @@ void core::check_graph(const topology& t) {
                            "rank " + std::to_string(r) + " names this rank " + std::to_string(named[r]) +
                                " times among its destinations, which names it " + std::to_string(from[r]) +
                                " times among its sources",
-                           "give every edge to both of its ends");
+                           "give every edge to both of its ends", place());
 }
 
 }  // namespace tutti::detail

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "launch/modules.hpp"
 #include "tutti/core/error.hpp"
@@ -43,16 +44,18 @@ module_file pick_module(const launcher& by, const char* header) {
                        "set TUTTI_MPI to one of them");
   }
   if (!by.module.empty() && by.module != wanted)
-    throw engine_error(
-        "run", -1, "TUTTI_MPI",
-        "is " + wanted + ", but the launcher belongs to " + by.module + " (" + by.evidence + " is set)",
-        "use the launcher of the same MPI, or unset TUTTI_MPI");
+    throw engine_error("run", -1, "TUTTI_MPI",
+                       "is " + echoed(wanted) + ", but the launcher belongs to " + by.module + " (" +
+                           by.evidence + " is set)",
+                       "use the launcher of the same MPI, or unset TUTTI_MPI");
   for (const auto& m : there)
     if (m.name == wanted) return m;
   throw engine_error(
       "run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
-      (by.mpi ? "an MPI launcher of " + wanted + " started this program, but the module " : "the module ") +
-          wanted + " is not installed (there: " + joined(names_of(there), ", ") + "; " + searched + ")",
+      (by.mpi ? "an MPI launcher of " + echoed(wanted) + " started this program, but the module "
+              : "the module ") +
+          echoed(wanted) + " is not installed (there: " + joined(names_of(there), ", ") + "; " + searched +
+          ")",
       rejected.empty() ? "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH"
                        : "let the module and the folders above it belong to root or to you, writable by "
                          "nobody else, or set TUTTI_MODULE_PATH");

@@ -26,7 +26,12 @@ std::shared_ptr<const selection> rank_beginning::trees_of(const endpoint& door) 
 void rank_beginning::run_rank(endpoint& door, detail::program_view program) {
   if (wrong_) std::rethrow_exception(wrong_);
   auto shared = std::make_shared<detail::rank_state>();
-  shared->door = &door;
+  shared->use(door);
+  struct end_of_reading {
+    endpoint& door;
+    ~end_of_reading() { door.read_place(nullptr); }
+  };
+  const end_of_reading at_the_end{door};
   shared->set = set_;
   shared->by = trees_of(door);
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
 #include "launch/make_ranks.hpp"
@@ -32,7 +33,7 @@ void say_what_is_ignored(const launcher& by, const engine_entry& engine) {
   for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
     if (const auto value = setting(rank); by.mpi && value && *value != "0") return;
   const auto say = [](std::string_view name, const std::string& why) {
-    std::fprintf(stderr, "tutti: %s is set, but %s\n", std::string(name).c_str(), why.c_str());
+    std::fprintf(stderr, "tutti: %s is set, but %s\n", echoed(name).c_str(), why.c_str());
   };
   for (const std::string& name : unknown_settings(all_variables()))
     say(name, "there is no such variable (tutti info lists them)");
@@ -46,8 +47,7 @@ void say_what_is_ignored(const launcher& by, const engine_entry& engine) {
         say(v.name, "the engine is not " + who_obeys(v.name));
 }
 
-outcome launch_ranks(const run_options& options, const rank_program& program) {
-  launch how;
+outcome launch_ranks(const run_options& options, launch how, const rank_program& program) {
   const std::string wish =
       !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
   const launcher by = find_launcher();
@@ -75,36 +75,21 @@ outcome launch_ranks(const run_options& options, const rank_program& program) {
   say_what_is_ignored(by, engine);
   if (engine.embedded() && by.mpi && by.ranks != 1 && options.engine.empty())
     throw engine_error("run", -1, "TUTTI_ENGINE",
-                       "is " + wish + ", but an MPI launcher started this program (" + by.evidence +
+                       "is " + echoed(wish) + ", but an MPI launcher started this program (" + by.evidence +
                            " is set): each of its processes would run all ranks",
                        "unset TUTTI_ENGINE, or start the program without the launcher");
   return make_ranks(engine, how, options.argc, options.argv, options.header, program);
 }
 
-using failure_notice = std::function<void(const endpoint&, const char*)>;
-
-// `tell` hears at once of a rank that fails by itself, also before the program has begun there.
-outcome start(const run_options& options, detail::program_view program, const failure_notice& tell) {
+outcome start(const run_options& options, detail::program_view program, const launch& how) {
   rank_beginning begin;
-  return launch_ranks(options, [&](endpoint& door) {
-    try {
-      begin.run_rank(door, program);
-    } catch (const peer_error&) {  // only taken out of its wait
-      throw;
-    } catch (const std::exception& e) {
-      if (tell) tell(door, e.what());
-      throw;
-    } catch (...) {
-      if (tell) tell(door, "an exception that is not a std::exception");
-      throw;
-    }
-  });
+  return launch_ranks(options, how, [&](endpoint& door) { begin.run_rank(door, program); });
 }
 
 }  // namespace
 
 void run(const run_options& options, detail::program_view program) {
-  const outcome end = start(options, program, nullptr);
+  const outcome end = start(options, program, {});
   if (end.failed_rank < 0) return;
   if (end.what) {
     try {
@@ -117,22 +102,25 @@ void run(const run_options& options, detail::program_view program) {
 }
 
 int run(const run_options& options, detail::program_view program, std::nothrow_t) {
-  bool said = false;
-  // A rank that is a process says at once that it fails, since launchers end the job as soon as one process
-  // has ended.
-  const auto say = [&](const endpoint& door, const char* text) {
-    if (find_engine(door.engine())->embedded()) return;
-    std::fprintf(stderr, "tutti: rank %d failed: %s\n", door.rank(), text);
-    said = true;
+  bool reported = false;
+  const auto report = [&](int rank, const std::string& text) {
+    reported = true;
+    if (rank < 0)
+      std::fprintf(stderr, "%s\n", text.c_str());
+    else
+      std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, std::string(without_prefix(text)).c_str());
+    std::fflush(stderr);
   };
+  launch how;
+  how.report = report;
+  how.another_reports = [&] { reported = true; };
   try {
-    const outcome end = start(options, program, say);
+    const outcome end = start(options, program, how);
     if (end.failed_rank < 0) return 0;
-    if (end.what && !said)
-      std::fprintf(stderr, "tutti: rank %d failed: %s\n", end.failed_rank, end.text.c_str());
+    if (end.what && !reported) report(end.failed_rank, end.text);
     return 1;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    if (!reported) report(-1, e.what());
     return 2;
   }
 }

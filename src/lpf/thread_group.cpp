@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/report.hpp"
 #include "engines/threads/thread_job.hpp"
 #include "launch/rank_beginning.hpp"
 #include "lpf/complain.hpp"
@@ -38,7 +39,8 @@ struct thread_group::section {
     if (!job) return;
     const outcome end = job->result();
     if (end.failed_rank >= 0)
-      std::fprintf(stderr, "tutti: %s: process %d failed: %s\n", here, end.failed_rank, end.text.c_str());
+      std::fprintf(stderr, "tutti: %s: process %d failed: %s\n", here, end.failed_rank,
+                   std::string(without_prefix(end.text)).c_str());
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "engines/engine.hpp"
 #include "preload/under_way.hpp"
 #include "tutti/core/error.hpp"
@@ -27,12 +28,12 @@ process::process(MPI_Comm one, bool several)
   auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, shared->set.check);
   door = made.get();
   shared->owned = std::move(made);
-  shared->door = door;
+  shared->use(*door);
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   if (door->rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
-                   name.c_str());
+                   echoed(name).c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, *door, door->rank() == 0);
   shared->begin_trace();
   begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", true);
@@ -69,7 +70,7 @@ void begin_process() {
     running = new process(alone, level == MPI_THREAD_MULTIPLE);
   } catch (const std::exception& e) {
     // What the environment says is wrong, or differs from rank to rank.
-    std::fprintf(stderr, "tutti preload: %s\n", e.what());
+    std::fprintf(stderr, "tutti preload: %s\n", std::string(without_prefix(e.what())).c_str());
     std::fflush(stderr);
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }

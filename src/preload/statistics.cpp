@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "preload/own.hpp"
 #include "tutti/core/error.hpp"
 
@@ -48,7 +49,7 @@ std::unique_ptr<statistics> statistics::wished(int rank, int ranks) {
   constexpr std::string_view to_file = "json:";
   const bool file = said->starts_with(to_file) && said->size() > to_file.size();
   if (*said != "1" && !file)
-    throw usage_error("MPI_Init", rank, variable_name, "is \"" + *said + "\", not 0, 1 or json:FILE",
+    throw usage_error("MPI_Init", rank, variable_name, "is \"" + echoed(*said) + "\", not 0, 1 or json:FILE",
                       "set one of these, or unset it");
   return std::unique_ptr<statistics>(
       new statistics(file ? said->substr(to_file.size()) : std::string(), rank, ranks));

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "select/demands.hpp"
 #include "tutti/core/error.hpp"
 
@@ -38,7 +39,7 @@ void read_knobs(const catalogue_entry& of, std::string_view text, int rank, knob
       known += (known.empty() ? "" : ", ") + std::string(name_of(p.which)) + " from " +
                std::to_string(p.least) + " to " + std::to_string(p.most);
     throw usage_error(std::string(name_of(of.what)), rank, "algorithm",
-                      "\"" + std::string(text) + "\": " + problem,
+                      "\"" + echoed(text) + "\": " + problem,
                       known.empty() ? std::string(of.name) + " has no parameters" : "it has " + known);
   };
   const auto colon = text.find(':');
@@ -51,12 +52,12 @@ void read_knobs(const catalogue_entry& of, std::string_view text, int rank, knob
     const knob_range* found = nullptr;
     for (const knob_range& p : of.parameters)
       if (name_of(p.which) == key) found = &p;
-    if (found == nullptr) refuse("there is no parameter \"" + std::string(key) + "\"");
+    if (found == nullptr) refuse("there is no parameter \"" + echoed(key) + "\"");
     const std::string_view number = equals == one.npos ? std::string_view() : one.substr(equals + 1);
     const auto value = read_number(number);
-    if (!value) refuse("\"" + std::string(number) + "\" is no number");
+    if (!value) refuse("\"" + echoed(number) + "\" is no number");
     if (*value < found->least || *value > found->most)
-      refuse(std::string(key) + " is " + std::string(number) + ", out of range");
+      refuse(std::string(key) + " is " + echoed(number) + ", out of range");
     knobs[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*value);
   }
 }

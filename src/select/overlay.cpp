@@ -4,6 +4,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "core/report.hpp"
 #include "select/tree.hpp"
 #include "select/truth_set.hpp"
 
@@ -75,7 +76,7 @@ document overlay(const document& base, const document& over) {
 
 document builtin_document(std::string_view engine) {
   const std::string_view text = builtin_tree(engine);
-  if (text.empty()) throw std::invalid_argument("there is no built-in tree \"" + std::string(engine) + "\"");
+  if (text.empty()) throw std::invalid_argument("there is no built-in tree \"" + echoed(engine) + "\"");
   read_result read = read_tree(text, "trees/" + std::string(engine) + ".json", extent::whole, true);
   if (!read.good()) throw std::logic_error(read.faults.front().text());
   return std::move(read.made);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/resolve.hpp"
 
+#include "core/report.hpp"
 #include "tutti/core/error.hpp"
 
 namespace tutti {
@@ -11,7 +12,7 @@ std::string_view short_name(std::string_view name) noexcept { return name.substr
 [[noreturn]] void refuse_unknown(const situation& s, const char* parameter, std::string_view name,
                                  const std::string& known, int rank) {
   throw usage_error(std::string(name_of(s.call.what)), rank, parameter,
-                    "\"" + std::string(name) + "\" does not exist", "known are" + known);
+                    "\"" + echoed(name) + "\" does not exist", "known are" + known);
 }
 
 // The choice that a name means, and why it does not serve the call ("" where it does).

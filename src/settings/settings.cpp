@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "select/choose.hpp"
 #include "select/nearest.hpp"
 #include "tutti/core/error.hpp"
@@ -29,7 +30,7 @@ settings read_settings() {
     else if (*text == "silent")
       all.when_unfit = fallback::silent;
     else if (*text != "warn" && *text != "1")
-      throw usage_error("run", -1, "TUTTI_COLL_FALLBACK", "is \"" + *text + "\"",
+      throw usage_error("run", -1, "TUTTI_COLL_FALLBACK", "is \"" + echoed(*text) + "\"",
                         "set error, warn or silent");
   }
   if (const auto text = setting("TUTTI_TRACE")) all.trace = read_trace(*text);

@@ -119,8 +119,7 @@ void flow::close(bool passing_by) noexcept {
     }
     endpoint& door = all_->door();
     if (door.node() == nullptr) door.kill_job(text);
-    std::fprintf(stderr, "%s\n", text.c_str());
-    door.abandon(what);
+    door.abandon(what);  // the job reports it
   };
   try {
     if (passing_by) {

@@ -58,6 +58,7 @@ class flow final : public progressing {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
   int workers() const noexcept { return workers_; }
+  void note(const std::source_location& at) const noexcept { *all_->noted_place::slot = at; }
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const {
     all_->refuse(operation, parameter, problem, remedy);

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "core/report.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "tasks/flow.hpp"
 #include "tasks/nodes.hpp"
@@ -108,7 +109,7 @@ void flow::help(void* self) {
 
 const failure* flow::fail(std::string task, int rank, std::string text, std::exception_ptr what, bool tell) {
   const std::lock_guard<std::mutex> held(failing_);
-  failures_.push_back({std::move(task), rank, std::move(text), std::move(what)});
+  failures_.push_back({std::move(task), rank, std::string(without_prefix(text)), std::move(what)});
   if (tell && to_tell_ == nullptr) to_tell_ = &failures_.back();
   return &failures_.back();
 }

@@ -100,6 +100,10 @@ void bsp_section::renew() noexcept {
 void bsp_section::sync() {
   try {
     bsp::port::sync(*process_);
+  } catch (error& e) {
+    e.locate(place_of(all_.native()));
+    renew();
+    throw;
   } catch (...) {
     renew();
     throw;

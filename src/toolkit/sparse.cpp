@@ -57,8 +57,10 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
   core& where = ranks.native();
   for (std::size_t i = 0; i < n; ++i)
     if (messages[i].destination < 0 || messages[i].destination >= ranks.size())
-      refuse(where, name, "messages", "there is no rank " + std::to_string(messages[i].destination),
-             "ranks are 0 to size - 1");
+      refuse(where, name, "messages",
+             "are to rank " + std::to_string(messages[i].destination) + ", but ranks are 0 to " +
+                 std::to_string(ranks.size() - 1),
+             "name ranks of the communicator");
 
   // A rank may begin the next exchange while another has not seen the end of this one. Two exchanges on it
   // cannot be, since nobody gets to the end of the next before all have left this one.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "core/report.hpp"
 #include "tutti/core/error.hpp"
 #include "tutti/core/layout.hpp"
 
@@ -186,7 +187,7 @@ trace_wish read_trace(const std::string& text) {
     } else if (one.starts_with(tasks_into) && one.size() > tasks_into.size()) {
       wish.tasks_file = one.substr(tasks_into.size());
     } else {
-      throw usage_error("run", -1, "TUTTI_TRACE", "is \"" + text + "\"",
+      throw usage_error("run", -1, "TUTTI_TRACE", "is \"" + echoed(text) + "\"",
                         "set calls, calls:json=FILE or tasks:FILE, or two of them with a comma between");
     }
     if (one.size() == left.size()) return wish;

@@ -26,7 +26,7 @@ rig::rig(endpoint& door, std::shared_ptr<const document> trees)
 
 std::shared_ptr<detail::rank_state> rig::state(selection by) const {
   auto s = std::make_shared<detail::rank_state>();
-  s->door = &door_;
+  s->use(door_);
   s->by = std::make_shared<const selection>(std::move(by));
   if (trees_) s->engine_conditions = engine_bits(*trees_, door_.conditions());
   return s;

@@ -220,7 +220,7 @@ void refused(const communicator& world) {
     check.throws<usage_error>(call, words);
   };
   no([&] { world.range(-1, p - 1); }, {"range", "first", "-1"});
-  no([&] { world.range(0, p); }, {"range", "last", "ranks are 0 to size - 1"});
+  no([&] { world.range(0, p); }, {"range", "last", ("ranks are 0 to " + std::to_string(p - 1)).c_str()});
   no([&] { world.range(me, me, 0); }, {"range", "stride", "is 0"});
   if (p > 1) {
     no([&] { world.range(0, p - 1, -1); }, {"range", "stride", "does not lead"});

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "engines/engine.hpp"
 #include "launch/make_ranks.hpp"
 #include "launch/modules.hpp"
@@ -248,7 +249,8 @@ bool measure_all(const tune_wishes& w, const document& base, const tune::rules& 
     });
     progress.end();
     if (end.failed_rank >= 0) {
-      fmt::print(stderr, "tutti tune: rank {} failed: {}\n", end.failed_rank, end.text);
+      fmt::print(stderr, "tutti tune: rank {} failed: {}\n", end.failed_rank,
+                 tutti::without_prefix(end.text));
       return false;
     }
     if (here) t.campaigns.push_back(std::move(result));

@@ -89,22 +89,29 @@ class counts_view {
 struct call {
   collective what = collective::barrier;  ///< which collective
   bool in_place = false;                  ///< as said above
-  std::uint16_t unused = 0;               ///< no hole: calls are compared word by word
-  int root = 0;                           ///< of rooted collectives
-  element type{};                         ///< of both buffers
-  std::size_t count = 0;                  ///< elements of a block or vector
-  const void* input = nullptr;            ///< what is given
-  void* output = nullptr;                 ///< where the result goes
-  operation op{};                         ///< of reductions and scans
-  counts_view in_counts;                  ///< of vector forms, one a block
-  counts_view in_displs;                  ///< the same
-  counts_view out_counts;                 ///< the same
-  counts_view out_displs;                 ///< the same
+  /// 0; or 1 + the collective for whose sake this one exchanges counts: reports name that. (No hole: calls
+  /// are compared word by word.)
+  std::uint16_t on_behalf = 0;
+  int root = 0;                       ///< of rooted collectives
+  element type{};                     ///< of both buffers
+  std::size_t count = 0;              ///< elements of a block or vector
+  const void* input = nullptr;        ///< what is given
+  void* output = nullptr;             ///< where the result goes
+  operation op{};                     ///< of reductions and scans
+  counts_view in_counts;              ///< of vector forms, one a block
+  counts_view in_displs;              ///< the same
+  counts_view out_counts;             ///< the same
+  counts_view out_displs;             ///< the same
   const layout* in_types = nullptr;   ///< of alltoallw, one a block: counts are of these, displacements bytes
   const layout* out_types = nullptr;  ///< null: blocks of bytes
   const char* label = nullptr;        ///< what reports call it; null: the collective's name
   const char* algorithm = nullptr;  ///< forces one, as "ring" or "allreduce/ring"; null: let selection choose
   const char* composition = nullptr;  ///< forces one, as "node_leader"; null: let selection choose
 };
+
+/// What reports call it.
+inline const char* called(const call& c) noexcept {
+  return c.label != nullptr ? c.label : name_of(c.what).data();
+}
 
 }  // namespace tutti

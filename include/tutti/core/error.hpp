@@ -3,7 +3,10 @@
 // Errors. Each names the operation, the rank, the parameter and the remedy, so that the message alone is
 // enough to mend the call:
 //
-//     tutti: alltoall on rank 0: send_buf: 7 elements cannot be cut into 3 equal blocks; give one block ...
+//     tutti: alltoall on rank 0 at sums.cpp:42: send_buf: 7 elements cannot be cut into 3 equal blocks; give
+//     ...
+//
+// The place is that of the call in the program, where the named parameters of most calls are written.
 //
 // ```cpp
 // std::vector<int> v(2 * world.size());
@@ -17,6 +20,7 @@
 #pragma once
 
 #include <exception>
+#include <source_location>
 #include <string_view>
 
 namespace tutti {
@@ -26,9 +30,9 @@ class error : public std::exception {
  public:
   /// `operation` is the call as the user wrote it ("allreduce"), `rank` the rank that saw the fault (-1: no
   /// rank, as before the ranks exist), `parameter` the named parameter at fault (empty: none), `problem` what
-  /// is wrong with it, `remedy` what to do.
+  /// is wrong with it, `remedy` what to do, `at` the place of the call in the program (default: not known).
   error(std::string_view operation, int rank, std::string_view parameter, std::string_view problem,
-        std::string_view remedy);
+        std::string_view remedy, const std::source_location& at = {});
   /// Shares the text; throws nothing.
   error(const error& other) noexcept;
   error& operator=(const error& other) noexcept;
@@ -37,7 +41,12 @@ class error : public std::exception {
   const char* what() const noexcept override;   ///< the whole text
   std::string_view operation() const noexcept;  ///< as "iallreduce_single"
   std::string_view parameter() const noexcept;  ///< as "send_buf"; empty: none
-  int rank() const noexcept { return rank_; }   ///< that saw the fault; -1: none
+  /// The place of the call, as "sums.cpp:42": the file without its folders; empty: not known.
+  std::string_view location() const noexcept;
+  int rank() const noexcept { return rank_; }  ///< that saw the fault; -1: none
+
+  /// For the library: gives the place to an error that has none, on its way to the program. Throws bad_alloc.
+  void locate(const std::source_location& at);
 
  private:
   struct texts;

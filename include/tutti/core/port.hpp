@@ -27,6 +27,7 @@
 
 #include "tutti/core/call.hpp"
 #include "tutti/core/owner.hpp"
+#include "tutti/core/place.hpp"
 
 namespace tutti {
 class communicator;
@@ -58,6 +59,12 @@ class pending {
   virtual void dismiss() noexcept = 0;
   /// What a receive has found (mail.hpp); null: nothing, yet or ever.
   virtual const envelope* found() const noexcept { return nullptr; }
+  /// Notes where the program waits for it, or asks.
+  void note(const std::source_location& at) noexcept {
+    if (slot != nullptr) *slot = at;
+  }
+
+  std::source_location* slot = nullptr;  ///< of its rank (place.hpp); null: it has none
 
  protected:
   ~pending() = default;

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <source_location>
 #include <string_view>
 #include <vector>
 
@@ -169,6 +170,9 @@ void wait(flow&, void* request, detail::envelope& found);
 void drop(flow&, void* request) noexcept;
 /// Some that are not; `then` follows once, when all are done.
 void detach(flow&, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then);
+
+/// Where the program is, for reports (core/place.hpp).
+void note(const flow&, const std::source_location& at) noexcept;
 
 void wait_all(flow&);
 void unlock(flow&, std::uint64_t tag);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <source_location>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -20,6 +21,7 @@
 #endif
 
 #include "tutti/core/call.hpp"
+#include "tutti/core/place.hpp"
 #include "tutti/face/table.hpp"
 
 namespace tutti {
@@ -109,6 +111,16 @@ namespace detail {
 /// In: the call reads it. Out: the call makes it. in_out: both.
 enum class flow : std::uint8_t { in, out, in_out };
 
+/// Which arguments know where in the program they are written: those that most calls have one of. A few,
+/// since what a nonblocking call keeps grows by each.
+constexpr bool knows_place(parameter name) {
+  using enum parameter;
+  return name == send_buf || name == recv_buf || name == send_recv_buf || name == root || name == source ||
+         name == destination || name == tag || name == algorithm || name == composition || name == statuses;
+}
+template <parameter Name>
+struct no_place {};
+
 /// A named argument. Data is `C&` where the caller's lvalue is used (non-owning), `C` where the argument owns
 /// it.
 template <parameter Name, flow Flow, resize_policy Policy, class Data>
@@ -119,6 +131,13 @@ struct argument {
   static constexpr bool owning = !std::is_reference_v<Data>;
   using data_type = Data;
   Data data;
+  /// In the program.
+  [[no_unique_address]] std::conditional_t<knows_place(Name), std::source_location, no_place<Name>> at{};
+};
+
+template <class A>
+concept placed = requires(const A& a) {
+  a.at.line();
 };
 
 /// Data of an out buffer whose type follows from what is sent.
@@ -337,6 +356,30 @@ constexpr bool fit(C& c, std::size_t n) {
 template <class C>
 counts_view counts_of(C& c) noexcept {
   return {data_of(c), size_of(c)};
+}
+
+/// What the first argument says that knows where it is written.
+template <class... Args>
+[[gnu::always_inline]] constexpr std::source_location first_place(const Args&... args) noexcept {
+  std::source_location at;
+  const auto take = [&](const auto& argument) {
+    if constexpr (placed<std::remove_cvref_t<decltype(argument)>>)
+      if (at.line() == 0) at = argument.at;
+  };
+  (take(args), ...);
+  return at;
+}
+
+/// Notes where a call is written: what the first of its arguments says that knows it. Of arguments that are
+/// not given a place, as the library's own, what was noted before stays; so it does of a call without
+/// arguments.
+template <class... Args>
+[[gnu::always_inline]] inline void note_call(core& c, const Args&... args) noexcept {
+  if constexpr ((placed<Args> || ...)) {
+    note_place(c, first_place(args...));
+  } else if constexpr (sizeof...(Args) > 0) {
+    note_no_place(c);
+  }
 }
 
 // --- the arguments of one call, found by name

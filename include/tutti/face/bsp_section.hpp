@@ -55,6 +55,8 @@ class bsp_section {
   void put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset);
   void get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst);
   void sync();
+  /// Where the program is, for reports.
+  void note(const std::source_location& at) const noexcept { note_place(all_.native(), at); }
 
   void broadcast(const bsp_set&, const bsp_memory& data, int root);
   void gather(const bsp_set&, const bsp_memory& src, const bsp_memory& dst, int root);

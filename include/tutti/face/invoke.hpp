@@ -116,9 +116,17 @@ template <form F, class T, class Communicator, class... Args>
       return mistaken{};
     } else {
       using element = element_of_call<T, std::remove_cvref_t<Args>...>;
+      note_call(comm.native(), args...);
       return invoke_judged<F, element, F>(comm.site(F), comm, static_cast<Args&&>(args)...);
     }
   }
+}
+
+/// Of no arguments: only the call itself knows where it is written.
+template <form F, class T, class Communicator>
+[[gnu::always_inline]] inline auto invoke_alone(const Communicator& comm, const std::source_location& at) {
+  note_place(comm.native(), at);
+  return invoke<F, T>(comm);
 }
 
 }  // namespace tutti::detail

@@ -141,9 +141,17 @@ auto post(Communicator& comm, Args&&... args) {
       return mistaken{};
     } else {
       using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
+      note_call(comm.native(), args...);
       return post_judged<F, element>(comm, static_cast<Args&&>(args)...);
     }
   }
+}
+
+/// Of no arguments: only the call itself knows where it is written.
+template <message_form F, class T, class Communicator>
+auto post_alone(Communicator& comm, const std::source_location& at) {
+  note_place(comm.native(), at);
+  return post<F, T>(comm);
 }
 
 }  // namespace tutti::detail

@@ -89,15 +89,21 @@ class request {
 
   /// Returns when the transfer is complete. Of a send the status says nothing. Runs tasks meanwhile. Throws
   /// task_error where what should be sent could not be made.
-  tutti::status wait() {
+  tutti::status wait(std::source_location at = std::source_location::current()) {
     detail::envelope e;
-    if (one_ != nullptr) port::wait(*of_, one_, e);
+    if (one_ != nullptr) {
+      port::note(*of_, at);
+      port::wait(*of_, one_, e);
+    }
     return tutti::status(e);
   }
   /// The status, if it is complete. Makes progress, and runs no task.
-  std::optional<tutti::status> test() {
+  std::optional<tutti::status> test(std::source_location at = std::source_location::current()) {
     detail::envelope e;
-    if (one_ != nullptr && !port::test(*of_, one_, e)) return std::nullopt;
+    if (one_ != nullptr) {
+      port::note(*of_, at);
+      if (!port::test(*of_, one_, e)) return std::nullopt;
+    }
     return tutti::status(e);
   }
 

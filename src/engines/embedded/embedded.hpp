@@ -31,6 +31,10 @@ class embedded_endpoint : public endpoint {
       job_.throw_failure(rank_, site);
   }
   void end_reading() noexcept override { job_.end_reading(rank_); }
+  void read_place(const std::source_location* place) noexcept override {
+    endpoint::read_place(place);
+    job_.record(rank_).place.store(place, std::memory_order_release);
+  }
 
  protected:
   job& job_;

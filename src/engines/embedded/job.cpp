@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/report.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/node_layout.hpp"
 #include "tutti/core/error.hpp"
@@ -43,7 +44,8 @@ void job::throw_failure(int rank, const fabric::wait_site& site) {
   if (deadlock_.load(std::memory_order_relaxed))
     throw deadlock_error(site.operation, rank, "", outcome_.text, "");
   throw peer_error(site.operation, rank, "",
-                   "rank " + std::to_string(outcome_.failed_rank) + " failed (" + outcome_.text + ")",
+                   "rank " + std::to_string(outcome_.failed_rank) + " failed (" +
+                       std::string(without_prefix(outcome_.text)) + ")",
                    "this rank was taken out of its wait");
 }
 
@@ -63,7 +65,9 @@ void job::declare_deadlock() {
     } else {
       // All wait for ever: what they point to stays.
       const fabric::wait_site* site = one.site.load(std::memory_order_acquire);
-      text += site == nullptr ? "waits" : fabric::describe(*site);
+      const std::source_location* place = one.place.load(std::memory_order_acquire);
+      text += site == nullptr ? "waits"
+                              : fabric::describe(*site, place != nullptr ? *place : std::source_location());
     }
     text += '\n';
   }

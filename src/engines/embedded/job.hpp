@@ -31,6 +31,7 @@ struct alignas(64) rank_record {
   std::atomic<std::uint64_t> sweeps{0};  // of a pausing rank: looks at everything without success
   // `word` and `site` may be looked through only while the rank is held in its wait: see job::hold().
   std::atomic<const fabric::wait_site*> site{nullptr};
+  std::atomic<const std::source_location*> place{nullptr};  // of its current call
   std::atomic<std::uint32_t> held{0};
   std::atomic<std::uint32_t> reading{0};  // looks into another rank's memory
 };

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/report.hpp"
 #include "engines/mpi/group_post.hpp"
 #include "engines/mpi/mail.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -59,8 +60,20 @@ void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
   }
 }
 
+void mpi_endpoint::report(const std::string& text) {
+  if (reported_ || !report_) return;
+  reported_ = true;
+  report_(rank_, text);
+}
+
+// One report a job: the rank that failed reports, and its abort ends the others before they do.
 void mpi_endpoint::end_job(int rank, const std::string& text) {
-  std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, text.c_str());
+  if (rank != rank_) {
+    const timespec a_while{1, 0};
+    nanosleep(&a_while, nullptr);
+  }
+  if (!reported_)
+    std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, std::string(without_prefix(text)).c_str());
   std::fflush(stderr);
   let_launcher_read();
   MPI_Abort(MPI_COMM_WORLD, 1);
@@ -80,8 +93,8 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     const double now = seconds_now();
     // Whoever threw is the first to lose patience; who was only told gives it some time for that.
     if (watch_->failed() && !had_failed) deadline = now + 3 * grace;
-    if (now > deadline) return false;
-    if (watch_->checks()) watch_->idle(nullptr, now - began, progress_);
+    if (now > deadline + (watch_->another_reports() ? grace : 0)) return false;
+    if (watch_->checks()) watch_->idle(nullptr, {}, now - began, progress_);
     rest(now - began);
   }
 }
@@ -106,6 +119,7 @@ outcome mpi_endpoint::end() {
     return result;
   }
   result.failed_rank = agreed[0];
+  if (result.failed_rank == rank_) report(watch_->text());
   std::string text = result.failed_rank == watch_->failed_rank() ? watch_->text() : "";
   text.resize(8192);
   deadline = seconds_now() + 3 * grace;

@@ -13,8 +13,9 @@ namespace {
 constexpr variable variables_of_mpi[] = {
     {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
-     "with TUTTI_CHECK=1: how long a rank waits for nothing before it reports itself, and the job is looked "
-     "at"},
+     "how long a rank waits before it prints where; with TUTTI_CHECK=1: before the ranks find out whether "
+     "all wait "
+     "for one another"},
 };
 
 }  // namespace

@@ -71,8 +71,14 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
     std::optional<mpi_endpoint> door;
     try {
       door.emplace(MPI_COMM_WORLD, how.check);
-    } catch (const usage_error&) {
+      door->report_by(how.report);
+    } catch (const usage_error& e) {
       refused = std::current_exception();
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      if (rank == 0 && how.report) how.report(-1, e.what());
+      if (rank != 0 && how.another_reports) how.another_reports();
+      MPI_Barrier(MPI_COMM_WORLD);  // launchers end the job with the first process that ends
     }
     if (door) result = ranks_program(*door, program);
   } catch (const std::exception& e) {

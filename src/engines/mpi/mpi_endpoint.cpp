@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "core/environment.hpp"
+#include "core/report.hpp"
 #include "engines/mpi/group_context.hpp"
 #include "engines/mpi/mpi_context.hpp"
 #include "tutti/core/error.hpp"
@@ -37,8 +39,10 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
   watch_.emplace(control_, check_calls);
+  if (!check_calls && size_ > 1)
+    waits_.emplace(*this, static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10)));
   messages_.reserve(64);
-  progress_since_ = looked_ = seconds_now();
+  progress_since_ = looked_ = waiting_since_ = seconds_now();
   survey();
 }
 
@@ -143,20 +147,24 @@ void mpi_endpoint::pause_crowded(const fabric::wait_site& site) {
 
 void mpi_endpoint::look(const fabric::wait_site& site) {
   const double now = seconds_now();
+  // A rank that waits looks all the time; one that has computed in between begins another wait.
+  if (progress_ != progress_seen_ || now - looked_ > 1) waiting_since_ = now;
   looked_ = now;
   if (progress_ != progress_seen_) {
     progress_seen_ = progress_;
     progress_since_ = now;
   }
   watch_->look();
-  if (watch_->checks()) watch_->idle(&site, now - progress_since_, progress_);
+  if (watch_->checks()) watch_->idle(&site, place(), now - progress_since_, progress_);
+  if (waits_) waits_->waited(site, now - waiting_since_);
   if (watch_->failed()) throw_failure(site);
 }
 
 void mpi_endpoint::throw_failure(const fabric::wait_site& site) {
   if (watch_->deadlock()) give_up(deadlock_error(site.operation, rank_, "", watch_->text(), ""));
   give_up(peer_error(site.operation, rank_, "",
-                     "rank " + std::to_string(watch_->failed_rank()) + " failed (" + watch_->text() + ")",
+                     "rank " + std::to_string(watch_->failed_rank()) + " failed (" +
+                         std::string(without_prefix(watch_->text())) + ")",
                      "this rank was taken out of its wait"));
 }
 

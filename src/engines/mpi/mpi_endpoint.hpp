@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "engines/message_endpoint.hpp"
 #include "engines/mpi/conditions.hpp"
+#include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/types.hpp"
 #include "engines/mpi/watch.hpp"
@@ -186,6 +188,8 @@ class mpi_endpoint final : public message_endpoint {
 
   // --- the end of a run
   // ------------------------------------------------------------------------------------------
+  /// Reports the failure of this rank, if it is the one that the job reports. Empty: nobody but end_job().
+  void report_by(std::function<void(int rank, const std::string& text)> how) { report_ = std::move(how); }
   /// What the program threw on this rank.
   void failed(std::exception_ptr what, const std::string& text);
   /// Waits for all ranks to end the program. Ends the job where they do not come after a failure.
@@ -210,6 +214,7 @@ class mpi_endpoint final : public message_endpoint {
   [[noreturn]] void throw_length(const message& m, long long came, const fabric::wait_site& site);
   [[noreturn]] void throw_failure(const fabric::wait_site& site);
   [[noreturn]] void end_job(int rank, const std::string& text);
+  void report(const std::string& text);
   bool complete(MPI_Request& request, double& deadline, double began);
   void settle(double deadline);
   void drain();
@@ -239,7 +244,7 @@ class mpi_endpoint final : public message_endpoint {
   std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
   std::uint32_t free_ = none, generation_ = 0;
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
-  double looked_ = 0, progress_since_ = 0;
+  double looked_ = 0, progress_since_ = 0, waiting_since_ = 0;
   int natives_ = 0;
   std::vector<message> messages_;
   std::vector<MPI_Comm> opened_;  // of communicators that others may still send to
@@ -248,7 +253,10 @@ class mpi_endpoint final : public message_endpoint {
   std::vector<retired> retired_;
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;
+  std::optional<long_wait> waits_;  // not in checked mode
   std::exception_ptr thrown_;
+  std::function<void(int rank, const std::string& text)> report_;
+  bool reported_ = false;
 };
 
 }  // namespace tutti::mpi

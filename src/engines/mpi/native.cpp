@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 
+#include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_context.hpp"
 #include "engines/mpi/offers.hpp"
 #include "tutti/core/error.hpp"
@@ -277,6 +278,7 @@ void mpi_context::native(const call& c, const fabric::wait_site& site) {
     ~standing() { door.in_collective(false); }
   };
   const standing here(door_);
+  const in_native named(site.operation);
   std::size_t reached = start(c, 0, nullptr, at_once{});
   while (reached < c.count && divisible(c.what)) reached = start(c, reached, nullptr, at_once{});
 }

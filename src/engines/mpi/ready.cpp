@@ -4,6 +4,7 @@
 // library and MPI stands one function, which loads its arguments.
 #include <new>
 
+#include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_context.hpp"
 
 namespace tutti::mpi {
@@ -16,7 +17,7 @@ struct mpi_context::made_ready {
   int root;
   int rank;              // of the caller
   std::size_t elements;  // of the type, in one of the call's
-  collective what;
+  const char* name;
   mpi_endpoint* door;
 
   static const made_ready& of(const ready_native& r) noexcept {
@@ -24,15 +25,15 @@ struct mpi_context::made_ready {
   }
   void ok(int code) const {
     if (code != MPI_SUCCESS) [[unlikely]]
-      throw_mpi_error(code, name_of(what).data(), door->rank());
+      throw_mpi_error(code, name, door->rank());
   }
   /// One of the two forms: at once, or begun and polled.
   template <bool Begun, class Blocking, class Begin, class... Arguments>
   void make(Blocking f, Begin begin, Arguments... a) const {
     if constexpr (!Begun) {
+      const in_native here(name);
       ok(f(a...));
     } else {
-      const char* const name = name_of(what).data();
       MPI_Request request;
       ok(begin(a..., &request));
       door->wait_for_native(request, name,
@@ -108,7 +109,7 @@ ready_native mpi_context::make_ready(const call& c) {
                                      c.root,
                                      rank_,
                                      known ? 1 : c.type.size,
-                                     c.what,
+                                     name_of(c.what).data(),
                                      &door_};
   constexpr std::size_t most_bytes = 0x7fffffff;
   r.most = most_bytes / c.type.size;

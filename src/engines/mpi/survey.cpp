@@ -44,18 +44,18 @@ place place_of(MPI_Comm job, int rank) {
 
 void mpi_endpoint::survey() {
   const std::string own = setting(layout_variable).value_or("");
-  place mine = place_of(job_, rank_);
+  mpi::place mine = place_of(job_, rank_);
   mine.text_length = static_cast<int>(own.size());
   mine.begins = watch_->checks() || !can_progress_inside() ? 1 : 0;
-  std::vector<place> all(static_cast<std::size_t>(size_));
+  std::vector<mpi::place> all(static_cast<std::size_t>(size_));
   check(MPI_Allgather(&mine, 4, MPI_INT, all.data(), 4, MPI_INT, job_), "run", rank_);
 
   crowded_ = mine.crowded != 0;
   enter_wait(nullptr);
-  begins_natives_ = std::any_of(all.begin(), all.end(), [](const place& p) { return p.begins != 0; });
+  begins_natives_ = std::any_of(all.begin(), all.end(), [](const mpi::place& p) { return p.begins != 0; });
   std::copy(std::begin(mpi_conditions), std::end(mpi_conditions), conditions_.begin());
   state(conditions_, "oversubscribed",
-        std::any_of(all.begin(), all.end(), [](const place& p) { return p.crowded != 0; }));
+        std::any_of(all.begin(), all.end(), [](const mpi::place& p) { return p.crowded != 0; }));
 #if defined(OPEN_MPI)
   state(conditions_, "open_mpi", true);
 #elif defined(MPICH_VERSION)
@@ -70,7 +70,7 @@ void mpi_endpoint::survey() {
     return;
   }
   std::vector<std::vector<int>> node_of(1);
-  for (const place& p : all) node_of[0].push_back(p.leader);
+  for (const mpi::place& p : all) node_of[0].push_back(p.leader);
   layout_ = hierarchy(node_of);
 }
 

@@ -93,7 +93,10 @@ void watch::take(const head& h, int tag, std::string text) {
     if (judging_) note(h.rank, static_cast<state>(h.kind), h.value, std::move(text));
     return;
   }
-  if (failed()) return;
+  if (failed()) {
+    if (failed_rank_ == rank_ && h.rank < rank_) another_reports_ = true;
+    return;
+  }
   failed_rank_ = h.rank;
   deadlock_ = h.kind == 1;
   text_ = std::move(text);
@@ -101,7 +104,8 @@ void watch::take(const head& h, int tag, std::string text) {
 
 // Reports go to rank 0 by a synchronous send, so that at most one of each rank is under way however long rank
 // 0 computes.
-void watch::idle(const fabric::wait_site* site, double idle, std::uint64_t progress) {
+void watch::idle(const fabric::wait_site* site, const std::source_location& at, double idle,
+                 std::uint64_t progress) {
   if (!check_ || failed() || size_ == 1) return;
   if (rank_ == 0 && idle < patience_) {
     if (judging_) std::fill(reports_.begin(), reports_.end(), report{});
@@ -113,7 +117,7 @@ void watch::idle(const fabric::wait_site* site, double idle, std::uint64_t progr
   if (now - reported_ < report_every) return;
   reported_ = now;
   const state how = site == nullptr ? state::finished : state::waiting;
-  std::string text = site == nullptr ? "has returned from the program" : fabric::describe(*site);
+  std::string text = site == nullptr ? "has returned from the program" : fabric::describe(*site, at);
   if (rank_ == 0) {
     note(0, how, progress, std::move(text));
     judge();

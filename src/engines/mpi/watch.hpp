@@ -25,6 +25,8 @@ class watch {
 
   bool failed() const noexcept { return failed_rank_ >= 0; }
   bool deadlock() const noexcept { return deadlock_; }
+  /// This rank has failed, and so has one of a lower number, which reports if the job has to be ended.
+  bool another_reports() const noexcept { return another_reports_; }
   int failed_rank() const noexcept { return failed_rank_; }
   const std::string& text() const noexcept { return text_; }
   bool checks() const noexcept { return check_; }
@@ -34,8 +36,9 @@ class watch {
   /// Takes in what has come. The caller sees failed() then.
   void look();
   /// In checked mode: this rank waits at `site` and nothing has come of it for `idle` seconds (null: it has
-  /// returned from the program). `progress` changes whenever something does.
-  void idle(const fabric::wait_site* site, double idle, std::uint64_t progress);
+  /// returned from the program). `at`: the place of its call. `progress` changes whenever something does.
+  void idle(const fabric::wait_site* site, const std::source_location& at, double idle,
+            std::uint64_t progress);
 
   /// Ends what was sent, as far as it can be; true when nothing of it is under way.
   bool all_sent();
@@ -67,7 +70,7 @@ class watch {
 
   MPI_Comm control_;
   int rank_ = 0, size_ = 1;
-  bool check_, deadlock_ = false;
+  bool check_, deadlock_ = false, another_reports_ = false;
   int failed_rank_ = -1;
   std::string text_;
   std::list<outgoing> outgoing_;

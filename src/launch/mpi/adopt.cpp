@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "engines/engine.hpp"
 #include "face/core.hpp"
 #include "tutti/mpi.hpp"
@@ -17,13 +18,13 @@ communicator adopt(MPI_Comm comm, messages_on messages) {
   shared->set = detail::read_settings();
   shared->elsewhere.join(*shared);
   shared->owned = make_mpi_endpoint(comm, shared->set.check, *shared, messages == messages_on::original);
-  shared->door = shared->owned.get();
+  shared->use(*shared->owned);
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   endpoint& door = *shared->door;
   if (door.rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
-                   name.c_str());
+                   echoed(name).c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);
   shared->begin_trace();
   communicator world(detail::core_handle(

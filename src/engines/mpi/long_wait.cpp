@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/mpi/long_wait.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include <signal.h>
+
+namespace tutti::mpi {
+
+std::atomic<std::uintptr_t> native_under_way{0};
+
+long_wait::long_wait(const endpoint& door, double seconds) : door_(door), patience_(seconds) {
+  // The program's signals are for its own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  looking_ = std::thread([this] { look(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+long_wait::~long_wait() {
+  {
+    const std::lock_guard guard(lock_);
+    over_ = true;
+  }
+  end_.notify_all();
+  looking_.join();
+}
+
+void long_wait::look() {
+  std::unique_lock guard(lock_);
+  auto since = std::chrono::steady_clock::now();
+  while (!end_.wait_for(guard, std::chrono::seconds(1), [&] { return over_; })) {
+    if (said_.load(std::memory_order_relaxed)) continue;
+    std::uintptr_t now = native_under_way.load(std::memory_order_relaxed);
+    if (now == 0) continue;
+    const auto time = std::chrono::steady_clock::now();
+    if ((now & 1) == 0) {  // another call than before
+      native_under_way.compare_exchange_strong(now, now | 1, std::memory_order_relaxed);
+      since = time;
+      continue;
+    }
+    if (std::chrono::duration<double>(time - since).count() < patience_) continue;
+    const char* name = *reinterpret_cast<const char* const*>(now & ~std::uintptr_t{1});
+    const fabric::wait_site site{name, "", "the other ranks", -1, -1, fabric::wait_site::unnumbered};
+    const std::string where = fabric::describe(site, door_.place());
+    if (native_under_way.load(std::memory_order_relaxed) == now) say(where);
+  }
+}
+
+void long_wait::say(const std::string& where) {
+  if (said_.exchange(true)) return;
+  const std::string text = "tutti: rank " + std::to_string(door_.rank()) + " has waited for more than " +
+                           std::to_string(static_cast<int>(patience_)) + " s " + where +
+                           "; TUTTI_CHECK=1 finds the cause of a deadlock\n";
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# expect.sh CASE SOURCE TEXT COMMAND...: passes if COMMAND fails by itself and prints one report ("tutti: rank N failed: ..."),
+# without a doubled prefix, that has TEXT ("%" separates several) and every line of SOURCE that is marked "PLACE CASE".
+set -u
+case=$1 source=$2 texts=$3
+shift 3
+
+said=$(timeout -k 5 90 "$@" 2>&1)
+status=$?
+why=''
+expect() {  # WHY TEXT: TEXT is printed
+  case $said in *"$2"*) ;; *) why="$1: \"$2\"" ;; esac
+}
+[ $status != 0 ] || why='it ended with 0'
+case $status in 124 | 137) why='it hung' ;; esac
+reports=$(grep -c 'tutti: rank [0-9]* failed: ' <<< "$said")
+[ "$reports" = 1 ] || why="it printed $reports reports"
+case $said in *'failed: tutti:'* | *'(tutti:'* | *': tutti: '*) why='a prefix is doubled' ;; esac
+IFS='%' read -ra wanted <<< "$texts"
+for text in "${wanted[@]}"; do expect 'it does not say' "$text"; done
+places=$(grep -n "PLACE $case\$" "$source" | cut -d: -f1)
+for line in $places; do expect 'it does not name' "${source##*/}:$line"; done
+[ -n "$why" ] || exit 0
+echo "FAILED: $why:"
+echo "$said"
+exit 1

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# long_values.sh PROGRAM: values of the environment that cannot be obeyed are quoted up to 200 characters.
+set -u
+long=$(printf 'x%.0s' {1..1000})
+bad=0
+for name in TUTTI_ENGINE TUTTI_RANKS TUTTI_WORKERS TUTTI_SEED TUTTI_STACK TUTTI_CHECK TUTTI_COLL_FALLBACK TUTTI_TRACE TUTTI_PIN \
+  TUTTI_NODES TUTTI_ALLREDUCE_ALGORITHM TUTTI_BCAST_COMPOSITION TUTTI_COLL_SELECTION_JSON_FILE \
+  TUTTI_COLL_COMPOSITION_JSON_FILE "TUTTI_$long"; do
+  value=$long
+  said=$(TUTTI_PIN=0 TUTTI_ENGINE=threads TUTTI_RANKS=2; export TUTTI_PIN TUTTI_ENGINE TUTTI_RANKS "$name=$value"; timeout 60 "$1" root 2>&1)
+  if [[ ! $said =~ x{10} ]] || [[ $said =~ x{201} ]]; then
+    echo "FAILED: $name is quoted as: $said"
+    bad=1
+  fi
+done
+exit $bad
