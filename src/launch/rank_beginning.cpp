@@ -29,12 +29,22 @@ void rank_beginning::run_rank(endpoint& door, detail::program_view program) {
   shared->door = &door;
   shared->set = set_;
   shared->by = trees_of(door);
+  shared->self.rank = door.rank();
+  shared->carrier = &shared->self;
+  shared->any_thread = door.any_thread();
+  const fabric::carries here(shared->self);
+  struct end_of_rank {
+    detail::rank_state& of;
+    ~end_of_rank() { of.end(); }
+  };
+  const end_of_rank closing{*shared};
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, door, door.rank() == 0);
   shared->begin_trace();
   communicator world(detail::core_handle(
       new detail::core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr))));
   if (door.node() == nullptr) world.native().compare_trees();
   program(world);
+  shared->end_calls();
   if (door.rank() == 0) detail::say_unused_overrides(*shared);
 }
 
