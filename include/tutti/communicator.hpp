@@ -26,16 +26,16 @@ inline constexpr int undefined = -0x7fffff03;
 
 /// A group of ranks that communicate. Copies are cheap, local, and mean the same group.
 ///
-/// **Threads.** A rank's communicators, and all that is made of them, are used by the thread that carries the
-/// rank: the thread, or the fiber, on which the program was called. Every other thread is told so by
-/// usage_error, before anything is sent: another rank's, one that the program has started, and kernels of
-/// tasks, wherever they run. Over MPI the rank is carried by the thread on which run() or adopt() was called;
-/// where MPI was started with MPI_THREAD_SERIALIZED or more, any thread may call, one at a time. A
-/// communicator may be copied, and let go of, by any thread.
+/// **Threads.** A rank's communicators, and all that is made of them, are used by the thread that
+/// carries the rank: the thread, or the fiber, on which the program was called. Every other thread
+/// is told so by usage_error, before anything is sent: another rank's, one that the program has
+/// started, and kernels of tasks, wherever they run. Over MPI the rank is carried by the thread on
+/// which run() or adopt() was called; where MPI was started with MPI_THREAD_SERIALIZED or more, any
+/// thread may call, one at a time. A communicator may be copied, and let go of, by any thread.
 ///
-/// **Lifetime.** A communicator, and its requests, can be used until the program that run() calls has
-/// returned; collectives under way end then. Later calls, and calls on what was moved from, throw
-/// usage_error.
+/// **Lifetime.** A communicator, and its requests, can be used until the program that run() calls
+/// has returned; collectives under way end then. Later calls, and calls on what was moved from,
+/// throw usage_error.
 ///
 /// **Calls.** All ranks of a communicator call the same collectives in the same order. Each has three forms:
 /// `name(...)` returns when this rank's part is done; `iname(...)` begins it and returns a request,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rank the calling thread carries at this moment. What belongs to a rank may be used by the thread that
-// carries it and by no other; each call compares this one word.
+// Which rank the calling thread carries at this moment. What belongs to a rank may be used by the
+// thread that carries it and by no other; each call compares this one word.
 //
-// The variable is per thread, as a rank that is a thread or a process is; a worker of the fibers engine
-// changes it whenever it goes on with another fiber. A fiber never leaves its worker, so a compiler may keep
-// the variable's address across a switch.
+// The variable is per thread, as a rank that is a thread or a process is; a worker of the fibers
+// engine changes it whenever it goes on with another fiber. A fiber never leaves its worker, so a
+// compiler may keep the variable's address across a switch.
 #pragma once
 
 namespace tutti::fabric {
@@ -23,8 +23,8 @@ extern const carried_rank in_kernel;
 /// What no thread carries: the rank of what is moved from, and that of a run that has ended.
 extern const carried_rank nobodys, ended;
 
-/// For programs that start MPI themselves: the calling thread carries this process's rank from here on, if it
-/// carries none yet. What it carries then.
+/// For programs that start MPI themselves: the calling thread carries this process's rank from here
+/// on, if it carries none yet. What it carries then.
 const carried_rank* carry_process() noexcept;
 
 /// The calling thread, or fiber, carries that rank while this exists.

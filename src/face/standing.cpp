@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who may use the communicators of a rank, and until when: the thread that carries the rank
-// (fabric/carried.hpp), until the program has returned on it. What others hold of them afterwards, or on
-// other threads, is refused, and can be let go of.
+// (fabric/carried.hpp), until the program has returned on it. What others hold of them afterwards,
+// or on other threads, is refused, and can be let go of.
 #include <string>
 
 #include "face/core.hpp"
@@ -31,7 +31,8 @@ void core::refuse_uncarried(const char* operation) const {
          "call it from the thread on which the program was called; other threads hand their data to that");
 }
 
-// A request that is destroyed where no call may be made. False: it stays, since it is still under way.
+// A request that is destroyed where no call may be made. False: it stays, since it is still under
+// way.
 bool core::let_go_elsewhere(bool under_way, const char* operation) noexcept {
   if (shared_->over() || !under_way) return true;
   try {

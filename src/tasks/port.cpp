@@ -16,7 +16,8 @@ flow* open(detail::core& all, const options& how, const char* header) {
                "give 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
   return new flow(all, how, header);
 }
-// What outlives its run cannot be ended any more: others that it waits for are gone, and so is its engine.
+// What outlives its run cannot be ended any more: others that it waits for are gone, and so is its
+// engine.
 void close(flow* f, bool passing_by) noexcept {
   if (f->outlived_run()) {
     std::fprintf(

@@ -19,7 +19,8 @@ std::atomic<int>& of_process() {
   return ranks;
 }
 
-// Called by exit(), on the thread that has called that. A rank that is the last one may leave in this way.
+// Called by exit(), on the thread that has called that. A rank that is the last one may leave in
+// this way.
 void at_exit(int status, void*) {
   const int running = of_process().load(std::memory_order_relaxed);
   const int rank = fabric::carried == nullptr ? -1 : fabric::carried->rank;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank that calls exit() while others run would take them down with a status that says that all is well. It
-// ends the process with a message, and a status that is not 0.
+// A rank that calls exit() while others run would take them down with a status that says that all
+// is well. It ends the process with a message, and a status that is not 0.
 #pragma once
 
 #include <atomic>

@@ -65,9 +65,9 @@ class job {
   }
   /// Of a job that has failed: returns when nobody looks into another's memory any more. Nobody will again.
   void leave_in_peace() noexcept;
-  /// The first call wins, with two exceptions: what a rank says for the time being, it may say better when it
-  /// ends; and a cause replaces a consequence. A consequence is a peer_error, or whatever a rank throws after
-  /// it was taken out of a wait.
+  /// The first call wins, with two exceptions: what a rank says for the time being, it may say
+  /// better when it ends; and a cause replaces a consequence. A consequence is a peer_error, or
+  /// whatever a rank throws after it was taken out of a wait.
   void fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being = false);
   /// Throws what a rank that is taken out of its wait should see.
   [[noreturn]] void throw_failure(int rank, const fabric::wait_site& site);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signal handlers are the process's, so what is known of them is kept once for it, and what a handler may
-// look at is a word of its thread.
+// Signal handlers are the process's, so what is known of them is kept once for it, and what a
+// handler may look at is a word of its thread.
 #include "engines/embedded/overflow.hpp"
 
 #include <csignal>

@@ -8,9 +8,9 @@
 
 namespace tutti {
 
-/// While one lives, SIGSEGV and SIGBUS are handled, if the program has no handler of its own: an access to
-/// the guard of a rank's stack is reported, and then, as in every other case, the signal has its default
-/// effect.
+/// While one lives, SIGSEGV and SIGBUS are handled, if the program has no handler of its own: an
+/// access to the guard of a rank's stack is reported, and then, as in every other case, the signal
+/// has its default effect.
 class overflow_reports {
  public:
   overflow_reports();
@@ -19,8 +19,8 @@ class overflow_reports {
   overflow_reports& operator=(const overflow_reports&) = delete;
 };
 
-/// Tells the handler which addresses are guards of stacks that the calling thread uses, and gives the thread
-/// a stack for signals, where it has none.
+/// Tells the handler which addresses are guards of stacks that the calling thread uses, and gives
+/// the thread a stack for signals, where it has none.
 class watched_stack {
  public:
   /// The thread's own stack.

@@ -23,8 +23,8 @@
 namespace tutti {
 namespace {
 
-// A guard catches a frame that ends in it, so it is as long as large arrays are; with many stacks it is
-// shorter, since its pages take 8 bytes each of the kernel's memory.
+// A guard catches a frame that ends in it, so it is as long as large arrays are; with many stacks
+// it is shorter, since its pages take 8 bytes each of the kernel's memory.
 constexpr std::size_t long_guard = 1 << 20, short_guard = 64 << 10;
 constexpr int many = 4096;
 

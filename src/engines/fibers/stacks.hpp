@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks for all fibers of a job, in one mapping: address space now, memory when touched, and below each a
-// guard that faults.
+// Stacks for all fibers of a job, in one mapping: address space now, memory when touched, and below
+// each a guard that faults.
 #pragma once
 
 #include <cstddef>

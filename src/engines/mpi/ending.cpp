@@ -96,8 +96,8 @@ outcome mpi_endpoint::end() {
   const bool mine = thrown_ != nullptr && watch_->failed_rank() == rank_;
   double deadline =
       watch_->failed() ? began + (mine ? grace : 3 * grace) : std::numeric_limits<double>::infinity();
-  // The lowest of the ranks that failed by themselves, or else, behind all ranks, of those that failed
-  // because of others; whether all can end in order; and whether nobody has mail under way.
+  // The lowest of the ranks that failed by themselves, or else, behind all ranks, of those that
+  // failed because of others; whether all can end in order; and whether nobody has mail under way.
   const int failed = cause_ ? rank_ : watch_->failed() ? size_ + watch_->failed_rank() : nobody;
   const int said[3] = {failed, natives_ == 0 ? 1 : 0, mail_is_over() ? 1 : 0};
   int agreed[3] = {};

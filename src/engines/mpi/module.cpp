@@ -30,8 +30,8 @@ const char* library_version() {
 // The rank of this process, from its beginning until it has come to its end.
 std::atomic<mpi_endpoint*> running{nullptr};
 
-// Called by exit(): before MPI's own, since it was registered later. Others would wait for this rank for
-// ever, or the launcher take its end for a usual one.
+// Called by exit(): before MPI's own, since it was registered later. Others would wait for this
+// rank for ever, or the launcher take its end for a usual one.
 void at_exit(int status, void*) {
   mpi_endpoint* const door = running.exchange(nullptr);
   if (door == nullptr || door->size() == 1) return;

@@ -249,8 +249,8 @@ class mpi_endpoint final : public message_endpoint {
   std::vector<retired> retired_;
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;
-  // What the program threw on this rank, and whether it is a cause: no peer_error, and thrown before this
-  // rank was taken out of a wait.
+  // What the program threw on this rank, and whether it is a cause: no peer_error, and thrown
+  // before this rank was taken out of a wait.
   std::exception_ptr thrown_;
   std::string thrown_text_;
   bool cause_ = false, taken_out_ = false;

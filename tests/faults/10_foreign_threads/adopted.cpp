@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// adopted LEVEL: a program that starts MPI itself with that level of threads, and calls from another thread.
+// adopted LEVEL: a program that starts MPI itself with that level of threads, and calls from
+// another thread.
 #include <cstdio>
 #include <cstring>
 #include <future>

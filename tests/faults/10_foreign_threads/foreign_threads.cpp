@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls from threads that do not carry the rank throw usage_error at once, whatever the call and however warm
-// it is, and leave the communicator as it was.
+// Calls from threads that do not carry the rank throw usage_error at once, whatever the call and
+// however warm it is, and leave the communicator as it was.
 #include <future>
 #include <map>
 #include <mutex>
@@ -38,7 +38,8 @@ void refused(const char* what, const Use& use) {
   check.that(text.find("does not carry rank") != std::string::npos, std::string(what) + " throws " + text);
 }
 
-// Every kind of call, after it has been made on the right thread often enough to be told from the last one.
+// Every kind of call, after it has been made on the right thread often enough to be told from the
+// last one.
 void calls(communicator& world) {
   std::vector<int> v(3, world.rank()), w(3), sum(3), all(3 * static_cast<std::size_t>(world.size()));
   const std::vector<int> counts(static_cast<std::size_t>(world.size()), 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// after CASE: communicators and requests that outlive their run, or were moved from; ranks that call exit().
+// after CASE: communicators and requests that outlive their run, or were moved from; ranks that
+// call exit().
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
