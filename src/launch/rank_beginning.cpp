@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/rank_beginning.hpp"
 
+#include <optional>
+
 #include "face/core.hpp"
 #include "launch/modules.hpp"
 #include "tutti/communicator.hpp"
@@ -23,16 +25,18 @@ std::shared_ptr<const selection> rank_beginning::trees_of(const endpoint& door) 
   return by_;
 }
 
-void rank_beginning::run_rank(endpoint& door, detail::program_view program) {
+void rank_beginning::run_rank(endpoint& door, detail::program_view program, bool of_process) {
   if (wrong_) std::rethrow_exception(wrong_);
   auto shared = std::make_shared<detail::rank_state>();
   shared->door = &door;
   shared->set = set_;
   shared->by = trees_of(door);
   shared->self.rank = door.rank();
-  shared->carrier = &shared->self;
+  of_process = of_process || door.node() == nullptr;
+  shared->carrier = of_process ? fabric::carry_process() : &shared->self;
   shared->any_thread = door.any_thread();
-  const fabric::carries here(shared->self);
+  std::optional<fabric::carries> here;
+  if (!of_process) here.emplace(shared->self);
   struct end_of_rank {
     detail::rank_state& of;
     ~end_of_rank() { of.end(); }

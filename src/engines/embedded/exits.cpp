@@ -48,7 +48,9 @@ void watch_exits() {
 
 }  // namespace
 
-ranks_under_way::ranks_under_way(int ranks) : left_(ranks) {
+// A rank that is alone leaves nobody behind.
+ranks_under_way::ranks_under_way(int ranks) : left_(ranks > 1 ? ranks : 0) {
+  if (ranks <= 1) return;
   static std::once_flag once;
   std::call_once(once, watch_exits);
   of_process().fetch_add(ranks, std::memory_order_relaxed);
@@ -57,6 +59,7 @@ ranks_under_way::ranks_under_way(int ranks) : left_(ranks) {
 ranks_under_way::~ranks_under_way() { of_process().fetch_sub(left_, std::memory_order_relaxed); }
 
 void ranks_under_way::one_has_ended() noexcept {
+  if (left_.load(std::memory_order_relaxed) == 0) return;
   left_.fetch_sub(1, std::memory_order_relaxed);
   of_process().fetch_sub(1, std::memory_order_relaxed);
 }
