@@ -25,8 +25,18 @@ class intercommunicator;
 /// A colour of split(), and of structures: of no group. Any other below 0 is as good.
 inline constexpr int undefined = -0x7fffff03;
 
-/// A group of ranks that communicate. Copies are cheap, local, and mean the same group; each rank uses its
-/// own from one thread at a time.
+/// A group of ranks that communicate. Copies are cheap, local, and mean the same group.
+///
+/// **Threads.** A rank's communicators, and all that is made of them, are used by the thread that
+/// carries the rank: the thread, or the fiber, on which the program was called. Every other thread
+/// is told so by usage_error, before anything is sent: another rank's, one that the program has
+/// started, and kernels of tasks, wherever they run. Over MPI the rank is carried by the thread on
+/// which run() or adopt() was called; where MPI was started with MPI_THREAD_SERIALIZED or more, any
+/// thread may call, one at a time. A communicator may be copied, and let go of, by any thread.
+///
+/// **Lifetime.** A communicator, and its requests, can be used until the program that run() calls
+/// has returned; collectives under way end then. Later calls, and calls on what was moved from,
+/// throw usage_error.
 ///
 /// **Calls.** All ranks of a communicator call the same collectives in the same order. Each has three forms:
 /// `name(...)` returns when this rank's part is done; `iname(...)` begins it and returns a request,
@@ -101,6 +111,25 @@ class communicator : public collectives<communicator>,
   explicit communicator(detail::core_handle core)
       : core_(std::move(core)), rank_(detail::rank_of(*core_)), size_(detail::size_of(*core_)) {}
 
+  communicator(const communicator&) = default;
+  communicator& operator=(const communicator&) = default;
+  /// What was moved from keeps rank() and size(); its calls throw usage_error.
+  communicator(communicator&& other) noexcept
+      : core_(std::exchange(other.core_, detail::moved_from())),
+        rank_(other.rank_),
+        size_(other.size_),
+        default_root_(other.default_root_),
+        default_tag_(other.default_tag_) {}
+  communicator& operator=(communicator&& other) noexcept {
+    if (this == &other) return *this;
+    core_ = std::exchange(other.core_, detail::moved_from());
+    rank_ = other.rank_;
+    size_ = other.size_;
+    take_defaults(other);
+    return *this;
+  }
+  ~communicator() = default;
+
   int rank() const noexcept { return rank_; }  ///< of the caller, 0 .. size() - 1
   int size() const noexcept { return size_; }  ///< number of ranks
   /// Whether the caller is `root`; left out: default_root(), as in all rooted collectives.
@@ -154,7 +183,7 @@ class communicator : public collectives<communicator>,
                                     std::source_location at = std::source_location::current()) const {
     detail::core_handle made = detail::split(noted(at), color, key);
     if (!made) return std::nullopt;
-    return communicator(std::move(made));
+    return std::optional<communicator>(std::in_place, std::move(made));
   }
   /// Collective: the ranks that share memory with this one, in the order of ranks: those of one machine, or
   /// of one node as TUTTI_NODES lays them out. Costs as split().
@@ -174,7 +203,7 @@ class communicator : public collectives<communicator>,
                                         std::source_location at = std::source_location::current()) const {
     detail::core_handle made = detail::split_bin(noted(at), bins, bin);
     if (!made) return std::nullopt;
-    return communicator(std::move(made));
+    return std::optional<communicator>(std::in_place, std::move(made));
   }
 
   /// Local, no message: ranks first, first + stride, ... last, which is included. Called by these ranks

@@ -45,6 +45,24 @@ class intercommunicator : public collectives<intercommunicator> {
         size_(detail::size_of(*core_)),
         first_(detail::first_group(*core_)) {}
 
+  intercommunicator(const intercommunicator&) = default;
+  intercommunicator& operator=(const intercommunicator&) = default;
+  /// As communicator's.
+  intercommunicator(intercommunicator&& other) noexcept
+      : core_(std::exchange(other.core_, detail::moved_from())),
+        rank_(other.rank_),
+        size_(other.size_),
+        first_(other.first_) {}
+  intercommunicator& operator=(intercommunicator&& other) noexcept {
+    if (this == &other) return *this;
+    core_ = std::exchange(other.core_, detail::moved_from());
+    rank_ = other.rank_;
+    size_ = other.size_;
+    first_ = other.first_;
+    return *this;
+  }
+  ~intercommunicator() = default;
+
   int rank() const noexcept { return rank_; }  ///< of the caller among both groups, 0 .. size() - 1
   int size() const noexcept { return size_; }  ///< ranks of both groups
   /// Whether the caller is one of ranks [0, first).

@@ -40,8 +40,10 @@ struct run_options {
   int ranks = 0;
   int workers = 0;         ///< threads under the fibers, 1 .. 4096; TUTTI_WORKERS, else one for each core
   std::uint64_t seed = 0;  ///< fibers: not 0 makes one worker, and an order that repeats; TUTTI_SEED
-  std::size_t stack_bytes = 0;  ///< of a fiber; TUTTI_STACK (16 KiB .. 1 GiB), else 256 KiB
-  int argc = 0;                 ///< main's, for MPI_Init
+  /// Of a rank that is a fiber or a thread; TUTTI_STACK (32 KiB .. 1 GiB), else 1 MiB a fiber, and
+  /// of a thread what the system gives.
+  std::size_t stack_bytes = 0;
+  int argc = 0;  ///< main's, for MPI_Init
   char** argv = nullptr;
   /// Where the headers were that the program was compiled with: engine modules stand beside an installation.
   const char* header = __FILE__;

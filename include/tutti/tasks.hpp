@@ -57,7 +57,8 @@ namespace tutti::tasks {
 /// One rank's part of a task program over the ranks of a communicator. Several may exist at once, over the
 /// same or other communicators.
 ///
-/// Used by its rank's own thread: not from kernels, which may run on other threads. Communication goes on in
+/// Used by its rank's own thread. A kernel uses the data that it is given: calls of a runtime or of
+/// a communicator throw usage_error in it, on whichever thread it runs. Communication goes on in
 /// every call of the runtime and in every wait of the rank; kernels run while the rank waits in a call of the
 /// runtime, and on the other workers at any time.
 ///

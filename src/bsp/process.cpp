@@ -305,6 +305,7 @@ void process::begin_nested(const char* call) {
 }
 
 void process::sync() {
+  all_.refuse_elsewhere("sync");
   if (barred_) [[unlikely]]
     throw_barred();
   try {
@@ -370,6 +371,7 @@ void process::compare_superstep() {
 
 bool process::leave() noexcept {
   if (told_) return left_alone_;
+  if (!all_.usable()) return false;
   try {
     const std::uint32_t mine = notices::leaving | (failure_ != nullptr ? notices::failed : 0);
     const std::uint32_t all = meet(mine, riding::nothing).flags;

@@ -29,6 +29,7 @@
 #include "group/name.hpp"
 #include "tutti/core/again.hpp"
 #include "tutti/core/call.hpp"
+#include "tutti/core/error.hpp"
 
 namespace tutti {
 
@@ -70,6 +71,8 @@ class endpoint : public fabric::waiting {
   virtual std::span<const engine_condition> conditions() const noexcept { return {}; }
   /// The ranks that share this rank's memory; null where messages go through isend and irecv.
   virtual fabric::node* node() noexcept = 0;
+  /// Whether any thread of the process may call for this rank, one at a time.
+  virtual bool any_thread() const noexcept { return false; }
   /// Opens a communicator over members of the job. `id` is the same on all members and no other group's.
   /// Collective where `parent` is not null (an engine may have to agree on something); local for the job
   /// itself.
@@ -193,12 +196,24 @@ inline outcome failure_of(int rank) {
   }
 }
 
+/// Whether it says no more than that another rank has failed: that rank's own error is the cause.
+inline bool is_of_a_peer(const std::exception_ptr& what) noexcept {
+  if (!what) return false;
+  try {
+    std::rethrow_exception(what);
+  } catch (const peer_error&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 /// What an engine is told to start.
 struct launch {
   int ranks = 1;
   int workers = 0;  // fibers; 0: the cores
   std::uint64_t seed = 0;
-  std::size_t stack_bytes = 256 * 1024;
+  std::size_t stack_bytes = 0;      // of embedded ranks; 0: the engine's usual
   std::optional<bool> pin = false;  // nothing: where there are as many threads as cores
   bool check = false;
   /// Where ranks are processes: called in one of them at most, before any other can leave, with the rank that

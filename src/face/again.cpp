@@ -31,7 +31,7 @@ inline bool core::run_like_last(std::uint64_t like, const void* input, void* out
                                 combine_function combine) {
   recent& r = recent_[like & 0xff];
   if (like != r.like || combine != r.combine || input == nullptr || output == nullptr ||
-      (input == output) != r.one_buffer) [[unlikely]]
+      (input == output) != r.one_buffer || !carried_here()) [[unlikely]]
     return false;
   if (count != r.count) [[unlikely]]
     return run_like_other_count(r, input, output, count);
@@ -136,7 +136,7 @@ bool core::last_side::same_far(const void* c, const void* d) const noexcept {
 template <number_sides Sides>
 [[gnu::always_inline]] inline bool core::run_counted_like_last(counted_call& c, std::uint64_t like) {
   recent& r = recent_[like & 0xff];
-  if (like != r.like || !shared_->active.empty()) [[unlikely]]
+  if (like != r.like || !shared_->active.empty() || !carried_here()) [[unlikely]]
     return run_roundabout(r, c, like);
   const last_counted& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length) [[unlikely]]
@@ -153,7 +153,7 @@ template <number_sides Sides>
 // The same among calls under way, of displacements that were left out, of many numbers, and where the engine
 // has no way of its own.
 bool core::run_roundabout(recent& r, counted_call& c, std::uint64_t like) {
-  if (like != r.like && like != r.roundabout) return false;
+  if ((like != r.like && like != r.roundabout) || !carried_here()) return false;
   const last_counted& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length ||
       !same_pointers(c.input, c.output, nullptr, r) || !last.in.same_far(c.in_counts, c.in_displs) ||

@@ -25,6 +25,7 @@ core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, t
       where_(std::move(where)),
       name_{2, where_->id()},
       topology_(std::move(shape)) {
+  join_living();
   if (!shared_->by) shared_->by = std::make_shared<const selection>();
   if (shared_->active.capacity() == 0) {
     shared_->active.reserve(most_idle);
@@ -34,7 +35,9 @@ core::core(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, t
 }
 
 core::core(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name)
-    : noted_place{&shared->place}, shared_(shared), members_(members), name_(name) {}
+    : noted_place{&shared->place}, shared_(shared), members_(members), name_(name) {
+  join_living();
+}
 
 // Never written to: nothing is like a call that there was none of.
 core::recent* core::none_recent() noexcept {
@@ -286,6 +289,7 @@ combine_function core::kernel_for(const call& c) noexcept {
 }
 
 void core::release() noexcept {
+  if (!usable()) return;
   released_ = true;
   for (recent& r : recents()) r.forget();
 }
@@ -339,8 +343,26 @@ void check_call(core& c, const call& what) { c.check(what); }
 pending_call start_call(core& c, const call& what) { return c.make_pending(what, true); }
 pending_call prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
 void keep(core& c) noexcept { c.holders_.fetch_add(1, std::memory_order_relaxed); }
+// What the last holder lets go of on another thread waits for the rank's own.
 void drop(core& c) noexcept {
-  if (c.holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &c;
+  if (c.holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  rank_state& shared = *c.shared_;
+  if (shared.carried_here() || shared.over()) {
+    delete &c;
+    return;
+  }
+  c.behind_left_ = shared.left_behind.load(std::memory_order_relaxed);
+  while (!shared.left_behind.compare_exchange_weak(c.behind_left_, &c, std::memory_order_release)) {
+  }
+}
+core_handle moved_from() noexcept {
+  static core* const nobody = [] {
+    auto shared = std::make_shared<rank_state>();
+    shared->carrier.store(&fabric::nobodys, std::memory_order_relaxed);
+    return new core(shared, group::range(0, 1, 1, 0), group_name{});
+  }();
+  keep(*nobody);
+  return core_handle(nobody);
 }
 void* take_memory(core& c, std::size_t bytes) { return c.take_memory(bytes); }
 void give_memory(core& c, void* memory, std::size_t bytes) noexcept { c.give_memory(memory, bytes); }
@@ -369,6 +391,7 @@ int rank_of(const core& c) noexcept { return c.rank(); }
 int size_of(const core& c) noexcept { return c.size(); }
 void refuse(const core& c, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
+  c.refuse_elsewhere(operation);  // then this is what is wrong with the call
   c.refuse(operation, parameter, problem, remedy);
 }
 const char* last_algorithm(const core& c, collective what) noexcept { return c.last_algorithm(what); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The library half of a communicator: checks a call, chooses its algorithm, finds or makes the bound
-// schedule, runs it.
+// schedule, runs it. Longer than a file should be: one class holds all that a call needs.
 #pragma once
 
 #include <array>
@@ -104,7 +104,7 @@ class core : public noted_place {
   /// Throws mismatch_error where other ranks have other trees or overrides: they would choose differently.
   void compare_trees();
   // Of a call that is refused (stand_in.cpp).
-  bool is_freed() const noexcept { return released_; }
+  bool is_freed() const noexcept { return released_ || !usable(); }
   bool compares() const noexcept { return shared_->set.check; }
   /// In checked mode, in place of comparing it: tells the others, who throw.
   void tell_refusal(const call& c, const char* why) { compare_with_others(&c, why); }
@@ -131,6 +131,13 @@ class core : public noted_place {
   int translate(int rank, const core& to, const char* operation) const;
   core_handle between_groups(core& local, int remote_leader);
   void refuse_freed(const char* operation) const;
+  /// Throws usage_error where the calling thread does not carry this rank, or the run has ended.
+  void refuse_elsewhere(const char* operation) const {
+    if (!carried_here()) [[unlikely]]
+      refuse_uncarried(operation);
+  }
+  bool usable() const noexcept { return shared_->carried_here(); }
+  bool is_over() const noexcept { return shared_->over(); }
   [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
   /// Both at once.
   void make_hops(const char* operation, const leg& one, const leg& other = {});
@@ -157,6 +164,7 @@ class core : public noted_place {
   friend class meeting;
   friend void keep(core&) noexcept;
   friend void drop(core&) noexcept;
+  friend struct rank_state;
 
   // The program of a composed call. What its calls run depends on all that is agreed, and on the algorithm
   // that the call names.
@@ -306,6 +314,14 @@ class core : public noted_place {
   void note_call(const call& c, const prepared& p, planned* program, bool nonblocking,
                  std::chrono::nanoseconds took);
 
+  bool carried_here() const noexcept {
+    return shared_->carrier.load(std::memory_order_relaxed) == fabric::carried;
+  }
+  [[gnu::noinline, gnu::cold]] void refuse_uncarried(const char* operation) const;
+  void join_living() noexcept;
+  void leave_living() noexcept;
+  void close() noexcept;
+  bool let_go_elsewhere(bool under_way, const char* operation) noexcept;
   void be_open() {
     if (!own_recent_) [[unlikely]]
       open();
@@ -395,7 +411,9 @@ class core : public noted_place {
   std::uint32_t next_ = 0;
   bool released_ = false;
   std::atomic<std::size_t> holders_{1};  // see core_handle
-  std::unique_ptr<mailbox> mail_;        // from its first message on
+  std::unique_ptr<mailbox> mail_;               // from its first message on
+  core *before_ = nullptr, *behind_ = nullptr;  // among the rank's living ones
+  core* behind_left_ = nullptr;                 // among those left behind
 };
 
 }  // namespace tutti::detail

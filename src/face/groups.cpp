@@ -14,6 +14,7 @@
 namespace tutti::detail {
 
 void core::refuse_freed(const char* operation) const {
+  refuse_elsewhere(operation);
   if (released_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
 }
 

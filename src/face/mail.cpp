@@ -26,13 +26,14 @@ constexpr const char* until_read = "a receive of its message by";
 // ------------------------------------------------------------------
 
 inline mailbox& core::open_mail(const char* operation) {
-  if (released_ || !mail_) [[unlikely]]
+  if (released_ || !mail_ || !carried_here()) [[unlikely]]
     open_first_mail(operation);
   return *mail_;
 }
 
 void core::open_first_mail(const char* operation) {
   refuse_freed(operation);
+  if (mail_) return;  // any thread may call here
   be_open();
   std::unique_ptr<carrier> by = where_->open_mail();
   mail_ = std::make_unique<mailbox>(*where_, by ? std::move(by) : mail_to_oneself(*where_));
@@ -258,6 +259,7 @@ class mail_under_way final : public pending {
       where_.shared_->add_active(box);
   }
   bool test() override {
+    where_.refuse_elsewhere(operation());
     if (!ended()) {
       where_.guarded([&] {
         where_.progress_others(nullptr);
@@ -270,6 +272,7 @@ class mail_under_way final : public pending {
     return true;
   }
   void wait() override {
+    where_.refuse_elsewhere(operation());
     if (!ended()) {
       where_.guarded([&] {
         if (sends_)
@@ -284,6 +287,10 @@ class mail_under_way final : public pending {
   const envelope* found() const noexcept override { return !sends_ && complete_ ? &want_.found : nullptr; }
 
   void dismiss() noexcept override {
+    if (!where_.usable()) [[unlikely]] {
+      if (where_.let_go_elsewhere(!over(), operation())) delete this;
+      return;
+    }
     std::unique_ptr<mail_under_way> self(this);
     end_use(*this, where_.door(), operation(), where_.rank());
     if (where_.mail_) {
@@ -349,6 +356,7 @@ pending_call core::make_receive(const reception& r, bool started) {
 
 void core::end_mail() noexcept {
   for (const mail_under_way* one : idle_mail_) delete one;
+  idle_mail_.clear();
   std::erase(shared_->active, mail_.get());
   mail_.reset();
 }
@@ -373,6 +381,9 @@ bool look(core& c, const char* operation, int source, int tag, bool wait, envelo
 held_letter* take(core& c, const char* operation, int source, int tag, bool wait, envelope& e) {
   return c.take(operation, source, tag, wait, e);
 }
-void put_back(core& c, held_letter* one) noexcept { c.put_back(parcel_of(one)); }
+// After the run the letter went with its engine; on another thread it stays out.
+void put_back(core& c, held_letter* one) noexcept {
+  if (c.usable()) c.put_back(parcel_of(one));
+}
 
 }  // namespace tutti::detail

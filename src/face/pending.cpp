@@ -69,6 +69,10 @@ class operation_under_way final : public pending {
   // While an exception passes by, peers may never come: then what is under way gets a moment to end, not for
   // ever.
   void dismiss() noexcept override {
+    if (!where_.usable()) [[unlikely]] {
+      if (where_.let_go_elsewhere(!over(), name_of(call_.what).data())) delete this;
+      return;
+    }
     std::unique_ptr<operation_under_way> self(this);
     end_use(*this, where_.door(), name_of(call_.what).data(), where_.rank());
     auto& active = where_.shared_->active;
@@ -80,6 +84,7 @@ class operation_under_way final : public pending {
   }
 
   void start() override {
+    where_.refuse_elsewhere(name_of(call_.what).data());
     if (where_.released_)
       where_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
     if (!over())
@@ -97,6 +102,7 @@ class operation_under_way final : public pending {
     if (!complete_already) where_.shared_->add_active(run());
   }
   bool test() override {
+    where_.refuse_elsewhere(name_of(call_.what).data());
     if (over()) return complete();
     where_.guarded([&] {
       where_.progress_others(nullptr);
@@ -105,6 +111,7 @@ class operation_under_way final : public pending {
     return over() && complete();
   }
   void wait() override {
+    where_.refuse_elsewhere(name_of(call_.what).data());
     if (over()) return void(complete());
     where_.guarded([&] { where_.finish(run()); });
     auto& active = where_.shared_->active;
@@ -193,9 +200,10 @@ void core::operator delete(void* memory) noexcept { ::operator delete(memory); }
 
 void core::operator delete(core* gone, std::destroying_delete_t) noexcept {
   gone->end_mail();
+  gone->leave_living();
   const std::shared_ptr<rank_state> shared = std::move(gone->shared_);
   gone->~core();
-  if (shared->cores.size() < shared->cores.capacity())
+  if (!shared->over() && shared->cores.size() < shared->cores.capacity())
     shared->cores.push_back(gone);
   else
     ::operator delete(gone);
@@ -217,6 +225,7 @@ core::prepared& core::found_for(call& c, bool like) {
 }
 
 pending_call core::make_pending(const call& c, bool started) {
+  refuse_elsewhere(name_of(c.what).data());
   const bool like = is_like(c, recent_[static_cast<std::size_t>(c.what)]);
   if (!like) {
     try {
@@ -245,7 +254,10 @@ pending_call core::make_right(const call& c, bool like, bool started) {
   return made;
 }
 
+// On another thread the call is about to be refused.
 void* core::take_memory(std::size_t bytes) {
+  if (!usable()) [[unlikely]]
+    return ::operator new(bytes);
   for (idle_memory& one : idle_memory_)
     if (one.bytes == bytes) {
       void* const found = one.at;
@@ -258,7 +270,7 @@ void* core::take_memory(std::size_t bytes) {
 }
 
 void core::give_memory(void* memory, std::size_t bytes) noexcept {
-  if (idle_memory_.size() < idle_memory_.capacity())
+  if (idle_memory_.size() < idle_memory_.capacity() && usable())
     idle_memory_.push_back({bytes, memory});
   else
     ::operator delete(memory);

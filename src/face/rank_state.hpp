@@ -4,6 +4,7 @@
 // way.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -11,11 +12,14 @@
 
 #include "engines/endpoint.hpp"
 #include "execute/progressing.hpp"
+#include "fabric/carried.hpp"
 #include "settings/settings.hpp"
 #include "settings/trees.hpp"
 #include "trace/trace.hpp"
 
 namespace tutti::detail {
+
+class core;
 
 struct override_use {
   std::size_t obeyed = 0, unfit = 0;  // choices made by it, and in spite of it
@@ -79,12 +83,32 @@ struct rank_state final : rank_progress {
   void progress_others(const progressing* except, bool waits);
   void progress() override { progress_others(nullptr, true); }
 
+  // Who may use this rank's communicators: the thread whose fabric::carried is `carrier`. Over an MPI that
+  // allows it, any thread, one at a time.
+  fabric::carried_rank self;
+  std::atomic<const fabric::carried_rank*> carrier{nullptr};
+  bool any_thread = false;
+  bool carried_here() const noexcept {
+    const auto* const whose = carrier.load(std::memory_order_relaxed);
+    return whose == fabric::carried ||
+           (any_thread && whose != &fabric::ended && fabric::carried != &fabric::in_kernel);
+  }
+  bool over() const noexcept { return carrier.load(std::memory_order_acquire) == &fabric::ended; }
+  core* living = nullptr;                   // all communicators of this rank, a list
+  std::atomic<core*> left_behind{nullptr};  // whose last holder was another thread
+
   void begin_trace();
   /// The engine reads the place for its reports, until its read_place() is given another.
   void use(endpoint& one) noexcept {
     door = &one;
     one.read_place(&place);
   }
+  /// Waits for the calls that the program has left under way, as their destructors would: others wait for
+  /// them.
+  void end_calls();
+  /// The rank has come to the end of the program. Its communicators lose what is the engine's, and what the
+  /// program still has of them throws usage_error from here on.
+  void end() noexcept;
 
   rank_state() = default;
   ~rank_state();

@@ -107,6 +107,7 @@ core::way core::way_of(const prepared& p, std::uint64_t bytes, bool other_kernel
 void core::run_again(const call& c, recent& r) { go_again(c, r); }
 
 void core::run_blocking(const call& c) {
+  refuse_elsewhere(name_of(c.what).data());
   recent& r = recent_[static_cast<std::size_t>(c.what)];
   if (!r.quick || !same_head(c, r) || !same_pointers(c.input, c.output, c.op.combine, r)) [[unlikely]]
     return run_otherwise(c);

@@ -23,7 +23,9 @@ class rank_beginning {
   rank_beginning();
 
   /// Makes the rank's communicator over the job and calls the program with it. By many ranks at once.
-  void run_rank(endpoint& door, detail::program_view program);
+  /// `of_process`: the calling thread goes on while the program pauses, and may carry other such
+  /// ranks, as it does over MPI.
+  void run_rank(endpoint& door, detail::program_view program, bool of_process = false);
 
  private:
   std::shared_ptr<const selection> trees_of(const endpoint& door);

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "core/environment.hpp"
 #include "core/report.hpp"
+#include "engines/embedded/offers.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
 #include "launch/make_ranks.hpp"
@@ -62,9 +64,12 @@ outcome launch_ranks(const run_options& options, launch how, const rank_program&
       options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
   if (how.workers < 0 || how.workers > 4096)
     throw usage_error("run", -1, "workers", "is " + std::to_string(how.workers), "ask for 1 to 4096 workers");
-  how.stack_bytes = options.stack_bytes != 0
-                        ? options.stack_bytes
-                        : number_setting("TUTTI_STACK", 16 << 10, std::uint64_t{1} << 30, 256 << 10);
+  if (options.stack_bytes != 0 && (options.stack_bytes < least_stack || options.stack_bytes > most_stack))
+    throw usage_error("run", -1, "stack_bytes", "is " + std::to_string(options.stack_bytes),
+                      "ask for " + std::to_string(least_stack) + " to " + std::to_string(most_stack) +
+                          " bytes: a rank needs as much for an empty program");
+  how.stack_bytes = options.stack_bytes != 0 ? options.stack_bytes
+                                             : number_setting("TUTTI_STACK", least_stack, most_stack, 0);
   how.check = switch_setting("TUTTI_CHECK", false);
 
   const int cores = usable_cores();

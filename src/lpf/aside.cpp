@@ -13,13 +13,15 @@
 namespace tutti::lpf {
 
 aside::~aside() {
-  if (stack_ != nullptr) munmap(stack_, stack_bytes);
+  if (stack_ != nullptr) munmap(static_cast<std::byte*>(stack_) - guard_bytes, guard_bytes + stack_bytes);
 }
 
 void aside::start(std::function<void()> what) {
-  void* memory = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, guard_bytes + stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  stack_ = memory;
+  stack_ = static_cast<std::byte*>(memory) + guard_bytes;
+  if (mprotect(stack_, stack_bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
   what_ = std::move(what);
   over_ = false;
   getcontext(&inside_);

@@ -30,8 +30,8 @@ class aside {
   static void enter(unsigned high, unsigned low);
   void go_in();
 
-  static constexpr std::size_t stack_bytes = std::size_t{8}
-                                             << 20;  // of address space; memory where it is touched
+  // Of address space; memory where it is touched. Below the stack is a guard, which faults.
+  static constexpr std::size_t stack_bytes = std::size_t{8} << 20, guard_bytes = std::size_t{1} << 20;
   std::function<void()> what_;
   void* stack_ = nullptr;
   bool over_ = true;

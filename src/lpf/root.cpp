@@ -23,10 +23,11 @@ class root_job {
   root_job() : job_(1) {
     run_.start([this] {
       job_.run_rank(0, [this](endpoint& door) {
-        beginning_.run_rank(door, [this](communicator& world) {
+        const auto program = [this](communicator& world) {
           world_ = &world;
           run_.pause();
-        });
+        };
+        beginning_.run_rank(door, program, true);
       });
     });
     if (world_ == nullptr) {

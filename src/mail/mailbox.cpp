@@ -35,6 +35,7 @@ mailbox::mailbox(context& where, std::unique_ptr<carrier> by)
       shared_(by_->shared()) {}
 
 mailbox::~mailbox() {
+  while (first_ != nullptr) give_up(*first_);
   while (fabric::parcel* one = oldest_) {
     take_out(*one);
     by_->drop(*one, false);

@@ -29,6 +29,7 @@ process::process(MPI_Comm one, bool several)
   door = made.get();
   shared->owned = std::move(made);
   shared->use(*door);
+  shared->any_thread = true;  // in turns, where there are several
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   if (door->rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))

@@ -17,11 +17,12 @@ tree_text read_tree_text(const std::string& name) {
     fail(errno);
     return made;
   }
-  char part[65536];
+  constexpr std::size_t part_bytes = 65536;
+  const auto part = std::make_unique<char[]>(part_bytes);  // this may be the stack of a fiber
   while (made.text.size() < most) {
-    const std::size_t n = std::fread(part, 1, sizeof part, in.get());
+    const std::size_t n = std::fread(part.get(), 1, part_bytes, in.get());
     if (n == 0) break;
-    made.text.append(part, n);
+    made.text.append(part.get(), n);
   }
   if (std::ferror(in.get())) fail(errno);
   if (made.problem.empty() && made.text.empty()) made.problem = name + " is empty";

@@ -56,6 +56,7 @@ class flow final : public progressing {
   flow(const flow&) = delete;
 
   int rank() const noexcept { return rank_; }
+  bool outlived_run() const noexcept { return all_->is_over(); }
   int size() const noexcept { return size_; }
   int workers() const noexcept { return workers_; }
   void note(const std::source_location& at) const noexcept { *all_->noted_place::slot = at; }
@@ -258,8 +259,7 @@ class flow final : public progressing {
   std::size_t pending_ = 0;
   std::uint64_t moves_ = 0;
   bool inside_ = false, calling_ = false, closing_ = false, through_ = false, cache_ = true;
-  int running_own_ = 0, meeting_ = 0;
-  const std::thread::id own_thread_ = std::this_thread::get_id();
+  int meeting_ = 0;
 
   std::vector<std::unique_ptr<datum>> data_;
   std::vector<datum*> numbered_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The door for the face: tutti/core/tasks.hpp.
+#include <cstdio>
+
 #include "tasks/flow.hpp"
 #include "tasks/nodes.hpp"
 
@@ -14,7 +16,15 @@ flow* open(detail::core& all, const options& how, const char* header) {
                "give 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
   return new flow(all, how, header);
 }
+// What outlives its run cannot be ended any more: others that it waits for are gone, and so is its
+// engine.
 void close(flow* f, bool passing_by) noexcept {
+  if (f->outlived_run()) {
+    std::fprintf(
+        stderr, "tutti: tasks on rank %d: the runtime has outlived its run(); what it had to do is dropped\n",
+        f->rank());
+    return;
+  }
   f->close(passing_by);
   delete f;
 }

@@ -71,6 +71,7 @@ void flow::complete(node& n) noexcept {
 }
 
 void flow::run(node& n, int worker) noexcept {
+  const fabric::carries kernel(fabric::in_kernel);
   if (trace_ == nullptr) {
     n.go(*this);
   } else {
@@ -118,16 +119,15 @@ const failure* flow::fail(std::string task, int rank, std::string text, std::exc
 // ------------------------------------------------------------------------------------------
 
 void flow::refuse_from_kernels(const char* operation) const {
-  if (running_own_ > 0 || std::this_thread::get_id() != own_thread_) [[unlikely]]
+  if (fabric::carried == &fabric::in_kernel) [[unlikely]]
     refuse(operation, "", "is called from a kernel", "call it from the rank's own thread");
+  all_->refuse_elsewhere(operation);
 }
 
 bool flow::run_one() {
   node* const n = pop();
   if (n == nullptr) return false;
-  ++running_own_;
   run(*n, 0);
-  --running_own_;
   return true;
 }
 

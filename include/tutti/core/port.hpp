@@ -133,6 +133,9 @@ int blocks_taken(const core&, collective) noexcept;
 /// How many ranks the first of two groups has; 0 where there is one group.
 int first_group(const core&) noexcept;
 
+/// What a communicator holds that was moved from: every call on it throws usage_error that says so.
+core_handle moved_from() noexcept;
+
 /// Ends the use of a communicator; a later call on it throws usage_error. Local.
 void release(core&) noexcept;
 

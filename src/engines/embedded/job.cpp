@@ -13,6 +13,7 @@ namespace tutti {
 
 job::job(int ranks)
     : ranks_(ranks),
+      under_way_(ranks),
       layout_(layout_of_process(ranks)),
       records_(new rank_record[static_cast<std::size_t>(ranks)]) {
   std::copy(std::begin(embedded_conditions), std::end(embedded_conditions), conditions_.begin());
@@ -24,10 +25,13 @@ job::~job() { stop_watchman(); }
 void job::fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being) {
   {
     const std::lock_guard guard(lock_);
-    const bool better = for_the_time_being_ && outcome_.failed_rank == rank && !for_the_time_being;
+    const bool consequence = record(rank).taken_out.load(std::memory_order_relaxed) || is_of_a_peer(what);
+    const bool final_text = for_the_time_being_ && outcome_.failed_rank == rank && !for_the_time_being;
+    const bool better = final_text || (consequence_ && !consequence);
     if (failed_.load(std::memory_order_relaxed) && !better) return;
     outcome_ = {rank, text, std::move(what)};
     for_the_time_being_ = for_the_time_being;
+    consequence_ = consequence;
     failed_.store(true, std::memory_order_seq_cst);
   }
   if (wake_all_) wake_all_();
@@ -40,6 +44,7 @@ void job::leave_in_peace() noexcept {
 
 void job::throw_failure(int rank, const fabric::wait_site& site) {
   leave_in_peace();
+  record(rank).taken_out.store(true, std::memory_order_relaxed);
   const std::lock_guard guard(lock_);
   if (deadlock_.load(std::memory_order_relaxed))
     throw deadlock_error(site.operation, rank, "", outcome_.text, "");

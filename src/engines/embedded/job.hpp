@@ -15,7 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "engines/embedded/exits.hpp"
 #include "engines/embedded/offers.hpp"
+#include "engines/embedded/overflow.hpp"
 #include "engines/endpoint.hpp"
 #include "fabric/waiting.hpp"
 
@@ -34,6 +36,7 @@ struct alignas(64) rank_record {
   std::atomic<const std::source_location*> place{nullptr};  // of its current call
   std::atomic<std::uint32_t> held{0};
   std::atomic<std::uint32_t> reading{0};  // looks into another rank's memory
+  std::atomic<bool> taken_out{false};     // of a wait, since the job had failed
 };
 
 class job {
@@ -63,13 +66,22 @@ class job {
   }
   /// Of a job that has failed: returns when nobody looks into another's memory any more. Nobody will again.
   void leave_in_peace() noexcept;
-  /// The first call wins; but what a rank says for the time being, it may say better when it ends.
+  /// The first call wins, with two exceptions: what a rank says for the time being, it may say
+  /// better when it ends; and a cause replaces a consequence. A consequence is a peer_error, or
+  /// whatever a rank throws after it was taken out of a wait.
   void fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being = false);
   /// Throws what a rank that is taken out of its wait should see.
   [[noreturn]] void throw_failure(int rank, const fabric::wait_site& site);
   /// The engine's way to make every sleeper look at failed().
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }
   outcome result();
+  /// A rank that has run has ended.
+  void ended(int rank) noexcept {
+    rank_record& r = record(rank);
+    r.version.fetch_add(1, std::memory_order_release);
+    r.now.store(rank_record::finished, std::memory_order_release);
+    under_way_.one_has_ended();
+  }
 
   /// All ranks wait for one another: writes the report and fails the job. Called by the watchman, or by an
   /// engine that knows at once.
@@ -83,13 +95,15 @@ class job {
   void watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> sweeps);
 
   int ranks_;
+  ranks_under_way under_way_;
+  overflow_reports overflows_;
   hierarchy layout_;
   std::array<engine_condition, std::size(embedded_conditions)> conditions_;
   std::unique_ptr<rank_record[]> records_;
   std::atomic<bool> failed_{false}, deadlock_{false};
   std::mutex lock_;
   outcome outcome_;
-  bool for_the_time_being_ = false;
+  bool for_the_time_being_ = false, consequence_ = false;  // of outcome_
   std::function<void()> wake_all_;
   std::thread watchman_;
   std::condition_variable stop_;

@@ -3,6 +3,9 @@
 // What the engines whose ranks share memory say of themselves alike, known without a job.
 #pragma once
 
+#include <cstddef>
+
+#include "core/environment.hpp"
 #include "core/signature.hpp"
 #include "engines/endpoint.hpp"
 
@@ -10,6 +13,13 @@ namespace tutti {
 
 /// Their native collectives, which lay results directly into one another's memory.
 bool embedded_offers(const agreed_signature& s) noexcept;
+
+/// Of the stacks on which their ranks run.
+inline constexpr std::size_t least_stack = 32 << 10, most_stack = std::size_t{1} << 30,
+                             usual_stack_of_fiber = 1 << 20;
+inline constexpr variable stack_variable = {
+    "TUTTI_STACK", "32K to 1G", "1M; of threads what the system gives (ulimit -s)",
+    "stack of a rank that is a fiber or a thread, in bytes; memory is used where it is touched"};
 
 inline constexpr engine_condition embedded_conditions[] = {
     {"oversubscribed", "there are more ranks than cores that they may use", false},

@@ -14,9 +14,7 @@ inline void rank_main(job& all, endpoint& door, const rank_program& program) noe
     const outcome end = failure_of(door.rank());
     all.fail(end.failed_rank, end.what, end.text);
   }
-  rank_record& r = all.record(door.rank());
-  r.version.fetch_add(1, std::memory_order_release);
-  r.now.store(rank_record::finished, std::memory_order_release);
+  all.ended(door.rank());
 }
 
 }  // namespace tutti

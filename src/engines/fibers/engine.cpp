@@ -96,7 +96,7 @@ outcome run(const launch& how, const rank_program& program) {
   fiber_ringer rings(how.ranks);
   fabric::node node(std::move(worker_of), rings);
   job all(how.ranks);
-  const stacks memory(how.ranks, how.stack_bytes);
+  const stacks memory(how.ranks, how.stack_bytes != 0 ? how.stack_bytes : usual_stack_of_fiber);
   const patience p = patience_for(count);
   std::vector<std::unique_ptr<worker>> workers;
   std::vector<worker*> plain;
@@ -115,6 +115,7 @@ outcome run(const launch& how, const rank_program& program) {
   const bool pin = pins(how.pin, count);
   const auto body = [&](int w) {
     if (pin) pin_to_core(w);
+    const watched_stack watched(memory.begin(), memory.end());
     worker& mine = *plain[static_cast<std::size_t>(w)];
     mine.run([&](int rank) {
       fiber_endpoint door(all, node, rank, mine);
@@ -132,7 +133,7 @@ constexpr variable variables_of_fibers[] = {
     {"TUTTI_WORKERS", "1 to 4096", "the cores this process may use", "threads that carry the fibers"},
     {"TUTTI_SEED", "a number; 0 is off", "0",
      "fibers: one worker, and a schedule drawn from the seed that can be run again"},
-    {"TUTTI_STACK", "16K to 1G", "256K", "stack of a fiber, in bytes"},
+    stack_variable,
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/fibers/stacks.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -14,19 +16,56 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102  // Linux 6.13
+#endif
+
 namespace tutti {
 namespace {
 
-// Each guard page splits a mapping in two, and the kernel allows 65530 of them to a process.
-constexpr int most_guards = 30000;
+// A guard catches a frame that ends in it, so it is as long as large arrays are; with many stacks
+// it is shorter, since its pages take 8 bytes each of the kernel's memory.
+constexpr std::size_t long_guard = 1 << 20, short_guard = 64 << 10;
+constexpr int many = 4096;
 
 constexpr std::size_t colour_step = 192, colours = 16;
+
+// How many more mappings this process may have.
+long free_mappings() {
+  long most = 65530, used = 0;
+  if (std::FILE* f = std::fopen("/proc/sys/vm/max_map_count", "r")) {
+    if (std::fscanf(f, "%ld", &most) != 1) most = 65530;
+    std::fclose(f);
+  }
+  if (std::FILE* f = std::fopen("/proc/self/maps", "r")) {
+    for (int c; (c = std::fgetc(f)) != EOF;) used += c == '\n';
+    std::fclose(f);
+  }
+  return most - used;
+}
+
+// Older kernels know guards as mappings alone, two for each stack. Some are left to the program.
+int guard_by_mappings(std::byte* memory, std::size_t each, std::size_t guard, int count) {
+  const long left = free_mappings() - 2000;
+  const int most = static_cast<int>(std::clamp(left / 2, 0L, static_cast<long>(count)));
+  int made = 0;
+  while (made < most && mprotect(memory + static_cast<std::size_t>(made) * each, guard, PROT_NONE) == 0)
+    ++made;
+  if (made < count)
+    std::fprintf(
+        stderr,
+        "tutti: %d of %d fiber stacks have no guard: this kernel needs two mappings for each, and allows "
+        "vm.max_map_count of them; a stack overflow may go unseen (Linux 6.13 guards any number)\n",
+        count - made, count);
+  return made;
+}
 
 }  // namespace
 
 stacks::stacks(int count, std::size_t bytes_each) {
-  page_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  each_ = (bytes_each + page_ - 1) / page_ * page_ + page_;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  guard_ = std::max(page, count <= many ? long_guard : short_guard);
+  each_ = (bytes_each + page - 1) / page * page + guard_;
   total_ = each_ * static_cast<std::size_t>(count);
   void* got =
       mmap(nullptr, total_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -36,9 +75,12 @@ stacks::stacks(int count, std::size_t bytes_each) {
                            std::to_string(bytes_each) + " bytes (" + std::strerror(errno) + ")",
                        "ask for fewer ranks or a smaller TUTTI_STACK");
   memory_ = static_cast<std::byte*>(got);
-  guarded_ = count <= most_guards;
-  if (guarded_)
-    for (int i = 0; i < count; ++i) mprotect(memory_ + static_cast<std::size_t>(i) * each_, page_, PROT_NONE);
+  madvise(memory_, total_, MADV_NOHUGEPAGE);  // a large page would be memory that no stack has touched
+  // Guards that are no mappings of their own: any number of them.
+  while (guarded_ < count &&
+         madvise(memory_ + static_cast<std::size_t>(guarded_) * each_, guard_, MADV_GUARD_INSTALL) == 0)
+    ++guarded_;
+  if (guarded_ == 0) guarded_ = guard_by_mappings(memory_, each_, guard_, count);
 }
 
 stacks::~stacks() {
@@ -54,7 +96,7 @@ void* stacks::top(int i) const noexcept {
   return memory_ + static_cast<std::size_t>(i + 1) * each_ -
          static_cast<std::size_t>(i) % colours * colour_step;
 }
-void* stacks::bottom(int i) const noexcept { return memory_ + static_cast<std::size_t>(i) * each_ + page_; }
+void* stacks::bottom(int i) const noexcept { return memory_ + static_cast<std::size_t>(i) * each_ + guard_; }
 std::size_t stacks::usable(int i) const noexcept {
   return static_cast<std::size_t>(static_cast<std::byte*>(top(i)) - static_cast<std::byte*>(bottom(i)));
 }

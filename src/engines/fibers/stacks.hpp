@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks for all fibers of a job, in one mapping: address space now, memory when touched, and a page that
-// faults below each.
+// Stacks for all fibers of a job, in one mapping: address space now, memory when touched, and below
+// each a guard that faults.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,16 @@ class stacks {
   void* bottom(int i) const noexcept;
   std::size_t usable(int i) const noexcept;
 
+  /// All of them.
+  const std::byte* begin() const noexcept { return memory_; }
+  const std::byte* end() const noexcept { return memory_ + total_; }
+  /// How many have a guard, the first ones: all, unless the kernel is too old for so many.
+  int guarded() const noexcept { return guarded_; }
+
  private:
   std::byte* memory_ = nullptr;
-  std::size_t each_ = 0, page_ = 0, total_ = 0;
-  bool guarded_ = true;
+  std::size_t each_ = 0, guard_ = 0, total_ = 0;
+  int guarded_ = 0;
 };
 
 }  // namespace tutti

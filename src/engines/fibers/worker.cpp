@@ -107,6 +107,8 @@ void worker::switch_to(fiber& target) {
   if (&target == &from) return;
   from.exceptions = *exceptions_;
   *exceptions_ = target.exceptions;
+  from.carried = fabric::carried;
+  fabric::carried = target.carried;
   current_ = &target;
   jump(target.context, from, target.stack_bottom, target.stack_size);
 }

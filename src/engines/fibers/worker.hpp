@@ -15,6 +15,7 @@
 #include "engines/embedded/job.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/fibers/stacks.hpp"
+#include "fabric/carried.hpp"
 #include "fabric/node.hpp"
 
 namespace tutti {
@@ -32,6 +33,7 @@ struct fiber {
   const std::atomic<std::uint32_t>* word = nullptr;  // on the remote list: what it waits for
   std::uint32_t value = 0;
   exception_state exceptions;
+  const fabric::carried_rank* carried = nullptr;
   void* fake_stack = nullptr;  // AddressSanitizer's
   const void* stack_bottom = nullptr;
   std::size_t stack_size = 0;

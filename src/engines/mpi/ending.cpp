@@ -50,10 +50,12 @@ void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
   try {
     watch_->look();
     if (open_sends()) end_job(rank_, text);
-    if (!watch_->failed()) {
+    cause_ = !taken_out_ && !is_of_a_peer(what);
+    if (!watch_->failed() || cause_) {
       thrown_ = std::move(what);
-      watch_->fail(text);
+      thrown_text_ = text;
     }
+    if (!watch_->failed()) watch_->fail(text);
     abandon(text.c_str());
   } catch (const error& e) {  // MPI itself does not answer any more
     end_job(rank_, text + " (" + e.what() + ")");
@@ -104,12 +106,13 @@ outcome mpi_endpoint::end() {
   outcome result;
   const double began = seconds_now();
   ++progress_;
-  const bool mine = thrown_ != nullptr;
+  const bool mine = thrown_ != nullptr && watch_->failed_rank() == rank_;
   double deadline =
       watch_->failed() ? began + (mine ? grace : 3 * grace) : std::numeric_limits<double>::infinity();
-  // The lowest of the ranks that failed, whether all can end in order, and whether nobody has mail under way.
-  const int said[3] = {watch_->failed() ? watch_->failed_rank() : nobody, natives_ == 0 ? 1 : 0,
-                       mail_is_over() ? 1 : 0};
+  // The lowest of the ranks that failed by themselves, or else, behind all ranks, of those that
+  // failed because of others; whether all can end in order; and whether nobody has mail under way.
+  const int failed = cause_ ? rank_ : watch_->failed() ? size_ + watch_->failed_rank() : nobody;
+  const int said[3] = {failed, natives_ == 0 ? 1 : 0, mail_is_over() ? 1 : 0};
   int agreed[3] = {};
   MPI_Request request;
   check(MPI_Iallreduce(said, agreed, 3, MPI_INT, MPI_MIN, control_, &request), "run", rank_);
@@ -118,9 +121,11 @@ outcome mpi_endpoint::end() {
     if (watch_->checks() || agreed[2] == 0) settle(seconds_now() + grace);
     return result;
   }
-  result.failed_rank = agreed[0];
-  if (result.failed_rank == rank_) report(watch_->text());
-  std::string text = result.failed_rank == watch_->failed_rank() ? watch_->text() : "";
+  result.failed_rank = agreed[0] % size_;
+  std::string text = cause_                                        ? thrown_text_
+                     : result.failed_rank == watch_->failed_rank() ? watch_->text()
+                                                                   : "";
+  if (result.failed_rank == rank_) report(text);
   text.resize(8192);
   deadline = seconds_now() + 3 * grace;
   check(MPI_Ibcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, result.failed_rank, control_,

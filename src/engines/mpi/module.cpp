@@ -3,6 +3,8 @@
 // Runs a program on the ranks of an MPI job: this process is one of them. Built once for every MPI, and
 // loaded by the core, which links none.
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
@@ -25,10 +27,28 @@ const char* library_version() {
   return text.c_str();
 }
 
+// The rank of this process, from its beginning until it has come to its end.
+std::atomic<mpi_endpoint*> running{nullptr};
+
+// Called by exit(): before MPI's own, since it was registered later. Others would wait for this
+// rank for ever, or the launcher take its end for a usual one.
+void at_exit(int status, void*) {
+  mpi_endpoint* const door = running.exchange(nullptr);
+  if (door == nullptr || door->size() == 1) return;
+  std::fflush(stdout);
+  door->kill_job("called exit(" + std::to_string(status) +
+                 ") while other ranks run; return from the program instead, or throw");
+}
+
 outcome ranks_program(mpi_endpoint& door, const rank_program& program) {
+  static const int registered = on_exit(at_exit, nullptr);
+  static_cast<void>(registered);
+  running = &door;
   try {
     program(door);
+    running = nullptr;
   } catch (...) {
+    running = nullptr;
     const outcome own = failure_of(door.rank());
     door.failed(own.what, own.text);
   }

@@ -30,6 +30,9 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   MPI_Comm_set_errhandler(groups_, MPI_ERRORS_RETURN);
   check(MPI_Comm_rank(job_, &rank_), "run", -1);
   check(MPI_Comm_size(job_, &size_), "run", rank_);
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Query_thread(&level), "run", rank_);
+  any_thread_ = level >= MPI_THREAD_SERIALIZED;
   int* limit = nullptr;
   int known = 0;
   check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &known), "run", rank_);
@@ -161,6 +164,7 @@ void mpi_endpoint::look(const fabric::wait_site& site) {
 }
 
 void mpi_endpoint::throw_failure(const fabric::wait_site& site) {
+  taken_out_ = true;
   if (watch_->deadlock()) give_up(deadlock_error(site.operation, rank_, "", watch_->text(), ""));
   give_up(peer_error(site.operation, rank_, "",
                      "rank " + std::to_string(watch_->failed_rank()) + " failed (" +

@@ -76,6 +76,7 @@ class mpi_endpoint final : public message_endpoint {
   int size() const noexcept override { return size_; }
   const hierarchy& layout() const noexcept override { return layout_; }
   std::span<const engine_condition> conditions() const noexcept override { return conditions_; }
+  bool any_thread() const noexcept override { return any_thread_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 
@@ -238,7 +239,7 @@ class mpi_endpoint final : public message_endpoint {
   MPI_Comm shared_ = MPI_COMM_NULL;  // the program's; then mail_ is null
   int rank_ = 0, size_ = 1, tag_mask_ = 0, greatest_tag_ = 0;
   bool watchful_ = false;  // where a pause does more than count
-  bool crowded_ = false, begins_natives_ = true, called_by_mpi_ = false;
+  bool crowded_ = false, begins_natives_ = true, called_by_mpi_ = false, any_thread_ = false;
   progressed_wait* wait_ = nullptr;
   hierarchy layout_;
   std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
@@ -254,7 +255,11 @@ class mpi_endpoint final : public message_endpoint {
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;
   std::optional<long_wait> waits_;  // not in checked mode
+  // What the program threw on this rank, and whether it is a cause: no peer_error, and thrown
+  // before this rank was taken out of a wait.
   std::exception_ptr thrown_;
+  std::string thrown_text_;
+  bool cause_ = false, taken_out_ = false;
   std::function<void(int rank, const std::string& text)> report_;
   bool reported_ = false;
 };

@@ -3,8 +3,14 @@
 // The threads engine: a rank is a thread. For as many ranks as cores.
 #include "engines/engine.hpp"
 
-#include <thread>
+#include <functional>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
+
+#include <pthread.h>
 
 #include "engines/embedded/offers.hpp"
 #include "engines/embedded/sleep.hpp"
@@ -13,6 +19,33 @@
 namespace tutti {
 namespace {
 
+// The guard of a stack, as long as large arrays are; the usual one is a page.
+constexpr std::size_t guard_bytes = 1 << 20;
+
+// std::thread, with a stack of `bytes`; 0: what the system gives.
+class rank_thread {
+ public:
+  rank_thread(std::size_t bytes, std::function<void()> body)
+      : body_(std::make_unique<std::function<void()>>(std::move(body))) {
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    if (bytes != 0) pthread_attr_setstacksize(&how, bytes);  // above the guard
+    pthread_attr_setguardsize(&how, guard_bytes);
+    const auto begin = [](void* body) -> void* {
+      (*static_cast<std::function<void()>*>(body))();
+      return nullptr;
+    };
+    const int fault = pthread_create(&thread_, &how, begin, body_.get());
+    pthread_attr_destroy(&how);
+    if (fault != 0) throw std::system_error(fault, std::generic_category());
+  }
+  void join() { pthread_join(thread_, nullptr); }
+
+ private:
+  std::unique_ptr<std::function<void()>> body_;
+  pthread_t thread_;
+};
+
 outcome run(const launch& how, const rank_program& program) {
   thread_job all(how.ranks);
   const bool pin = pins(how.pin, how.ranks);
@@ -20,9 +53,10 @@ outcome run(const launch& how, const rank_program& program) {
     if (pin) pin_to_core(rank);
     all.run_rank(rank, program);
   };
-  std::vector<std::thread> threads;
+  std::vector<rank_thread> threads;
+  threads.reserve(static_cast<std::size_t>(how.ranks));
   try {
-    for (int r = 0; r < how.ranks; ++r) threads.emplace_back(body, r);
+    for (int r = 0; r < how.ranks; ++r) threads.emplace_back(how.stack_bytes, [&body, r] { body(r); });
   } catch (const std::exception& e) {
     all.fail(static_cast<int>(threads.size()), std::current_exception(),
              "no thread could be made for this rank: " + std::string(e.what()));
@@ -30,6 +64,8 @@ outcome run(const launch& how, const rank_program& program) {
   for (auto& t : threads) t.join();
   return all.result();
 }
+
+constexpr variable variables_of_threads[] = {stack_variable};
 
 }  // namespace
 
@@ -45,6 +81,7 @@ constinit const engine_entry engine_threads = {
     .limit = "use TUTTI_ENGINE=fibers",
     .conditions = embedded_conditions,
     .offers = embedded_offers,
+    .variables = variables_of_threads,
 };
 
 }  // namespace tutti

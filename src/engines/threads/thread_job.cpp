@@ -83,6 +83,7 @@ thread_job::thread_job(int ranks) : parts_(std::make_unique<parts>(ranks)) {}
 thread_job::~thread_job() = default;
 
 void thread_job::run_rank(int rank, const rank_program& program) noexcept {
+  const watched_stack watched;
   thread_endpoint door(parts_->all, parts_->node, rank, parts_->how_long);
   rank_main(parts_->all, door, program);
 }

@@ -21,6 +21,9 @@ communicator adopt(MPI_Comm comm, messages_on messages) {
   shared->use(*shared->owned);
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   endpoint& door = *shared->door;
+  shared->self.rank = door.rank();
+  shared->any_thread = door.any_thread();
+  if (!shared->any_thread) shared->carrier = fabric::carry_process();
   if (door.rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",

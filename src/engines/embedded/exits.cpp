@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// exit() is the process's, so the ranks are counted over all jobs of the process.
+#include "engines/embedded/exits.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include <dlfcn.h>
+
+#include "fabric/carried.hpp"
+
+namespace tutti {
+namespace {
+
+std::atomic<int>& of_process() {
+  static std::atomic<int> ranks{0};
+  return ranks;
+}
+
+// Called by exit(), on the thread that has called that. A rank that is the last one may leave in
+// this way.
+void at_exit(int status, void*) {
+  const int running = of_process().load(std::memory_order_relaxed);
+  const int rank = fabric::carried == nullptr ? -1 : fabric::carried->rank;
+  if (running == 0 || (running == 1 && rank >= 0)) return;
+  std::fflush(stdout);
+  if (rank >= 0)
+    std::fprintf(stderr, "tutti: rank %d has called exit(%d) while other ranks run, which ends the job\n",
+                 rank, status);
+  else
+    std::fprintf(stderr, "tutti: exit(%d) was called while ranks run, which ends the job\n", status);
+  std::fprintf(stderr, "tutti: return from the program instead, or throw\n");
+  std::_Exit(status != 0 ? status : 1);
+}
+
+void at_quick_exit() { at_exit(0, nullptr); }
+
+// The handler stays for the rest of the process, so the library has to.
+void watch_exits() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&at_exit), &own) != 0 && own.dli_fname != nullptr)
+    dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  on_exit(at_exit, nullptr);
+  std::at_quick_exit(at_quick_exit);
+}
+
+}  // namespace
+
+// A rank that is alone leaves nobody behind.
+ranks_under_way::ranks_under_way(int ranks) : left_(ranks > 1 ? ranks : 0) {
+  if (ranks <= 1) return;
+  static std::once_flag once;
+  std::call_once(once, watch_exits);
+  of_process().fetch_add(ranks, std::memory_order_relaxed);
+}
+
+ranks_under_way::~ranks_under_way() { of_process().fetch_sub(left_, std::memory_order_relaxed); }
+
+void ranks_under_way::one_has_ended() noexcept {
+  if (left_.load(std::memory_order_relaxed) == 0) return;
+  left_.fetch_sub(1, std::memory_order_relaxed);
+  of_process().fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace tutti

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// adopted LEVEL: a program that starts MPI itself with that level of threads, and calls from
+// another thread.
+#include <cstdio>
+#include <cstring>
+#include <future>
+#include <string>
+
+#include <mpi.h>
+
+#include "tutti/mpi.hpp"
+#include "tutti/tutti.hpp"
+
+int main(int argc, char** argv) {
+  const bool any = argc > 1 && std::strcmp(argv[1], "serialized") == 0;
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, any ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED, &provided);
+  bool well = true;
+  {
+    tutti::communicator world = tutti::adopt(MPI_COMM_WORLD);
+    std::string said = "nothing";
+    int sum = 0;
+    const auto call = [&] { sum = world.allreduce_single(tutti::send_buf(1), tutti::op(std::plus<>{})); };
+    for (int i = 0; i < 3; ++i) call();
+    sum = 0;
+    try {
+      std::async(std::launch::async, call).get();
+    } catch (const tutti::usage_error& e) {
+      said = e.what();
+    }
+    // An MPI may give a level that is higher than what was asked for, or lower.
+    well = provided >= MPI_THREAD_SERIALIZED
+               ? said == "nothing" && sum == world.size()
+               : said.find("does not carry rank") != std::string::npos && sum == 0;
+    if (any && provided < MPI_THREAD_SERIALIZED) std::printf("this MPI has no MPI_THREAD_SERIALIZED\n");
+    if (!well) std::fprintf(stderr, "FAILED: level %d: %s, sum %d\n", provided, said.c_str(), sum);
+    call();
+    well = well && sum == world.size();
+  }
+  MPI_Finalize();
+  return well ? 0 : 1;
+}

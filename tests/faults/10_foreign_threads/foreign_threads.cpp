@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls from threads that do not carry the rank throw usage_error at once, whatever the call and
+// however warm it is, and leave the communicator as it was.
+#include <future>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "face/core.hpp"
+#include "support/check.hpp"
+#include "support/program.hpp"
+#include "tutti/bsp.hpp"
+#include "tutti/tasks.hpp"
+#include "tutti/tutti.hpp"
+
+using namespace tutti;
+using tests::check;
+
+namespace {
+
+// What `use` throws on a thread of its own.
+template <class Use>
+std::string refusal_of(Use&& use) {
+  try {
+    std::async(std::launch::async, [&] { use(); }).get();
+  } catch (const usage_error& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
+template <class Use>
+void refused(const char* what, const Use& use) {
+  const std::string text = refusal_of(use);
+  check.that(text.find("does not carry rank") != std::string::npos, std::string(what) + " throws " + text);
+}
+
+// Every kind of call, after it has been made on the right thread often enough to be told from the
+// last one.
+void calls(communicator& world) {
+  std::vector<int> v(3, world.rank()), w(3), sum(3), all(3 * static_cast<std::size_t>(world.size()));
+  const std::vector<int> counts(static_cast<std::size_t>(world.size()), 3);
+  const auto reduce = [&] { world.allreduce(send_buf(v), op(std::plus<>{}), recv_buf(sum)); };
+  const auto gather = [&] { world.allgatherv(send_buf(v), recv_counts(counts), recv_buf(all)); };
+  const auto bcast = [&] { world.bcast(send_recv_buf(w)); };
+  for (int i = 0; i < 4; ++i) reduce(), gather(), bcast(), world.barrier();
+  refused("a warm allreduce", reduce);
+  refused("a warm allgatherv", gather);
+  refused("a warm bcast", bcast);
+  refused("barrier", [&] { world.barrier(); });
+  refused("counts that are inferred", [&] { world.allgatherv(send_buf(v)); });
+  refused("wrong arguments", [&] { world.bcast(send_recv_buf(w), root(world.size())); });
+  refused("iallreduce", [&] { world.iallreduce(send_buf(v), op(std::plus<>{})).wait(); });
+  refused("allreduce_init", [&] { auto plan = world.allreduce_init(send_buf(v), op(std::plus<>{})); });
+  refused("duplicate", [&] { world.duplicate(); });
+  refused("split", [&] { world.split(0); });
+  refused("range", [&] { world.range(world.rank(), world.rank()); });
+  refused("between", [&] {
+    if (world.size() < 2) throw usage_error("between", 0, "", "does not carry rank: is not tried", "");
+    world.between(1);
+  });
+  reduce();
+  check.that(sum[0] == world.size() * (world.size() - 1) / 2, "the communicator is as it was");
+}
+
+void mail(communicator& world) {
+  const int me = world.rank();
+  std::vector<int> v(3);
+  refused("send", [&] { world.send(send_buf(v), destination(me)); });
+  refused("isend", [&] { world.isend(send_buf(v), destination(me)).wait(); });
+  refused("recv", [&] { world.recv(recv_buf(v), source(me)); });
+  refused("irecv", [&] { world.irecv(recv_buf(v), source(me)).wait(); });
+  refused("probe", [&] { world.probe(source(me)); });
+  refused("improbe", [&] { world.improbe(source(me)); });
+  auto sent = world.isend(send_buf(v), destination(me));
+  refused("the wait of a request", [&] { sent.wait(); });
+  refused("the test of a request", [&] { sent.test(); });
+  world.recv(recv_buf(v), source(me));
+  sent.wait();
+}
+
+void requests(communicator& world) {
+  auto call = world.ibarrier();
+  refused("wait", [&] { call.wait(); });
+  refused("test", [&] { call.test(); });
+  call.wait();
+  auto plan = world.barrier_init();
+  refused("start", [&] { plan.start(); });
+  plan.start();
+  refused("wait of a plan", [&] { plan.wait(); });
+  plan.wait();
+}
+
+// Let go of elsewhere: no call, so no error.
+void let_go(communicator& world) {
+  for (int i = 0; i < 3; ++i) {
+    std::optional<communicator> other = world.duplicate();
+    other->barrier();
+    auto call = other->ibarrier();
+    while (!call.test()) {
+    }
+    std::async(std::launch::async, [&] { communicator last = std::move(*other); }).get();
+    other.reset();
+  }
+  auto sent = world.isend(send_buf(world.rank()), destination(world.rank()));
+  int x = -1;
+  world.recv(recv_buf(x));
+  std::async(std::launch::async, [done = std::move(sent)] {}).get();
+  world.barrier();
+}
+
+// Ranks of one process: where each finds the others' communicators.
+struct everybody {
+  std::mutex lock;
+  std::map<int, communicator*> all;
+};
+everybody& shared() {
+  static everybody one;
+  return one;
+}
+
+void of_another_rank(communicator& world) {
+  if (world.native().door().node() == nullptr || world.size() < 2) return;  // ranks that are processes
+  {
+    const std::lock_guard guard(shared().lock);
+    shared().all[world.rank()] = &world;
+  }
+  world.barrier();
+  communicator& other = *shared().all[(world.rank() + 1) % world.size()];
+  std::string text = "nothing";
+  try {
+    other.barrier();
+  } catch (const usage_error& e) {
+    text = e.what();
+  }
+  check.that(text.find("belongs to rank") != std::string::npos, "another rank's communicator: " + text);
+  world.barrier();
+}
+
+// Kernels, on whichever thread they run.
+void kernels(communicator& world) {
+  for (const int workers : {1, 2}) {
+    tasks::options how;
+    how.workers = workers;
+    tasks::runtime rt(world, how);
+    std::mutex lock;
+    std::vector<std::string> said;
+    auto mine = rt.data<int>(world.rank());
+    for (int i = 0; i < 8; ++i)
+      rt.insert(
+          [&](int&) {
+            std::string text = "nothing";
+            try {
+              world.barrier();
+            } catch (const usage_error& e) {
+              text = e.what();
+            }
+            const std::lock_guard guard(lock);
+            said.push_back(text);
+          },
+          tasks::read_write(mine));
+    rt.wait_all();
+    check.that(said.size() == 8, "all kernels have run");
+    for (const std::string& text : said)
+      check.that(text.find("in a kernel of a task") != std::string::npos, "a kernel's barrier: " + text);
+  }
+}
+
+void supersteps(communicator& world) {
+  bsp::context ctx(world);
+  ctx.sync();
+  refused("sync", [&] { ctx.sync(); });
+  ctx.sync();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    cases("calls", [&] { calls(world); });
+    cases("mail", [&] { mail(world); });
+    cases("requests", [&] { requests(world); });
+    cases("let_go", [&] { let_go(world); });
+    cases("of_another_rank", [&] { of_another_rank(world); });
+    cases("kernels", [&] { kernels(world); });
+    cases("supersteps", [&] { supersteps(world); });
+  });
+}

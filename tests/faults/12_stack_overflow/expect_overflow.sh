@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# expect_overflow.sh PATTERN COMMAND...: passes when COMMAND is ended by SIGSEGV or SIGBUS and has
+# printed a line that matches PATTERN, once.
+set -u
+pattern=$1
+shift
+
+ulimit -c 0
+said=$(timeout -k 5 60 bash -c '"$@"; exit $?' - "$@" 2>&1 | grep -v 'Segmentation fault\|Bus error'; exit "${PIPESTATUS[0]}")
+status=$?
+if [ $status != 139 ] && [ $status != 135 ]; then
+  why="its status is $status"
+elif [ "$(grep -Ec "$pattern" <<<"$said")" != 1 ]; then
+  why="it did not print one line that matches \"$pattern\""
+else
+  exit 0
+fi
+echo "FAILED: $why:"
+echo "$said"
+printf 'again:'
+compgen -e | grep -E '^TUTTI_' | while IFS= read -r name; do printf ' %s=%q' "$name" "${!name}"; done
+printf ' %q' "$0" "$pattern" "$@"
+echo
+exit 1

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// overflow CASE: ranks that outgrow their stacks, and ranks that do not.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <unistd.h>
+
+#include "tutti/tutti.hpp"
+
+using namespace tutti;
+
+namespace {
+
+[[gnu::noinline]] int deeper(int n) {
+  volatile char room[1000];
+  room[n % 1000] = static_cast<char>(n);
+  return n < 0 ? 0 : deeper(n + 1) + room[n % 1000];
+}
+
+// Its lowest bytes are touched first.
+[[gnu::noinline]] double frame_of_half_a_mebibyte(int n) {
+  double a[256][256];
+  asm volatile("" : : "r"(a) : "memory");
+  for (auto& row : a)
+    for (double& x : row) x = n;
+  asm volatile("" : : "r"(a) : "memory");
+  return a[255][255];
+}
+
+void recursion(communicator& world) {
+  world.barrier();
+  if (world.rank() == world.size() - 1) std::printf("%d\n", deeper(0));
+  world.barrier();
+}
+
+void large_frame(communicator& world) {
+  world.barrier();
+  if (world.rank() == 0) std::printf("%f\n", frame_of_half_a_mebibyte(1));
+  world.barrier();
+}
+
+// The usual stack holds it.
+void array(communicator& world) {
+  if (frame_of_half_a_mebibyte(world.rank()) != world.rank())
+    throw usage_error("array", 0, "", "is wrong", "");
+  world.barrier();
+}
+
+void small(communicator& world) {
+  world.barrier();
+  if (world.allreduce_single(send_buf(1), op(std::plus<>{})) != world.size())
+    throw usage_error("allreduce", 0, "", "is wrong", "");
+  try {
+    world.bcast(send_recv_buf(std::vector<int>(2)), root(world.size()));
+  } catch (const usage_error&) {
+  }
+}
+
+void other_fault(communicator& world) {
+  world.barrier();
+  volatile int* volatile nowhere = nullptr;
+  if (world.rank() == 1) *nowhere = 1;
+  world.barrier();
+}
+
+// A handler of the program's stays.
+int own_handler() {
+  std::signal(SIGSEGV, [](int) { _exit(0); });
+  run(run_options{}, [](communicator& world) {
+    if (world.rank() == 1) std::raise(SIGSEGV);
+    world.barrier();
+  });
+  return 1;
+}
+
+// run_options are checked as the variable is.
+int options() {
+  run_options too_small;
+  too_small.stack_bytes = 4096;
+  try {
+    run(too_small, small);
+    return 1;
+  } catch (const usage_error& e) {
+    if (std::string(e.what()).find("stack_bytes") == std::string::npos) return 2;
+  }
+  run_options enough;
+  enough.stack_bytes = 2 << 20;
+  run(enough, array);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<void(communicator&)>> cases = {
+      {"recursion", recursion}, {"last_recursion", recursion}, {"large_frame", large_frame}, {"array", array},
+      {"small", small},         {"other_fault", other_fault}};
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name == "own_handler") return own_handler();
+  if (name == "options") return options();
+  const auto which = cases.find(name);
+  if (which == cases.end()) return std::fprintf(stderr, "overflow CASE\n"), 2;
+  return run(argc, argv, which->second);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// after CASE: communicators and requests that outlive their run, or were moved from; ranks that
+// call exit().
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/check.hpp"
+#include "tutti/group.hpp"
+#include "tutti/tasks.hpp"
+#include "tutti/tutti.hpp"
+
+using namespace tutti;
+using tests::check;
+
+namespace {
+
+// What a rank has left of its run.
+struct remains {
+  explicit remains(communicator& given) : world(given), other(given.duplicate()) {}
+  communicator world, other;
+  std::optional<graph_communicator> graph;
+  std::optional<intercommunicator> sides;
+  std::vector<int> sent = std::vector<int>(3, 7), received = std::vector<int>(3);
+  request begun, waited, posted;
+  std::optional<plan<void>> prepared;
+  std::optional<message> found;
+};
+
+std::mutex lock;
+std::deque<remains> left;
+
+void leave(communicator& world) {
+  remains* mine = nullptr;
+  {
+    auto made = remains(world);
+    const std::lock_guard guard(lock);
+    mine = &left.emplace_back(std::move(made));
+  }
+  const int me = world.rank();
+  mine->graph = world.graph({me}, {me});
+  if (world.size() > 1) mine->sides = world.between(1);
+  std::vector<int> v(3);
+  for (int i = 0; i < 3; ++i) world.allreduce(send_buf(v), op(std::plus<>{}));
+  mine->prepared = world.barrier_init();
+  world.isend(send_buf(mine->sent), destination(me), tag(1), request(mine->waited));
+  world.isend(send_buf(mine->sent), destination(me), tag(2), request(mine->posted));
+  mine->found = world.mprobe(tag(2));
+  world.irecv(recv_buf(mine->received), source(me), tag(1), request(mine->posted));
+  world.ibarrier(request(mine->begun));  // left under way: it is waited for at the end
+}
+
+template <class Call>
+void refused(Call&& call, const char* why) {
+  check.throws<usage_error>(std::forward<Call>(call), {why});
+}
+
+void used() {
+  run(run_options{}, leave);
+  check.that(!left.empty(), "there are remains");
+  constexpr const char* why = "after its run has ended";
+  for (remains& one : left) {
+    std::vector<int> v(3), w(3);
+    check.that(one.world.size() >= 1);
+    refused([&] { one.world.barrier(); }, why);
+    refused([&] { one.world.allreduce(send_buf(v), op(std::plus<>{})); }, why);
+    refused([&] { one.world.allgatherv(send_buf(v)); }, why);
+    refused([&] { auto call = one.world.iallreduce(send_buf(v), op(std::plus<>{})); }, why);
+    refused([&] { auto call = one.world.bcast_init(send_recv_buf(v)); }, why);
+    refused([&] { one.world.send(send_buf(v), destination(0)); }, why);
+    refused([&] { one.world.recv(recv_buf(w), source(0)); }, why);
+    refused([&] { auto call = one.world.irecv(recv_buf(w), source(0)); }, why);
+    refused([&] { one.world.probe(); }, why);
+    refused([&] { one.other.barrier(); }, why);
+    refused([&] { one.other.duplicate(); }, why);
+    refused([&] { one.other.split(0); }, why);
+    refused([&] { one.other.range(0, 0); }, why);
+    refused([&] { tasks::runtime rt(one.other); }, why);
+    refused([&] { one.graph->neighbor_alltoall(send_buf(std::vector<int>(1))); }, why);
+    if (one.sides) refused([&] { one.sides->barrier(); }, why);
+    refused([&] { one.begun.wait(); }, why);
+    refused([&] { one.begun.test(); }, why);
+    refused([&] { one.waited.wait(); }, why);
+    refused([&] { one.prepared->start(); }, why);
+    refused([&] { one.found->recv(recv_buf(w)); }, why);
+    communicator copy = one.world, moved = std::move(copy);
+    refused([&] { moved.barrier(); }, why);
+    moved.free();
+  }
+  left.clear();
+}
+
+void moved_from(communicator& world) {
+  constexpr const char* why = "was moved from";
+  std::vector<int> v(3);
+  communicator first = world.duplicate();
+  for (int i = 0; i < 3; ++i) first.allreduce(send_buf(v), op(std::plus<>{}));
+  communicator second = std::move(first);
+  refused([&] { first.allreduce(send_buf(v), op(std::plus<>{})); }, why);
+  refused([&] { first.barrier(); }, why);
+  refused([&] { auto call = first.ibarrier(); }, why);
+  refused([&] { first.send(send_buf(v), destination(0)); }, why);
+  refused([&] { first.duplicate(); }, why);
+  refused([&] { first.translate(0, world); }, why);
+  refused([&] { chain all(first); }, why);
+  first.free();
+  second.barrier();
+  first = std::move(second);
+  refused([&] { second.barrier(); }, why);
+  first.barrier();
+  graph_communicator graph = world.graph({world.rank()}, {world.rank()}), graph_now = std::move(graph);
+  refused([&] { graph.neighbor_alltoall(send_buf(std::vector<int>(1))); }, why);
+  graph_now.barrier();
+  if (world.size() > 1) {
+    intercommunicator sides = world.between(1), sides_now = std::move(sides);
+    refused([&] { sides.barrier(); }, why);
+    sides_now.barrier();
+  }
+  auto begun = world.ibarrier(), begun_now = std::move(begun);
+  check.throws<usage_error>([&] { begun.wait(); }, {"holds no call"});
+  begun_now.wait();
+  request r;
+  world.ibarrier(request(r));
+  request r_now = std::move(r);
+  check.throws<usage_error>([&] { r.test(); }, {"holds no call"});
+  r_now.wait();
+  auto plan = world.barrier_init(), plan_now = std::move(plan);
+  check.throws<usage_error>([&] { plan.start(); }, {"holds no call"});
+  plan_now.start();
+  plan_now.wait();
+}
+
+// It is not ended, and nothing crashes.
+void runtime() {
+  std::unique_ptr<tasks::runtime> kept;
+  run(run_options{}, [&](communicator& world) { kept = std::make_unique<tasks::runtime>(world); });
+  check.throws<usage_error>([&] { kept->wait_all(); }, {"after its run has ended"});
+}
+
+int with(std::string_view name) {
+  if (name == "used") return used(), 0;
+  if (name == "runtime") return runtime(), 0;
+  if (name == "moved") return run(run_options{}, moved_from), 0;
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name.rfind("exit_", 0) == 0 || name == "quick_exit")
+    return run(argc, argv, [&](communicator& world) {
+      world.barrier();
+      if (world.rank() == world.size() / 2) {
+        if (name == "quick_exit") std::quick_exit(0);
+        std::exit(name.back() - '0');
+      }
+      world.barrier();
+    });
+  try {
+    return with(name);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "FAILED: %s\n", e.what());
+    return 1;
+  }
+}
