@@ -21,7 +21,7 @@ check       : group schedule compose select
 engines     : core compute group fabric
 execute     : compute group fabric schedule compose engines/endpoint.hpp
 mail        : group fabric engines/endpoint.hpp engines/carrier.hpp execute/progressing.hpp
-trace       : select
+trace       : core select
 settings    : core select engines/endpoint.hpp trace
 face        : core compute group fabric schedule compose select engines/endpoint.hpp execute mail trace settings
 bsp         : core compute group fabric engines/endpoint.hpp mail face
