@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that use the library wrongly, or whose processes are taken away: misuse CASE. CMakeLists.txt says
+// what each must print, with which status, and how soon it must end.
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "tutti/tasks.hpp"
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using namespace tutti;
+
+constexpr int odd = 1;  // the rank that errs
+
+void sum(communicator& world, std::size_t n = 1) {
+  std::vector<int> mine(n, 1);
+  const std::vector<int> all = world.allreduce(send_buf(mine), op(std::plus<>{}));
+  for (const int x : all)
+    if (x != world.size()) throw std::logic_error("a wrong sum");
+}
+
+// The others are well inside of their call by then.
+void later() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+
+// A process of its own lets this one go on after a while.
+void stop_for_a_while() {
+  const pid_t self = getpid();
+  if (fork() == 0) {
+    usleep(1'500'000);
+    kill(self, SIGCONT);
+    _exit(0);
+  }
+  raise(SIGSTOP);
+}
+
+template <class Signal>
+void signalled(communicator& world, Signal signal) {
+  sum(world);
+  if (world.rank() == odd) {
+    later();
+    signal();
+  }
+  sum(world);
+}
+
+std::optional<communicator> kept;
+std::optional<nonblocking_result<std::vector<int>>> kept_request;
+
+using program = std::function<void(communicator&)>;
+
+const std::map<std::string, program> cases = {
+    // --- calls that do not match
+    {"other_collective",
+     [](communicator& world) {
+       int x = 0;
+       if (world.rank() == odd)
+         world.bcast(send_recv_buf(x));
+       else
+         world.barrier();
+     }},
+    {"other_count",
+     [](communicator& world) {
+       std::vector<double> v(world.rank() == odd ? 20 : 10);
+       world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
+     }},
+    {"other_root",
+     [](communicator& world) {
+       std::vector<int> v(1000);
+       world.bcast(send_recv_buf(v), send_recv_count(v.size()), root(world.rank() == odd ? 1 : 0));
+     }},
+    {"other_type",
+     [](communicator& world) {
+       if (world.rank() == odd)
+         world.allreduce_single(send_buf(1.5), op(std::plus<>{}));
+       else
+         world.allreduce_single(send_buf(1), op(std::plus<>{}));
+     }},
+    {"other_order_of_nonblocking",
+     [](communicator& world) {
+       int x = 1;
+       double y = 1;
+       if (world.rank() == odd) {
+         auto b = world.ibcast(send_recv_buf(y));
+         auto a = world.iallreduce_single(send_buf(x), op(std::plus<>{}));
+         a.wait(), b.wait();
+       } else {
+         auto a = world.iallreduce_single(send_buf(x), op(std::plus<>{}));
+         auto b = world.ibcast(send_recv_buf(y));
+         a.wait(), b.wait();
+       }
+     }},
+    {"bad_argument",  // of one rank
+     [](communicator& world) {
+       std::vector<int> counts(world.size(), 1), mine(world.size(), 1);
+       if (world.rank() == odd) counts[0] = -5;
+       world.alltoallv(send_buf(mine), send_counts(counts));
+     }},
+    // --- ranks that go away
+    {"early_return",
+     [](communicator& world) {
+       sum(world);
+       if (world.rank() == odd) return;
+       sum(world);
+     }},
+    {"throws",
+     [](communicator& world) {
+       sum(world);
+       if (world.rank() == odd) throw std::runtime_error("planted fault");
+       sum(world);
+     }},
+    {"throws_in_a_kernel",
+     [](communicator& world) {
+       tasks::runtime rt(world);
+       auto x = rt.data<long>(odd);
+       rt.insert(
+           [](long& v) {
+             v = 1;
+             throw std::runtime_error("planted fault");
+           },
+           tasks::write(x));
+       rt.wait_all();
+       sum(world);
+     }},
+    {"throws_with_requests",
+     [](communicator& world) {
+       std::vector<int> v(100'000, 1);
+       auto under_way = world.iallreduce(send_buf(v), op(std::plus<>{}));
+       if (world.rank() == odd) throw std::runtime_error("planted fault");
+       under_way.wait();
+       sum(world);
+     }},
+    {"exits",
+     [](communicator& world) {
+       sum(world);
+       if (world.rank() == odd) std::exit(0);
+       sum(world);
+     }},
+    {"aborts", [](communicator& world) { signalled(world, [] { std::abort(); }); }},
+    {"killed", [](communicator& world) { signalled(world, [] { raise(SIGKILL); }); }},
+    {"stopped", [](communicator& world) { signalled(world, stop_for_a_while); }},
+    // --- objects that are gone
+    {"freed_communicator",
+     [](communicator& world) {
+       communicator other = world.duplicate();
+       other.free();
+       sum(other);
+     }},
+    {"moved_communicator",
+     [](communicator& world) {
+       communicator other = world.duplicate();
+       communicator third = std::move(other);
+       sum(third);
+       sum(other);
+     }},
+    {"empty_request",
+     [](communicator& world) {
+       auto first = world.iallreduce_single(send_buf(1), op(std::plus<>{}));
+       auto second = std::move(first);
+       second.wait();
+       first.wait();
+     }},
+    {"communicator_after_run", [](communicator& world) { if (world.rank() == 0) kept = world; }},
+    {"request_after_run",
+     [](communicator& world) {
+       auto r = world.iallreduce(send_buf(std::vector<int>(1, 1)), op(std::plus<>{}));
+       if (world.rank() == 0)
+         kept_request.emplace(std::move(r));
+       else
+         r.wait();
+       sum(world);
+     }},
+    // --- threads that carry no rank
+    {"foreign_thread",
+     [](communicator& world) {
+       sum(world);
+       std::async(std::launch::async, [&] { sum(world); }).get();
+     }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto chosen = argc > 1 ? cases.find(argv[1]) : cases.end();
+  if (chosen == cases.end()) {
+    std::fprintf(stderr, "misuse: no such case\n");
+    return 77;
+  }
+  const int status = run(argc, argv, chosen->second);
+  try {
+    if (kept) kept->barrier();
+    if (kept_request) kept_request->wait();
+  } catch (const usage_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 3;
+  }
+  if (status == 0) std::printf("complete\n");
+  return status;
+}

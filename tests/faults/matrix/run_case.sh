@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run_case.sh STATUS SECONDS REPORTS TEXT COMMAND...: passes if COMMAND ends by itself within SECONDS with STATUS (a number, or
+# "failure" for any but 0), prints TEXT (a regular expression), prints REPORTS lines that begin with "tutti:" or fewer, and
+# leaves no process behind. STATUS "waits": it prints TEXT within SECONDS and goes on waiting; then it is ended.
+set -u
+status=$1 seconds=$2 reports=$3 text=$4
+shift 4
+
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+begin=$(date +%s%N)
+timeout -k 5 "$seconds" "$@" > "$output" 2>&1 &
+job=$!
+waited=no
+if [ "$status" = waits ]; then
+  while kill -0 $job 2> /dev/null && ! grep -qE "$text" "$output"; do sleep 0.1; done
+  sleep 0.5  # the others may print it too, and should not
+  kill -0 $job 2> /dev/null && waited=yes
+  kill $job 2> /dev/null
+fi
+wait $job 2> /dev/null
+ended=$?
+took=$((($(date +%s%N) - begin) / 1000000))
+
+why=()
+case $status in
+  waits) [ $waited = yes ] || why+=("it ended with $ended, and should have gone on waiting") ;;
+  failure) [ $ended != 0 ] || why+=('it ended with 0') ;;
+  *) [ $ended = "$status" ] || why+=("it ended with $ended in place of $status") ;;
+esac
+[ $waited = yes ] || [ $took -lt $((seconds * 1000)) ] || why+=("it did not end within $seconds s")
+grep -qE "$text" "$output" || why+=("it did not print \"$text\"")
+printed=$(grep -cE '^tutti:' "$output")
+[ "$printed" -le "$reports" ] || why+=("it printed $printed reports in place of $reports")
+
+# Ranks that outlive their launcher.
+for word in "$@"; do if [[ $word == */misuse ]]; then program=$word; fi; done
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  left=$(pgrep -f "^$program ")
+  [ -n "$left" ] || break
+  sleep 0.5
+done
+[ -z "$left" ] || why+=("processes are left: $left")
+[ ${#why[@]} != 0 ] || exit 0
+
+printf 'FAILED: %s\n' "${why[@]}"
+echo "after $took ms, with:"
+cat "$output"
+printf 'again:'
+compgen -e | grep -E '^TUTTI_|SAN_OPTIONS$' | while IFS= read -r name; do printf ' %s=%q' "$name" "${!name}"; done
+printf ' %q' "$0" "$status" "$seconds" "$reports" "$text" "$@"
+echo
+exit 1
