@@ -232,6 +232,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 10;
+inline constexpr std::uint32_t engine_abi = 12;
 
 }  // namespace tutti
