@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 namespace tutti::check {
 namespace {
@@ -111,8 +113,15 @@ std::vector<int> some_of(int first, int last) {
   return all;
 }
 
-// Roots, splits into groups and graphs: what changes who talks to whom.
-std::vector<wish> topologies(const pure_algorithm& a, int ranks) {
+std::vector<int> all_of(int first, int last) {
+  std::vector<int> all(static_cast<std::size_t>(last - first));
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+// Roots, splits into groups and graphs: what changes who talks to whom. All of them, or some.
+std::vector<wish> topologies(const pure_algorithm& a, int ranks, bool every) {
+  const auto pick = every ? all_of : some_of;
   wish w;
   w.what = a.what;
   w.ranks = ranks;
@@ -120,8 +129,8 @@ std::vector<wish> topologies(const pure_algorithm& a, int ranks) {
   const bool neighbours =
       a.what == collective::neighbor_allgatherv || a.what == collective::neighbor_alltoallv;
   std::vector<wish> all;
-  for (const int first : inter ? some_of(1, ranks) : std::vector<int>{0})
-    for (const int root : is_rooted(a.what) ? some_of(0, ranks) : std::vector<int>{0})
+  for (const int first : inter ? pick(1, ranks) : std::vector<int>{0})
+    for (const int root : is_rooted(a.what) ? pick(0, ranks) : std::vector<int>{0})
       for (int graph = 0; graph < (neighbours ? 3 : 1); ++graph) {
         w.first_group = first;
         w.root = root;
@@ -179,11 +188,17 @@ std::vector<wish> sweep(const pure_algorithm& a, int ranks, const std::vector<mo
   return all;
 }
 
+void set_element(const pure_algorithm& a, std::vector<wish>& cases) {
+  for (wish& w : cases)
+    for (const knob_range& r : a.parameters)
+      if (r.which == knob::segment) w.element_bytes = std::max(8u, std::min(r.least, 4096u));
+}
+
 std::vector<wish> choose_cases(const pure_algorithm& a, int ranks, const std::vector<std::size_t>& counts,
                                std::size_t budget) {
   const auto modes = modes_of(a);
   const auto knobs = knob_choices(a, ranks);
-  const auto where = topologies(a, ranks);
+  const auto where = topologies(a, ranks, false);
   const std::size_t all = modes.size() * knobs.size() * where.size() * counts.size();
   std::vector<wish> cases;
   std::uint64_t seed = static_cast<std::uint64_t>(ranks);
@@ -211,10 +226,39 @@ std::vector<wish> choose_cases(const pure_algorithm& a, int ranks, const std::ve
   }
   const auto more = sweep(a, ranks, modes, knobs, counts);
   cases.insert(cases.end(), more.begin(), more.end());
-  for (wish& w : cases)
-    for (const knob_range& r : a.parameters)
-      if (r.which == knob::segment) w.element_bytes = std::max(8u, std::min(r.least, 4096u));
+  set_element(a, cases);
   return cases;
+}
+
+// Every root, graph, mode and count with these parameters. One split into two groups for each.
+void add_every_call(const pure_algorithm& a, int ranks, const knob_values& knobs,
+                    const std::vector<std::size_t>& counts, std::vector<wish>& cases) {
+  const bool inter = demands(a.needs, restriction::inter);
+  std::vector<wish> where = topologies(a, ranks, false);
+  if (is_rooted(a.what)) {
+    where.assign(static_cast<std::size_t>(ranks), where.front());
+    for (int r = 0; r < ranks; ++r) {
+      wish& w = where[static_cast<std::size_t>(r)];
+      w.root = r;
+      w.first_group = inter ? 1 + (7 * r + ranks / 2) % (ranks - 1) : 0;
+    }
+  } else if (inter) {
+    where.resize(1);
+    where[0].first_group = 1 + ranks / 2 % (ranks - 1);
+  }
+  for (wish w : where)
+    for (const mode& m : modes_of(a))
+      for (const std::size_t count : counts) {
+        w.in_place = m.in_place;
+        w.ordered = m.ordered;
+        w.knobs = knobs;
+        w.count = count;
+        cases.push_back(w);
+      }
+}
+
+auto key_of(const wish& w) {
+  return std::tuple(w.first_group, w.root, w.graph, w.in_place, w.ordered, w.knobs, w.count);
 }
 
 }  // namespace
@@ -227,10 +271,51 @@ bool serves(const pure_algorithm& a, int ranks) {
   return !knob_choices(a, ranks).empty();
 }
 
-std::vector<wish> result_cases(const pure_algorithm& a, int ranks) {
-  if (!serves(a, ranks)) return {};
+case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive) {
+  case_list made;
+  if (!serves(a, ranks)) return made;
+  constexpr int most_proved_plainly = 64;
+  const auto counts = counts_of(a, ranks);
+  const auto knobs = knob_choices(a, ranks);
+  const auto usual = a.usual();
+  std::vector<wish> all;
+  if (exhaustive || ranks <= most_proved_plainly) add_every_call(a, ranks, usual, counts, all);
+  const std::size_t where = topologies(a, ranks, true).size();
+  const std::size_t combinations = modes_of(a).size() * counts.size() * knobs.size() * where;
+  if (exhaustive) {
+    for (wish w : topologies(a, ranks, true))
+      for (const mode& m : modes_of(a))
+        for (const knob_values& k : knobs)
+          for (const std::size_t count : counts) {
+            w.in_place = m.in_place;
+            w.ordered = m.ordered;
+            w.knobs = k;
+            w.count = count;
+            all.push_back(w);
+          }
+  }
   const std::size_t budget = ranks <= 9 ? 1500 : ranks <= 16 ? 300 : ranks <= 33 ? 96 : 48;
-  return choose_cases(a, ranks, counts_of(a, ranks), budget);
+  const auto drawn = choose_cases(a, ranks, counts, budget);
+  all.insert(all.end(), drawn.begin(), drawn.end());
+  set_element(a, all);
+  // Calls that differ in their counts only stand together: their schedules are written once.
+  std::sort(all.begin(), all.end(), [](const wish& x, const wish& y) { return key_of(x) < key_of(y); });
+  all.erase(std::unique(all.begin(), all.end(),
+                        [](const wish& x, const wish& y) { return key_of(x) == key_of(y); }),
+            all.end());
+  const bool inter = demands(a.needs, restriction::inter);
+  std::set<std::tuple<int, int, bool, bool, std::size_t>> plain;
+  std::size_t further =
+      0;  // of the combinations that are counted: a sweep has other values of parameters too
+  for (const wish& w : all) {
+    if (w.knobs == usual) plain.emplace(w.root, w.graph, w.in_place, w.ordered, w.count);
+    if (std::find(knobs.begin(), knobs.end(), w.knobs) != knobs.end()) ++further;
+  }
+  const std::size_t splits = inter ? static_cast<std::size_t>(ranks - 1) : 1;
+  made.plain = {modes_of(a).size() * counts.size() * where / splits, plain.size()};
+  made.further = {combinations, further};
+  made.cases = std::move(all);
+  return made;
 }
 
 std::vector<wish> claim_cases(const pure_algorithm& a, int ranks) {

@@ -68,10 +68,10 @@ std::vector<knob_values> knob_choices(const composed_algorithm& c) {
   return all;
 }
 
-std::vector<int> roots_of(collective what, int ranks, int layout) {
+std::vector<int> roots_of(collective what, int ranks, int layout, bool exhaustive) {
   if (!is_rooted(what)) return {0};
   std::vector<int> all;
-  if (ranks <= 9) {
+  if (ranks <= 9 || exhaustive) {
     for (int r = 0; r < ranks; ++r) all.push_back(r);
   } else {
     const std::set<int> some{0, ranks / 2, ranks - 1, (7 * layout + 3) % ranks};
@@ -80,10 +80,13 @@ std::vector<int> roots_of(collective what, int ranks, int layout) {
   return all;
 }
 
-std::vector<std::size_t> counts_of(collective what, int ranks, int layout) {
+std::vector<std::size_t> counts_of(collective what, int ranks, int layout, bool exhaustive) {
   if (what == collective::barrier) return {0};
   const auto p = static_cast<std::size_t>(ranks);
-  if (ranks <= few) return {0, 1, 2, p, 37};
+  if (exhaustive || ranks <= few) {
+    const std::set<std::size_t> all{0, 1, 2, 5, p, 37};
+    return {all.begin(), all.end()};
+  }
   if (ranks <= 20) return {static_cast<std::size_t>(layout % 3), layout % 2 == 0 ? p : 37};
   return {static_cast<std::size_t>(layout % 3), 5};
 }
@@ -168,9 +171,9 @@ bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, 
   return meets_demands(c, c.usual(), s);
 }
 
-proof prove(const composed_algorithm& c, int ranks) {
+proof prove(const composed_algorithm& c, int ranks, bool exhaustive) {
   proof all;
-  const auto layouts = layouts_of(ranks, ranks > 33);
+  const auto layouts = layouts_of(ranks, ranks > 33 && !exhaustive);
   const bool reads_and_writes = c.what != collective::barrier && c.what != collective::bcast;
   const auto choices = knob_choices(c);
   int number = 0;
@@ -180,15 +183,19 @@ proof prove(const composed_algorithm& c, int ranks) {
     for (const bool ordered : {false, true})
       for (const bool in_place : {false, true}) {
         if ((ordered && !combines(c.what)) || (in_place && !reads_and_writes)) continue;
+        for (const std::size_t count : counts_of(c.what, ranks, number, true))
+          if (serves(c, layout, ordered, in_place, count))
+            all.layouts.all += choices.size() * roots_of(c.what, ranks, number, true).size();
         for (const knob_values& knobs :
-             ranks <= few ? choices : std::vector{choices[++turn % choices.size()]})
-          for (const int root : roots_of(c.what, ranks, number))
-            for (const std::size_t count : counts_of(c.what, ranks, number)) {
+             ranks <= few || exhaustive ? choices : std::vector{choices[++turn % choices.size()]})
+          for (const int root : roots_of(c.what, ranks, number, exhaustive))
+            for (const std::size_t count : counts_of(c.what, ranks, number, exhaustive)) {
               if (!serves(c, layout, ordered, in_place, count)) continue;
               // What is right in order is right in any order.
-              if (!ordered && ranks > few && combines(c.what) && layout.consecutive() &&
+              if (!exhaustive && !ordered && ranks > few && combines(c.what) && layout.consecutive() &&
                   serves(c, layout, true, in_place, count))
                 continue;
+              ++all.layouts.tried;
               wish w;
               w.what = c.what;
               w.ranks = ranks;

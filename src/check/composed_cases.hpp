@@ -25,6 +25,7 @@ bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, 
             std::size_t count);
 
 /// `calls` of the proof are composed calls, `messages` the calls that they make.
-proof prove(const composed_algorithm& c, int ranks);
+/// `exhaustive`: on each of these layouts with every root, mode, count and choice of parameters.
+proof prove(const composed_algorithm& c, int ranks, bool exhaustive = false);
 
 }  // namespace tutti::check

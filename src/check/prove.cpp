@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "check/cases.hpp"
-
 namespace tutti::check {
 namespace {
 
@@ -51,6 +49,9 @@ proof& proof::operator+=(const proof& other) {
   calls += other.calls;
   messages += other.messages;
   combined += other.combined;
+  plain += other.plain;
+  further += other.further;
+  layouts += other.layouts;
   most_rounds = std::max(most_rounds, other.most_rounds);
   most_memory = std::max(most_memory, other.most_memory);
   findings.insert(findings.end(), other.findings.begin(), other.findings.end());
@@ -78,11 +79,14 @@ std::vector<fault> compare_claims(const pure_algorithm& a, const plan& p, const 
   return faults;
 }
 
-proof prove(const pure_algorithm& a, int ranks, abstract_machine& machine) {
+proof prove(const pure_algorithm& a, int ranks, abstract_machine& machine, bool exhaustive) {
   proof all;
+  const case_list results = result_cases(a, ranks, exhaustive);
+  all.plain = results.plain;
+  all.further = results.further;
   std::vector<schedule> schedules;
   wish written;
-  for (const wish& w : result_cases(a, ranks)) {
+  for (const wish& w : results.cases) {
     if (all.findings.size() >= enough) return all;
     const plan p = make_plan(w);
     guarded(all, a, p, [&] {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/abstract_run.hpp"
+#include "check/cases.hpp"
 
 namespace tutti::check {
 
@@ -20,14 +21,17 @@ struct finding {
 
 struct proof {
   std::uint64_t calls = 0, messages = 0, combined = 0;
-  std::int64_t most_rounds = 0;   ///< of the claims' cases
-  std::size_t most_memory = 0;    ///< bytes of one rank's schedule
+  std::int64_t most_rounds = 0;  ///< of the claims' cases
+  std::size_t most_memory = 0;   ///< bytes of one rank's schedule
+  coverage plain;                ///< of algorithms: root x mode x count with the usual parameters
+  coverage further;  ///< of algorithms: the same with all parameters that are tried, and all splits
+  coverage layouts;  ///< of compositions: layout x parameters x root x mode x count
   std::vector<finding> findings;  ///< of one number of ranks the first few
   proof& operator+=(const proof& other);
 };
 
-/// All of it. A fault does not end it, some do.
-proof prove(const pure_algorithm& a, int ranks, abstract_machine& machine);
+/// All of it. A fault does not end it, some do. `exhaustive`: no case is left out.
+proof prove(const pure_algorithm& a, int ranks, abstract_machine& machine, bool exhaustive = false);
 
 /// The claims alone, for one call and the costs of its schedules: empty, or what does not hold.
 std::vector<fault> compare_claims(const pure_algorithm& a, const plan& p, const costs& measured);

@@ -42,8 +42,11 @@ constexpr std::array table = std::to_array<variable>({
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "",
      "where to look first for modules: of engines, and of workers for tasks; a module is loaded only if it "
      "and the folders above it belong to root or the user and others may not write to them"},
+    {"TUTTI_TREES", "a file, or none",
+     "tutti/trees.json in $XDG_CONFIG_HOME or ~/.config, if it is there; none: not even that",
+     "decision trees on top of the engine's own, of pure algorithms and of compositions"},
     {"TUTTI_COLL_SELECTION_JSON_FILE", "a file", "",
-     "a decision tree whose pure half goes on top of the engine's own"},
+     "decision trees of which the pure half alone is read; it goes on top of TUTTI_TREES"},
     {"TUTTI_COLL_COMPOSITION_JSON_FILE", "a file", "", "the same for the composition half"},
     {"TUTTI_COLL_STRICT", "0, 1", "0", "a decision tree at fault is an error, instead of left out and told"},
     {"TUTTI_COLL_FALLBACK", "error, warn, silent (0: error, 1: warn)", "warn",
@@ -97,12 +100,14 @@ std::optional<std::uint64_t> read_number(std::string_view text) noexcept {
   auto [stop, fault] = std::from_chars(text.data(), end, value);
   if (fault != std::errc{}) return std::nullopt;
   int shift = 0;
-  if (stop + 1 == end) {
+  if (stop != end) {
     constexpr std::string_view units = "KkMmGg";
     if (const auto at = units.find(*stop); at != units.npos) {
       shift = 10 * (static_cast<int>(at) / 2 + 1);
       ++stop;
     }
+    const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
+    if (rest == "B" || (shift != 0 && rest == "iB")) stop = end;
   }
   if (stop != end || __builtin_mul_overflow(value, std::uint64_t{1} << shift, &value)) return std::nullopt;
   return value;

@@ -31,11 +31,12 @@ std::vector<std::string> names_of(const variable&);
 /// The value, or nothing where it is unset or empty.
 std::optional<std::string> setting(std::string_view name);
 
-/// "64K" as 65536; suffixes K, M, G. Nothing where it is no number, or too large.
+/// "64K" as 65536; suffixes K, M, G, also as KiB and KB (1024 bytes too), and B. Nothing where it is no
+/// number, or too large.
 std::optional<std::uint64_t> read_number(std::string_view text) noexcept;
 
-/// The value as a number in [least, most]; `otherwise` where unset. Suffixes K, M, G. Throws usage_error that
-/// names the variable.
+/// The value as a number in [least, most]; `otherwise` where unset. Suffixes as read_number. Throws
+/// usage_error that names the variable.
 std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,
                              std::uint64_t otherwise);
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/environment.hpp"
+#include "core/regular_file.hpp"
 #include "core/report.hpp"
 #include "preload/own.hpp"
 #include "tutti/core/error.hpp"
@@ -84,10 +84,8 @@ void statistics::tell() const {
     std::fputs(table(all).c_str(), stderr);
     return;
   }
-  std::ofstream to(file_);
-  to << json(all) << '\n';
-  if (!to.flush())
-    std::fprintf(stderr, "tutti preload: %s cannot be written (%s)\n", file_.c_str(), variable_name);
+  if (const std::string problem = write_regular_file(file_, json(all) + '\n'); !problem.empty())
+    std::fprintf(stderr, "tutti preload: %s (%s)\n", problem.c_str(), variable_name);
 }
 
 std::string statistics::json(

@@ -30,16 +30,22 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
+/// Whether a name of so many letters may have been meant by another that is this far from it: a third of them
+/// may differ.
+constexpr bool is_near(std::size_t distance, std::size_t letters) noexcept {
+  return distance <= std::max<std::size_t>(letters, 3) / 3;
+}
+
 /// Of `known` the one nearest to `name`; empty where none is near.
 inline std::string_view nearest(std::string_view name, std::span<const std::string_view> known) {
   std::string_view best;
   if (name.size() > 64) return best;
-  std::size_t least = std::max<std::size_t>(name.size(), 3) / 2 + 1;
+  std::size_t least = name.size() + 64;
   for (const std::string_view one : known) {
     const std::size_t distance = edit_distance(name, one);
     if (distance < least) least = distance, best = one;
   }
-  return best;
+  return is_near(least, name.size()) ? best : std::string_view();
 }
 
 /// A name in quotation marks, cut where it is long.

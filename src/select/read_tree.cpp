@@ -18,6 +18,15 @@ bool is_name(std::string_view text) {
   });
 }
 
+// Keys as "collective=bcast", "comm_type = intra": tests that stand where tutti has names.
+bool is_of_mpich(const json::value& v) {
+  return std::any_of(v.keys.begin(), v.keys.end(), [](const json::value::key& k) {
+    for (const std::string_view name : {"collective", "comm_type", "comm_size", "comm_hierarchy"})
+      if (k.name.starts_with(name) && k.name.find_first_of("=<") != k.name.npos) return true;
+    return false;
+  });
+}
+
 }  // namespace
 
 std::string below(const std::string& pointer, std::string_view key) {
@@ -45,8 +54,11 @@ read_result tree_reader::finish() && {
   }
   std::stable_sort(faults_.begin(), faults_.end(),
                    [](const fault& a, const fault& b) { return a.line < b.line; });
+  std::array<bool, 2> holds{};
+  for (const tree_half half : {tree_half::composition, tree_half::pure})
+    for (const auto& regions : made_.of(half)) holds[static_cast<std::size_t>(half)] |= !regions.empty();
   if (extends_ && faults_.empty()) made_ = overlay(base_, made_);
-  return {std::move(made_), std::move(faults_)};
+  return {std::move(made_), std::move(faults_), holds};
 }
 
 void tree_reader::say(std::string pointer, int line, std::string reason, std::string suggestion) {
@@ -81,6 +93,11 @@ void tree_reader::check_keys(const json::value& object, const std::string& point
 
 void tree_reader::read_document(const json::value& v) {
   if (!expect(v, json::value::type::object, "", "a document")) return;
+  if (is_of_mpich(v))
+    return say("", v.line,
+               "this is a selection file of MPICH's (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE), no tree of "
+               "tutti's",
+               "tutti import mpich FILE converts it");
   static constexpr std::string_view known[] = {"schema",     "extends",     "machine",
                                                "conditions", "composition", "pure"};
   check_keys(v, "", known);

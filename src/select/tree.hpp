@@ -110,6 +110,8 @@ struct fault {
 struct read_result {
   document made;              ///< of use where there is no fault
   std::vector<fault> faults;  ///< all of them, by line
+  /// By tree_half: whether the text itself has trees of it, besides those of what it extends.
+  std::array<bool, 2> holds{};
 
   bool good() const noexcept { return faults.empty(); }
 };

@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/tree_text.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <utility>
+
+#include "core/regular_file.hpp"
 
 namespace tutti {
 
 tree_text read_tree_text(const std::string& name) {
   constexpr std::size_t most = std::size_t{8} << 20;  // beyond what a tree may have, which the reader tells
-  tree_text made;
-  const auto fail = [&](int error) { made.problem = name + " cannot be read: " + std::strerror(error); };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(name.c_str(), "rb"), &std::fclose);
-  if (!in) {
-    fail(errno);
-    return made;
-  }
-  char part[65536];
-  while (made.text.size() < most) {
-    const std::size_t n = std::fread(part, 1, sizeof part, in.get());
-    if (n == 0) break;
-    made.text.append(part, n);
-  }
-  if (std::ferror(in.get())) fail(errno);
-  if (made.problem.empty() && made.text.empty()) made.problem = name + " is empty";
-  return made;
+  file_text read = read_regular_file(name, most);
+  if (read.problem.empty() && read.text.empty()) read.problem = name + " is empty";
+  return {std::move(read.text), std::move(read.problem)};
 }
 
 }  // namespace tutti

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <utility>
+
+#include <unistd.h>
 
 #include "core/environment.hpp"
 #include "select/tree_text.hpp"
@@ -18,38 +22,86 @@ constexpr struct {
 } files[] = {{"TUTTI_COLL_COMPOSITION_JSON_FILE", tree_half::composition},
              {"TUTTI_COLL_SELECTION_JSON_FILE", tree_half::pure}};
 
-// What the file says of this half; empty where it is at fault.
-document read_half(const char* variable, tree_half half, const std::string& path) {
+const char* noun_of(tree_half half) noexcept {
+  return half == tree_half::pure ? "pure algorithms" : "compositions";
+}
+
+// Of the processes that a launcher has started one reports: all have the same variables.
+bool reports_here() noexcept {
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (const char* value = secure_getenv(rank)) return std::string_view(value) == "0";
+  return true;
+}
+
+void report(const std::string& variable, const std::string& text) {
+  if (reports_here()) std::fprintf(stderr, "tutti: %s: %s\n", variable.c_str(), text.c_str());
+}
+
+// What a file says; without regions if it is at fault, which is reported.
+read_result read_file(const std::string& variable, const std::string& path) {
   const bool strict = switch_setting("TUTTI_COLL_STRICT", false);
   const auto [text, unreadable] = read_tree_text(path);
   std::string problem = unreadable;
-  document made;
+  read_result got;
   if (problem.empty()) {
-    read_result got = read_tree(text, path);
+    got = read_tree(text, path);
     for (const fault& f : got.faults) problem += (problem.empty() ? "" : "\n  ") + f.text();
-    if (got.good()) made = std::move(got.made);
   }
-  if (!problem.empty()) {
-    if (strict)
-      throw usage_error("run", -1, variable, problem,
-                        "mend the file (tutti validate FILE), or unset the variable");
-    std::fprintf(stderr, "tutti: %s: the default trees are used, since\n  %s\n", variable, problem.c_str());
-  }
-  (half == tree_half::pure ? made.composition : made.pure) = {};
-  const auto& tree = made.of(half);
-  if (problem.empty() &&
-      std::all_of(tree.begin(), tree.end(), [](const auto& regions) { return regions.empty(); }))
-    std::fprintf(stderr, "tutti: %s: %s says nothing of %s\n", variable, path.c_str(),
-                 half == tree_half::pure ? "pure algorithms" : "compositions");
-  return made;
+  if (problem.empty()) return got;
+  if (strict)
+    throw usage_error("run", -1, variable, problem,
+                      "mend the file (tutti validate FILE), or unset the variable");
+  report(variable, "the default trees are used, since\n  " + problem);
+  got = {};
+  got.faults.push_back({path, "", 1, problem, ""});
+  return got;
+}
+
+bool is_other_half_read(tree_half half, const std::string& path, const std::string& both) {
+  if (path == both) return true;
+  for (const auto& [variable, other] : files)
+    if (other != half && setting(variable) == path) return true;
+  return false;
+}
+
+// What the file says of this half alone. What of it nobody reads is reported.
+document read_half(const char* variable, tree_half half, const std::string& path, const std::string& both) {
+  read_result got = read_file(variable, path);
+  const tree_half other = half == tree_half::pure ? tree_half::composition : tree_half::pure;
+  (half == tree_half::pure ? got.made.composition : got.made.pure) = {};
+  if (!got.good()) return std::move(got.made);
+  const auto& tree = got.made.of(half);
+  if (std::all_of(tree.begin(), tree.end(), [](const auto& regions) { return regions.empty(); }))
+    report(variable, path + " says nothing of " + noun_of(half));
+  if (got.holds[static_cast<std::size_t>(other)] && !is_other_half_read(half, path, both))
+    report(variable, "the trees of " + std::string(noun_of(other)) + " in " + path +
+                         " are not read by this variable; TUTTI_TREES=" + path + " reads all trees of it");
+  return std::move(got.made);
 }
 
 }  // namespace
 
+trees_file trees_of_the_user() {
+  if (const auto named = setting("TUTTI_TREES")) return {*named == "none" ? "" : *named, false};
+  const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
+  std::string folder;
+  if (config != nullptr && *config == '/')
+    folder = config;
+  else if (home != nullptr && *home == '/')
+    folder = std::string(home) + "/.config";
+  else
+    return {};
+  const std::string path = folder + "/tutti/trees.json";
+  return access(path.c_str(), F_OK) == 0 ? trees_file{path, true} : trees_file{};
+}
+
 std::shared_ptr<const document> load_trees(std::string_view engine) {
   document all = builtin_document(engine);
+  const trees_file both = trees_of_the_user();
+  if (!both.path.empty())
+    all = overlay(all, read_file(both.is_default ? "TUTTI_TREES is not set" : "TUTTI_TREES", both.path).made);
   for (const auto& [variable, half] : files)
-    if (const auto path = setting(variable)) all = overlay(all, read_half(variable, half, *path));
+    if (const auto path = setting(variable)) all = overlay(all, read_half(variable, half, *path, both.path));
   return std::make_shared<const document>(std::move(all));
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "engines/endpoint.hpp"
@@ -12,9 +13,18 @@
 
 namespace tutti::detail {
 
-/// For an engine, by its name, with the files of TUTTI_COLL_COMPOSITION_JSON_FILE and
-/// TUTTI_COLL_SELECTION_JSON_FILE, of each its own half. A file at fault is told on stderr with all its
-/// faults and left out; with TUTTI_COLL_STRICT=1 it is a usage_error.
+/// The file that TUTTI_TREES names, or else tutti/trees.json in the user's configuration folder if it is
+/// there. An empty path: none. Programs with other rights than their caller's have none.
+struct trees_file {
+  std::string path;
+  bool is_default = false;  ///< the variable is not set
+};
+trees_file trees_of_the_user();
+
+/// For an engine, by its name, with both halves of trees_of_the_user() on top, and on top of that the files
+/// of TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE, of each its own half. Reports on
+/// stderr, once for a job: a file at fault with all its faults, which is left out (with TUTTI_COLL_STRICT=1
+/// it is a usage_error), and trees in a file that no variable reads.
 std::shared_ptr<const document> load_trees(std::string_view engine);
 
 /// situation::engine for these trees: which of the conditions that they declare hold. `say`: those that the

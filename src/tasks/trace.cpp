@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/regular_file.hpp"
 #include "tasks/trace.hpp"
 
 #include <cstdio>
@@ -72,10 +73,8 @@ void flow::write_trace() {
   const std::string& file = all_->of_rank().set.trace.tasks_file;
   const unsigned number = ++all_->of_rank().traces_of_tasks;
   const std::string path = number <= 1 ? file : file + "." + std::to_string(number);
-  std::FILE* const out = std::fopen(path.c_str(), "w");
-  if (out == nullptr || std::fwrite(all.data(), 1, all.size(), out) != all.size())
-    std::fprintf(stderr, "tutti: TUTTI_TRACE: %s cannot be written\n", path.c_str());
-  if (out != nullptr) std::fclose(out);
+  if (const std::string problem = write_regular_file(path, all); !problem.empty())
+    std::fprintf(stderr, "tutti: TUTTI_TRACE: %s\n", problem.c_str());
 }
 
 }  // namespace tutti::tasks

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 
+#include "core/regular_file.hpp"
 #include "core/report.hpp"
 #include "tutti/core/error.hpp"
 #include "tutti/core/layout.hpp"
@@ -205,9 +205,8 @@ call_trace::~call_trace() {
       std::fwrite(text.data(), 1, text.size(), stderr);
       return;
     }
-    std::ofstream out(file_, std::ios::trunc);
-    if (!(out << json()).flush())
-      std::fprintf(stderr, "tutti: TUTTI_TRACE: %s cannot be written\n", file_.c_str());
+    if (const std::string problem = write_regular_file(file_, json()); !problem.empty())
+      std::fprintf(stderr, "tutti: TUTTI_TRACE: %s\n", problem.c_str());
   } catch (...) {
     std::fprintf(stderr, "tutti: TUTTI_TRACE: no memory to tell what ran\n");
   }

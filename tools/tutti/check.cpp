@@ -59,19 +59,6 @@ bool is_called(const catalogue_entry& a, std::string_view name) {
   return name == a.name || name == a.short_name() || name == name_of(a.what);
 }
 
-std::string nearest(const std::string& name) {
-  std::string best = nearest_algorithm(name);
-  const auto consider = [&](std::string_view one) {
-    if (edit_distance(name, one) < edit_distance(name, best)) best = one;
-  };
-  consider(nearest_collective(name));
-  for (const composed_algorithm* c : composition_catalogue()) {
-    consider(c->name);
-    if (name.find('/') == name.npos) consider(c->short_name());
-  }
-  return best;
-}
-
 // An algorithm or composition with some of its parameters held fast: "bcast/knomial:k=6".
 template <class Entry>
 struct held_fast {
@@ -91,7 +78,7 @@ struct held_fast {
 
 struct row {
   std::string_view name;
-  std::function<proof(int ranks, check::abstract_machine&)> prove;
+  std::function<proof(int ranks, check::abstract_machine&, bool exhaustive)> prove;
   proof all{};
   double seconds = 0;
   std::size_t left = 0;  // numbers of ranks that are not done
@@ -99,29 +86,41 @@ struct row {
 
 row row_of(const pure_algorithm& a, std::string_view parameters) {
   if (parameters.empty())
-    return {a.name, [&a](int ranks, check::abstract_machine& m) { return check::prove(a, ranks, m); }};
+    return {a.name,
+            [&a](int ranks, check::abstract_machine& m, bool all) { return check::prove(a, ranks, m, all); }};
   const choice given = read_choice(a.what, std::string(a.name) + std::string(parameters));
   const auto held = std::make_shared<held_fast<pure_algorithm>>(a, given.knobs, parameters);
-  return {a.name,
-          [held](int ranks, check::abstract_machine& m) { return check::prove(held->entry, ranks, m); }};
+  return {a.name, [held](int ranks, check::abstract_machine& m, bool all) {
+            return check::prove(held->entry, ranks, m, all);
+          }};
 }
 row row_of(const composed_algorithm& c, std::string_view parameters) {
   if (parameters.empty())
-    return {c.name, [&c](int ranks, check::abstract_machine&) { return check::prove(c, ranks); }};
+    return {c.name,
+            [&c](int ranks, check::abstract_machine&, bool all) { return check::prove(c, ranks, all); }};
   const composed_choice given = read_composition(c.what, std::string(c.name) + std::string(parameters));
   const auto held = std::make_shared<held_fast<composed_algorithm>>(c, given.knobs, parameters);
-  return {c.name, [held](int ranks, check::abstract_machine&) { return check::prove(held->entry, ranks); }};
+  return {c.name, [held](int ranks, check::abstract_machine&, bool all) {
+            return check::prove(held->entry, ranks, all);
+          }};
 }
 
 struct wishes {
   std::vector<std::string> names;
   std::string ranks = "1..64";
-  bool as_json = false, quiet = false;
+  bool as_json = false, quiet = false, exhaustive = false;
   unsigned threads = 0;
 };
 
-void print_row(const row& r) {
-  fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8.2f}  {}\n", r.name, r.all.calls, r.all.messages,
+// Of names and of the numbers behind them: a line has 80 columns at most where the names permit it.
+std::size_t name_width(const std::vector<row>& rows) {
+  std::size_t widest = 24;
+  for (const row& r : rows) widest = std::max(widest, r.name.size());
+  return widest;
+}
+
+void print_row(const row& r, std::size_t width) {
+  fmt::print("{:<{}} {:>8} {:>11} {:>7} {:>8.2f}  {}\n", r.name, width, r.all.calls, r.all.messages,
              r.all.most_rounds, r.seconds,
              r.all.findings.empty() ? "ok" : fmt::format("{} faults", r.all.findings.size()));
 }
@@ -143,6 +142,32 @@ void print_findings(const std::vector<row>& rows) {
     }
 }
 
+json to_json(const check::coverage& c) { return {{"tried", c.tried}, {"of", c.all}}; }
+json to_json(const proof& all) {
+  if (all.layouts.all > 0) return {{"root_mode_count_on_layouts", to_json(all.layouts)}};
+  return {{"root_mode_count", to_json(all.plain)}, {"with_parameters_and_splits", to_json(all.further)}};
+}
+
+// What was tried of what there is, so that nobody takes a sample for a proof.
+void print_coverage(const proof& all, bool exhaustive) {
+  const auto line = [&](const check::coverage& c, const char* of) {
+    if (c.all == 0) return false;
+    fmt::print("  {}: {} of {} {}\n", c.tried == c.all ? "all  " : "drawn", c.tried, c.all, of);
+    return c.tried != c.all;
+  };
+  bool drawn = line(all.plain, "combinations of root, mode and count, with the usual parameters");
+  drawn = line(all.further, "of these with other parameters, and splits into two groups") || drawn;
+  drawn =
+      line(all.layouts, "combinations of layout, parameters, root, mode and count of compositions") || drawn;
+  if (drawn && !exhaustive) fmt::print("  --exhaustive tries all of them\n");
+}
+
+// Every combination was tried.
+bool all_tried(const proof& all) {
+  return all.plain.tried == all.plain.all && all.further.tried == all.further.all &&
+         all.layouts.tried == all.layouts.all;
+}
+
 json to_json(const std::vector<row>& rows) {
   json all = json::array();
   for (const row& r : rows) {
@@ -159,6 +184,7 @@ json to_json(const std::vector<row>& rows) {
                    {"combined", r.all.combined},
                    {"rounds", r.all.most_rounds},
                    {"schedule_bytes", r.all.most_memory},
+                   {"proved", to_json(r.all)},
                    {"seconds", r.seconds},
                    {"faults", findings}});
   }
@@ -179,7 +205,7 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const wish
       row& r = rows[i / ranks.size()];
       const int p = ranks[ranks.size() - 1 - i % ranks.size()];
       const auto begin = std::chrono::steady_clock::now();
-      proof one = r.prove(p, machine);
+      proof one = r.prove(p, machine, wish.exhaustive);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       const std::lock_guard lock(guard);
       r.all += one;
@@ -190,7 +216,7 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const wish
       while (printed < rows.size() && rows[printed].left == 0) {
         if (table) {
           if (progress) fmt::print(stderr, "\r{:<46}\r", "");
-          print_row(rows[printed]);
+          print_row(rows[printed], name_width(rows));
           std::fflush(stdout);
         }
         ++printed;
@@ -226,15 +252,13 @@ int check_algorithms(const wishes& wish) {
     add(catalogue());
     add(composition_catalogue());
     if (rows.size() != before) continue;
-    fmt::print(
-        stderr,
-        "tutti check: there is no algorithm or composition \"{}\"; did you mean \"{}\"? (tutti list)\n", name,
-        nearest(name));
+    fmt::print(stderr, "tutti check: there is no algorithm, composition or collective \"{}\"; {}\n", name,
+               suggest_any(name));
     return 2;
   }
   if (!wish.as_json && !wish.quiet)
-    fmt::print("{:<40} {:>8} {:>11} {:>7} {:>8}  {}\n", "algorithm", "calls", "messages", "rounds", "seconds",
-               "result");
+    fmt::print("{:<{}} {:>8} {:>11} {:>7} {:>8}  {}\n", "algorithm", name_width(rows), "calls", "messages",
+               "rounds", "seconds", "result");
   for (row& r : rows) r.left = ranks.size();
   prove_all(rows, ranks, wish);
   proof all;
@@ -249,7 +273,10 @@ int check_algorithms(const wishes& wish) {
     print_findings(rows);
     fmt::print("{}{} algorithm{}, {} numbers of ranks, {} calls, {} messages: {}\n", faulty != 0 ? "\n" : "",
                rows.size(), rows.size() == 1 ? "" : "s", ranks.size(), all.calls, all.messages,
-               faulty == 0 ? "all proved" : fmt::format("{} of them fail{}", faulty, faulty == 1 ? "s" : ""));
+               faulty != 0      ? fmt::format("{} of them fail{}", faulty, faulty == 1 ? "s" : "")
+               : all_tried(all) ? "all proved"
+                                : "no fault found");
+    if (faulty == 0) print_coverage(all, wish.exhaustive);
   }
   return faulty == 0 ? 0 : 1;
 }
@@ -268,16 +295,18 @@ void add_check(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_option("--threads", wish->threads, "How many work at it; 2 unless given")
       ->check(CLI::Range(1u, 256u));
+  command->add_flag("--exhaustive", wish->exhaustive,
+                    "Every combination of root, mode, count, parameters and split, whatever the time");
   command->add_flag("--json", wish->as_json, "An array of objects");
-  command->add_flag("--quiet", wish->quiet, "Only faults, and the last line");
+  command->add_flag("--quiet", wish->quiet, "Only faults, and the last lines");
   command->footer(
       "Runs every schedule on symbols, all ranks at once, nothing buffered. Status 0: all hold; 1: some do "
-      "not.\nFor few ranks every combination of root, split into groups, operator, count, in place and "
-      "parameters\n"
-      "is tried; for more another choice of them for each number of ranks, but always every root, every "
-      "split,\n"
-      "every fan-out and every base. Of a composition the programs are run, over many layouts of ranks on "
-      "nodes;\n"
+      "not.\nUp to 64 ranks every combination of root, mode (in place, ordered) and count is tried with the "
+      "usual\n"
+      "parameters. Other parameters, splits into groups and layouts are tried all for few ranks, and drawn "
+      "for\n"
+      "more; the last lines say how many of how many were tried. \"all proved\" means all of them. Of a\n"
+      "composition the programs are run, over many layouts of ranks on nodes;\n"
       "its messages are the calls that it makes.\n\n"
       "Examples:\n  tutti check\n  tutti check allreduce --ranks 1..33\n  tutti check bcast/knomial --ranks "
       "7\n"

@@ -143,7 +143,7 @@ void add_explain(CLI::App& app, int& status) {
                       "A file of many calls: on each line variables, if any, and what would stand behind "
                       "`tutti explain`");
   explain->footer(
-      "It decides as the library does, and obeys what the library obeys: the files of\n"
+      "It decides as the library does, and obeys what the library obeys: the files of TUTTI_TREES,\n"
       "TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE, TUTTI_<COLLECTIVE>_ALGORITHM "
       "and\n"
       "_COMPOSITION, TUTTI_COLL_FALLBACK, TUTTI_NODES. At run time TUTTI_TRACE=calls says what ran.\n"

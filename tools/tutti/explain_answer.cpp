@@ -136,8 +136,8 @@ environment::environment(const std::string& engine) : set_(detail::read_settings
   // A batch asks for the same trees again and again.
   static std::map<std::string, std::shared_ptr<const document>> known;
   std::string key = engine;
-  for (const char* name :
-       {"TUTTI_COLL_COMPOSITION_JSON_FILE", "TUTTI_COLL_SELECTION_JSON_FILE", "TUTTI_COLL_STRICT"})
+  for (const char* name : {"TUTTI_TREES", "XDG_CONFIG_HOME", "HOME", "TUTTI_COLL_COMPOSITION_JSON_FILE",
+                           "TUTTI_COLL_SELECTION_JSON_FILE", "TUTTI_COLL_STRICT"})
     key += "\n" + setting(name).value_or("");
   std::shared_ptr<const document>& trees = known[key];
   if (!trees) trees = detail::load_trees(engine);

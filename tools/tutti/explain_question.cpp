@@ -91,7 +91,8 @@ collective read_collective(const std::string& name) {
 std::uint64_t number_of(const char* option, const std::string& text) {
   const auto value = read_number(text);
   if (!value)
-    throw called_wrongly(fmt::format("{} is {}, which is no number (64K, 1M)", option, tutti::quoted(text)));
+    throw called_wrongly(
+        fmt::format("{} is {}, which is no number (1000, 64K, 64KiB, 1M)", option, tutti::quoted(text)));
   return *value;
 }
 

@@ -16,6 +16,7 @@
 #include "launch/make_ranks.hpp"
 #include "launch/modules.hpp"
 #include "schedule/algorithm.hpp"
+#include "settings/trees.hpp"
 #include "subcommands.hpp"
 #include "tune/machine.hpp"
 #include "tutti/core/error.hpp"
@@ -96,6 +97,8 @@ json gather() {
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
   all["layout"] = layout_in_force();
+  const detail::trees_file trees = detail::trees_of_the_user();
+  all["trees"] = trees.path.empty() ? json() : json(trees.path);
   all["algorithms"] = catalogue().size();
   all["variables"] = json::array();
   for (const variable& v : all_variables()) {
@@ -159,6 +162,7 @@ void print_table(const json& all) {
   const bool fault = layout.contains("fault");
   fmt::print("\nlayout\n  {}{}\n", text(layout[fault ? "fault" : "text"]),
              layout["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
+  fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : text(all["trees"]));
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
     const std::string preset = text(v["default"]).empty() ? "nothing" : text(v["default"]);

@@ -59,31 +59,58 @@ json to_json(const composed_algorithm& c) {
   return j;
 }
 
-// Columns as wide as what stands in them, but texts that would push the others off the screen are cut.
+// Columns as wide as what stands in them, but texts that would push the others off the screen are cut. If
+// that is not enough for the terminal, the last columns are left out; the first one, the name, stays.
 class table {
  public:
   using row = std::vector<std::string>;
   explicit table(row head) : rows_{std::move(head)} {}
 
   void add(row r) { rows_.push_back(std::move(r)); }
-  std::string cut(std::string_view text) {
-    constexpr std::size_t widest = 36;
-    if (text.size() <= widest) return std::string(text);
-    any_cut_ = true;
-    return std::string(text.substr(0, widest - 3)) + "...";
-  }
   bool any_cut() const noexcept { return any_cut_; }
-  void print() const {
-    std::vector<std::size_t> widths(rows_[0].size());
-    for (const row& r : rows_)
-      for (std::size_t i = 0; i < r.size(); ++i) widths[i] = std::max(widths[i], r[i].size());
+
+  void print(std::size_t columns) {
+    const std::vector<std::size_t> widths = widths_for(columns);
     for (const row& r : rows_) {
-      for (std::size_t i = 0; i + 1 < r.size(); ++i) fmt::print("{:<{}}  ", r[i], widths[i]);
-      fmt::print("{}\n", r.back());
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::string text = cut(r[i], widths[i]);
+        if (i + 1 < widths.size())
+          fmt::print("{:<{}}  ", text, widths[i]);
+        else
+          fmt::print("{}\n", text);
+      }
     }
   }
 
  private:
+  static constexpr std::size_t widest = 36, narrowest = 16;
+
+  std::string cut(const std::string& text, std::size_t width) {
+    if (text.size() <= width) return text;
+    any_cut_ = true;
+    return text.substr(0, width - 3) + "...";
+  }
+  std::vector<std::size_t> widths_for(std::size_t columns) {
+    std::vector<std::size_t> natural(rows_[0].size());
+    for (const row& r : rows_)
+      for (std::size_t i = 0; i < r.size(); ++i) natural[i] = std::max(natural[i], r[i].size());
+    if (columns == 0) {  // formulas alone are cut
+      for (std::size_t i = 3; i + 1 < natural.size(); ++i) natural[i] = std::min(natural[i], widest);
+      return natural;
+    }
+    for (std::size_t kept = natural.size(); kept > 1; --kept)
+      for (std::size_t most = widest; most >= narrowest; --most) {
+        std::vector<std::size_t> widths(natural.begin(), natural.begin() + static_cast<std::ptrdiff_t>(kept));
+        std::size_t all = natural[0];
+        for (std::size_t i = 1; i < kept; ++i) all += 2 + (widths[i] = std::min(natural[i], most));
+        if (all > columns) continue;
+        any_cut_ = any_cut_ || kept < natural.size();
+        return widths;
+      }
+    any_cut_ = true;
+    return {std::min(natural[0], columns)};
+  }
+
   std::vector<row> rows_;
   bool any_cut_ = false;
 };
@@ -99,22 +126,23 @@ void print_tables(const algorithms& pure, const compositions& composed) {
   const auto count = [](std::size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
+  const std::size_t columns = columns_of_output();
   bool any_cut = false;
   if (!pure.empty() || composed.empty()) {
     table t({"name", "restrictions", "parameters", "rounds", "bytes", "source"});
     for (const pure_algorithm* a : pure)
-      t.add({std::string(a->name), restrictions_of(*a, "-"), parameters_of(*a), t.cut(a->rounds),
-             t.cut(a->bytes), std::string(a->source)});
-    t.print();
+      t.add({std::string(a->name), restrictions_of(*a, "-"), parameters_of(*a), std::string(a->rounds),
+             std::string(a->bytes), std::string(a->source)});
+    t.print(columns);
     any_cut = t.any_cut();
   }
   if (!composed.empty()) {
     table t({"composition", "restrictions", "parameters", "calls", "source"});
     for (const composed_algorithm* c : composed)
-      t.add({std::string(c->name), restrictions_of(*c, "-"), parameters_of(*c), t.cut(c->calls),
+      t.add({std::string(c->name), restrictions_of(*c, "-"), parameters_of(*c), std::string(c->calls),
              std::string(c->source)});
     if (!pure.empty()) fmt::print("\n");
-    t.print();
+    t.print(columns);
     any_cut = any_cut || t.any_cut();
   }
   fmt::print("\n{}{}{}{}\n", composed.empty() || !pure.empty() ? count(pure.size(), "algorithm") : "",
@@ -178,9 +206,8 @@ int list_algorithms(const wishes& wish) {
     const bool known =
         std::find(collective_names.begin(), collective_names.end(), wish.which) != collective_names.end();
     if (!known) {
-      fmt::print(stderr, "tutti list: there is no {} \"{}\"; did you mean \"{}\"?\n",
-                 one ? "algorithm" : "collective", wish.which,
-                 one ? nearest_algorithm(wish.which) : nearest_collective(wish.which));
+      fmt::print(stderr, "tutti list: there is no {} \"{}\"; {}\n", one ? "algorithm" : "collective",
+                 wish.which, one ? suggest_algorithm(wish.which) : suggest_any(wish.which));
       return 2;
     }
   }

@@ -3,13 +3,19 @@
 // The command line: tutti <subcommand>. Exit status 0: done; 1: it found something wrong; 2: it was called
 // wrongly.
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include "select/nearest.hpp"
 #include "subcommands.hpp"
 #include "tutti/core/error.hpp"
 #include "tutti/version.hpp"
@@ -24,6 +30,37 @@ std::vector<std::string> take_command(int& argc, char** argv) {
   char** const mark = std::find(argv + 2, end, std::string_view("--"));
   argc = static_cast<int>(mark - argv);
   return mark == end ? std::vector<std::string>() : std::vector<std::string>(mark + 1, end);
+}
+
+// The name of the subcommand, if one was typed that does not exist.
+const char* unknown_subcommand(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return nullptr;
+  const auto all = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto is_meant = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
+  return std::none_of(all.begin(), all.end(), is_meant) ? argv[1] : nullptr;
+}
+
+int refuse_subcommand(CLI::App& app, std::string_view typed) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(one->get_name());
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  fmt::print(stderr, "tutti: there is no subcommand {}; {} (tutti --help)\n", tutti::quoted(typed),
+             tutti::suggest(typed, known));
+  return 2;
+}
+
+// What was printed may still fail to be written, as to a full disk.
+int finish(const CLI::App& app, int status) {
+  errno = 0;
+  std::cout.flush();
+  const bool good = std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (good) return status;
+  const auto used = app.get_subcommands();
+  fmt::print(stderr, "tutti{}: the output could not be written{}\n",
+             used.empty() ? "" : " " + used.front()->get_name(),
+             errno == 0 ? std::string() : std::string(": ") + std::strerror(errno));
+  return status == 0 ? 1 : status;
 }
 
 }  // namespace
@@ -49,19 +86,23 @@ int main(int argc, char** argv) {
   tutti::tool::add_diff(app, status);
   tutti::tool::add_tune(app, status);
   tutti::tool::add_preload(app, status, command);
+  tutti::tool::add_import(app, status);
+  if (const char* typed = unknown_subcommand(app, argc, argv)) return refuse_subcommand(app, typed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    return finish(app, app.exit(e) == 0 ? 0 : 2);
   } catch (const tutti::tool::called_wrongly& e) {
     fmt::print(stderr, "tutti {}: {}\n", app.get_subcommands().front()->get_name(), e.what());
     return 2;
   } catch (const tutti::usage_error& e) {  // a variable or a name that means nothing
     fmt::print(stderr, "{}\n", e.what());
     return 2;
+  } catch (const std::system_error&) {  // of fmt, at the first write that fails
+    return finish(app, 1);
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;
   }
-  return status;
+  return finish(app, status);
 }

@@ -69,6 +69,8 @@ std::vector<std::string> names_of_file(const std::string& file) {
 
 // The program that loads its shared libraries; empty where it is no program of this machine, or a static one.
 std::string interpreter_of(const std::string& file) {
+  std::error_code fault;
+  if (!fs::is_regular_file(file, fault)) return {};
   std::ifstream in(file, std::ios::binary);
   Elf64_Ehdr head{};
   if (!in.read(reinterpret_cast<char*>(&head), sizeof head) ||

@@ -30,6 +30,14 @@ struct wishes {
   bool in_place = false, ordered = false, uneven = false, as_json = false, everything = false;
 };
 
+[[noreturn]] void refuse_composition(const composed_algorithm& c) {
+  throw called_wrongly{
+      fmt::format("{0} is a composition: it calls {1}. What it calls is shown, and chosen, one by one:\n"
+                  "  tutti list {0} --long\n"
+                  "  tutti explain {2} --ranks 8 --composition {3}",
+                  c.name, c.calls, name_of(c.what), c.short_name())};
+}
+
 choice find(const std::string& text) {
   const std::string base = text.substr(0, text.find(':'));
   const auto slash = base.find('/');
@@ -50,8 +58,9 @@ choice find(const std::string& text) {
   }
   if (std::find(collective_names.begin(), collective_names.end(), base) != collective_names.end())
     throw called_wrongly{fmt::format("\"{0}\" is a collective; \"tutti list {0}\" has its algorithms", base)};
-  throw called_wrongly{
-      fmt::format("there is no algorithm \"{}\"; did you mean \"{}\"?", base, nearest_algorithm(base))};
+  for (const composed_algorithm* c : composition_catalogue())
+    if (c->name == base || c->short_name() == base) refuse_composition(*c);
+  throw called_wrongly{fmt::format("there is no algorithm \"{}\"; {}", base, suggest_algorithm(base))};
 }
 
 check::wish call_of(const wishes& asked, const choice& c) {
@@ -167,9 +176,12 @@ void add_show(CLI::App& app, int& status) {
       ->add_option("name", asked->name, "allreduce/ring, or with parameters: allreduce/dual_root:segment=64")
       ->required();
   command->add_option("--ranks", asked->ranks, "How many")->capture_default_str();
-  command->add_option(
-      "--count", asked->count,
-      "Elements of 8 bytes of the vector, or of a block; unless given, some that divide evenly");
+  command
+      ->add_option(
+          "--count", asked->count,
+          "Elements of 8 bytes of the vector, or of a block, as 1000 or 64K; unless given, some that divide "
+          "evenly")
+      ->transform(as_size());
   command->add_option("--root", asked->root, "Of rooted collectives")->capture_default_str();
   command->add_flag("--in-place", asked->in_place, "The call is in place");
   command->add_flag("--ordered", asked->ordered, "The operator does not commute");

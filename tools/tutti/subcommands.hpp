@@ -17,7 +17,11 @@ struct called_wrongly : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
+/// For options that take a size: "64K", "64KiB", "1M" become numbers, as the library reads them everywhere.
+CLI::Validator as_size();
+
 void add_diff(CLI::App& app, int& status);
+void add_import(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);

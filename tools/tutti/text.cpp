@@ -2,11 +2,17 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "core/environment.hpp"
 #include "settings/settings.hpp"
+#include "subcommands.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -20,7 +26,10 @@ class nearest {
     least_ = d;
     best_ = name;
   }
-  const std::string& name() const noexcept { return best_; }
+  std::string suggestion() const {
+    return !best_.empty() && is_near(least_, typed_.size()) ? "did you mean \"" + best_ + "\"?"
+                                                            : "tutti list has all names";
+  }
 
  private:
   std::string_view typed_;
@@ -28,16 +37,10 @@ class nearest {
   std::size_t least_ = 0;
 };
 
-}  // namespace
-
-std::string nearest_collective(std::string_view typed) {
-  nearest n(typed);
+void consider_collectives(nearest& n) {
   for (const std::string_view name : collective_names) n.consider(name);
-  return n.name();
 }
-
-std::string nearest_algorithm(std::string_view typed) {
-  nearest n(typed);
+void consider_algorithms(nearest& n, std::string_view typed) {
   const bool whole = typed.find('/') != typed.npos;
   const auto consider = [&](const catalogue_entry& e) {
     n.consider(e.name);
@@ -45,7 +48,43 @@ std::string nearest_algorithm(std::string_view typed) {
   };
   for (const pure_algorithm* a : catalogue()) consider(*a);
   for (const composed_algorithm* c : composition_catalogue()) consider(*c);
-  return n.name();
+}
+
+}  // namespace
+
+std::string suggest_collective(std::string_view typed) {
+  nearest n(typed);
+  consider_collectives(n);
+  return n.suggestion();
+}
+
+std::string suggest_algorithm(std::string_view typed) {
+  nearest n(typed);
+  consider_algorithms(n, typed);
+  return n.suggestion();
+}
+
+std::string suggest_any(std::string_view typed) {
+  nearest n(typed);
+  consider_collectives(n);
+  consider_algorithms(n, typed);
+  return n.suggestion();
+}
+
+std::size_t columns_of_output() {
+  constexpr std::size_t least = 40;
+  if (const char* text = std::getenv("COLUMNS")) {
+    const std::string_view view(text);
+    std::size_t columns = 0;
+    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), columns);
+    if (error == std::errc{} && end == view.data() + view.size() && columns > 0)
+      return std::max(columns, least);
+  }
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 0) return 0;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+             ? std::max<std::size_t>(size.ws_col, least)
+             : 80;
 }
 
 namespace {
@@ -89,6 +128,23 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   }
   if (line.size() > indent) end_line();
   return all;
+}
+
+CLI::Validator as_size() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto size = read_number(text);
+        if (!size) return fmt::format("{} is no size (65536, 64K, 64KiB, 1M)", tutti::quoted(text));
+        text = std::to_string(*size);
+        return std::string();
+      },
+      "SIZE", "size");
+}
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+  constexpr std::size_t most = 96;
+  const std::size_t columns = columns_of_output();
+  return wrapped(text, indent, columns == 0 ? most : std::min(columns, most));
 }
 
 std::string escaped(std::string_view text) {

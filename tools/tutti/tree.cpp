@@ -44,8 +44,8 @@ int run(const wishes& asked) {
   }
   if (!asked.only.empty() &&
       std::find(collective_names.begin(), collective_names.end(), asked.only) == collective_names.end()) {
-    fmt::print(stderr, "tutti tree: there is no collective \"{}\"; did you mean \"{}\"?\n", asked.only,
-               nearest_collective(asked.only));
+    fmt::print(stderr, "tutti tree: there is no collective \"{}\"; {}\n", asked.only,
+               suggest_collective(asked.only));
     return 2;
   }
   int status = 0;
@@ -81,7 +81,7 @@ void add_tree(CLI::App& app, int& status) {
       "Ends with 1 where the drawing cannot be written, with 2 for a document that cannot be read or is at "
       "fault.\n"
       "Examples:\n"
-      "  tutti tree --engine mpi > mpi.json   # to edit, and name in TUTTI_COLL_SELECTION_JSON_FILE\n"
+      "  tutti tree --engine mpi > mpi.json   # to edit, and name in TUTTI_TREES\n"
       "  tutti tree --default --engine threads --svg threads.svg\n"
       "  tutti tree --engine fibers --collective allreduce --svg -\n");
   tree->callback([asked, &status] { status = run(*asked); });

@@ -70,14 +70,13 @@ std::optional<std::string> text_of_file(const std::string& name) {
 
 std::optional<document> load_tree(std::string_view subcommand, const std::string& name, int& status) {
   if (is_engine(name)) return builtin_document(name);
-  const std::optional<std::string> text = text_of_file(name);
-  if (!text) {
-    fmt::print(stderr, "tutti {}: {} cannot be read, and is no engine ({})\n", subcommand, name,
-               engine_names("and"));
+  const auto [text, problem] = read_tree_text(name);
+  if (!problem.empty()) {
+    fmt::print(stderr, "tutti {}: {}; and it is no engine ({})\n", subcommand, problem, engine_names("and"));
     status = 2;
     return std::nullopt;
   }
-  read_result got = read_tree(*text, name);
+  read_result got = read_tree(text, name);
   for (const fault& f : got.faults) fmt::print(stderr, "{}\n", f.text());
   if (got.good()) return std::move(got.made);
   status = 2;

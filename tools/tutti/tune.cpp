@@ -136,6 +136,9 @@ std::string text_of_file(const std::string& name) {
 std::filesystem::path place_of(const tune_wishes& w) {
   std::filesystem::path path = w.output;
   if (std::filesystem::is_directory(path)) path /= w.engine + ".json";
+  std::error_code fault;
+  if (std::filesystem::exists(path, fault) && !std::filesystem::is_regular_file(path, fault))
+    throw called_wrongly{path.string() + " is no regular file"};
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   if (!std::filesystem::is_directory(folder)) throw called_wrongly{folder.string() + " is no folder"};
   if (access(folder.c_str(), W_OK) != 0) throw called_wrongly{folder.string() + " cannot be written to"};
@@ -344,7 +347,7 @@ void add_tune(CLI::App& app, int& status) {
   tune->add_option("--sizes", w->sizes,
                    "Bytes of a block, or of the vector where there are no blocks: from 8 to 4M")
       ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(as_size())
       ->check(CLI::Range(std::size_t{8}, std::size_t{1} << 28))
       ->option_text("BYTES,...");
   tune->add_option("--budget", w->budget, "Time for all, as 120s or 2m; 120s unless said otherwise");
@@ -360,7 +363,7 @@ void add_tune(CLI::App& app, int& status) {
       "it is\n"
       "measured a second time beside what it replaces. Over MPI it must beat the MPI's own collective. Name "
       "the\n"
-      "file in TUTTI_COLL_SELECTION_JSON_FILE and in TUTTI_COLL_COMPOSITION_JSON_FILE.\n"
+      "file in TUTTI_TREES, or put it to ~/.config/tutti/trees.json.\n"
       "Reports where the engine's own collectives break performance guidelines (allreduce <= reduce + bcast "
       "...).\n"
       "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "

@@ -21,8 +21,7 @@ void add_validate(CLI::App& app, int& status) {
   };
   auto* validate = app.add_subcommand("validate", "Decision trees: read, and proved legal");
   auto wish = std::make_shared<wishes>();
-  validate->add_option("files", wish->files, "Trees, as TUTTI_COLL_SELECTION_JSON_FILE takes them")
-      ->required();
+  validate->add_option("files", wish->files, "Trees, as TUTTI_TREES takes them")->required();
   validate->add_flag("--whole", wish->whole, "Demand that they decide every call, with nothing under them");
   validate->add_flag("--json", wish->as_json, "An array of faults");
   validate->footer(

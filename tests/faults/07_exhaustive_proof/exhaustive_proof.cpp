@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reduce that is wrong only for 41 ranks and root 13, in one mode, is found; and what is told of the proof
+// counts what was tried.
+#include <gtest/gtest.h>
+
+#include "check/composed_cases.hpp"
+#include "check/prove.hpp"
+#include "select/choose.hpp"
+#include "tool/tool.hpp"
+
+namespace {
+
+using namespace tutti;
+using namespace tool_tests;
+
+struct {
+  bool in_place, commutative;
+} planted;
+
+// As reduce/linear, but for one call, in which rank 7 sends nothing.
+void wrong_once(const shape& s, builder& b) {
+  const bool here =
+      s.size == 41 && s.root == 13 && s.in_place == planted.in_place && s.commutative == planted.commutative;
+  if (!here || s.rank != 7) find_algorithm(collective::reduce, "linear")->write(s, b);
+}
+
+TEST(proof, finds_what_is_wrong_for_one_root_in_one_mode) {
+  pure_algorithm wrong = *find_algorithm(collective::reduce, "linear");
+  wrong.write = &wrong_once;
+  check::abstract_machine machine;
+  for (const bool in_place : {false, true})
+    for (const bool commutative : {false, true}) {
+      planted = {in_place, commutative};
+      const check::proof all = check::prove(wrong, 41, machine);
+      ASSERT_FALSE(all.findings.empty()) << in_place << commutative;
+      EXPECT_NE(all.findings[0].call.find("root 13"), std::string::npos) << all.findings[0].call;
+      EXPECT_TRUE(check::prove(wrong, 40, machine).findings.empty());
+    }
+}
+
+TEST(proof, is_of_every_root_mode_and_count_up_to_64_ranks) {
+  for (const pure_algorithm* a : catalogue())
+    for (const int p : {10, 41, 64}) {
+      const check::case_list made = check::result_cases(*a, p);
+      if (!check::serves(*a, p)) continue;
+      EXPECT_GT(made.plain.all, 0u) << a->name;
+      EXPECT_EQ(made.plain.tried, made.plain.all) << a->name << ", " << p << " ranks";
+      EXPECT_LE(made.further.tried, made.further.all) << a->name << ", " << p << " ranks";
+    }
+  const auto reduce = check::result_cases(*find_algorithm(collective::reduce, "linear"), 64);
+  EXPECT_EQ(reduce.plain.all, 64u * 4 * 4);  // roots, modes, counts
+  const auto beyond = check::result_cases(*find_algorithm(collective::reduce, "linear"), 65);
+  EXPECT_LT(beyond.plain.tried, beyond.plain.all);
+  const auto exhaustive = check::result_cases(*find_algorithm(collective::reduce, "knomial"), 65, true);
+  EXPECT_EQ(exhaustive.plain.tried, exhaustive.plain.all);
+  EXPECT_EQ(exhaustive.further.tried, exhaustive.further.all);
+}
+
+TEST(proof, of_compositions_counts_what_it_leaves_out) {
+  const composed_algorithm& c = *find_composition(collective::bcast, "node_leader");
+  const check::coverage few = check::prove(c, 4).layouts, many = check::prove(c, 12).layouts,
+                        all = check::prove(c, 12, true).layouts;
+  EXPECT_EQ(few.tried, few.all);
+  EXPECT_LT(many.tried, many.all);
+  EXPECT_EQ(all.tried, all.all);
+  EXPECT_EQ(all.all, many.all);
+}
+
+TEST(check, says_all_proved_only_where_nothing_was_left_out) {
+  const ending few = tutti("check reduce/linear --ranks 1..12");
+  EXPECT_EQ(few.status, 0);
+  EXPECT_NE(few.text.find(": all proved\n"), std::string::npos) << few.text;
+  const ending many = tutti("check reduce/knomial --ranks 20");
+  EXPECT_EQ(many.status, 0);
+  EXPECT_EQ(many.text.find("all proved"), std::string::npos) << many.text;
+  EXPECT_NE(many.text.find("all  : 320 of 320 combinations of root, mode and count"), std::string::npos)
+      << many.text;
+  EXPECT_NE(many.text.find("drawn: "), std::string::npos) << many.text;
+  EXPECT_NE(many.text.find("--exhaustive"), std::string::npos) << many.text;
+  const ending all = tutti("check reduce/knomial --ranks 20 --exhaustive");
+  EXPECT_NE(all.text.find(": all proved\n"), std::string::npos) << all.text;
+  const ending object = tutti("check reduce/knomial --ranks 20 --json");
+  EXPECT_NE(object.text.find("\"root_mode_count\""), std::string::npos) << object.text;
+}
+
+}  // namespace

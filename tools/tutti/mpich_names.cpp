@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPICH's algorithms by name, and what they are called here.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "core/environment.hpp"
+#include "mpich_tree.hpp"
+
+namespace tutti::tool {
+namespace {
+
+struct name_pair {
+  std::string_view theirs, ours;  // theirs behind MPIR_<Collective>_; ours may fix a parameter: "knomial:k=2"
+};
+constexpr name_pair names[] = {
+    {"intra_k_dissemination", "dissemination"},
+    {"intra_dissemination", "dissemination:k=2"},
+    {"intra_recexch", "recursive_exchange"},
+    {"intra_binomial", "knomial:k=2"},
+    {"intra_scatter_recursive_doubling_allgather", "scatter_recursive_doubling"},
+    {"intra_scatter_ring_allgather", "scatter_ring"},
+    {"intra_reduce_scatter_gather", "rabenseifner"},
+    {"intra_reduce_scatter_allgather", "rabenseifner"},
+    {"intra_k_reduce_scatter_allgather", "reduce_scatter_allgather"},
+    {"intra_recursive_doubling", "recursive_doubling"},
+    {"intra_recursive_multiplying", "recursive_multiplying"},
+    {"intra_ring", "ring"},
+    {"intra_brucks", "bruck:k=2"},
+    {"intra_brucks", "bruck"},
+    {"intra_k_brucks", "bruck"},
+    {"intra_pairwise", "pairwise"},
+    {"intra_pairwise_sendrecv_replace", "in_place_exchange"},
+    {"intra_pairwise_sendrecv_replace", "in_place_pairwise"},
+    {"intra_scattered", "scattered"},
+    {"intra_recursive_halving", "recursive_halving"},
+    {"intra_noncommutative", "butterfly"},
+    {"allcomm_linear", "linear"},
+    {"intra_linear", "linear"},
+};
+
+// Recursive exchange of an allreduce and neighbours have other names of their own.
+constexpr struct {
+  collective what;
+  name_pair names;
+} exceptions[] = {
+    {collective::allreduce, {"intra_recexch", "recursive_multiplying"}},
+    {collective::neighbor_allgatherv, {"allcomm_nb", "scattered"}},
+    {collective::neighbor_alltoallv, {"allcomm_nb", "scattered"}},
+};
+
+// A tree of messages by its shape; "" if there is none here.
+std::string_view tree_of(collective what, const mpich_parameters& with, bool pipelined) {
+  const auto value = [&](const char* key, const char* otherwise) {
+    const auto at = with.find(key);
+    return at == with.end() ? std::string(otherwise) : at->second;
+  };
+  const std::string type = value("tree_type", "knomial"), k = value("k", "2");
+  const bool rooted = what == collective::bcast || what == collective::reduce;
+  if (!rooted) return "";
+  if (!pipelined && type.starts_with("knomial")) return "knomial";
+  if (k == "1") return "chain";
+  if (type == "kary" && k == "2") return what == collective::bcast ? "binary_pipeline" : "in_order_binary";
+  return "";
+}
+
+// Behind "MPIR_Bcast_"; empty if the name is of another collective, or of a device's own.
+std::string_view tail_of(collective what, std::string_view name) {
+  std::string head = "MPIR_" + std::string(name_of(what)) + "_";
+  head[5] = static_cast<char>(head[5] - 'a' + 'A');
+  return name.starts_with(head) ? name.substr(head.size()) : std::string_view();
+}
+
+const knob_range* parameter_of(const pure_algorithm& a, std::string_view name) {
+  for (const knob_range& k : a.parameters)
+    if (name_of(k.which) == name) return &k;
+  return nullptr;
+}
+
+void take_parameters(const pure_algorithm& a, const mpich_parameters& with, leaf& made,
+                     std::vector<std::string>& left_out) {
+  for (const auto& [key, value] : with) {
+    if (key == "tree_type") continue;  // is in the name
+    const knob_range* own = parameter_of(a, key);
+    if (own == nullptr && key == "radix") own = parameter_of(a, "k");
+    if (own == nullptr && (key == "chunk_size" || key == "segsize")) own = parameter_of(a, "segment");
+    if (own == nullptr && (key == "batch_size" || key == "throttle")) own = parameter_of(a, "window");
+    const auto number = read_number(value);
+    if (own == nullptr || !number || *number < own->least || *number > own->most)
+      left_out.push_back(key + "=" + value);
+    else
+      made.chosen.knobs[static_cast<std::size_t>(own->which)] = static_cast<std::uint32_t>(*number);
+  }
+}
+
+}  // namespace
+
+bool counterpart_of(collective what, std::string_view name, const mpich_parameters& parameters, leaf& made,
+                    std::string& why, std::vector<std::string>& left_out) {
+  const std::string_view tail = tail_of(what, name);
+  std::vector<std::string_view> known;
+  if (tail == "intra_tree") known.push_back(tree_of(what, parameters, false));
+  if (tail == "intra_pipelined_tree") known.push_back(tree_of(what, parameters, true));
+  for (const auto& one : exceptions)
+    if (one.what == what && one.names.theirs == tail) known.push_back(one.names.ours);
+  for (const name_pair& one : names)
+    if (!tail.empty() && one.theirs == tail) known.push_back(one.ours);
+  for (const std::string_view ours : known) {
+    const pure_algorithm* a = find_algorithm(what, ours.substr(0, ours.find(':')));
+    if (a == nullptr) continue;
+    const bool fixes = ours.find(':') != ours.npos;
+    if (fixes && parameter_of(*a, "k") == nullptr) continue;
+    made.what = leaf::kind::algorithm;
+    made.chosen = read_choice(what, ours);
+    made.composed = {};
+    take_parameters(*a, parameters, made, left_out);
+    return true;
+  }
+  if (tail == "intra_smp")
+    why = "the composition node_leader does the same, named in a tree \"composition\"";
+  else if (tail == "allcomm_nb")
+    why = "the composition blocking_by_nonblocking does the same, named in a tree \"composition\"";
+  else if (name.starts_with("MPID"))
+    why = "it is of a device of MPICH's";
+  return false;
+}
+
+}  // namespace tutti::tool
