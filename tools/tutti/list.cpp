@@ -83,7 +83,7 @@ class table {
   }
 
  private:
-  static constexpr std::size_t widest = 36, narrowest = 16;
+  static constexpr std::size_t widest = 36, narrowest = 12;
 
   std::string cut(const std::string& text, std::size_t width) {
     if (text.size() <= width) return text;
