@@ -132,7 +132,7 @@ bool flow::run_one() {
 
 // One kernel, where no other worker could run it: another rank may wait for what it makes.
 void flow::work() {
-  if (crew_ == nullptr && running_own_ == 0 && !inside_ && run_one()) progress(false);
+  if (crew_ == nullptr && fabric::carried != &fabric::in_kernel && !inside_ && run_one()) progress(false);
 }
 
 void flow::reap() noexcept {
