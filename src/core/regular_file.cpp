@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fcntl.h>
@@ -56,12 +57,13 @@ file_text read_regular_file(const std::string& name, std::size_t most) {
     return made;
   }
   made.problem = irregular(name, "read", *in);
-  char part[65536];
+  constexpr std::size_t part_bytes = 65536;
+  const auto part = std::make_unique<char[]>(part_bytes);  // this may be the stack of a fiber
   while (made.problem.empty() && made.text.size() < most) {
-    const ssize_t n = ::read(*in, part, std::min(sizeof part, most - made.text.size()));
+    const ssize_t n = ::read(*in, part.get(), std::min(part_bytes, most - made.text.size()));
     if (n == 0) break;
     if (n > 0)
-      made.text.append(part, static_cast<std::size_t>(n));
+      made.text.append(part.get(), static_cast<std::size_t>(n));
     else if (errno != EINTR)
       fail();
   }

@@ -116,7 +116,10 @@ outcome mpi_endpoint::end() {
   int agreed[3] = {};
   MPI_Request request;
   check(MPI_Iallreduce(said, agreed, 3, MPI_INT, MPI_MIN, control_, &request), "run", rank_);
-  if (!complete(request, deadline, began)) end_job(watch_->failed_rank(), watch_->text());
+  if (!complete(request, deadline, began)) {
+    if (cause_) end_job(rank_, thrown_text_);
+    end_job(watch_->failed_rank(), watch_->text());
+  }
   if (agreed[0] == nobody) {
     if (watch_->checks() || agreed[2] == 0) settle(seconds_now() + grace);
     return result;
