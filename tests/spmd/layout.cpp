@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
     end.failed_rank = 0;
     end.text = "there is no module " + by.module;
     for (const module_file& m : find_modules())
-      if (m.name == by.module) end = load_module(m).run(argc, argv, how, program);
+      if (m.name == by.module) end = load_module(m).module.run(argc, argv, how, program);
   } else {
     end = find_engine(tests::variable("TUTTI_ENGINE").value_or("fibers"))->run(how, program);
   }

@@ -26,12 +26,13 @@ void at_exit(int status, void*) {
   const int rank = fabric::carried == nullptr ? -1 : fabric::carried->rank;
   if (running == 0 || (running == 1 && rank >= 0)) return;
   std::fflush(stdout);
+  constexpr const char* remedy = "return from the program instead, or throw";
   if (rank >= 0)
-    std::fprintf(stderr, "tutti: rank %d has called exit(%d) while other ranks run, which ends the job\n",
-                 rank, status);
+    std::fprintf(stderr, "tutti: rank %d has called exit(%d) while other ranks run, which ends the job; %s\n",
+                 rank, status, remedy);
   else
-    std::fprintf(stderr, "tutti: exit(%d) was called while ranks run, which ends the job\n", status);
-  std::fprintf(stderr, "tutti: return from the program instead, or throw\n");
+    std::fprintf(stderr, "tutti: exit(%d) was called while ranks run, which ends the job; %s\n", status,
+                 remedy);
   std::_Exit(status != 0 ? status : 1);
 }
 
