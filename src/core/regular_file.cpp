@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/report.hpp"
+
 namespace tutti {
 namespace {
 
@@ -41,16 +43,16 @@ std::string kind_of(mode_t mode) {
 
 std::string irregular(const std::string& name, const char* verb, int fd) {
   struct stat about {};
-  if (::fstat(fd, &about) != 0) return name + " cannot be " + verb + ": " + std::strerror(errno);
+  if (::fstat(fd, &about) != 0) return echoed(name) + " cannot be " + verb + ": " + std::strerror(errno);
   const std::string kind = kind_of(about.st_mode);
-  return kind.empty() ? "" : name + " is " + kind + ", and only a regular file can be " + verb;
+  return kind.empty() ? "" : echoed(name) + " is " + kind + ", and only a regular file can be " + verb;
 }
 
 }  // namespace
 
 file_text read_regular_file(const std::string& name, std::size_t most) {
   file_text made;
-  const auto fail = [&] { made.problem = name + " cannot be read: " + std::strerror(errno); };
+  const auto fail = [&] { made.problem = echoed(name) + " cannot be read: " + std::strerror(errno); };
   const descriptor in(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!in.open()) {
     fail();
@@ -71,12 +73,12 @@ file_text read_regular_file(const std::string& name, std::size_t most) {
 }
 
 std::string write_regular_file(const std::string& name, std::string_view text) {
-  const auto failed = [&] { return name + " cannot be written: " + std::strerror(errno); };
+  const auto failed = [&] { return echoed(name) + " cannot be written: " + std::strerror(errno); };
   descriptor out(::open(name.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666));
   if (!out.open()) {
     struct stat about {};
     if (errno == ENXIO && ::stat(name.c_str(), &about) == 0)  // a FIFO that nobody reads
-      return name + " is " + kind_of(about.st_mode) + ", and only a regular file can be written";
+      return echoed(name) + " is " + kind_of(about.st_mode) + ", and only a regular file can be written";
     return failed();
   }
   if (std::string problem = irregular(name, "written", *out); !problem.empty()) return problem;

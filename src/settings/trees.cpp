@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "select/tree_text.hpp"
 #include "tutti/core/error.hpp"
 
@@ -72,10 +73,11 @@ document read_half(const char* variable, tree_half half, const std::string& path
   if (!got.good()) return std::move(got.made);
   const auto& tree = got.made.of(half);
   if (std::all_of(tree.begin(), tree.end(), [](const auto& regions) { return regions.empty(); }))
-    report(variable, path + " says nothing of " + noun_of(half));
+    report(variable, echoed(path) + " says nothing of " + noun_of(half));
   if (got.holds[static_cast<std::size_t>(other)] && !is_other_half_read(half, path, both))
-    report(variable, "the trees of " + std::string(noun_of(other)) + " in " + path +
-                         " are not read by this variable; TUTTI_TREES=" + path + " reads all trees of it");
+    report(variable, "the trees of " + std::string(noun_of(other)) + " in " + echoed(path) +
+                         " are not read by this variable; TUTTI_TREES=" + echoed(path) +
+                         " reads all trees of it");
   return std::move(got.made);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # run_case.sh STATUS SECONDS REPORTS TEXT COMMAND...: passes if COMMAND ends by itself within SECONDS with STATUS (a number, or
-# "failure" for any but 0), prints TEXT (a regular expression), prints REPORTS lines that begin with "tutti:" or fewer, and
+# "failure" for any but 0), prints TEXT (a regular expression; -: whatever), prints REPORTS lines that begin with "tutti:" or fewer, and
 # leaves no process behind. STATUS "waits": it prints TEXT within SECONDS and goes on waiting; then it is ended.
 set -u
 status=$1 seconds=$2 reports=$3 text=$4
@@ -31,7 +31,7 @@ case $status in
   *) [ $ended = "$status" ] || why+=("it ended with $ended in place of $status") ;;
 esac
 [ $waited = yes ] || [ $took -lt $((seconds * 1000)) ] || why+=("it did not end within $seconds s")
-[ -z "$text" ] || grep -qE "$text" "$output" || why+=("it did not print \"$text\"")
+[ "$text" = - ] || grep -qE "$text" "$output" || why+=("it did not print \"$text\"")
 printed=$(grep -cE '^tutti:' "$output")
 [ "$printed" -le "$reports" ] || why+=("it printed $printed reports in place of $reports")
 
