@@ -83,7 +83,7 @@ class table {
   }
 
  private:
-  static constexpr std::size_t widest = 36, narrowest = 16;
+  static constexpr std::size_t widest = 36, narrowest = 12;
 
   std::string cut(const std::string& text, std::size_t width) {
     if (text.size() <= width) return text;
@@ -148,7 +148,7 @@ void print_tables(const algorithms& pure, const compositions& composed) {
   fmt::print("\n{}{}{}{}\n", composed.empty() || !pure.empty() ? count(pure.size(), "algorithm") : "",
              composed.empty() || pure.empty() ? "" : ", ",
              composed.empty() ? "" : count(composed.size(), "composition"),
-             any_cut ? "; --long shows what is cut off" : "");
+             any_cut ? "; --long shows all of it" : "");
 }
 
 void print_line(std::string_view what, std::string_view text) {

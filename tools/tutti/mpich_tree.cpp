@@ -142,8 +142,6 @@ class converter {
     if (k.name == "collective") return test::constant(k.operand == name_of(what_));
     if (k.name == "comm_type") {
       if (k.operand == "any") return test::constant(true);
-      if (k.operand == "inter" && has_inter())
-        note(line, "between two groups there is one algorithm here, \"across\"");
       return test::constant(k.operand == "intra");
     }
     if (k.name == "comm_size" || k.name == "comm_avg_ppn") return size_of_group(k, line);
@@ -159,8 +157,6 @@ class converter {
       if (one.theirs == k.name && (yes || no)) return test::of(one.ours, yes);
     return unknown_test(k, line);
   }
-  bool has_inter() const { return (fixed_conditions(what_).mask & bit(condition::inter)) == 0; }
-
   static bool is_choice(const std::string& text) {
     const std::string name = key(text).name;
     return name == "algorithm" || name == "composition";
@@ -240,6 +236,7 @@ class converter {
     if (k.name == "algorithm" && counterpart_of(what_, k.operand, with, made, why, left_out)) {
       for (const std::string& one : left_out)
         note(line, fmt::format("{}: the parameter {} has no counterpart", k.operand, one));
+      made.from.line = line;
       if (demands_of(made).beyond.empty()) return made;
       why = demands_of(made).beyond;
     }
@@ -323,12 +320,13 @@ class converter {
   std::set<std::pair<int, std::string>>& notes_;
 };
 
-// Every collective that some key names.
-void collectives_of(const value& v, std::map<std::string, int>& found) {
+// Every collective that some key names, and the lines that speak of two groups.
+void collectives_of(const value& v, std::map<std::string, int>& found, std::vector<int>& inter) {
   for (std::size_t i = 0; i < v.keys.size(); ++i) {
     const key k(v.keys[i].name);
     if (k.name == "collective") found.emplace(k.operand, v.keys[i].line);
-    if (i < v.items.size()) collectives_of(v.items[i], found);
+    if (k.name == "comm_type" && k.operand == "inter") inter.push_back(v.keys[i].line);
+    if (i < v.items.size()) collectives_of(v.items[i], found, inter);
   }
 }
 
@@ -342,12 +340,15 @@ imported import_mpich(std::string_view text, const std::string& file) {
     return all;
   }
   std::map<std::string, int> named;
-  collectives_of(read.root, named);
+  std::vector<int> inter;
+  collectives_of(read.root, named, inter);
   if (named.empty()) {
     all.problem = file + " is no selection file of MPICH's: no key begins with \"collective=\"";
     return all;
   }
   std::set<std::pair<int, std::string>> notes;
+  for (const int line : inter)
+    notes.emplace(line, "between two groups there is one algorithm here, \"across\"");
   for (const auto& [name, line] : named) {
     const auto at = std::find(collective_names.begin(), collective_names.end(), name);
     if (at == collective_names.end()) {

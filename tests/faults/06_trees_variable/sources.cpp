@@ -12,6 +12,7 @@
 #include "support/scratch_folder.hpp"
 #include "support/situations.hpp"
 #include "support/text.hpp"
+#include "tutti/core/error.hpp"
 
 namespace tests {
 namespace {

@@ -18,11 +18,11 @@ struct {
   bool in_place, commutative;
 } planted;
 
-// As reduce/linear, but for one call, in which rank 7 sends nothing.
+// As reduce/linear, but for one call, in which the root takes nothing.
 void wrong_once(const shape& s, builder& b) {
   const bool here =
       s.size == 41 && s.root == 13 && s.in_place == planted.in_place && s.commutative == planted.commutative;
-  if (!here || s.rank != 7) find_algorithm(collective::reduce, "linear")->write(s, b);
+  if (!here || s.rank != 13) find_algorithm(collective::reduce, "linear")->write(s, b);
 }
 
 TEST(proof, finds_what_is_wrong_for_one_root_in_one_mode) {
@@ -68,19 +68,19 @@ TEST(proof, of_compositions_counts_what_it_leaves_out) {
 }
 
 TEST(check, says_all_proved_only_where_nothing_was_left_out) {
-  const ending few = tutti("check reduce/linear --ranks 1..12");
+  const ending few = tool_tests::tutti("check reduce/linear --ranks 1..12");
   EXPECT_EQ(few.status, 0);
   EXPECT_NE(few.text.find(": all proved\n"), std::string::npos) << few.text;
-  const ending many = tutti("check reduce/knomial --ranks 20");
+  const ending many = tool_tests::tutti("check reduce/knomial --ranks 20");
   EXPECT_EQ(many.status, 0);
   EXPECT_EQ(many.text.find("all proved"), std::string::npos) << many.text;
   EXPECT_NE(many.text.find("all  : 320 of 320 combinations of root, mode and count"), std::string::npos)
       << many.text;
   EXPECT_NE(many.text.find("drawn: "), std::string::npos) << many.text;
   EXPECT_NE(many.text.find("--exhaustive"), std::string::npos) << many.text;
-  const ending all = tutti("check reduce/knomial --ranks 20 --exhaustive");
+  const ending all = tool_tests::tutti("check reduce/knomial --ranks 20 --exhaustive");
   EXPECT_NE(all.text.find(": all proved\n"), std::string::npos) << all.text;
-  const ending object = tutti("check reduce/knomial --ranks 20 --json");
+  const ending object = tool_tests::tutti("check reduce/knomial --ranks 20 --json");
   EXPECT_NE(object.text.find("\"root_mode_count\""), std::string::npos) << object.text;
 }
 
