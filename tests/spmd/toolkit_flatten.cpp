@@ -109,7 +109,7 @@ void refusals() {
   check.throws<usage_error>([&] { (void)flatten(two, 1); },
                             {"flatten", "nested", "2 containers for 1 ranks"});
   check.throws<usage_error>([&] { (void)flatten(third, 2); }, {"flatten", "nested", "names rank 2"});
-  check.throws<usage_error>([&] { (void)flatten(negative, 2); }, {"flatten", "nested", "no rank -1"});
+  check.throws<usage_error>([&] { (void)flatten(negative, 2); }, {"flatten", "nested", "names rank -1, but ranks are 0 to"});
   const std::vector<int> three(3);
   check.throws<usage_error>(
       [&] {
