@@ -2,7 +2,8 @@
 //
 // Bulk-synchronous programs in C++: processes work on memory of their own, write to and read from one
 // another's, and meet in sync(). What was scheduled between two of these meetings, a superstep, is complete
-// after the second. Not included by tutti.hpp.
+// after the second. Not included by tutti.hpp. Longer than a file should be: one class, each call with its
+// contract.
 //
 // Only sync(), what makes a context, and its end wait for others, so a program cannot deadlock. LPF's C
 // interface (lpf/core.h) is another face of the same engine.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collectives that go within one group and between two alike, as member functions with named parameters:
-// those that move elements. What combines them is in reductions.hpp.
+// those that move elements. What combines them is in reductions.hpp. Longer than a file should be: each
+// collective has its contract.
 //
 // communicator.hpp says what holds for all of them: forms, results, errors. Here stands what each one takes
 // and gives: p is the number of ranks, n the elements of one block, [brackets] what may be left out, `(_out)`

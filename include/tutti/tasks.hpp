@@ -3,7 +3,7 @@
 // Tasks: a program registers its data, each with an owner among the ranks, and inserts tasks that read and
 // write them. Who runs a task, what is sent for it and in which order things happen follows: the owner of
 // what is written runs it, and the result is that of running the tasks one after the other as they were
-// inserted. Not included by tutti.hpp.
+// inserted. Not included by tutti.hpp. Longer than a file should be: one class, each call with its contract.
 //
 // All ranks that a task concerns insert it, in the same order: those that own, hold or run any of its data.
 // Others may leave it out, or insert it too, which costs a look.

@@ -85,7 +85,17 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
   under_way* const some = begun();
   if (some == nullptr) [[likely]]
     return own<MPI_Waitany>(count, requests, index, status);
-  return until(*some, [&](int& flag) { return own<MPI_Testany>(count, requests, index, &flag, status); });
+  const int code =
+      until(*some, [&](int& flag) { return own<MPI_Testany>(count, requests, index, &flag, status); });
+  // MPICH's MPI_Testany leaves the status of none as it was, which MPI_Waitany makes empty.
+  if (code == MPI_SUCCESS && *index == MPI_UNDEFINED && status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    status->MPI_ERROR = MPI_SUCCESS;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+  }
+  return code;
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a named parameter carries: a reference to the caller's container, or the container itself; and how the
-// library looks into containers.
+// library looks into containers. Longer than a file should be: the kinds of containers are told apart in one
+// place.
 #pragma once
 
 #include <cstddef>
