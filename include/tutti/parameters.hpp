@@ -27,9 +27,9 @@
 // A buffer may hold items of a layout (core/layout.hpp) instead of elements: send_type, recv_type and
 // send_recv_type say which, and communicator what it means.
 //
-// Where an argument is written is known to reports: the place of a call is that of the first of its buffers, root,
-// source, destination, tag or algorithm that is given. Whoever makes arguments on behalf of others passes the place on:
-// `send_buf(v, at)` of a std::source_location.
+// Where an argument is written is known to reports. The place of a call is that of its first buffer; without
+// one, that of the first of its root, source, destination, tag and algorithm. Whoever makes arguments on
+// behalf of others passes the place on: `send_buf(v, at)` with a std::source_location.
 //
 // The factories send and copy nothing; they allocate for lists alone, which are kept in an array of their
 // own.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a named parameter carries: a reference to the caller's container, or the container itself; and how the
-// library looks into containers. Longer than a file should be: the kinds of containers are told apart in one
-// place.
+// library looks into containers.
 #pragma once
 
 #include <cstddef>
@@ -114,10 +113,14 @@ enum class flow : std::uint8_t { in, out, in_out };
 
 /// Which arguments know where in the program they are written: those that most calls have one of. A few,
 /// since what a nonblocking call keeps grows by each.
+constexpr bool is_buffer(parameter name) {
+  using enum parameter;
+  return name == send_buf || name == recv_buf || name == send_recv_buf;
+}
 constexpr bool knows_place(parameter name) {
   using enum parameter;
-  return name == send_buf || name == recv_buf || name == send_recv_buf || name == root || name == source ||
-         name == destination || name == tag || name == algorithm || name == composition || name == statuses;
+  return is_buffer(name) || name == root || name == source || name == destination || name == tag ||
+         name == algorithm || name == composition || name == statuses;
 }
 template <parameter Name>
 struct no_place {};
@@ -357,30 +360,6 @@ constexpr bool fit(C& c, std::size_t n) {
 template <class C>
 counts_view counts_of(C& c) noexcept {
   return {data_of(c), size_of(c)};
-}
-
-/// What the first argument says that knows where it is written.
-template <class... Args>
-[[gnu::always_inline]] constexpr std::source_location first_place(const Args&... args) noexcept {
-  std::source_location at;
-  const auto take = [&](const auto& argument) {
-    if constexpr (placed<std::remove_cvref_t<decltype(argument)>>)
-      if (at.line() == 0) at = argument.at;
-  };
-  (take(args), ...);
-  return at;
-}
-
-/// Notes where a call is written: what the first of its arguments says that knows it. Of arguments that are
-/// not given a place, as the library's own, what was noted before stays; so it does of a call without
-/// arguments.
-template <class... Args>
-[[gnu::always_inline]] inline void note_call(core& c, const Args&... args) noexcept {
-  if constexpr ((placed<Args> || ...)) {
-    note_place(c, first_place(args...));
-  } else if constexpr (sizeof...(Args) > 0) {
-    note_no_place(c);
-  }
 }
 
 // --- the arguments of one call, found by name

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tutti/face/noted.hpp"
 #include "tutti/request.hpp"
 
 namespace tutti::detail {
