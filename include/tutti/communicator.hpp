@@ -29,10 +29,10 @@ inline constexpr int undefined = -0x7fffff03;
 ///
 /// **Threads.** A rank's communicators, and all that is made of them, are used by the thread that
 /// carries the rank: the thread, or the fiber, on which the program was called. Every other thread
-/// is told so by usage_error, before anything is sent: another rank's, one that the program has
+/// gets a usage_error, before anything is sent: another rank's, one that the program has
 /// started, and kernels of tasks, wherever they run. Over MPI the rank is carried by the thread on
 /// which run() or adopt() was called; where MPI was started with MPI_THREAD_SERIALIZED or more, any
-/// thread may call, one at a time. A communicator may be copied, and let go of, by any thread.
+/// thread may call, one at a time. Any thread may copy or destroy a communicator.
 ///
 /// **Lifetime.** A communicator, and its requests, can be used until the program that run() calls
 /// has returned; collectives under way end then. Later calls, and calls on what was moved from,
