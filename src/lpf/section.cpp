@@ -107,7 +107,7 @@ class stay {
 lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
                       const char* operation, context** innermost) {
   stay in(world, of, innermost);
-  detail::note_no_place(world.native());  // calls in C do not say theirs
+  detail::note_place(world.native(), {});  // calls in C do not say theirs
   if (lacks_arguments(args, operation, world.rank())) [[unlikely]]
     in.refuse(operation, "args", "cannot be used");
   else
