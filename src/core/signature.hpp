@@ -29,6 +29,13 @@ struct agreed_signature {
   friend bool operator==(const agreed_signature&, const agreed_signature&) = default;
 };
 
+/// Whether an engine has a collective of its own for a call.
+enum class native_offer : std::uint8_t {
+  none,
+  by_name,  ///< it does not report operands whose lengths differ: only where the program or its user names it
+  any
+};
+
 /// Vector forms in which every rank is given the counts of all ranks, the same ones on all.
 constexpr bool has_agreed_counts(collective what) noexcept {
   return what == collective::allgatherv || what == collective::reduce_scatter;

@@ -161,7 +161,7 @@ class context {
   virtual std::unique_ptr<carrier> open_mail() { return nullptr; }
 
   // --- collectives of the engine's own. One that offers none has nothing to write here.
-  virtual bool offers(const agreed_signature&) const noexcept { return false; }
+  virtual native_offer offers(const agreed_signature&) const noexcept { return native_offer::none; }
   virtual void native(const call&, const fabric::wait_site&) { no_native(); }
   /// For blocking calls like this one. Counts and displacements, where it has them, are all given, and int.
   virtual ready_native make_ready(const call&) { return {}; }
@@ -232,6 +232,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 12;
+inline constexpr std::uint32_t engine_abi = 13;
 
 }  // namespace tutti

@@ -52,14 +52,17 @@ struct engine_entry {
 
   /// What decision trees may ask of this engine. Nothing holds in it: an endpoint fills in a copy.
   std::span<const engine_condition> conditions = {};
-  /// Whether it has a collective of its own for a call within one group. Null: for none.
-  bool (*offers)(const agreed_signature&) noexcept = nullptr;
+  /// Whether it has a collective of its own for a call within one group, where of `conditions` those hold whose
+  /// names are in `holds`. Null: for none.
+  native_offer (*offers)(const agreed_signature&, std::span<const std::string> holds) noexcept = nullptr;
   /// Environment variables that this engine alone obeys.
   std::span<const variable> variables = {};
 
   bool embedded() const noexcept { return run != nullptr; }
   /// As context::offers(), known without a context.
-  bool has_native(const agreed_signature& s) const noexcept { return offers && !s.inter && offers(s); }
+  native_offer native(const agreed_signature& s, std::span<const std::string> holds) const noexcept {
+    return offers && !s.inter ? offers(s, holds) : native_offer::none;
+  }
 };
 
 /// All engines, by name. Generated; the only definition is in a file of its own.

@@ -84,7 +84,8 @@ void core::refuse_rank(const char* operation, const char* parameter, int rank) c
 // -------------------------------------------------------------------------------------------------
 
 situation core::situation_of(const agreed_signature& s) const {
-  situation all{.call = s, .native = offers_native(s), .shared_memory = door().node() != nullptr};
+  situation all{.call = s, .shared_memory = door().node() != nullptr};
+  all.offer(offers_native(s));
   all.lie_on(*layout_);
   all.whole_job = size() == door().size();
   all.reaches = members_.knows();

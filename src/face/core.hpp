@@ -72,8 +72,8 @@ class core : public noted_place {
   }
   /// What selection may know of a call here.
   situation situation_of(const agreed_signature& s) const;
-  bool offers_native(const agreed_signature& s) const noexcept {
-    return !s.inter && members_.knows() == reach::any_rank && where_->offers(s);
+  native_offer offers_native(const agreed_signature& s) const noexcept {
+    return !s.inter && members_.knows() == reach::any_rank ? where_->offers(s) : native_offer::none;
   }
   void run_blocking(const call& c);
   void check(const call& c) const { validate(c); }

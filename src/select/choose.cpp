@@ -167,7 +167,7 @@ const pure_algorithm* best_pure(const situation& all) noexcept {
 }  // namespace
 
 choice choose(const situation& s) {
-  if (s.native && !s.call.inter) return {};
+  if (s.may_be_native() && !s.call.inter) return {};
   if (const pure_algorithm* a = best_pure(s)) return choice(a);
   throw usage_error(std::string(name_of(s.call.what)), -1, "", "no algorithm serves this call here",
                     "use an operator that is commutative, or buffers that are not in place");

@@ -22,14 +22,22 @@ namespace tutti {
 /// All that selection may know of a call: what every rank knows alike.
 struct situation {
   agreed_signature call;
-  bool native = false;         ///< the engine offers its own collective for this call
-  bool shared_memory = false;  ///< ranks read one another's memory
+  bool native = false;          ///< the engine offers its own collective for this call
+  bool native_by_name = false;  ///< ... and only where it is named (native_offer::by_name)
+  bool shared_memory = false;   ///< ranks read one another's memory
   int nodes = 1;
   int ranks_per_node = 0;  ///< 0 where the nodes have different numbers; of one node it need not be given
   bool node_consecutive = true;
   bool whole_job = true;
   reach reaches = reach::any_rank;  ///< which ranks the members of the group know
   std::uint32_t engine = 0;  ///< which of the engine's own conditions hold: bit i is document::conditions[i]
+
+  void offer(native_offer o) noexcept {
+    native = o != native_offer::none;
+    native_by_name = o == native_offer::by_name;
+  }
+  /// Whether a tree or the library may choose the engine's own collective.
+  bool may_be_native() const noexcept { return native && !native_by_name; }
 
   /// What of a layout selection may know.
   void lie_on(const hierarchy& layout) noexcept {

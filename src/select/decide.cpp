@@ -22,7 +22,24 @@ const tree_step& step_of(const tree_node& n, const situation& s) noexcept {
 const leaf& fallback(const situation& s, tree_half half) noexcept {
   static const leaf native{leaf::kind::native, {}, {}, {}}, none{leaf::kind::algorithm, {}, {}, {}},
       pure{leaf::kind::pure, {}, {}, {}};
-  return half == tree_half::composition ? pure : s.native && !s.call.inter ? native : none;
+  return half == tree_half::composition ? pure : s.may_be_native() && !s.call.inter ? native : none;
+}
+
+const leaf& walk(const document& d, const situation& s, tree_half half) noexcept {
+  const tree_region* r = region_of(d.of(half)[static_cast<std::size_t>(s.call.what)], s);
+  if (r == nullptr) return fallback(s, half);
+  const tree_node* n = &r->then;
+  while (!n->is_leaf()) n = &step_of(*n, s).then;
+  return n->use;
+}
+
+// Whether the tree says native where only a name may.
+bool wants_name(const leaf& l, const situation& s) noexcept {
+  return l.what == leaf::kind::native && s.native_by_name;
+}
+situation without_native(situation s) noexcept {
+  s.offer(native_offer::none);
+  return s;
 }
 
 // With the collective, as the library reports it.
@@ -83,11 +100,8 @@ std::string why_not(const leaf& l, const situation& s) {
 }
 
 const leaf& decide(const document& d, const situation& s, tree_half half) noexcept {
-  const tree_region* r = region_of(d.of(half)[static_cast<std::size_t>(s.call.what)], s);
-  if (r == nullptr) return fallback(s, half);
-  const tree_node* n = &r->then;
-  while (!n->is_leaf()) n = &step_of(*n, s).then;
-  return n->use;
+  const leaf& found = walk(d, s, half);
+  return wants_name(found, s) ? walk(d, without_native(s), half) : found;
 }
 
 bool asks(const document& d, collective what, quantity q) noexcept {
@@ -104,9 +118,15 @@ bool asks(const document& d, collective what, quantity q) noexcept {
   return false;
 }
 
-explanation explain(const document& d, const situation& s, tree_half half) {
+explanation explain(const document& d, const situation& asked, tree_half half) {
   explanation e;
-  const collective what = s.call.what;
+  const collective what = asked.call.what;
+  const leaf& first = walk(d, asked, half);
+  const bool not_native = wants_name(first, asked);
+  const situation s = not_native ? without_native(asked) : asked;
+  if (not_native)
+    e.path.push_back({"not native: it does not report operands whose lengths differ, and is used where it is named",
+                      first.from});
   e.chosen = decide(d, s, half);
   e.algorithm = full_name(e.chosen, what);
   e.source = e.chosen.from.file == nullptr || e.chosen.from.file->builtin ? "default" : "file";
@@ -140,7 +160,10 @@ explanation explain(const document& d, const situation& s, tree_half half) {
     for (const composed_algorithm* c : composition_catalogue())
       if (c->what == what && c != chosen) reject({leaf::kind::composed, {}, composed_choice(c), {}});
   } else {
-    if (e.chosen.what != leaf::kind::native) reject(leaf{});
+    if (not_native)
+      e.rejected.push_back({full_name(first, what), "it does not report operands whose lengths differ: name it"});
+    else if (e.chosen.what != leaf::kind::native)
+      reject(leaf{});
     for (const pure_algorithm* a : catalogue())
       if (a->what == what && a != chosen) reject({leaf::kind::algorithm, choice(a), {}, {}});
   }

@@ -63,7 +63,7 @@ flat_tree::flat_tree(const document& d, const situation& s, tree_half half, cons
   situation one = s;
   const auto decided = [&](std::uint64_t count) {
     one.call.count = count;
-    if (native) one.native = native(count);
+    if (native) one.offer(native(count));
     return &decide(d, one, half);
   };
   if (is_vector_form(s.call.what)) {  // their counts are no part of the situation

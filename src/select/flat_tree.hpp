@@ -22,11 +22,11 @@ struct flat_step {
 class flat_tree {
  public:
   /// Whether the engine has its own collective for this many elements.
-  using native_rule = std::function<bool(std::uint64_t count)>;
+  using native_rule = std::function<native_offer(std::uint64_t count)>;
 
   flat_tree() = default;
   /// Of `d` for the calls that differ from `s` in their count alone (vector forms: s is the call). Where
-  /// `native` is not given, s.native holds for every count; where it is, it may change its answer behind the
+  /// `native` is not given, what s says of it holds for every count; where it is, it may change its answer behind the
   /// counts `native_bounds` only.
   flat_tree(const document& d, const situation& s, tree_half half = tree_half::pure,
             const native_rule& native = {}, std::span<const std::uint64_t> native_bounds = {});

@@ -13,7 +13,7 @@
 namespace tutti {
 
 /// Call `sub` of a program of `c`, on those of all ranks (none: on all) who lie as `layout` says. `whole` is
-/// the situation of `c`; `offers` says whether the engine has a collective of its own for a signature.
+/// the situation of `c`; `offers` says whether the engine has a collective of its own for a signature (native_offer).
 ///
 /// Only calls on all ranks may be the engine's own, and of a nonblocking `c` only the first: the engine
 /// matches them by their order, and others come in another order on every rank.
@@ -35,7 +35,7 @@ situation situation_inside(const situation& whole, const call& c, const subcall&
     s.lie_on(layout.restricted_to(ranks));
     s.whole_job = false;
   }
-  s.native = sub.group == 0 && (blocking || sub.number == 0) && offers(s.call);
+  s.offer(sub.group == 0 && (blocking || sub.number == 0) ? offers(s.call) : native_offer::none);
   return s;
 }
 

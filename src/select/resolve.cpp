@@ -63,7 +63,7 @@ void choose_pure(resolution& made, const selection& by, const situation& s) {
     const leaf& found = decide(*by.trees, s);
     made.algorithm_by = chosen_by::tree;
     made.pure = found.chosen;
-    if (found.what == leaf::kind::native && s.native) {
+    if (found.what == leaf::kind::native && s.may_be_native()) {
       made.pure = {};
       return;
     }

@@ -75,8 +75,8 @@ TEST(a_new_engine, tells_of_a_rank_that_throws) {
 TEST(a_new_engine, offers_no_collectives_unless_it_says_so) {
   agreed_signature barrier;
   barrier.what = collective::barrier;
-  EXPECT_FALSE(find_engine("loopback")->has_native(barrier));
-  EXPECT_TRUE(find_engine("threads")->has_native(barrier));
+  EXPECT_FALSE(find_engine("loopback")->native(barrier, {}) != native_offer::none);
+  EXPECT_TRUE(find_engine("threads")->native(barrier, {}) == native_offer::any);
 }
 
 TEST(a_new_engine, has_the_common_trees_until_it_is_measured) {

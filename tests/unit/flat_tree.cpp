@@ -52,7 +52,7 @@ std::size_t differences(const document& d, situation s, tree_half half, const fl
   }
   for (const std::uint64_t count : counts_to_try(flat, bounds, random)) {
     if (!is_vector_form(s.call.what)) s.call.count = count;
-    if (native) s.native = native(s.call.count);
+    if (native) s.offer(native(s.call.count));
     wrong += &flat.at(s.call.count) != &decide(d, s, half);
   }
   return wrong;
@@ -110,7 +110,10 @@ TEST(flat_trees, choose_what_their_trees_choose) {
             if (bits & 128) {  // an engine whose own collective serves some lengths only
               bounds = {bits >> 20, 4096};
               std::sort(bounds.begin(), bounds.end());
-              native = [bounds](std::uint64_t count) { return count > bounds[0] && count <= bounds[1]; };
+              const native_offer there = bits & 256 ? native_offer::by_name : native_offer::any;
+              native = [bounds, there](std::uint64_t count) {
+                return count > bounds[0] && count <= bounds[1] ? there : native_offer::none;
+              };
             }
             for (const tree_half half : {tree_half::composition, tree_half::pure}) {
               wrong += differences(d, s, half, native, bounds, random);
@@ -141,7 +144,7 @@ TEST(flat_trees, are_short_and_exact_at_their_bounds) {
 TEST(flat_trees, that_forget_a_bound_of_the_native_collective_are_found) {
   const document d = builtin_document("common");
   const situation s = make_situation(collective::gather, 4, 0, 8, false, {}, true, false, true, true);
-  const auto native = [](std::uint64_t count) { return count <= 10; };
+  const auto native = [](std::uint64_t count) { return count <= 10 ? native_offer::any : native_offer::none; };
   std::mt19937 random(static_cast<unsigned>(tests::seed_or(1)));
   EXPECT_EQ(differences(d, s, tree_half::pure, native, {10}, random), 0u);
   const flat_tree forgetful(d, s, tree_half::pure, native, {});

@@ -92,7 +92,7 @@ std::vector<inner_answer> calls_inside(const answer& a) {
       one.in_place = sub.in_place;
       one.seen = situation_inside(
           a.asked.seen, c, sub, ranks, layout, a.asked.blocking,
-          [&](const agreed_signature& s) { return find_engine(a.asked.engine)->has_native(s); });
+          [&](const agreed_signature& s) { return find_engine(a.asked.engine)->native(s, a.asked.holds); });
       const auto same = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(own), all.end(),
                                      [&](const inner_answer& known) { return alike(known, one); });
       if (same != all.end()) {

@@ -279,13 +279,12 @@ asked_call read_question(const question& q) {
     s.call.total_bytes = agreed_total({counts.data(), counts.size()}, c.type.size);
   }
   const engine_entry& engine = *find_engine(asked.engine);
-  s.native = engine.has_native(s.call);
   s.shared_memory = engine.shared_memory;
   s.reaches = read_group(q);
-  s.native = s.native && s.reaches == reach::any_rank;
   if (s.reaches == reach::any_rank) s.lie_on(asked.layout);
 
   read_conditions(q, engine, ranks, asked);
+  if (s.reaches == reach::any_rank) s.offer(engine.native(s.call, asked.holds));
   return asked;
 }
 

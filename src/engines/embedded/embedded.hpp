@@ -92,7 +92,7 @@ class embedded_context final : public context {
   bool done(transfer&, const fabric::wait_site&) override;
   void wait_both(transfer*, transfer*, const fabric::wait_site&) override;
 
-  bool offers(const agreed_signature& s) const noexcept override;
+  native_offer offers(const agreed_signature& s) const noexcept override;
   void native(const call& c, const fabric::wait_site& site) override;
   void native_begin(const call& c, native_state& s) override;
   bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) override;

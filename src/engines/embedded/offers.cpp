@@ -5,10 +5,10 @@
 
 namespace tutti {
 
-bool embedded_offers(const agreed_signature& s) noexcept {
-  if (s.what == collective::reduce_scatter_block && s.in_place)
-    return false;  // a rank's result lies on others' operands
-  return fabric::slices_know(s.what) || s.what == collective::barrier;
+native_offer embedded_offers(const agreed_signature& s, std::span<const std::string>) noexcept {
+  const bool known = fabric::slices_know(s.what) || s.what == collective::barrier,
+             overlaps = s.what == collective::reduce_scatter_block && s.in_place;  // results lie on others' operands
+  return known && !overlaps ? native_offer::any : native_offer::none;
 }
 
 }  // namespace tutti

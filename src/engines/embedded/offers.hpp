@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <string>
 
 #include "core/environment.hpp"
 #include "core/signature.hpp"
@@ -12,7 +14,7 @@
 namespace tutti {
 
 /// Their native collectives, which lay results directly into one another's memory.
-bool embedded_offers(const agreed_signature& s) noexcept;
+native_offer embedded_offers(const agreed_signature& s, std::span<const std::string> holds = {}) noexcept;
 
 /// Of the stacks on which their ranks run.
 inline constexpr std::size_t least_stack = 32 << 10, most_stack = std::size_t{1} << 30,

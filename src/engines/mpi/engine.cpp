@@ -4,6 +4,8 @@
 // modules, one for each MPI (module.cpp).
 #include "engines/engine.hpp"
 
+#include <algorithm>
+
 #include "engines/mpi/conditions.hpp"
 #include "engines/mpi/offers.hpp"
 
@@ -27,7 +29,10 @@ constinit const engine_entry engine_mpi = {
     .by_default = [](const occasion& o) noexcept { return o.launched; },
     .when = "under an MPI launcher",
     .conditions = mpi_conditions,
-    .offers = [](const agreed_signature& s) noexcept { return mpi_offers(s); },
+    .offers =
+        [](const agreed_signature& s, std::span<const std::string> holds) noexcept {
+          return mpi_offers(s, std::find(holds.begin(), holds.end(), "mpich") != holds.end());
+        },
     .variables = variables_of_mpi,
 };
 

@@ -41,7 +41,7 @@ class mpi_context final : public context {
   std::unique_ptr<carrier> open_mail() override;
   void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) override;
 
-  bool offers(const agreed_signature& s) const noexcept override;
+  native_offer offers(const agreed_signature& s) const noexcept override;
   void native(const call& c, const fabric::wait_site& site) override;
   ready_native make_ready(const call& c) override;
   void native_begin(const call& c, native_state& s) override;

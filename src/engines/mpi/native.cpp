@@ -59,7 +59,13 @@ struct mpi_context::under_way {
   kept* arrays = nullptr;
 };
 
-bool mpi_context::offers(const agreed_signature& s) const noexcept { return mpi_offers(s); }
+native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
+#if defined(MPICH_VERSION)
+  return mpi_offers(s, true);
+#else
+  return mpi_offers(s, false);
+#endif
+}
 
 // Elements to do from `from` on.
 std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {

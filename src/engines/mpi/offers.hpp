@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which collectives MPI has, known without it running. No MPI stands behind what is said here, therefore it
-// is the same for all of them.
+// Which collectives the MPIs have, known without one running.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +32,7 @@ constexpr bool mpi_has_operator(builtin_op op, element_kind kind) noexcept {
   }
 }
 
-/// Within one group. In the header, since the modules link nothing of the library.
-constexpr bool mpi_offers(const agreed_signature& s) noexcept {
+constexpr bool mpi_has(const agreed_signature& s) noexcept {
   switch (s.what) {
     case collective::barrier:
     case collective::bcast:
@@ -59,6 +57,20 @@ constexpr bool mpi_offers(const agreed_signature& s) noexcept {
     default:
       return false;
   }
+}
+
+/// Whether MPICH's nonblocking form reports an operand that is longer than its peer expects, as its blocking form
+/// does. All but these complete with MPI_SUCCESS and wrong data (MPICH 4.0.2).
+constexpr bool mpich_reports_lengths(collective what) noexcept {
+  return what == collective::barrier || what == collective::bcast || what == collective::scatter ||
+         what == collective::scatterv;
+}
+
+/// Within one group. In the header, since the modules link nothing of the library. MPICH's collectives are begun
+/// and polled (mpi_endpoint::begins_natives).
+constexpr native_offer mpi_offers(const agreed_signature& s, bool mpich) noexcept {
+  if (!mpi_has(s)) return native_offer::none;
+  return !mpich || s.ranks == 1 || mpich_reports_lengths(s.what) ? native_offer::any : native_offer::by_name;
 }
 
 }  // namespace tutti

@@ -78,13 +78,13 @@ int main(int argc, char** argv) {
          if (world.rank() == 1) throw std::runtime_error("planted fault");
          world.barrier();
        }},
-      {"native",
+      {"lengths",
        [](communicator& world) {
          std::vector<int> gives(static_cast<std::size_t>(world.size()), world.rank() == 1 ? 5 : 2),
              takes = gives;
          takes.assign(takes.size(), 2);
          takes[static_cast<std::size_t>(world.rank())] = gives[0];
-         world.alltoallv(send_buf(std::vector<int>(100)),  // PLACE native
+         world.alltoallv(send_buf(std::vector<int>(100)),  // PLACE lengths
                          send_counts(gives), recv_counts(takes));
        }},
   };

@@ -1,0 +1,15 @@
+// expect: dst: its elements are not of the type of src
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+#ifndef CORRECTED
+  int given = 1;
+#else
+  long given = 1;
+#endif
+  std::vector<long> taken(ctx.nprocs());
+  ctx.gather(given, taken);
+}

@@ -1,0 +1,16 @@
+// expect: src: std::vector<bool> packs bits, it has no bools
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  bool area[3];
+  auto there = ctx.registered(area);
+#ifndef CORRECTED
+  std::vector<bool> given(2);
+#else
+  bool given[2] = {};
+#endif
+  ctx.put(given, 0, there);
+}

@@ -1,0 +1,15 @@
+// expect: dst_slot: takes a global slot, as registered() makes them
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+  std::vector<int> area(3);
+#ifndef CORRECTED
+  auto there = ctx.registered_locally(area);
+#else
+  auto there = ctx.registered(area);
+#endif
+  ctx.put(1, 0, there);
+}

@@ -1,0 +1,19 @@
+// expect: src: a temporary container, gone before the sync reads it
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/bsp.hpp>
+
+void f(tutti::bsp::context& ctx) {
+#ifndef CORRECTED
+  std::vector<int> area(3);
+#else
+  std::vector<int> area(3), given(2);
+#endif
+  auto there = ctx.registered(area);
+#ifndef CORRECTED
+  ctx.put(std::vector<int>(2), 0, there);
+#else
+  ctx.put(given, 0, there);
+#endif
+}

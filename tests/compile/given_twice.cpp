@@ -1,0 +1,14 @@
+// expect: send_buf: given twice
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+#ifndef CORRECTED
+  auto all = comm.allgather(send_buf(v), send_buf(1));
+#else
+  auto all = comm.allgather(send_buf(v));
+#endif
+}

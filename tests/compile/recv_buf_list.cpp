@@ -1,0 +1,14 @@
+// expect: recv_buf: takes one container
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+#ifndef CORRECTED
+  comm.allgather(send_buf(v), recv_buf_out({1, 2}));
+#else
+  comm.allgather(send_buf(v), recv_buf_out(std::vector<int>{1, 2}));
+#endif
+}

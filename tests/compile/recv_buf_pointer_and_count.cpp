@@ -1,0 +1,14 @@
+// expect: recv_buf: takes one container
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<int>& v, int* p, std::size_t n) {
+  using namespace tutti;
+#ifndef CORRECTED
+  comm.allgather(send_buf(v), recv_buf(p, n));
+#else
+  comm.allgather(send_buf(v), recv_buf<std::vector<int>>());
+#endif
+}

@@ -1,0 +1,15 @@
+// expect: request: this call does not take it
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+  request r;
+#ifndef CORRECTED
+  comm.send(send_buf(v), destination(0), request(r));
+#else
+  comm.isend(send_buf(v), destination(0), request(r));
+#endif
+}

@@ -1,0 +1,14 @@
+// expect: tag: takes one tag
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+#ifndef CORRECTED
+  comm.recv<int>(tag("x"));
+#else
+  comm.recv<int>(tag('x'));
+#endif
+}

@@ -1,0 +1,14 @@
+// expect: tag: given twice
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+void f(tutti::communicator& comm, std::vector<int>& v) {
+  using namespace tutti;
+#ifndef CORRECTED
+  comm.send(send_buf(v), destination(0), tag(1), tag(2));
+#else
+  comm.send(send_buf(v), destination(0), tag(1));
+#endif
+}

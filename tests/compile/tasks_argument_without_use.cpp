@@ -1,0 +1,12 @@
+// expect: an argument behind the kernel says no use: give read(h), write(h)
+// SPDX-License-Identifier: Apache-2.0
+#include <tutti/tasks.hpp>
+
+void f(tutti::tasks::runtime& rt, tutti::tasks::handle<int> h) {
+  using namespace tutti::tasks;
+#ifndef CORRECTED
+  rt.insert([](int& x) { x = 1; }, h);
+#else
+  rt.insert([](int& x) { x = 1; }, write(h));
+#endif
+}

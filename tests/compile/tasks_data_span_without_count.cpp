@@ -1,0 +1,9 @@
+// expect: data: a span: give the number of elements
+// SPDX-License-Identifier: Apache-2.0
+#include <tutti/tasks.hpp>
+
+#ifndef CORRECTED
+auto f(tutti::tasks::runtime& rt) { return rt.data<std::span<int>>(0); }
+#else
+auto f(tutti::tasks::runtime& rt) { return rt.data<std::span<int>>(0, 3); }
+#endif

@@ -1,9 +1,0 @@
-// expect: root: this call does not take it
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  auto all = comm.allgather(send_buf(v), root(1));
-}

@@ -1,9 +1,0 @@
-// expect: send_counts: missing
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  auto got = comm.alltoallv(send_buf(v), recv_counts(v));
-}

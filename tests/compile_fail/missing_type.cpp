@@ -1,9 +1,0 @@
-// expect: send_recv_buf: missing
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  auto got = comm.bcast(root(1));
-}

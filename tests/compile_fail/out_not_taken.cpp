@@ -1,9 +1,0 @@
-// expect: recv_counts: this call takes it in only
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  auto [got, counts] = comm.reduce_scatter(send_buf(v), recv_counts_out(), op(std::plus<>{}));
-}

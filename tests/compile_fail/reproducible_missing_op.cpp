@@ -1,9 +1,0 @@
-// expect: op: missing
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/reproducible.hpp>
-#include <tutti/tutti.hpp>
-
-void f(tutti::communicator& comm) {
-  using namespace tutti;
-  auto sum = reproducible_allreduce(comm, send_buf({1.0, 2.0}));
-}

@@ -1,8 +1,0 @@
-// expect: sort: elements hold addresses
-// SPDX-License-Identifier: Apache-2.0
-#include <string_view>
-#include <vector>
-
-#include <tutti/sort.hpp>
-
-void f(tutti::communicator& comm, std::vector<std::string_view>& v) { tutti::sort(comm, v); }

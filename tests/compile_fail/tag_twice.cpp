@@ -1,9 +1,0 @@
-// expect: tag: given twice
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  comm.send(send_buf(v), destination(0), tag(1), tag(2));
-}

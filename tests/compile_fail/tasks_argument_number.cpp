@@ -1,9 +1,0 @@
-// expect: an argument behind the kernel says no use
-// SPDX-License-Identifier: Apache-2.0
-
-#include <tutti/tasks.hpp>
-
-void f(tutti::tasks::runtime& rt, tutti::tasks::handle<int> h) {
-  using namespace tutti::tasks;
-  rt.insert([](int& x) { x = 1; }, write(h), 3);
-}

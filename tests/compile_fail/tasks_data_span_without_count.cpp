@@ -1,6 +1,0 @@
-// expect: data: a span: give the number of elements
-// SPDX-License-Identifier: Apache-2.0
-
-#include <tutti/tasks.hpp>
-
-auto f(tutti::tasks::runtime& rt) { return rt.data<std::span<int>>(0); }

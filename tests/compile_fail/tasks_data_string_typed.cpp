@@ -1,8 +1,0 @@
-// expect: data: T is not trivially copyable, or const
-// SPDX-License-Identifier: Apache-2.0
-#include <string>
-#include <vector>
-
-#include <tutti/tasks.hpp>
-
-auto f(tutti::tasks::runtime& rt) { return rt.data<std::string>(0); }

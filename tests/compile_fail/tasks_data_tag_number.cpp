@@ -1,9 +1,0 @@
-// expect: data: give an owner and with_tag(t)
-// SPDX-License-Identifier: Apache-2.0
-
-#include <tutti/tasks.hpp>
-
-auto f(tutti::tasks::runtime& rt) {
-  static int x = 3;
-  return rt.data(x, 0, 7);
-}

@@ -1,9 +1,0 @@
-// expect: a parameter of the kernel is a copy of what is given as write
-// SPDX-License-Identifier: Apache-2.0
-
-#include <tutti/tasks.hpp>
-
-void f(tutti::tasks::runtime& rt, tutti::tasks::handle<int> h) {
-  using namespace tutti::tasks;
-  rt.insert([](int x) { x = 1; }, read_write(h));
-}

@@ -1,9 +1,0 @@
-// expect: a parameter of the kernel does not take what read(h) gives
-// SPDX-License-Identifier: Apache-2.0
-
-#include <tutti/tasks.hpp>
-
-void f(tutti::tasks::runtime& rt, tutti::tasks::handle<int> h) {
-  using namespace tutti::tasks;
-  rt.insert([](std::span<const int>) {}, read(h));
-}

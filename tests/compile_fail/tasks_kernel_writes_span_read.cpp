@@ -1,9 +1,0 @@
-// expect: or a span of const: give read_write(h), or make it const
-// SPDX-License-Identifier: Apache-2.0
-
-#include <tutti/tasks.hpp>
-
-void f(tutti::tasks::runtime& rt, tutti::tasks::handle<std::span<double>> h) {
-  using namespace tutti::tasks;
-  rt.insert([](std::span<double> x) { x[0] = 1; }, read(h));
-}

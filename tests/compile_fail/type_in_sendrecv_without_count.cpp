@@ -1,9 +1,0 @@
-// expect: send_count: missing: a layout is given without its count
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v, const tutti::layout& item) {
-  using namespace tutti;
-  comm.sendrecv(send_recv_buf(v), send_recv_type(item), destination(0));
-}

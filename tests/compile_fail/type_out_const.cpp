@@ -1,9 +1,0 @@
-// expect: send_type: const, but the call writes to it
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v, const tutti::layout& item) {
-  using namespace tutti;
-  comm.allgather(send_buf(v), send_type_out(item));
-}

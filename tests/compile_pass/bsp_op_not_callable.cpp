@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <vector>
-
-#include <tutti/bsp.hpp>
-
-void f(tutti::bsp::context& ctx) {
-  int sum = 1;
-  ctx.allreduce(sum, [](int a, int b) { return a + b; });
-}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <functional>
-
-#include <tutti/bsp.hpp>
-
-void f(tutti::bsp::context& ctx) {
-  double sum = 1;
-  ctx.allreduce(sum, std::plus<>{});
-}

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <string_view>
-#include <vector>
-
-#include <tutti/bsp.hpp>
-
-void f(tutti::bsp::context& ctx, std::vector<char>& v, tutti::bsp::global_slot<char>& s) { ctx.put(v, 1, s); }

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/grid.hpp>
-
-void f(tutti::communicator& comm) {
-  using namespace tutti;
-  auto received = grid_communicator(comm).alltoallv(send_buf({1, 2}), send_counts({1, 1}));
-}

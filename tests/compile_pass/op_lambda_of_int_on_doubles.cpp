@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <vector>
-
-#include <tutti/tutti.hpp>
-
-void f(tutti::communicator& comm, std::vector<double>& v) {
-  using namespace tutti;
-  auto sum = comm.iallreduce(send_buf(v), op([](const double& a, double b) { return a + b; }));
-}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  std::vector<int> w(9);
-  comm.allgather(send_buf(v), recv_buf(w));
-}

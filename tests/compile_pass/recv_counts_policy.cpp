@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <vector>
-
-#include <tutti/tutti.hpp>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  (void)comm.allgatherv(send_buf(v), recv_counts_out<resize_to_fit>(v));
-}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  auto got = comm.recv<int>(source(0));
-}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <vector>
-
-#include <tutti/tutti.hpp>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  comm.allgather(send_buf(std::span<int>()));
-}

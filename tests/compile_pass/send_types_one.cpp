@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <vector>
-
-#include <tutti/tutti.hpp>
-
-void f(tutti::communicator& comm, std::vector<int>& v, const std::vector<tutti::layout>& types) {
-  using namespace tutti;
-  comm.alltoallw(send_buf(v), send_counts(v), send_types(types), recv_counts(v), recv_types(types));
-}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <vector>
-
-#include <tutti/serialization.hpp>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  comm.send(send_buf(as_serialized(std::move(v))), destination(0));
-}

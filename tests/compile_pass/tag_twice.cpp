@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  comm.send(send_buf(v), destination(0), tag(1));
-}

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tasks.hpp>
-
-auto f(tutti::tasks::runtime& rt) {
-  static int x = 3;
-  return rt.data(x, 0, tutti::tasks::with_tag(1));
-}

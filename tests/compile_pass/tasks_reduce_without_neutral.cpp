@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tasks.hpp>
-
-void f(tutti::tasks::runtime& rt, tutti::tasks::handle<int> h) {
-  using namespace tutti::tasks;
-  rt.insert([](int& x) { x *= 2; }, reduce(
-                                        h, [](int a, int b) { return a * b; }, neutral(1)));
-}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v, const tutti::layout& item) {
-  using namespace tutti;
-  comm.bcast(send_recv_buf(v), send_recv_type(item), send_recv_count(1));
-}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v, const tutti::layout& item) {
-  using namespace tutti;
-  tutti::layout used;
-  comm.allgather(send_buf(v), send_type_out(used));
-}

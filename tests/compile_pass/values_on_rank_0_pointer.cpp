@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <vector>
-
-#include <tutti/tutti.hpp>
-
-void f(tutti::communicator& comm, std::vector<int>& v, int* p) {
-  using namespace tutti;
-  (void)comm.exscan(send_buf(v), op(std::plus<>{}), values_on_rank_0(*p));
-}

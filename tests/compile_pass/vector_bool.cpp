@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <tutti/tutti.hpp>
-#include <vector>
-
-void f(tutti::communicator& comm, std::vector<int>& v) {
-  using namespace tutti;
-  dynamic_array<bool> flags(v.size());
-  auto all = comm.allgather(send_buf(flags));
-}
