@@ -11,7 +11,8 @@ shift 4
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 begin=$(date +%s%N)
-timeout -k 5 "$seconds" "$@" > "$output" 2>&1 &
+mark=MISUSE_CASE=$$.$RANDOM  # by which its processes are known: several cases may run at once
+env "$mark" timeout -k 5 "$seconds" "$@" > "$output" 2>&1 &
 job=$!
 waited=no
 if [ "$status" = waits ]; then
@@ -36,9 +37,8 @@ printed=$(grep -cE '^tutti:' "$output")
 [ "$printed" -le "$reports" ] || why+=("it printed $printed reports in place of $reports")
 
 # Ranks that outlive their launcher.
-for word in "$@"; do if [[ $word == */misuse ]]; then program=$word; fi; done
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-  left=$(pgrep -f "^$program ")
+  left=$(cd /proc && grep -slzxF "$mark" [0-9]*/environ | sed 's,/.*,,' | tr '\n' ' ')
   [ -n "$left" ] || break
   sleep 0.5
 done
