@@ -262,6 +262,16 @@ void core::run_plainly(const call& c, recent& r) {
   }
 }
 
+void core::check(const call& c) {
+  try {
+    validate(c);
+  } catch (const usage_error& e) {
+    if (shared_->set.check) tell_refusal(c, e.what());
+    throw;
+  }
+  if (shared_->set.check) compare_with_others(&c);
+}
+
 void core::run_first(const call& c) {
   try {
     validate(c);

@@ -76,7 +76,8 @@ class core : public noted_place {
     return !s.inter && members_.knows() == reach::any_rank ? where_->offers(s) : native_offer::none;
   }
   void run_blocking(const call& c);
-  void check(const call& c) const { validate(c); }
+  /// Of a call that others than this core carry out.
+  void check(const call& c);
   bool run_like_last(std::uint64_t like, const void* input, void* output, std::size_t count,
                      combine_function combine);
   template <number_sides Sides>

@@ -77,8 +77,8 @@ using pending_call = owner<pending>;
 /// where the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
 void run_call(core&, const call&);
 
-/// Throws usage_error where run_call() would, and does nothing else: for front ends that carry out calls in
-/// another way.
+/// Throws usage_error where run_call() would, and in checked mode compares the call with those of the other
+/// ranks: for front ends that carry out calls in another way.
 void check_call(core&, const call&);
 
 /// As run_call(), not waiting. The buffers and the operator's state must stay until wait() or test() says so;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tutti/tasks.hpp"
+#include "tutti/grid.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -108,6 +109,22 @@ const std::map<std::string, program> cases = {
        std::vector<int> counts(world.size(), 1), mine(world.size(), 1);
        if (world.rank() == odd) counts[0] = -5;
        world.alltoallv(send_buf(mine), send_counts(counts));
+     }},
+    {"bad_argument_of_grid",
+     [](communicator& world) {
+       const grid_communicator grid(world);
+       std::vector<int> counts(world.size(), 1), mine(world.size(), 1);
+       if (world.rank() == odd) counts[0] = -5;
+       grid.alltoallv(send_buf(mine), send_counts(counts));
+     }},
+    {"other_call_than_grid",
+     [](communicator& world) {
+       const grid_communicator grid(world);
+       std::vector<int> counts(world.size(), 1), mine(world.size(), 1);
+       if (world.rank() == odd)
+         world.barrier();
+       else
+         grid.alltoallv(send_buf(mine), send_counts(counts), recv_counts(counts));
      }},
     // --- ranks that go away
     {"early_return",
