@@ -144,6 +144,7 @@ function(tutti_add_mpi_engine mpi sources own_sources core_objects)
   list(FILTER module_source INCLUDE REGEX "/module\\.cpp$")
   list(REMOVE_ITEM sources ${module_source})
   add_library(${shared} OBJECT ${sources})
+  tutti_unite(${shared})
   tutti_configure(${shared})
   target_compile_definitions(${shared} PRIVATE ${definitions})
   target_include_directories(${shared} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
@@ -193,6 +194,25 @@ function(tutti_add_workers)
   endif()
   set_target_properties(tutti-workers PROPERTIES INSTALL_RPATH "")  # it links nothing of this project
   install(TARGETS tutti-workers LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
+endfunction()
+
+# Where TUTTI_PRECOMPILE asks for it, compiles the files of a folder together; but for those of LEAVE_OUT, whose local names
+# other files of their folder have too.
+# Usage: tutti_unite(target LEAVE_OUT source ...)
+function(tutti_unite target)
+  if(NOT TUTTI_PRECOMPILE)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "LEAVE_OUT" ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(NOT source MATCHES "^\\$<" AND NOT source IN_LIST arg_LEAVE_OUT)
+      get_filename_component(folder "${source}" DIRECTORY)
+      string(MAKE_C_IDENTIFIER "${folder}" folder)
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}")
+    endif()
+  endforeach()
 endfunction()
 
 # Compiles headers once for many targets (<name>_headers), where TUTTI_PRECOMPILE asks for it. These have the same options,

@@ -28,6 +28,7 @@ function(tutti_add_preload mpi)
 
   set(library tutti-preload-${mpi})
   add_library(${library} MODULE ${sources} "${engine}")
+  tutti_unite(${library} LEAVE_OUT "${PROJECT_SOURCE_DIR}/src/preload/laid_reduction.cpp")
   add_dependencies(modules ${library})
   tutti_configure(${library})
   target_compile_definitions(${library} PRIVATE TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)

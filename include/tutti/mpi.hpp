@@ -52,6 +52,11 @@ enum class messages_on : std::uint8_t {
 /// every tutti object that comes from it before MPI_Finalize. Calls are made from one thread at a time
 /// (MPI_THREAD_FUNNELED is enough).
 ///
+/// Where a thread has adopted several communicators, a call on one of them also progresses what is under way
+/// on the others. With MPI_THREAD_MULTIPLE it does not, since other threads may use those at the same time:
+/// wait for what is under way on a communicator by calls on that communicator, in an order in which no rank
+/// waits for another's later call.
+///
 /// A rank that throws out of a collective does not take the others out of their waits, since the program,
 /// not tutti, decides how the job ends: call MPI_Abort where nothing better is known. MPICH reports a message
 /// that is too long to the error handler of MPI_COMM_WORLD: it is an exception only where that is

@@ -141,9 +141,9 @@ consteval bool converts_elements() {
     using signature = decltype(signature_of<Function>());
     if constexpr (!signature::value)
       return false;
-    else if constexpr (signature::count != 2)  // some have defaults
+    else if constexpr (signature::count < 2)
       return false;
-    else
+    else  // more than two have defaults
       return !std::is_same_v<std::remove_cvref_t<typename signature::template at<0>>, T> ||
              !std::is_same_v<std::remove_cvref_t<typename signature::template at<1>>, T>;
   }

@@ -26,7 +26,7 @@ class held_call {
  public:
   using result_type = Result;
   virtual Result finish(const pending& done) = 0;
-  virtual void dismiss() noexcept = 0;  ///< ends its use, as a destructor would
+  virtual bool dismiss() noexcept = 0;  ///< ends its use, as a destructor would; true
 
  protected:
   ~held_call() = default;
@@ -48,12 +48,12 @@ class call_in_hand {
   call_in_hand(call_in_hand&&) noexcept = default;
   call_in_hand& operator=(call_in_hand&& other) noexcept {
     if (this == &other) return *this;
-    pending_.reset();
+    let_go();
     held_ = std::move(other.held_);
     pending_ = std::move(other.pending_);
     return *this;
   }
-  ~call_in_hand() = default;
+  ~call_in_hand() { let_go(); }
 
   /// Whether there is a call.
   bool valid() const noexcept { return static_cast<bool>(held_); }
@@ -77,7 +77,13 @@ class call_in_hand {
   }
 
   held<Result> held_;
-  pending_call pending_;  // destroyed first
+  pending_call pending_;
+
+ private:
+  // The call first. Where it goes on without an owner, so do the buffers, for ever.
+  void let_go() noexcept {
+    if (!pending_.reset()) held_.release();
+  }
 };
 
 }  // namespace detail

@@ -233,6 +233,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
   what.how.name = operation;
   what.how.site = site_;
   what.how.thrown = &thrown_;
+  if (how.may_throw() && s.size() > 1) may_throw_ = true;
   if (!ride(s, what)) schedule_combination(s, what);
   return true;
 }

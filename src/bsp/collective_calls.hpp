@@ -34,7 +34,8 @@ struct member_set {
 
 /// The first exception of a superstep that a function of the program has thrown within a collective. It is
 /// kept here, and the collective goes on with wrong values: the other processes wait for this one in it, and
-/// MPI, whose frames may lie between, lets no exception through. The sync throws it at its end.
+/// MPI, whose frames may lie between, lets no exception through. The sync throws it at its end, and fails on
+/// the other processes too.
 struct thrown_in_call {
   std::exception_ptr what;  // null: nothing was thrown
   const char* operation = nullptr;
@@ -52,6 +53,8 @@ struct combining {
   call_site site{};
   thrown_in_call* thrown = nullptr;  // where what it throws is kept
 
+  /// Whether it is a function of the program's.
+  bool may_throw() const noexcept { return by != nullptr || op.which == builtin_op::user; }
   const char* parameter() const noexcept;
   void keep_exception() const noexcept;
 };

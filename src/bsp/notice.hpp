@@ -26,13 +26,14 @@ inline constexpr std::uint32_t meet_again = 16;  ///< somebody's memory is read 
 inline constexpr std::uint32_t many_calls = 32;  ///< somebody makes more than one collective
 inline constexpr std::uint32_t differing = 64;   ///< what rides differs: not all reduce, or not as many bytes
 inline constexpr std::uint32_t nesting = 128;    ///< one begins a section within this one
+inline constexpr std::uint32_t may_throw = 256;  ///< somebody's collective has a function of the program's
 
 // The upper bits are those of a digest of the collectives that all processes make, and of its complement: in
 // the union of notices these have a bit in common where two processes have different digests.
-inline constexpr unsigned flag_bits = 8, digest_bits = 12;
+inline constexpr unsigned flag_bits = 10, digest_bits = 11;
 inline constexpr std::uint32_t of_digest = (1u << digest_bits) - 1;
 constexpr std::uint32_t told_digest(std::uint32_t digest) noexcept {
-  digest = (digest ^ digest >> 12 ^ digest >> 24) & of_digest;
+  digest = (digest ^ digest >> digest_bits ^ digest >> 2 * digest_bits) & of_digest;
   return digest << flag_bits | (~digest & of_digest) << (flag_bits + digest_bits);
 }
 constexpr bool digests_differ(std::uint32_t all) noexcept {

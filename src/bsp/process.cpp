@@ -242,6 +242,21 @@ void process::refuse_thrown() {
          "let it return: the results of the superstep are wrong on all processes");
 }
 
+// After collectives with functions of the program's. Where one has thrown on some process, values may be
+// wrong on all, so this sync fails on all.
+void process::agree_on_thrown() {
+  std::uint32_t mine = notices::syncing;
+  if (thrown_.what != nullptr) {
+    mine |= notices::failed;
+    try {
+      refuse_thrown();
+    } catch (...) {  // it is thrown below
+    }
+  }
+  const std::uint32_t all = meet(mine, riding::nothing).flags;
+  if ((all & notices::failed) != 0) fail_with_others(mine, all);
+}
+
 // Some have failed, or do something else than the others: sync, begin a section within this one, or come to
 // its end. All know it, so all find out who.
 void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
@@ -289,15 +304,15 @@ std::exception_ptr process::failure_by_others(std::uint32_t mine, std::uint32_t 
                      "let all processes of the section sync and begin sections within it in the same order"));
 }
 
-void process::throw_barred() {
+void process::throw_barred(const char* operation) {
   if (told_) throw_failure();
-  refuse("sync", "ctx", "is that of an outer section, while one within it runs (lpf_rehook)",
-         "sync with the context that the inner section was given");
+  refuse(operation, "ctx", "is that of an outer section, while one within it runs (lpf_rehook)",
+         "use the context that the inner section was given");
 }
 
 void process::begin_nested(const char* call) {
   nesting_call_ = call;
-  if (barred_) throw_barred();
+  if (barred_) throw_barred(call);
   const std::uint32_t mine = notices::nesting | (failure_ != nullptr ? notices::failed : 0);
   const std::uint32_t all = meet(mine, riding::nothing).flags;
   if ((all & (notices::failed | notices::leaving | notices::syncing)) != 0) fail_with_others(mine, all);
@@ -307,7 +322,7 @@ void process::begin_nested(const char* call) {
 void process::sync() {
   all_.refuse_elsewhere("sync");
   if (barred_) [[unlikely]]
-    throw_barred();
+    throw_barred("sync");
   try {
     sync_at_once();
   } catch (...) {
@@ -328,6 +343,7 @@ void process::sync_at_once() {
     rides = what_rides();
     if (rides != riding::put && !box().empty()) mine |= exchange_->hand_over(box(), superstep_);
     if (calls_.size() > 1) mine |= notices::many_calls;
+    if (may_throw_) mine |= notices::may_throw;
     mine |= notices::told_digest(digest_);
   }
   const met together = meet(mine, rides);
@@ -344,12 +360,9 @@ void process::sync_at_once() {
     get_off(*together.second, misfit);
   if (!calls_.empty() || (all & notices::many_calls) != 0) calls_.carry_out((all & notices::many_calls) != 0);
   if ((all & notices::messages) != 0) exchange_->take(box(), superstep_, all);
-  if (made_calls_) {
-    calls_.forget();
-    if (thrown_.what != nullptr) [[unlikely]]
-      refuse_thrown();
-  }
-  made_calls_ = false;
+  if (made_calls_) calls_.forget();
+  if ((all & notices::may_throw) != 0) agree_on_thrown();
+  made_calls_ = may_throw_ = false;
   digest_ = 0;
   if (misfit) [[unlikely]]
     refuse_parcel(*misfit);
@@ -362,7 +375,7 @@ void process::sync_at_once() {
 void process::compare_superstep() {
   try {
     check_->compare(superstep_, superstep_ - first_superstep_,
-                    unbounded_ || counts_sent_ ? SIZE_MAX : box().allowed());
+                    unbounded_ || count_sent_ != 0 ? SIZE_MAX : box().allowed());
   } catch (...) {
     told_ = barred_ = true;
     throw;
@@ -376,6 +389,7 @@ bool process::leave() noexcept {
     const std::uint32_t mine = notices::leaving | (failure_ != nullptr ? notices::failed : 0);
     const std::uint32_t all = meet(mine, riding::nothing).flags;
     if ((all & (notices::syncing | notices::nesting)) != 0) fail_with_others(mine, all);
+    if ((all & notices::failed) != 0) return false;
   } catch (...) {
     // Whoever has come to its end has nothing to fail by any more.
   }

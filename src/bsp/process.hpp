@@ -73,7 +73,9 @@ class process {
   void sync();
   bool leave() noexcept;
   /// In checked mode: messages that come to this process count in no queue.
-  void count_sent_only() noexcept { counts_sent_ = true; }
+  void count_sent_only() noexcept { ++count_sent_; }
+  /// As often as that was called: they count again.
+  void count_all() noexcept { --count_sent_; }
   /// Collective: all begin a section within this one, whose processes meet in the same communicator. This one
   /// does not sync until end_nested().
   void begin_nested(const char* call);
@@ -163,7 +165,8 @@ class process {
                                        const int (&who)[2]);
   void sync_at_once();
   [[noreturn]] void refuse_thrown();
-  [[noreturn]] void throw_barred();
+  void agree_on_thrown();
+  [[noreturn]] void throw_barred(const char* operation);
   void compare_superstep();
   member_set& set_of(const char* operation, members m);
   bool has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
@@ -180,7 +183,7 @@ class process {
   detail::core& all_;
   int pid_, nprocs_;
   bool unbounded_;
-  bool counts_sent_ = false;
+  unsigned count_sent_ = 0;  // those who want messages that come not to count
   memory_register memory_;
   std::shared_ptr<outboxes> boxes_;
   std::uint64_t superstep_ = 0, first_superstep_ = 0;  // of the program: before it the machine is measured
@@ -193,6 +196,7 @@ class process {
   detail::meeting meeting_;
   std::uint32_t digest_ = 0;  // of the collectives on all processes since the last sync
   bool made_calls_ = false;   // since the last sync
+  bool may_throw_ = false;    // one of these has a function of the program's
   bool told_ = false;         // the others know of the failure
   bool nested_ = false;       // a section within this one runs
   const char* nesting_call_ = "";

@@ -35,7 +35,8 @@ constexpr std::array table = std::to_array<variable>({
     {"TUTTI_PRELOAD_STATS", "0, 1, json:FILE", "0",
      "of a program that runs under tutti preload: print at MPI_Finalize, or write, how often each collective "
      "was rerouted or left to MPI, what ran, the bytes and the time"},
-    {"TUTTI_PRELOAD_NONBLOCKING", "0, 1", "1",
+    {"TUTTI_PRELOAD_NONBLOCKING", "0, 1",
+     "1 over Open MPI without MPI_THREAD_MULTIPLE and TUTTI_CHECK=1; else 0",
      "under tutti preload: 0 leaves the nonblocking collectives to MPI"},
     {"TUTTI_TASK_WORKERS", "1 to 1024", "1",
      "kernels that a rank of a task program runs at the same time, where the program does not say"},

@@ -41,11 +41,22 @@ std::string kind_of(mode_t mode) {
   return "a device";
 }
 
+std::string irregular(const std::string& name, const char* verb, const struct stat& about) {
+  const std::string kind = kind_of(about.st_mode);
+  return kind.empty() ? "" : echoed(name) + " is " + kind + ", and only a regular file can be " + verb;
+}
+
+// Before it is opened, since opening a device may do something already. Empty if there is no such file.
+std::string irregular(const std::string& name, const char* verb) {
+  struct stat about {};
+  return ::stat(name.c_str(), &about) == 0 ? irregular(name, verb, about) : "";
+}
+
+// Of the file that was opened, which may be another one by now.
 std::string irregular(const std::string& name, const char* verb, int fd) {
   struct stat about {};
   if (::fstat(fd, &about) != 0) return echoed(name) + " cannot be " + verb + ": " + std::strerror(errno);
-  const std::string kind = kind_of(about.st_mode);
-  return kind.empty() ? "" : echoed(name) + " is " + kind + ", and only a regular file can be " + verb;
+  return irregular(name, verb, about);
 }
 
 }  // namespace
@@ -53,6 +64,8 @@ std::string irregular(const std::string& name, const char* verb, int fd) {
 file_text read_regular_file(const std::string& name, std::size_t most) {
   file_text made;
   const auto fail = [&] { made.problem = echoed(name) + " cannot be read: " + std::strerror(errno); };
+  made.problem = irregular(name, "read");
+  if (!made.problem.empty()) return made;
   const descriptor in(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!in.open()) {
     fail();
@@ -74,13 +87,9 @@ file_text read_regular_file(const std::string& name, std::size_t most) {
 
 std::string write_regular_file(const std::string& name, std::string_view text) {
   const auto failed = [&] { return echoed(name) + " cannot be written: " + std::strerror(errno); };
+  if (std::string problem = irregular(name, "written"); !problem.empty()) return problem;
   descriptor out(::open(name.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666));
-  if (!out.open()) {
-    struct stat about {};
-    if (errno == ENXIO && ::stat(name.c_str(), &about) == 0)  // a FIFO that nobody reads
-      return echoed(name) + " is " + kind_of(about.st_mode) + ", and only a regular file can be written";
-    return failed();
-  }
+  if (!out.open()) return failed();
   if (std::string problem = irregular(name, "written", *out); !problem.empty()) return problem;
   if (::ftruncate(*out, 0) != 0) return failed();
   while (!text.empty()) {

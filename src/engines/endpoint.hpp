@@ -102,6 +102,10 @@ class endpoint : public fabric::waiting {
   }
   /// Where the program keeps the place of its current call, until another is given; null: nowhere.
   virtual void read_place(const std::source_location* place) noexcept { place_ = place; }
+  /// Reads no place any more if it is this one, which is about to go.
+  void read_no_more(const std::source_location* place) noexcept {
+    if (place_ == place) read_place(nullptr);
+  }
   std::source_location place() const noexcept { return place_ != nullptr ? *place_ : std::source_location(); }
   void begin_reading(const fabric::wait_site&) override {}
   void end_reading() noexcept override {}

@@ -4,6 +4,7 @@
 namespace tutti::fabric {
 
 constinit thread_local const carried_rank* carried = nullptr;
+constinit thread_local const carried_rank* beneath_kernel = nullptr;
 
 constinit const carried_rank in_kernel{};
 constinit const carried_rank nobodys{}, ended{};

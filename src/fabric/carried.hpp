@@ -8,6 +8,8 @@
 // compiler may keep the variable's address across a switch.
 #pragma once
 
+#include <utility>
+
 namespace tutti::fabric {
 
 /// What a thread says of the rank that it carries. Ranks are told apart by the address.
@@ -20,6 +22,15 @@ struct carried_rank {
 
 /// Of a thread that runs a kernel of a task: whatever it carries else, kernels use no communicator.
 extern const carried_rank in_kernel;
+/// What the thread carries beneath the kernel that it runs. No kernel goes on to another fiber, so a switch
+/// leaves this as it is.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local const carried_rank* beneath_kernel;
+/// The number of the rank that the calling thread carries, or whose kernel it runs; -1: none, or not known.
+inline int rank_here() noexcept {
+  const carried_rank* const one = carried == &in_kernel ? beneath_kernel : carried;
+  return one == nullptr ? -1 : one->rank;
+}
+
 /// What no thread carries: the rank of what is moved from, and that of a run that has ended.
 extern const carried_rank nobodys, ended;
 
@@ -37,6 +48,19 @@ class carries {
 
  private:
   const carried_rank* before_;
+};
+
+/// The calling thread runs a kernel while this exists.
+class runs_kernel {
+ public:
+  runs_kernel() noexcept : beneath_before_(std::exchange(beneath_kernel, carried)), kernel_(in_kernel) {}
+  ~runs_kernel() { beneath_kernel = beneath_before_; }
+  runs_kernel(const runs_kernel&) = delete;
+  runs_kernel& operator=(const runs_kernel&) = delete;
+
+ private:
+  const carried_rank* beneath_before_;
+  carries kernel_;
 };
 
 }  // namespace tutti::fabric

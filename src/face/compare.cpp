@@ -194,6 +194,8 @@ static std::array<char, 1024> variables_that_decide(const selection& by) {
     add(override_variable(what, override_kind::inter_algorithm), by.forced[i].inter_algorithm);
     add(override_variable(what, override_kind::composition), by.forced[i].composition);
   }
+  if (const trees_file own = trees_of_the_user(); own.is_default)
+    text += (text.empty() ? "the trees of " : ", the trees of ") + own.path;
   if (text.empty()) text = "no variable set";
   std::array<char, 1024> all{};
   std::copy_n(text.begin(), std::min(text.size(), all.size() - 1), all.begin());

@@ -353,28 +353,6 @@ void run_call(core& c, const call& what) { c.run_blocking(what); }
 void check_call(core& c, const call& what) { c.check(what); }
 pending_call start_call(core& c, const call& what) { return c.make_pending(what, true); }
 pending_call prepare_call(core& c, const call& what) { return c.make_pending(what, false); }
-void keep(core& c) noexcept { c.holders_.fetch_add(1, std::memory_order_relaxed); }
-// What the last holder lets go of on another thread waits for the rank's own.
-void drop(core& c) noexcept {
-  if (c.holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  rank_state& shared = *c.shared_;
-  if (shared.carried_here() || shared.over()) {
-    delete &c;
-    return;
-  }
-  c.behind_left_ = shared.left_behind.load(std::memory_order_relaxed);
-  while (!shared.left_behind.compare_exchange_weak(c.behind_left_, &c, std::memory_order_release)) {
-  }
-}
-core_handle moved_from() noexcept {
-  static core* const nobody = [] {
-    auto shared = std::make_shared<rank_state>();
-    shared->carrier.store(&fabric::nobodys, std::memory_order_relaxed);
-    return new core(shared, group::range(0, 1, 1, 0), group_name{});
-  }();
-  keep(*nobody);
-  return core_handle(nobody);
-}
 void* take_memory(core& c, std::size_t bytes) { return c.take_memory(bytes); }
 void give_memory(core& c, void* memory, std::size_t bytes) noexcept { c.give_memory(memory, bytes); }
 core_handle duplicate(core& c) { return c.duplicate(); }

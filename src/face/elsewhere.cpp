@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A thread may adopt several communicators of MPI's. Each is a job of its own to the library, and a wait in
-// one progresses what is under way in the others.
+// one progresses what is under way in the others. Nothing is locked for that: only communicators over an MPI
+// that one thread calls at a time join. So it does no harm either if a new thread has the id of one that has
+// ended.
 #include <algorithm>
 #include <mutex>
 #include <thread>

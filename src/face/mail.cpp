@@ -286,10 +286,11 @@ class mail_under_way final : public pending {
   }
   const envelope* found() const noexcept override { return !sends_ && complete_ ? &want_.found : nullptr; }
 
-  void dismiss() noexcept override {
+  bool dismiss() noexcept override {
     if (!where_.usable()) [[unlikely]] {
-      if (where_.let_go_elsewhere(!over(), operation())) delete this;
-      return;
+      const bool goes = where_.let_go_elsewhere(!over(), operation());
+      if (goes) delete this;
+      return goes;
     }
     std::unique_ptr<mail_under_way> self(this);
     end_use(*this, where_.door(), operation(), where_.rank());
@@ -298,10 +299,11 @@ class mail_under_way final : public pending {
       leave_active();
     }
     auto& idle = where_.idle_mail_;
-    if (sending_ || idle.size() == idle.capacity()) return;
+    if (sending_ || idle.size() == idle.capacity()) return true;
     want_.refusal = nullptr;
     started_ = complete_ = false;
     idle.push_back(self.release());
+    return true;
   }
 
  private:

@@ -27,6 +27,7 @@ override_use rank_state::use_of(collective what, override_kind kind) const {
 // Of an adopted communicator and its duplicates this is the end of the run.
 rank_state::~rank_state() {
   elsewhere.leave(*this);
+  if (door != nullptr) door->read_no_more(&place);
   if (owned && by && owned->rank() == 0) say_unused_overrides(*this);
   for (void* one : cores) ::operator delete(one);
 }

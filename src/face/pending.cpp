@@ -68,19 +68,21 @@ class operation_under_way final : public pending {
 
   // While an exception passes by, peers may never come: then what is under way gets a moment to end, not for
   // ever.
-  void dismiss() noexcept override {
+  bool dismiss() noexcept override {
     if (!where_.usable()) [[unlikely]] {
-      if (where_.let_go_elsewhere(!over(), name_of(call_.what).data())) delete this;
-      return;
+      const bool goes = where_.let_go_elsewhere(!over(), name_of(call_.what).data());
+      if (goes) delete this;
+      return goes;
     }
     std::unique_ptr<operation_under_way> self(this);
     end_use(*this, where_.door(), name_of(call_.what).data(), where_.rank());
     auto& active = where_.shared_->active;
     active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
-    if (!over() || where_.idle_.size() == where_.idle_.capacity()) return;
+    if (!over() || where_.idle_.size() == where_.idle_.capacity()) return true;
     dense_.reset();
     program_.reset();
     where_.idle_.push_back(self.release());
+    return true;
   }
 
   void start() override {
@@ -175,9 +177,10 @@ class refused_operation final : public pending {
     inner->wait();
     room.complain();
   }
-  void dismiss() noexcept override {
-    inner.reset();
+  bool dismiss() noexcept override {
+    if (!inner.reset()) return false;  // it goes on in `room`
     delete this;
+    return true;
   }
 
   stand_in room;

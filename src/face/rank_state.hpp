@@ -39,7 +39,8 @@ class progress_elsewhere final : public progressing {
     return {"progress", "", what, -1, -1, fabric::wait_site::unnumbered};
   }
 
-  /// Of the adopted communicators of one thread each knows the others'. Of that thread.
+  /// Of the adopted communicators of one thread each knows the others'. Of that thread, and only over an MPI
+  /// below MPI_THREAD_MULTIPLE: the others' lists are used without a lock.
   void join(rank_state& own);
   void leave(rank_state& own) noexcept;
   /// This communicator has begun something: the others' waits progress it.
@@ -98,11 +99,13 @@ struct rank_state final : rank_progress {
   std::atomic<core*> left_behind{nullptr};  // whose last holder was another thread
 
   void begin_trace();
-  /// The engine reads the place for its reports, until its read_place() is given another.
+  /// The engine reads the place for its reports, until its read_place() is given another or this state goes.
   void use(endpoint& one) noexcept {
     door = &one;
     one.read_place(&place);
   }
+  /// Ends the communicators that were left behind. Of the rank's own thread.
+  void end_left_behind() noexcept;
   /// Waits for the calls that the program has left under way, as their destructors would: others wait for
   /// them.
   void end_calls();

@@ -292,7 +292,7 @@ class staged_call final : public pending {
     unless_failed([&] { return inner_->wait(), true; });
     arrive();
   }
-  void dismiss() noexcept override {
+  bool dismiss() noexcept override {
     if (std::uncaught_exceptions() == 0) {
       try {
         wait();
@@ -300,8 +300,9 @@ class staged_call final : public pending {
         // The job is failing; whoever waits explicitly is told.
       }
     }
-    inner_.reset();
+    const bool is_over = inner_.reset();
     delete this;
+    return is_over;
   }
   const envelope* found() const noexcept override { return inner_->found(); }
 

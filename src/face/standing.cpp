@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may use the communicators of a rank, and until when: the thread that carries the rank
-// (fabric/carried.hpp), until the program has returned on it. What others hold of them afterwards,
-// or on other threads, is refused, and can be let go of.
+// Who holds the communicators of a rank, who may use them, and until when: the thread that carries
+// the rank (fabric/carried.hpp), until the program has returned on it. What others hold of them
+// afterwards, or on other threads, is refused, and can be let go of.
+#include <memory>
 #include <string>
 
 #include "face/core.hpp"
@@ -48,7 +49,35 @@ bool core::let_go_elsewhere(bool under_way, const char* operation) noexcept {
   return false;
 }
 
+void keep(core& c) noexcept { c.holders_.fetch_add(1, std::memory_order_relaxed); }
+
+// What the last holder lets go of on another thread waits for the rank's own.
+void drop(core& c) noexcept {
+  if (c.holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  rank_state& shared = *c.shared_;
+  if (shared.carried_here() || shared.over()) {
+    shared.end_left_behind();  // it may be the last one that the program has, and they keep its job
+    delete &c;
+    return;
+  }
+  c.behind_left_ = shared.left_behind.load(std::memory_order_relaxed);
+  while (!shared.left_behind.compare_exchange_weak(c.behind_left_, &c, std::memory_order_release)) {
+  }
+}
+
+core_handle moved_from() noexcept {
+  static core* const nobody = [] {
+    auto shared = std::make_shared<rank_state>();
+    shared->carrier.store(&fabric::nobodys, std::memory_order_relaxed);
+    return new core(shared, group::range(0, 1, 1, 0), group_name{});
+  }();
+  keep(*nobody);
+  return core_handle(nobody);
+}
+
+// Whoever makes a communicator is on the rank's own thread, which ends those that others have let go of.
 void core::join_living() noexcept {
+  shared_->end_left_behind();
   behind_ = shared_->living;
   if (behind_ != nullptr) behind_->before_ = this;
   shared_->living = this;
@@ -83,12 +112,18 @@ void rank_state::end_calls() {
   }
 }
 
-void rank_state::end() noexcept {
+// Whoever calls this holds the state, so it does not go with the last of them.
+void rank_state::end_left_behind() noexcept {
+  if (left_behind.load(std::memory_order_relaxed) == nullptr) return;
   for (core* one = left_behind.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {
     core* const next = one->behind_left_;
     delete one;
     one = next;
   }
+}
+
+void rank_state::end() noexcept {
+  end_left_behind();
   while (core* const one = living) {
     one->close();
     one->leave_living();

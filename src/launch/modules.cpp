@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,31 +28,50 @@ fs::path folder_of_executable() {
   return fault ? fs::path() : self.parent_path();
 }
 
-// Of the shared library, or of the program where the library is static.
+// Of the shared library, or of the program where the library is static: that has no name in the loader's
+// list, and the file that dladdr names for it is what the caller gave as argv[0].
 fs::path folder_of_library() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&find_modules), &info) == 0 || info.dli_fname == nullptr)
+  link_map* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&find_modules), &info, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) == 0)
     return {};
+  if (map == nullptr || map->l_name == nullptr || *map->l_name == '\0')
+    return has_rights_of_others() ? fs::path() : folder_of_executable();
+  if (info.dli_fname == nullptr) return {};
   std::error_code fault;
   const fs::path file = fs::canonical(info.dli_fname, fault);
   return fault ? fs::path() : file.parent_path();
 }
 
+// Those that belong to the program by its place: in a build tree, and in an installation that was moved.
+std::vector<std::string> folders_beside_the_program() {
+  std::vector<std::string> folders;
+  const fs::path exe = folder_of_executable();
+  if (exe.empty() || has_rights_of_others()) return folders;
+#if defined(TUTTI_LIBDIR)
+  folders.push_back((exe / ".." / TUTTI_LIBDIR / "tutti").lexically_normal().string());
+#endif
+  folders.push_back((exe / ".." / "lib" / "tutti").lexically_normal().string());
+  return folders;
+}
+
 }  // namespace
 
+// A program with other rights than its caller's is told by none of the caller's variables to load an MPI.
 launcher find_launcher() {
   const auto number = [](const char* name) {
-    const char* text = std::getenv(name);
+    const char* text = secure_getenv(name);
     return text == nullptr ? 0 : std::atoi(text);
   };
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr)
+  if (secure_getenv("OMPI_COMM_WORLD_SIZE") != nullptr)
     return {true, "openmpi", number("OMPI_COMM_WORLD_SIZE"), "OMPI_COMM_WORLD_SIZE"};
-  if (std::getenv("PMI_SIZE") != nullptr) return {true, "mpich", number("PMI_SIZE"), "PMI_SIZE"};
-  if (std::getenv("PMI_RANK") != nullptr) return {true, "mpich", 0, "PMI_RANK"};
-  if (std::getenv("PMIX_RANK") != nullptr) return {true, "", 0, "PMIX_RANK"};
+  if (secure_getenv("PMI_SIZE") != nullptr) return {true, "mpich", number("PMI_SIZE"), "PMI_SIZE"};
+  if (secure_getenv("PMI_RANK") != nullptr) return {true, "mpich", 0, "PMI_RANK"};
+  if (secure_getenv("PMIX_RANK") != nullptr) return {true, "", 0, "PMIX_RANK"};
   // A step of several tasks whose launcher offers no PMI is still no place for a copy of an embedded job in
   // each.
-  if (number("SLURM_STEP_NUM_TASKS") > 1 && std::getenv("SLURM_PROCID") != nullptr)
+  if (number("SLURM_STEP_NUM_TASKS") > 1 && secure_getenv("SLURM_PROCID") != nullptr)
     return {true, "", number("SLURM_STEP_NUM_TASKS"), "SLURM_STEP_NUM_TASKS"};
   return {};
 }
@@ -76,33 +96,34 @@ std::vector<std::string> module_folders(const char* header) {
   }
   add(TUTTI_MODULE_DIR_INSTALL);
 #endif
-  // Last, since it follows the program: in a build tree, and in an installation that was moved.
-  if (const fs::path exe = folder_of_executable(); !exe.empty()) {
-#if defined(TUTTI_LIBDIR)
-    add((exe / ".." / TUTTI_LIBDIR / "tutti").lexically_normal());
-#endif
-    add((exe / ".." / "lib" / "tutti").lexically_normal());
-  }
+  // Last, since they follow the program.
+  for (const std::string& one : folders_beside_the_program()) add(one);
   return folders;
 }
 
 found_files find_files(std::string_view beginning, std::string_view end, const char* header) {
   found_files all;
+  const std::vector<std::string> beside = folders_beside_the_program();
   for (const std::string& folder : module_folders(header)) {
+    const bool is_beside = std::find(beside.begin(), beside.end(), folder) != beside.end();
     std::error_code fault;
     std::vector<std::string> here;
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
       const std::string file = entry.path().filename().string();
-      if (file.size() >= beginning.size() + end.size() && file.starts_with(beginning) && file.ends_with(end))
-        here.push_back(fs::absolute(entry.path()).lexically_normal().string());
+      const bool fits = end.empty() ? file == beginning
+                                    : file.size() >= beginning.size() + end.size() &&
+                                          file.starts_with(beginning) && file.ends_with(end);
+      if (fits) here.push_back(fs::absolute(entry.path()).lexically_normal().string());
     }
     std::sort(here.begin(), here.end());
     for (std::string& path : here) {
-      std::string why = why_not_trusted(path);
-      if (why.empty())
-        all.usable.push_back(std::move(path));
-      else
-        all.rejected.push_back(path + ' ' + why);
+      judged_file file = judge(path, is_beside);
+      if (!file.why_not.empty()) {
+        all.rejected.push_back(path + ' ' + file.why_not);
+        continue;
+      }
+      all.usable.push_back(std::move(path));
+      all.real.push_back(file.real.string());
     }
   }
   return all;
@@ -111,12 +132,12 @@ found_files find_files(std::string_view beginning, std::string_view end, const c
 std::vector<module_file> find_modules(const char* header, std::vector<std::string>* rejected) {
   found_files files = find_files(file_head, file_tail, header);
   std::vector<module_file> found;
-  for (std::string& path : files.usable) {
-    const std::string file = fs::path(path).filename().string();
+  for (std::size_t i = 0; i < files.usable.size(); ++i) {
+    const std::string file = fs::path(files.usable[i]).filename().string();
     const std::string name = file.substr(file_head.size(), file.size() - file_head.size() - file_tail.size());
     auto at = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.name == name; });
     if (at == found.end()) at = found.insert(at, {name, {}});
-    at->paths.push_back(std::move(path));
+    at->paths.push_back(std::move(files.real[i]));
   }
   if (rejected != nullptr) *rejected = std::move(files.rejected);
   return found;

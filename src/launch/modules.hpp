@@ -22,20 +22,22 @@ struct launcher {
 launcher find_launcher();
 
 /// The folders searched for code, in their order: those of TUTTI_MODULE_PATH, the installation's, and last
-/// the one beside the program. `header`: run.hpp as the program was compiled with it, or null; an
-/// installation has its modules beside its headers.
+/// the one beside the program. A program with other rights than its caller's searches the installation's
+/// alone. `header`: run.hpp as the program was compiled with it, or null; an installation has its modules
+/// beside its headers.
 std::vector<std::string> module_folders(const char* header = nullptr);
 
 struct found_files {
   std::vector<std::string> usable;    // absolute paths, in the order of folders, then of names
+  std::vector<std::string> real;      // the same with all links followed: what was judged, for dlopen()
   std::vector<std::string> rejected;  // each as "PATH why": these may not be loaded (trust.hpp)
 };
-/// The files in the folders searched whose names begin and end so.
+/// The files in the folders searched whose names begin and end so; with an empty `end`, those of that name.
 found_files find_files(std::string_view beginning, std::string_view end, const char* header = nullptr);
 
 struct module_file {
   std::string name;                // "openmpi"
-  std::vector<std::string> paths;  // where it is, in the order in which they are tried
+  std::vector<std::string> paths;  // where it is, links followed, in the order in which they are tried
 };
 /// The engine modules that may be loaded. `rejected`: as in found_files.
 std::vector<module_file> find_modules(const char* header = nullptr,

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include <dlfcn.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,15 +17,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<uid_t> trusted_users() {
+constexpr const char* program = "/proc/self/exe";
+
+std::vector<uid_t> trusted_users(bool beside_the_program) {
+  if (has_rights_of_others()) return {0};
   std::vector<uid_t> users{0, geteuid()};
-  std::error_code error;
-  for (fs::path at = fs::canonical("/proc/self/exe", error); !at.empty(); at = at.parent_path()) {
-    struct stat about {};
-    if (stat(at.c_str(), &about) == 0) users.push_back(about.st_uid);
-    if (at == at.parent_path()) break;
-  }
+  struct stat exe {}, library {};
+  if (stat(program, &exe) != 0) return users;
+  if (beside_the_program) users.push_back(exe.st_uid);
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<const void*>(&has_rights_of_others), &found) != 0 &&
+      stat(found.dli_fname, &library) == 0 && (library.st_ino != exe.st_ino || library.st_dev != exe.st_dev))
+    users.push_back(library.st_uid);
   return users;
+}
+
+// Whose owner can replace the program, and needs no module for that.
+bool is_above_the_program(const fs::path& folder) {
+  std::error_code error;
+  const std::string exe = fs::read_symlink(program, error).string(), above = (folder / "").string();
+  return !error && !has_rights_of_others() && exe.compare(0, above.size(), above) == 0;
 }
 
 bool others_may_write(const struct stat& about) {
@@ -30,24 +44,33 @@ bool others_may_write(const struct stat& about) {
   return group || (about.st_mode & S_IWOTH) != 0;
 }
 
-}  // namespace
-
-std::string why_not_trusted(const fs::path& file) {
-  std::error_code error;
-  const fs::path real = fs::canonical(file, error);
-  if (error) return "cannot be looked up: " + error.message();
-  const std::vector<uid_t> trusted = trusted_users();
+// Of a path without links.
+std::string why_not_trusted(const fs::path& real, const std::vector<uid_t>& trusted) {
   const fs::path folder = real.parent_path();
   for (fs::path at = real;; at = at.parent_path()) {
     struct stat about {};
     const std::string what = at == real ? "" : "is in " + at.string() + ", which ";
-    if (stat(at.c_str(), &about) != 0) return what + "cannot be looked up: " + std::strerror(errno);
-    if (std::find(trusted.begin(), trusted.end(), about.st_uid) == trusted.end())
-      return what + "belongs to user " + std::to_string(about.st_uid) + ", who is neither root nor the user";
+    if (lstat(at.c_str(), &about) != 0) return what + "cannot be looked up: " + std::strerror(errno);
+    if (std::find(trusted.begin(), trusted.end(), about.st_uid) == trusted.end() &&
+        (at == real || at == folder || !is_above_the_program(at)))
+      return what + "belongs to user " + std::to_string(about.st_uid) +
+             (trusted.size() == 1 ? ", who is not root" : ", who is neither root nor the user");
     const bool sticky_above = at != real && at != folder && (about.st_mode & S_ISVTX) != 0;
     if (others_may_write(about) && !sticky_above) return what + "can be written by other users";
     if (at == at.parent_path()) return {};
   }
+}
+
+}  // namespace
+
+bool has_rights_of_others() noexcept { return getauxval(AT_SECURE) != 0; }
+
+judged_file judge(const fs::path& file, bool beside_the_program) {
+  std::error_code error;
+  fs::path real = fs::canonical(file, error);
+  if (error) return {{}, "cannot be looked up: " + error.message()};
+  std::string why_not = why_not_trusted(real, trusted_users(beside_the_program));
+  return {std::move(real), std::move(why_not)};
 }
 
 }  // namespace tutti

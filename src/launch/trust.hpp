@@ -10,12 +10,23 @@
 
 namespace tutti {
 
-/// Why `file` must not be loaded, as "belongs to user 1000, ..."; empty: it may be. It may be if nobody but
-/// trusted users can replace it: the file, its folder and all folders above, after links are followed, belong
-/// to trusted users, and others may write to none of them (a folder above with the sticky bit is fine).
-/// Trusted are root, the user of this process, and whoever could replace the program itself: the owners of
-/// its file and of the folders above that. A group may write if it is root's or its number is the owner's,
-/// the convention for groups of one user.
-std::string why_not_trusted(const std::filesystem::path& file);
+struct judged_file {
+  std::filesystem::path real;  ///< the file with all links followed: what was judged, and is to be loaded
+  std::string why_not;         ///< why it must not be, as "belongs to user 1000, ..."; empty: it may be
+};
+
+/// Whether `file` may be loaded. It may be if nobody but trusted users can replace it: the file, its folder
+/// and all folders above, after links are followed, belong to trusted users, and others may write to none of
+/// them (a folder above with the sticky bit is fine). Trusted are root and the user of this process; of a
+/// program with other rights than its caller's, root alone. A group may write if it is root's or its number
+/// is the owner's, the convention for groups of one user.
+///
+/// Trusted too is whose code the user runs already: the owner of the shared library that holds this function;
+/// in the folder that belongs to the program by its place (`beside_the_program`), the owner of the program's
+/// file; and of the folders above the module's own, the owners of those that are above the program as well.
+judged_file judge(const std::filesystem::path& file, bool beside_the_program = false);
+
+/// Whether this process has other rights than the one that has started it, which then chooses no code for it.
+bool has_rights_of_others() noexcept;
 
 }  // namespace tutti

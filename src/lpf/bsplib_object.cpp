@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "bsp/process.hpp"
+#include "lpf/root.hpp"
 #include "lpf/section.hpp"
 
 using tutti::lpf::must;
@@ -47,19 +49,31 @@ void reserve_one(std::vector<T>& list) {
 
 }  // namespace
 
+bsplib_object::sent_only::sent_only(lpf_t ctx) : ctx_(ctx) {
+  auto* const c = tutti::lpf::context_of(ctx, "bsplib_create");
+  if (c == nullptr) throw tutti::lpf::context_failed();
+  tutti::bsp::port::count_sent_only(*c->process);
+}
+
+// The context may have ended before the object.
+bsplib_object::sent_only::~sent_only() {
+  auto* c = tutti::lpf::live_context(ctx_);
+  if (ctx_ == LPF_ROOT && tutti::lpf::sections_running() == 0) c = tutti::lpf::root_context("bsplib_destroy");
+  if (c != nullptr) c->process->count_all();
+}
+
 bsplib_object::bsplib_object(lpf_t context, lpf_pid_t self, lpf_pid_t processes, bool safe_mode,
                              std::size_t most_direct)
     : ctx(context),
       pid(self),
       nprocs(processes),
       safe(safe_mode),
+      counts_(context),
       most_direct_(most_direct),
       places_(processes),
       sent_messages_(reinterpret_cast<batch*>(table_.add(places_.bytes) + places_.notes_to), processes) {
   std::memset(table_.data(), 0, table_.size());
   *in_table<std::size_t>(places_.more) = 1;
-  if (auto* const c = tutti::lpf::context_of(ctx, "bsplib_create"))
-    tutti::bsp::port::count_sent_only(*c->process);
   need_registers(0, 16);
   need_messages(16, 16);
   sync_context();

@@ -74,6 +74,17 @@ struct bsplib_object {
   bsplib_object(const bsplib_object&) = delete;
   void end();
 
+  /// In checked mode the messages that come count in no queue of the context: as long as this lives.
+  class sent_only {
+   public:
+    explicit sent_only(lpf_t ctx);
+    ~sent_only();
+    sent_only(const sent_only&) = delete;
+
+   private:
+    const lpf_t ctx_;
+  };
+
   // Scheduling; all throw std::bad_alloc and context_failed.
   void push(const void* address, std::size_t size);
   void put(lpf_pid_t to, const void* from, lpf_memslot_t slot, std::size_t offset, std::size_t bytes);
@@ -118,6 +129,7 @@ struct bsplib_object {
     return reinterpret_cast<T*>(table_.data() + place);
   }
 
+  const sent_only counts_;
   const std::size_t most_direct_;
   std::size_t registers_ = 0, messages_ = 0;  // as asked for
   std::size_t messages_now_ = 0;

@@ -36,7 +36,7 @@ struct alignas(64) context {
 static_assert(sizeof(context) == 64);
 
 /// This rank's part of a section over all ranks of `world`: makes the context, calls spmd, and leaves the
-/// section together with the others. Collective over `world`. LPF_ERR_FATAL where this process's context has
+/// section together with the others. Collective over `world`. LPF_ERR_FATAL where a process's context has
 /// failed by something else than that others left while it synced. What spmd throws passes. `operation`: the
 /// call that makes the section, for reports. `innermost`, unless null, is this section's context while it
 /// runs.

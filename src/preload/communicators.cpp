@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the program creates and frees communicators. MPI does it; what tutti has under way is settled before
-// a call that blocks, and what is created gets its name (names.hpp). What may hold processes of other jobs
-// gets none, and all its collectives are left to MPI.
+// Where the program creates and frees communicators. MPI does it, and what is created gets its name
+// (names.hpp). What may hold processes of other jobs gets none, and all its collectives are left to MPI.
 #include "preload/entry.hpp"
 
 namespace {
@@ -21,6 +20,16 @@ void give_name(process* p, int code, const MPI_Comm* made, const std::optional<g
 // Created by all ranks of `parent` together. `create` is MPI's own function with its arguments.
 template <class Create>
 int created_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
+  process* const p = running.load(std::memory_order_acquire);
+  const auto name = p != nullptr ? p->named.next_of(parent) : std::nullopt;
+  const int code = left_to_mpi(parent, create);
+  give_name(p, code, made, name);
+  return code;
+}
+
+// The same with a call that waits for nobody.
+template <class Create>
+int begun_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
   process* const p = running.load(std::memory_order_acquire);
   const auto name = p != nullptr ? p->named.next_of(parent) : std::nullopt;
   const int code = create();
@@ -42,11 +51,10 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   return created_by_all(comm, newcomm, [=] { return own<MPI_Comm_dup_with_info>(comm, info, newcomm); });
 }
 
-// The handle is known at once; the program uses it when the request is complete. It waits for nobody, so
-// nothing is settled.
+// The handle is known at once; the program uses it when the request is complete.
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   if (const auto code = enter_nonblocking(comm, "MPI_Comm_idup")) return *code;
-  return created_by_all(comm, newcomm, [=] { return own<MPI_Comm_idup>(comm, newcomm, request); });
+  return begun_by_all(comm, newcomm, [=] { return own<MPI_Comm_idup>(comm, newcomm, request); });
 }
 
 // MPI 4 has it; the declaration is for an MPI that does not, and whose programs do not call it.
@@ -54,8 +62,8 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   if (own<MPI_Comm_idup_with_info> == nullptr) return MPI_ERR_OTHER;
   if (const auto code = enter_nonblocking(comm, "MPI_Comm_idup_with_info")) return *code;
-  return created_by_all(comm, newcomm,
-                        [=] { return own<MPI_Comm_idup_with_info>(comm, info, newcomm, request); });
+  return begun_by_all(comm, newcomm,
+                      [=] { return own<MPI_Comm_idup_with_info>(comm, info, newcomm, request); });
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
@@ -75,12 +83,36 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  settle(comm);
   process* const p = running.load(std::memory_order_acquire);
   const auto name = p != nullptr ? p->named.next_of(comm, group, tag) : std::nullopt;
-  const int code = own<MPI_Comm_create_group>(comm, group, tag, newcomm);
+  // Not all ranks of `comm` make it.
+  const int code =
+      left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Comm_create_group>(comm, group, tag, newcomm); });
   give_name(p, code, newcomm, name);
   return code;
+}
+
+// MPI 4 has these two, as above. Not all members of a group need be in one communicator.
+int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
+                               MPI_Comm* newcomm);
+int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
+                               MPI_Comm* newcomm) {
+  if (own<MPI_Comm_create_from_group> == nullptr) return MPI_ERR_OTHER;
+  return left_to_mpi(MPI_COMM_NULL,
+                     [=] { return own<MPI_Comm_create_from_group>(group, tag, info, handler, newcomm); });
+}
+
+int MPI_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group remote, int remote_leader,
+                                     const char* tag, MPI_Info info, MPI_Errhandler handler,
+                                     MPI_Comm* newintercomm);
+int MPI_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group remote, int remote_leader,
+                                     const char* tag, MPI_Info info, MPI_Errhandler handler,
+                                     MPI_Comm* newintercomm) {
+  if (own<MPI_Intercomm_create_from_groups> == nullptr) return MPI_ERR_OTHER;
+  return left_to_mpi(MPI_COMM_NULL, [=] {
+    return own<MPI_Intercomm_create_from_groups>(local, local_leader, remote, remote_leader, tag, info,
+                                                 handler, newintercomm);
+  });
 }
 
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
@@ -128,8 +160,9 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
                          int tag, MPI_Comm* newintercomm) {
   if (const auto code = enter(local_comm, "MPI_Intercomm_create")) return *code;
-  const int code =
-      own<MPI_Intercomm_create>(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+  const int code = left_to_mpi(local_comm, [=] {
+    return own<MPI_Intercomm_create>(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
+  });
   give_name(running.load(std::memory_order_acquire), code, newintercomm, {});
   return code;
 }
@@ -138,12 +171,15 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 // until this returns. Where it has processes of other jobs, all its processes see some.
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   if (const auto code = enter(intercomm, "MPI_Intercomm_merge")) return *code;
-  const int code = own<MPI_Intercomm_merge>(intercomm, high, newintracomm);
+  const int code =
+      left_to_mpi(intercomm, [=] { return own<MPI_Intercomm_merge>(intercomm, high, newintracomm); });
   process* const p = running.load(std::memory_order_acquire);
   std::optional<group_name> name;
   if (p != nullptr && code == MPI_SUCCESS && newintracomm != nullptr && is_within_world(*newintracomm)) {
     group_name agreed = p->named.unused(p->door->rank());
-    if (own<MPI_Bcast>(&agreed, sizeof agreed, MPI_BYTE, 0, *newintracomm) == MPI_SUCCESS) name = agreed;
+    const int told = left_to_mpi(
+        *newintracomm, [&] { return own<MPI_Bcast>(&agreed, sizeof agreed, MPI_BYTE, 0, *newintracomm); });
+    if (told == MPI_SUCCESS) name = agreed;
   }
   give_name(p, code, newintracomm, name);
   return code;
@@ -152,37 +188,41 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
 int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm* intercomm, int array_of_errcodes[]) {
   if (const auto code = enter(comm, "MPI_Comm_spawn")) return *code;
-  return own<MPI_Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+  return left_to_mpi(comm, [=] {
+    return own<MPI_Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+  });
 }
 
 int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], const int maxprocs[],
                             const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
                             int array_of_errcodes[]) {
   if (const auto code = enter(comm, "MPI_Comm_spawn_multiple")) return *code;
-  return own<MPI_Comm_spawn_multiple>(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
-                                      array_of_errcodes);
+  return left_to_mpi(comm, [=] {
+    return own<MPI_Comm_spawn_multiple>(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
+                                        array_of_errcodes);
+  });
 }
 
 int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   if (const auto code = enter(comm, "MPI_Comm_accept")) return *code;
-  return own<MPI_Comm_accept>(port_name, info, root, comm, newcomm);
+  return left_to_mpi(comm, [=] { return own<MPI_Comm_accept>(port_name, info, root, comm, newcomm); });
 }
 
 int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   if (const auto code = enter(comm, "MPI_Comm_connect")) return *code;
-  return own<MPI_Comm_connect>(port_name, info, root, comm, newcomm);
+  return left_to_mpi(comm, [=] { return own<MPI_Comm_connect>(port_name, info, root, comm, newcomm); });
 }
 
 int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
-  settle(MPI_COMM_NULL);
-  return own<MPI_Comm_join>(fd, intercomm);
+  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Comm_join>(fd, intercomm); });
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
-  settle(comm != nullptr ? *comm : MPI_COMM_NULL);
+  const MPI_Comm which = comm != nullptr ? *comm : MPI_COMM_NULL;
+  if (const auto code = enter(which, "MPI_Comm_disconnect")) return *code;
   process* const p = running.load(std::memory_order_acquire);
-  if (p != nullptr && comm != nullptr) p->named.forget(*comm);
-  return own<MPI_Comm_disconnect>(comm);
+  if (p != nullptr && comm != nullptr) p->named.forget(which);
+  return left_to_mpi(which, [=] { return own<MPI_Comm_disconnect>(comm); });
 }
 
 int MPI_Comm_free(MPI_Comm* comm) {

@@ -66,6 +66,7 @@ class comparisons {
   void wait(compared_call& o);
   void agree_on_pairs(compared_call& o);
   int failed_begun(const compared_call& o) noexcept;
+  void abandon();
 
   process& p_;
   struct object {

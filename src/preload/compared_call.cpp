@@ -33,15 +33,17 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
   return (hash ^ value) * 1099511628211u;
 }
 
+// Of allgatherv a rank sees alone that it sends another number of bytes than it expects of itself.
 bool is_pairwise(collective what) noexcept {
-  return what == collective::gatherv || what == collective::scatterv || what == collective::alltoallv ||
-         what == collective::alltoallw;
+  return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
+         what == collective::alltoallv || what == collective::alltoallw;
 }
 
-// A sum or product gives every rank the same in place or not; MPI wants all of them to be.
+// A sum or product gives every rank the same in place or not; MPI wants all of them to be. Of a
+// reduce_scatter, some may be: a rank that takes nothing has no memory that could hold what it gives.
 bool agrees_in_place(collective what) noexcept {
   return !is_rooted(what) && what != collective::scan && what != collective::exscan &&
-         what != collective::barrier;
+         what != collective::barrier && what != collective::reduce_scatter;
 }
 
 bool same(const told_call& a, const told_call& b) noexcept {

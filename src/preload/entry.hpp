@@ -3,6 +3,8 @@
 // What the entry points share: a call of the program's is served by tutti, or left to MPI and counted.
 #pragma once
 
+#include <type_traits>
+
 #include "preload/process.hpp"
 #include "preload/serve.hpp"
 #include "preload/under_way.hpp"
@@ -16,21 +18,13 @@ inline process* serving(const arguments& a) noexcept {
   return p == nullptr || (m != nullptr && m->comm == a.comm && !m->served && !p->told) ? nullptr : p;
 }
 
-/// Before a call of MPI's that blocks, of whatever kind.
-inline void settle(MPI_Comm comm) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (p != nullptr && !under_way::none()) [[unlikely]]
-    p->begun->settle(comm);
-}
-
-/// Before a collective call of MPI's own that blocks. Something: it is not to be made, and returns that.
+/// Before a collective call of MPI's own that blocks: checked mode compares it. Something: it is not to be
+/// made, and returns that.
 inline std::optional<int> enter(MPI_Comm comm, const char* call) {
   process* const p = running.load(std::memory_order_acquire);
-  if (p == nullptr) return {};
-  if (p->compared) [[unlikely]]
-    if (const std::optional<int> code = p->compared->compare(comm, call)) return code;
-  settle(comm);
-  return {};
+  if (p == nullptr || !p->compared) [[likely]]
+    return {};
+  return p->compared->compare(comm, call);
 }
 
 /// The same of one that waits for nobody.
@@ -41,14 +35,15 @@ inline std::optional<int> enter_nonblocking(MPI_Comm comm, const char* call) {
   return p->compared->compare(comm, call, true);
 }
 
-/// A blocking collective that is left to MPI.
+/// Makes a call of MPI's own that blocks, of whatever kind. `comm`: the communicator whose ranks make it all;
+/// null: it is on none, or not all make it.
 template <class Own>
-int left_to_mpi(MPI_Comm comm, Own& own_call) {
+int left_to_mpi(MPI_Comm comm, Own&& own_call) {
   process* const p = running.load(std::memory_order_acquire);
   if (p == nullptr || under_way::none()) [[likely]]
     return own_call();
   return p->begun->beside(
-      comm, [](void* call) { return (*static_cast<Own*>(call))(); }, &own_call);
+      comm, [](void* call) { return (*static_cast<std::remove_reference_t<Own>*>(call))(); }, &own_call);
 }
 
 template <class Own>

@@ -78,7 +78,7 @@ struct [[gnu::visibility("hidden")]] members_at_hand {
     }
   }
   static inline std::array<std::atomic<member*>, places> table{};
-  /// Nonblocking calls of tutti's under way. Before MPI blocks they are settled.
+  /// Nonblocking calls of tutti's under way. They go on while MPI blocks, or are settled before.
   static inline std::atomic<std::size_t> begun{0};
 };
 

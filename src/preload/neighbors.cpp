@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbour collectives are MPI's own. Before those that block, what tutti has under way is settled; checked
-// mode compares all of them.
+// Neighbour collectives are MPI's own. What tutti has under way goes on in those that block, or is settled
+// before; checked mode compares all of them.
 #include "preload/entry.hpp"
 
 namespace {
@@ -15,37 +15,47 @@ extern "C" {
 int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                            int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto code = enter(comm, "MPI_Neighbor_allgather")) return *code;
-  return own<MPI_Neighbor_allgather>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return left_to_mpi(comm, [=] {
+    return own<MPI_Neighbor_allgather>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
 }
 
 int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                             const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                             MPI_Comm comm) {
   if (const auto code = enter(comm, "MPI_Neighbor_allgatherv")) return *code;
-  return own<MPI_Neighbor_allgatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                                      comm);
+  return left_to_mpi(comm, [=] {
+    return own<MPI_Neighbor_allgatherv>(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                        comm);
+  });
 }
 
 int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto code = enter(comm, "MPI_Neighbor_alltoall")) return *code;
-  return own<MPI_Neighbor_alltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return left_to_mpi(comm, [=] {
+    return own<MPI_Neighbor_alltoall>(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
 }
 
 int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
                            MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
                            MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto code = enter(comm, "MPI_Neighbor_alltoallv")) return *code;
-  return own<MPI_Neighbor_alltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                                     recvtype, comm);
+  return left_to_mpi(comm, [=] {
+    return own<MPI_Neighbor_alltoallv>(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                                       recvtype, comm);
+  });
 }
 
 int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   if (const auto code = enter(comm, "MPI_Neighbor_alltoallw")) return *code;
-  return own<MPI_Neighbor_alltoallw>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                                     recvtypes, comm);
+  return left_to_mpi(comm, [=] {
+    return own<MPI_Neighbor_alltoallw>(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                                       recvtypes, comm);
+  });
 }
 
 int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,

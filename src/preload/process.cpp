@@ -37,7 +37,9 @@ process::process(MPI_Comm one, bool several)
                    echoed(name).c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, *door, door->rank() == 0);
   shared->begin_trace();
-  begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", true);
+  // Where nothing goes on inside a blocking call of MPI's, a rank that stands in one may be waited for in
+  // what it has begun, and MPI alone progresses its own.
+  begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", door->progresses_inside());
   told = statistics::wished(door->rank(), door->size());
   const auto world = all.of(MPI_COMM_WORLD, *door);
   world->core = detail::core_handle(

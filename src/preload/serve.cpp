@@ -182,6 +182,7 @@ bool lay_directly(const verdict& v, const arguments& a, const member& m, call& c
 void carry_out(process& p, member& m, const call& c) {
   if (!p.threads) {
     const own_errors errors(p);
+    const under_way::alone at_work(*p.begun);
     return run_call(*m.core, c);
   }
   detail::pending_call run;
@@ -296,6 +297,13 @@ passed_call::~passed_call() {
     p_->told->add(what_, nonblocking_, nullptr, bytes_, std::chrono::steady_clock::now() - began_);
 }
 
+bool ends_job(MPI_Errhandler handler) noexcept {
+#ifdef MPI_ERRORS_ABORT
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
 int failed(MPI_Comm comm) noexcept {
   int code = MPI_ERR_OTHER;
   bool seen_by_all = false;
@@ -321,7 +329,7 @@ int failed(MPI_Comm comm) noexcept {
   // MPI has no more than a word for it.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
-    if (handler == MPI_ERRORS_ARE_FATAL) {
+    if (ends_job(handler)) {
       int rank = 0;
       PMPI_Comm_rank(comm, &rank);
       // One report is enough. Rank 0's ends the job; but it may not have come to see it, nor rank 1.

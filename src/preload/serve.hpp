@@ -32,6 +32,9 @@ class passed_call {
   std::chrono::steady_clock::time_point began_;
 };
 
+/// Whether an error that it is told of ends the job.
+bool ends_job(MPI_Errhandler handler) noexcept;
+
 /// An exception of tutti's as the program is to see it: the error handler of its communicator is called, and
 /// where that ends the job, what was wrong is said before. Returns the code. To be called where it is caught.
 int failed(MPI_Comm comm) noexcept;

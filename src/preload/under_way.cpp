@@ -62,6 +62,7 @@ void under_way::begin(begun_call& one, std::shared_ptr<member> of, MPI_Request* 
   PMPI_Grequest_start(&query, &let_go, &cancel, &one, &one.request);
   *request = one.request;
   const auto mine = p_.turn.take();
+  const alone at_work(*this);
   try {
     const own_errors errors(p_);
     one.run = detail::start_call(*one.of->core, one.laid.made());
@@ -79,6 +80,7 @@ void under_way::count() noexcept {
 
 void under_way::go_on() {
   const auto mine = p_.turn.take();
+  const alone at_work(*this);
   if (p_.compared) p_.compared->go_on();
   for (std::size_t i = 0; i < all_.size();) {
     begun_call& o = *all_[i];
@@ -135,22 +137,34 @@ int under_way::beside(MPI_Comm comm, int (*call)(void*), void* state) {
     settle(comm);
     return call(state);
   }
-  struct own_collective {
-    mpi::mpi_endpoint& door;
+  struct own_call {
+    under_way& all;
     int (*call)(void*);
     void* state;
     int code;
-  } one{*p_.door, call, state, MPI_SUCCESS};
+  } one{*this, call, state, MPI_SUCCESS};
   p_.door->wait_inside(
       *this,
       [](void* self) {
-        auto& c = *static_cast<own_collective*>(self);
-        c.door.in_collective(true);
+        auto& c = *static_cast<own_call*>(self);
+        mpi::mpi_endpoint& door = *c.all.p_.door;
+        const bool inside = std::exchange(c.all.inside_, true);
+        door.in_collective(true);
         c.code = c.call(c.state);
-        c.door.in_collective(false);
+        door.in_collective(false);
+        c.all.inside_ = inside;
       },
       &one);
   return one.code;
+}
+
+under_way::alone::alone(under_way& all) noexcept : all_(all), inside_(std::exchange(all.inside_, false)) {
+  if (inside_) all_.p_.door->in_collective(false);
+}
+
+under_way::alone::~alone() {
+  all_.inside_ = inside_;
+  if (inside_) all_.p_.door->in_collective(true);
 }
 
 void under_way::settle(MPI_Comm comm) {
@@ -166,7 +180,8 @@ void under_way::settle(MPI_Comm comm) {
           stderr,
           "tutti preload: rank %d waited ten seconds for nonblocking collectives of its own before it "
           "entered a blocking call of MPI's on another communicator, and goes on without; where that "
-          "is how the program works, leave the nonblocking ones to MPI (TUTTI_PRELOAD_NONBLOCKING=0)\n",
+          "is how the program works, leave the nonblocking ones to MPI (TUTTI_PRELOAD_NONBLOCKING=0, which "
+          "is the default here)\n",
           p_.door->rank());
     return;
   }

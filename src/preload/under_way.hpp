@@ -57,16 +57,30 @@ class under_way final : public rank_progress {
   void go_on();
   void wait_all();
   void progress() override { go_on(); }
-  /// Makes a blocking collective of MPI's own. Calls under way go on meanwhile if the engine can progress
-  /// them inside of it; else they are settled before.
+  /// Makes a call of MPI's own that blocks: a collective on `comm`, or on none (null). Calls under way go on
+  /// meanwhile if the engine can progress them inside of it; else they are settled before.
   int beside(MPI_Comm comm, int (*call)(void*), void* state);
+
+  /// While tutti is at work. MPI may have called the program within a call of beside()'s, and the program
+  /// this library; MPI is then not to progress what is at work.
+  class alone {
+   public:
+    explicit alone(under_way& all) noexcept;
+    ~alone();
+    alone(const alone&) = delete;
+    alone& operator=(const alone&) = delete;
+
+   private:
+    under_way& all_;
+    const bool inside_;
+  };
+
+ private:
   /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
   /// wait for what this rank has begun before they enter it. All on the communicator of that call have been
   /// begun by all its ranks, so they end. What is on another may be begun there after that call alone; it is
   /// given up after ten seconds, which is told.
   void settle(MPI_Comm comm);
-
- private:
   static int query(void* extra, MPI_Status* status);
   static int let_go(void* extra);
   static int cancel(void* extra, int complete);
@@ -78,6 +92,7 @@ class under_way final : public rank_progress {
   process& p_;
   std::vector<begun_call*> all_;   // in the order in which they were begun
   bool said_ = false;              // that settle() gave up
+  bool inside_ = false;            // MPI, in a call in which it progresses these
   std::vector<begun_call*> idle_;  // that are over, for the next ones; of one thread
 };
 

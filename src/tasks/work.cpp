@@ -71,7 +71,7 @@ void flow::complete(node& n) noexcept {
 }
 
 void flow::run(node& n, int worker) noexcept {
-  const fabric::carries kernel(fabric::in_kernel);
+  const fabric::runs_kernel here;
   if (trace_ == nullptr) {
     n.go(*this);
   } else {

@@ -15,7 +15,7 @@ std::unique_ptr<crew> make_crew(int workers, int rank, const char* header) {
   const found_files files = find_files("libtutti-workers.so", "", header);
   std::string tried;
   const auto add = [&tried](const std::string& text) { tried += (tried.empty() ? "" : "; ") + text; };
-  for (const std::string& path : files.usable) {
+  for (const std::string& path : files.real) {
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       add(dlerror());

@@ -11,7 +11,8 @@
 #   --run SET        one run more, in this order. SET is one of
 #                      native    without the library
 #                      trees     with it, as it decides by itself
-#                      all       every collective is made to run an algorithm that serves every call; all=1 is passed on
+#                      all       every collective, blocking or not, is made to run an algorithm that serves every call;
+#                                all=1 is passed on
 #                      forced:K  every collective is made to run the K-th of its algorithms
 #                      left:C,D  as all, but the collectives C, D stay with the MPI
 #   --same           all runs print the same; see --but
@@ -73,6 +74,8 @@ surround() {
     trees) return ;;
     forced:*) k=${1#*:} ;;
   esac
+  # Which is not so by default where nothing goes on within the MPI's own calls.
+  environment+=(TUTTI_PRELOAD_NONBLOCKING=1)
   for collective in "${!algorithms[@]}"; do
     read -r -d '' -a choice <<< "${algorithms[$collective]}"
     choice=${choice[k % ${#choice[@]}]}

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
 
 #include <fmt/core.h>
 
+#include "core/regular_file.hpp"
 #include "engines/engine.hpp"
 #include "subcommands.hpp"
 
@@ -106,8 +106,11 @@ answer answer_to_line(const std::string& line) {
 }
 
 int tell_batch(const std::string& file, bool as_object) {
-  std::ifstream in(file);
-  if (!in) throw called_wrongly(file + " cannot be read");
+  constexpr std::size_t most = std::size_t{64} << 20;
+  file_text read = read_regular_file(file, most + 1);
+  if (!read.problem.empty()) throw called_wrongly(read.problem);
+  if (read.text.size() > most) throw called_wrongly(file + " has more than 64 MiB");
+  std::istringstream in(std::move(read.text));
   json all = json::array();
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {

@@ -98,7 +98,8 @@ int main(int argc, char** argv) {
   } catch (const tutti::usage_error& e) {  // a variable or a name that means nothing
     fmt::print(stderr, "{}\n", e.what());
     return 2;
-  } catch (const std::system_error&) {  // of fmt, at the first write that fails
+  } catch (const std::system_error& e) {  // of fmt, at the first write that fails; of files and threads
+    if (std::cout.good() && std::ferror(stdout) == 0) fmt::print(stderr, "tutti: {}\n", e.what());
     return finish(app, 1);
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
 
 #include <fmt/core.h>
 
 #include "check/cases.hpp"
+#include "core/regular_file.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
 #include "tutti/core/error.hpp"
@@ -154,11 +154,8 @@ int show(const wishes& asked) {
   if (asked.svg == "-") {
     fmt::print("{}", as_svg(p, how));
   } else if (!asked.svg.empty()) {
-    std::ofstream file(asked.svg);
-    file << as_svg(p, how);
-    file.close();
-    if (!file) {
-      fmt::print(stderr, "tutti show: cannot write {}\n", asked.svg);
+    if (const std::string problem = write_regular_file(asked.svg, as_svg(p, how)); !problem.empty()) {
+      fmt::print(stderr, "tutti show: {}\n", problem);
       return 1;
     }
   }

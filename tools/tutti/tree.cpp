@@ -2,12 +2,12 @@
 //
 // tutti tree: decision trees as one document in its normal form, or as a drawing.
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include <fmt/core.h>
 
+#include "core/regular_file.hpp"
 #include "engines/engine.hpp"
 #include "settings/trees.hpp"
 #include "subcommands.hpp"
@@ -28,11 +28,9 @@ int write_out(const std::string& text, const std::string& name) {
     fmt::print("{}", text);
     return 0;
   }
-  std::ofstream file(name);
-  file << text;
-  file.close();
-  if (file) return 0;
-  fmt::print(stderr, "tutti tree: cannot write {}\n", name);
+  const std::string problem = write_regular_file(name, text);
+  if (problem.empty()) return 0;
+  fmt::print(stderr, "tutti tree: {}\n", problem);
   return 1;
 }
 

@@ -135,12 +135,12 @@ std::string text_of_file(const std::string& name) {
 // Where the document goes: DIR/ENGINE.json where a folder is named. Refused before anything is measured.
 std::filesystem::path place_of(const tune_wishes& w) {
   std::filesystem::path path = w.output;
-  if (std::filesystem::is_directory(path)) path /= w.engine + ".json";
   std::error_code fault;
+  if (std::filesystem::is_directory(path, fault)) path /= w.engine + ".json";
   if (std::filesystem::exists(path, fault) && !std::filesystem::is_regular_file(path, fault))
     throw called_wrongly{path.string() + " is no regular file"};
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder)) throw called_wrongly{folder.string() + " is no folder"};
+  if (!std::filesystem::is_directory(folder, fault)) throw called_wrongly{folder.string() + " is no folder"};
   if (access(folder.c_str(), W_OK) != 0) throw called_wrongly{folder.string() + " cannot be written to"};
   return path;
 }

@@ -46,7 +46,8 @@ class core_handle {
   core* core_ = nullptr;
 };
 
-/// The one owner of something that is used again, and so not deleted but dismissed: T has dismiss().
+/// The one owner of something that is used again, and so not deleted but dismissed: T has dismiss(), which
+/// returns whether it is over.
 template <class T>
 class owner {
  public:
@@ -65,8 +66,10 @@ class owner {
   T* operator->() const noexcept { return one_; }
   explicit operator bool() const noexcept { return one_ != nullptr; }
   T* release() noexcept { return std::exchange(one_, nullptr); }
-  void reset(T* other = nullptr) noexcept {
-    if (T* old = std::exchange(one_, other)) old->dismiss();
+  /// Whether nothing uses the old one any more.
+  bool reset(T* other = nullptr) noexcept {
+    T* const old = std::exchange(one_, other);
+    return old == nullptr || old->dismiss();
   }
 
  private:

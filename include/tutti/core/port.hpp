@@ -55,8 +55,9 @@ class pending {
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
   virtual void wait() = 0;   ///< returns at once where nothing is under way
   /// Ends its use, as a destructor would: waits for what is under way, for a moment where an exception passes
-  /// by.
-  virtual void dismiss() noexcept = 0;
+  /// by. False: it goes on, since it is under way and this thread may not call for its rank; its buffers have
+  /// to stay.
+  virtual bool dismiss() noexcept = 0;
   /// What a receive has found (mail.hpp); null: nothing, yet or ever.
   virtual const envelope* found() const noexcept { return nullptr; }
   /// Notes where the program waits for it, or asks.

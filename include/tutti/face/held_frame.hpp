@@ -34,10 +34,11 @@ class held_frame final : public held_call<typename Frame::result_type> {
     else
       return frame.finish();
   }
-  void dismiss() noexcept override {
+  bool dismiss() noexcept override {
     const core_handle where = std::move(where_);
     this->~held_frame();
     replace(*where, this);
+    return true;
   }
 
  private:

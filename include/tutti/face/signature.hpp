@@ -18,7 +18,8 @@ struct type_at<0, First, Rest...> {
   using type = First;
 };
 
-/// The parameters of a pointer to a function or to a member function. `value`: F is one.
+/// The parameters of a pointer to a function or to a member function. `value`: F is one. Those with defaults
+/// count.
 template <class F>
 struct parameters_of : std::false_type {};
 template <class R, class... P>
@@ -26,26 +27,39 @@ struct parameters_of<R (*)(P...)> : std::true_type {
   template <std::size_t I>
   using at = typename type_at<I, P...>::type;
   static constexpr std::size_t count = sizeof...(P);
+  static constexpr bool and_more = false;  // whether it also takes arguments that it does not name
 };
 // clang-format off
 template <class R, class... P>
 struct parameters_of<R (*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...)> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) const> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) &> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) const &> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) const noexcept> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) & noexcept> : parameters_of<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct parameters_of<R (C::*)(P...) const & noexcept> : parameters_of<R (*)(P...)> {};
+template <class R, class... P>
+struct parameters_of<R (*)(P..., ...)> : parameters_of<R (*)(P...)> {
+  static constexpr bool and_more = true;
+};
+template <class R, class... P>
+struct parameters_of<R (*)(P..., ...) noexcept> : parameters_of<R (*)(P..., ...)> {};
+#define TUTTI_PARAMETERS_OF(...)                                                                          \
+  template <class R, class C, class... P>                                                                 \
+  struct parameters_of<R (C::*)(P...) __VA_ARGS__> : parameters_of<R (*)(P...)> {};                        \
+  template <class R, class C, class... P>                                                                 \
+  struct parameters_of<R (C::*)(P...) __VA_ARGS__ noexcept> : parameters_of<R (*)(P...)> {};               \
+  template <class R, class C, class... P>                                                                 \
+  struct parameters_of<R (C::*)(P..., ...) __VA_ARGS__> : parameters_of<R (*)(P..., ...)> {};              \
+  template <class R, class C, class... P>                                                                 \
+  struct parameters_of<R (C::*)(P..., ...) __VA_ARGS__ noexcept> : parameters_of<R (*)(P..., ...)> {};
+TUTTI_PARAMETERS_OF()
+TUTTI_PARAMETERS_OF(&)
+TUTTI_PARAMETERS_OF(&&)
+TUTTI_PARAMETERS_OF(const)
+TUTTI_PARAMETERS_OF(const &)
+TUTTI_PARAMETERS_OF(const &&)
+TUTTI_PARAMETERS_OF(volatile)
+TUTTI_PARAMETERS_OF(volatile &)
+TUTTI_PARAMETERS_OF(volatile &&)
+TUTTI_PARAMETERS_OF(const volatile)
+TUTTI_PARAMETERS_OF(const volatile &)
+TUTTI_PARAMETERS_OF(const volatile &&)
+#undef TUTTI_PARAMETERS_OF
 // clang-format on
 
 /// The parameters_of a callable of type K.

@@ -161,10 +161,19 @@ template <class Parameter, class Use>
 inline constexpr bool wants_to_write =
     !Use::writes && !std::is_convertible_v<typename Use::given_type::type, Parameter>;
 
+/// Not where the kernel takes `...` too.
+template <class Signature>
+consteval bool takes_named_parameters() {
+  if constexpr (Signature::value)
+    return !Signature::and_more;
+  else
+    return false;
+}
+
 template <class Kernel, class... Uses, std::size_t... I>
 constexpr bool check_parameters(std::index_sequence<I...>) {
   using signature = decltype(tutti::detail::signature_of<Kernel>());
-  if constexpr (signature::value) {
+  if constexpr (takes_named_parameters<signature>()) {
     constexpr bool counted = signature::count == sizeof...(Uses);
     static_assert(counted, "tutti: insert: the kernel has as many parameters as there are data in the call");
     if constexpr (counted) {

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "fabric/carried.hpp"
 
@@ -19,11 +20,18 @@ std::atomic<int>& of_process() {
   return ranks;
 }
 
+// The process in which ranks were begun last. One that a rank forks has a copy of the count, and no ranks.
+std::atomic<pid_t>& process_of_ranks() {
+  static std::atomic<pid_t> number{0};
+  return number;
+}
+
 // Called by exit(), on the thread that has called that. A rank that is the last one may leave in
 // this way.
 void at_exit(int status, void*) {
+  if (process_of_ranks().load(std::memory_order_relaxed) != getpid()) return;
   const int running = of_process().load(std::memory_order_relaxed);
-  const int rank = fabric::carried == nullptr ? -1 : fabric::carried->rank;
+  const int rank = fabric::rank_here();
   if (running == 0 || (running == 1 && rank >= 0)) return;
   std::fflush(stdout);
   constexpr const char* remedy = "return from the program instead, or throw";
@@ -54,6 +62,7 @@ ranks_under_way::ranks_under_way(int ranks) : left_(ranks > 1 ? ranks : 0) {
   if (ranks <= 1) return;
   static std::once_flag once;
   std::call_once(once, watch_exits);
+  process_of_ranks().store(getpid(), std::memory_order_relaxed);
   of_process().fetch_add(ranks, std::memory_order_relaxed);
 }
 

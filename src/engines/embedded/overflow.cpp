@@ -41,8 +41,13 @@ void report(int number, siginfo_t* what, void*) {
   const auto* const at = static_cast<const std::byte*>(what->si_addr);
   const bool by_access = what->si_code > 0;
   if (by_access && at >= guards_begin && at < guards_end && fabric::carried != nullptr) {
-    write_text("tutti: stack overflow in rank ");
-    write_number(fabric::carried->rank);
+    write_text("tutti: stack overflow in ");
+    if (const int rank = fabric::rank_here(); rank >= 0) {
+      write_text("rank ");
+      write_number(rank);
+    } else {
+      write_text("a rank");
+    }
     write_text("; raise TUTTI_STACK\n");
   }
   std::signal(number, SIG_DFL);

@@ -44,17 +44,17 @@ long free_mappings() {
   return most - used;
 }
 
-// Older kernels know guards as mappings alone, two for each stack. Some are left to the program.
-int guard_by_mappings(std::byte* memory, std::size_t each, std::size_t guard, int count) {
+// Older kernels know guards as mappings alone, two for each stack. Some are left to the program. The first
+// `made` stacks have guards already. How many have one then.
+int guard_by_mappings(std::byte* memory, std::size_t each, std::size_t guard, int made, int count) {
   const long left = free_mappings() - 2000;
-  const int most = static_cast<int>(std::clamp(left / 2, 0L, static_cast<long>(count)));
-  int made = 0;
+  const int most = made + static_cast<int>(std::clamp(left / 2, 0L, static_cast<long>(count - made)));
   while (made < most && mprotect(memory + static_cast<std::size_t>(made) * each, guard, PROT_NONE) == 0)
     ++made;
   if (made < count)
     std::fprintf(
         stderr,
-        "tutti: %d of %d fiber stacks have no guard: this kernel needs two mappings for each, and allows "
+        "tutti: %d of %d fiber stacks have no guard: each needs two mappings here, and the kernel allows "
         "vm.max_map_count of them; a stack overflow may go unseen (Linux 6.13 guards any number)\n",
         count - made, count);
   return made;
@@ -80,7 +80,7 @@ stacks::stacks(int count, std::size_t bytes_each) {
   while (guarded_ < count &&
          madvise(memory_ + static_cast<std::size_t>(guarded_) * each_, guard_, MADV_GUARD_INSTALL) == 0)
     ++guarded_;
-  if (guarded_ == 0) guarded_ = guard_by_mappings(memory_, each_, guard_, count);
+  if (guarded_ < count) guarded_ = guard_by_mappings(memory_, each_, guard_, guarded_, count);
 }
 
 stacks::~stacks() {

@@ -10,6 +10,13 @@
 
 namespace tutti {
 
+bool mpi_has_concurrent_callers() noexcept {
+  int begun = 0, over = 0, level = MPI_THREAD_SINGLE;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  return begun && !over && MPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
+}
+
 std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, rank_progress& meanwhile,
                                             bool plain_messages) {
   int begun = 0, over = 0;

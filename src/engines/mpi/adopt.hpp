@@ -11,6 +11,9 @@
 
 namespace tutti {
 
+/// Whether the program has started MPI so that several threads may call it at once.
+bool mpi_has_concurrent_callers() noexcept;
+
 /// A rank's door to the members of `comm`, which counts as the whole job: rank() is the rank in `comm`.
 /// Collective over `comm`, of which it keeps duplicates only. Throws usage_error where MPI does not run or
 /// `comm` is not a communicator within one group. Must go before MPI_Finalize, or after it has been called

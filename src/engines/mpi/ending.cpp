@@ -78,6 +78,7 @@ void mpi_endpoint::end_job(int rank, const std::string& text) {
     std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, std::string(without_prefix(text)).c_str());
   std::fflush(stderr);
   let_launcher_read();
+  aborts_ = true;
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }

@@ -3,20 +3,23 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include <signal.h>
 
 namespace tutti::mpi {
 
-std::atomic<std::uintptr_t> native_under_way{0};
-
-long_wait::long_wait(const endpoint& door, double seconds) : door_(door), patience_(seconds) {
+long_wait::long_wait(const endpoint& door, native_word& word, double seconds)
+    : door_(door), word_(word), patience_(seconds) {
   // The program's signals are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  looking_ = std::thread([this] { look(); });
+  try {
+    looking_ = std::thread([this] { look(); });
+  } catch (const std::system_error&) {
+    // A rank that threw here would leave the others waiting for it.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -26,7 +29,7 @@ long_wait::~long_wait() {
     over_ = true;
   }
   end_.notify_all();
-  looking_.join();
+  if (looking_.joinable()) looking_.join();
 }
 
 void long_wait::look() {
@@ -34,19 +37,19 @@ void long_wait::look() {
   auto since = std::chrono::steady_clock::now();
   while (!end_.wait_for(guard, std::chrono::seconds(1), [&] { return over_; })) {
     if (said_.load(std::memory_order_relaxed)) continue;
-    std::uintptr_t now = native_under_way.load(std::memory_order_relaxed);
+    std::uintptr_t now = word_.load(std::memory_order_relaxed);
     if (now == 0) continue;
     const auto time = std::chrono::steady_clock::now();
     if ((now & 1) == 0) {  // another call than before
-      native_under_way.compare_exchange_strong(now, now | 1, std::memory_order_relaxed);
+      word_.compare_exchange_strong(now, now | 1, std::memory_order_relaxed);
       since = time;
       continue;
     }
     if (std::chrono::duration<double>(time - since).count() < patience_) continue;
-    const char* name = *reinterpret_cast<const char* const*>(now & ~std::uintptr_t{1});
+    const char* const name = reinterpret_cast<const char*>(now >> 1);
     const fabric::wait_site site{name, "", "the other ranks", -1, -1, fabric::wait_site::unnumbered};
     const std::string where = fabric::describe(site, door_.place());
-    if (native_under_way.load(std::memory_order_relaxed) == now) say(where);
+    if (word_.load(std::memory_order_relaxed) == now) say(where);
   }
 }
 

@@ -18,26 +18,32 @@
 
 namespace tutti::mpi {
 
-/// The blocking collective of MPI's own in which this process, which is one rank, is: its name's address; 0:
-/// in none. A call is short, so it pays two stores. The thread sets the lowest bit, by which it knows the
-/// same call again; names are at even addresses.
-extern std::atomic<std::uintptr_t> native_under_way [[gnu::visibility("hidden")]];
+/// The blocking collective of MPI's own in which the rank of one endpoint is; 0: in none. A call is short, so
+/// it pays two stores. The word is the address of the call's name, a literal, twice: the highest bit of an
+/// address is free, and the lowest bit of the word is the watching thread's mark, by which it knows the same
+/// call again.
+using native_word = std::atomic<std::uintptr_t>;
 
-/// While one lives, this rank is in a blocking collective of MPI's.
+/// While one lives, the rank is in a blocking collective of MPI's.
 class in_native {
  public:
-  explicit in_native(const char* const& name) noexcept {
-    native_under_way.store(reinterpret_cast<std::uintptr_t>(&name), std::memory_order_relaxed);
+  /// `name`: a literal, which another thread may read when the call is over.
+  in_native(native_word& word, const char* name) noexcept : word_(word) {
+    word_.store(reinterpret_cast<std::uintptr_t>(name) << 1, std::memory_order_relaxed);
   }
-  ~in_native() { native_under_way.store(0, std::memory_order_relaxed); }
+  ~in_native() { word_.store(0, std::memory_order_relaxed); }
   in_native(const in_native&) = delete;
   in_native& operator=(const in_native&) = delete;
+
+ private:
+  native_word& word_;
 };
 
 class long_wait {
  public:
-  /// Reports waits of more than so many seconds. `door` outlives it.
-  long_wait(const endpoint& door, double seconds);
+  /// Reports waits of more than so many seconds. `door` and its word outlive it. Where the process can have
+  /// no more threads, nobody watches blocking collectives.
+  long_wait(const endpoint& door, native_word& word, double seconds);
   ~long_wait();
   long_wait(const long_wait&) = delete;
   long_wait& operator=(const long_wait&) = delete;
@@ -53,6 +59,7 @@ class long_wait {
   void look();
 
   const endpoint& door_;
+  native_word& word_;
   const double patience_;
   std::atomic<bool> said_{false};
   bool over_ = false;

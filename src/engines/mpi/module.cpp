@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include <unistd.h>
+
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "engines/mpi/returned_errors.hpp"
 #include "tutti/core/error.hpp"
@@ -27,14 +29,17 @@ const char* library_version() {
   return text.c_str();
 }
 
-// The rank of this process, from its beginning until it has come to its end.
+// The rank of this process, from its beginning until it has come to its end; and the process, since one that
+// it forks has a copy.
 std::atomic<mpi_endpoint*> running{nullptr};
+std::atomic<pid_t> running_in{0};
 
 // Called by exit(): before MPI's own, since it was registered later. Others would wait for this
-// rank for ever, or the launcher take its end for a usual one.
+// rank for ever, or the launcher take its end for a usual one. MPICH's MPI_Abort calls exit() too.
 void at_exit(int status, void*) {
+  if (running_in.load() != getpid()) return;
   mpi_endpoint* const door = running.exchange(nullptr);
-  if (door == nullptr || door->size() == 1) return;
+  if (door == nullptr || door->size() == 1 || door->aborts()) return;
   std::fflush(stdout);
   door->kill_job("called exit(" + std::to_string(status) +
                  ") while other ranks run; return from the program instead, or throw");
@@ -43,6 +48,7 @@ void at_exit(int status, void*) {
 outcome ranks_program(mpi_endpoint& door, const rank_program& program) {
   static const int registered = on_exit(at_exit, nullptr);
   static_cast<void>(registered);
+  running_in = getpid();
   running = &door;
   try {
     program(door);

@@ -41,12 +41,20 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   greatest_tag_ = *limit;
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
-  watch_.emplace(control_, check_calls);
-  if (!check_calls && size_ > 1)
-    waits_.emplace(*this, static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10)));
+  // A rank that threw here would leave the others waiting for it in survey().
+  double patience = 10;
+  std::exception_ptr refused;
+  try {
+    if (check_calls || size_ > 1)
+      patience = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
+  } catch (const usage_error&) {
+    refused = std::current_exception();
+  }
+  watch_.emplace(control_, check_calls, patience);
   messages_.reserve(64);
   progress_since_ = looked_ = waiting_since_ = seconds_now();
-  survey();
+  survey(refused);
+  if (!check_calls && size_ > 1) waits_.emplace(*this, native_, patience);
 }
 
 mpi_endpoint::~mpi_endpoint() {

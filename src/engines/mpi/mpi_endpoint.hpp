@@ -5,7 +5,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -66,7 +68,8 @@ struct progressed_wait {
 class mpi_endpoint final : public message_endpoint {
  public:
   /// Collective over `job`, which stays the caller's: the endpoint works on duplicates. Throws usage_error on
-  /// all ranks where TUTTI_NODES does not lay them out. `shared`: the program's own messages travel on this
+  /// all ranks where TUTTI_NODES does not lay them out, or where one has a TUTTI_DEADLOCK_AFTER that is none.
+  /// `shared`: the program's own messages travel on this
   /// communicator of the same ranks, on which the program calls MPI too; null: on a duplicate.
   mpi_endpoint(MPI_Comm job, bool check, MPI_Comm shared = MPI_COMM_NULL);
   ~mpi_endpoint();
@@ -95,6 +98,10 @@ class mpi_endpoint final : public message_endpoint {
     wait_ = one;
     watchful_ = crowded_ || one != nullptr;
   }
+  /// The blocking collective of MPI's own in which this rank is.
+  native_word& native_now() noexcept { return native_; }
+  /// Whether this rank is about to end the job by MPI_Abort, which may call exit().
+  bool aborts() const noexcept { return aborts_.load(std::memory_order_relaxed); }
   /// Around a blocking collective of MPI's.
   void in_collective(bool is) noexcept {
     if (wait_ != nullptr) wait_->in_collective = is;
@@ -227,7 +234,7 @@ class mpi_endpoint final : public message_endpoint {
   mpi_endpoint() = default;
   static bool can_progress_inside() noexcept;
   void end_wait_inside() noexcept;
-  void survey();
+  void survey(const std::exception_ptr& refused);
   hierarchy pretended(std::string_view text) const;
 
   struct retired {
@@ -254,7 +261,9 @@ class mpi_endpoint final : public message_endpoint {
   std::vector<retired> retired_;
   std::optional<tutti::mpi::types> types_;
   std::optional<watch> watch_;
+  native_word native_{0};
   std::optional<long_wait> waits_;  // not in checked mode
+  std::atomic<bool> aborts_{false};
   // What the program threw on this rank, and whether it is a cause: no peer_error, and thrown
   // before this rank was taken out of a wait.
   std::exception_ptr thrown_;

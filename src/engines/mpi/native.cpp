@@ -284,7 +284,7 @@ void mpi_context::native(const call& c, const fabric::wait_site& site) {
     ~standing() { door.in_collective(false); }
   };
   const standing here(door_);
-  const in_native named(site.operation);
+  const in_native named(door_.native_now(), site.operation);
   std::size_t reached = start(c, 0, nullptr, at_once{});
   while (reached < c.count && divisible(c.what)) reached = start(c, reached, nullptr, at_once{});
 }

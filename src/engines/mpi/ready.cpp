@@ -31,7 +31,7 @@ struct mpi_context::made_ready {
   template <bool Begun, class Blocking, class Begin, class... Arguments>
   void make(Blocking f, Begin begin, Arguments... a) const {
     if constexpr (!Begun) {
-      const in_native here(name);
+      const in_native here(door->native_now(), name);
       ok(f(a...));
     } else {
       MPI_Request request;

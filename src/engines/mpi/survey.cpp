@@ -4,14 +4,17 @@
 // each, what TUTTI_NODES pretends. All ranks end with the same answer, whatever each saw: the launcher may
 // have given them different environments and different cores.
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <vector>
 
 #include <sched.h>
 
 #include "core/environment.hpp"
+#include "core/report.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "engines/node_layout.hpp"
+#include "tutti/core/error.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -22,7 +25,9 @@ struct place {
   int crowded;      // 1: its machine has more ranks than cores
   int text_length;  // of its TUTTI_NODES
   int begins;       // 1: its blocking collectives are to be begun and polled
+  int refused;      // of the text by which it refuses what it has set; 0: it does not
 };
+constexpr int place_ints = sizeof(place) / sizeof(int);
 
 // Launchers may have bound each rank to some of the cores, so the sets of all are united.
 place place_of(MPI_Comm job, int rank) {
@@ -37,18 +42,45 @@ place place_of(MPI_Comm job, int rank) {
   check(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof mine), MPI_BYTE, MPI_BOR, node), "run", rank);
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, node), "run", rank);
   check(MPI_Comm_free(&node), "run", rank);
-  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0};
+  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, 0};
+}
+
+std::string text_of(const std::exception_ptr& what) {
+  if (!what) return {};
+  try {
+    std::rethrow_exception(what);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+// The first rank that refuses what is set for it tells the others why, so that all throw.
+void throw_refusal(const std::vector<place>& all, const std::exception_ptr& own, MPI_Comm job, int rank) {
+  const auto first = std::find_if(all.begin(), all.end(), [](const place& p) { return p.refused != 0; });
+  if (first == all.end()) return;
+  const auto who = static_cast<int>(first - all.begin());
+  std::string text = text_of(own);
+  text.resize(static_cast<std::size_t>(first->refused));
+  check(MPI_Bcast(text.data(), first->refused, MPI_CHAR, who, job), "run", rank);
+  if (own) std::rethrow_exception(own);
+  throw usage_error(
+      "run", -1, "",
+      "rank " + std::to_string(who) + " refuses what is set for it: " + std::string(without_prefix(text)),
+      "");
 }
 
 }  // namespace
 
-void mpi_endpoint::survey() {
+// `refused`: what this rank throws of its environment, or null.
+void mpi_endpoint::survey(const std::exception_ptr& refused) {
   const std::string own = setting(layout_variable).value_or("");
   mpi::place mine = place_of(job_, rank_);
   mine.text_length = static_cast<int>(own.size());
   mine.begins = watch_->checks() || !can_progress_inside() ? 1 : 0;
+  mine.refused = static_cast<int>(text_of(refused).size());
   std::vector<mpi::place> all(static_cast<std::size_t>(size_));
-  check(MPI_Allgather(&mine, 4, MPI_INT, all.data(), 4, MPI_INT, job_), "run", rank_);
+  check(MPI_Allgather(&mine, place_ints, MPI_INT, all.data(), place_ints, MPI_INT, job_), "run", rank_);
+  throw_refusal(all, refused, job_, rank_);
 
   crowded_ = mine.crowded != 0;
   enter_wait(nullptr);

@@ -26,8 +26,8 @@ double seconds_now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-watch::watch(MPI_Comm control, bool check_calls) : control_(control), check_(check_calls) {
-  if (check_) patience_ = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
+watch::watch(MPI_Comm control, bool check_calls, double patience)
+    : control_(control), check_(check_calls), patience_(patience) {
   check(MPI_Comm_rank(control_, &rank_), "run", -1);
   check(MPI_Comm_size(control_, &size_), "run", rank_);
   if (rank_ == 0 && check_) reports_.resize(static_cast<std::size_t>(size_));

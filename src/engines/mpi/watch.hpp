@@ -20,8 +20,9 @@ double seconds_now() noexcept;
 
 class watch {
  public:
-  /// `control`: a communicator of its own, which stays the caller's.
-  watch(MPI_Comm control, bool check);
+  /// `control`: a communicator of its own, which stays the caller's. `patience`: in checked mode, the seconds
+  /// without progress before a rank reports itself.
+  watch(MPI_Comm control, bool check, double patience);
 
   bool failed() const noexcept { return failed_rank_ >= 0; }
   bool deadlock() const noexcept { return deadlock_; }

@@ -16,7 +16,7 @@ namespace tutti {
 communicator adopt(MPI_Comm comm, messages_on messages) {
   auto shared = std::make_shared<detail::rank_state>();
   shared->set = detail::read_settings();
-  shared->elsewhere.join(*shared);
+  if (!mpi_has_concurrent_callers()) shared->elsewhere.join(*shared);
   shared->owned = make_mpi_endpoint(comm, shared->set.check, *shared, messages == messages_on::original);
   shared->use(*shared->owned);
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});

@@ -21,9 +21,18 @@ class hooked_process final : public init_object {
  public:
   explicit hooked_process(MPI_Comm comm) : world_(adopt(comm)) {}
 
-  /// All members call the same; else all find out, and the object serves no more.
+  /// All members call the same; else all find out, and the object serves no more. After MPI_Finalize() no
+  /// member can be asked, and there is nothing left to hook with.
   lpf_err_t agree(const char* operation) noexcept {
     const bool ends = operation == ended_by();
+    int gone = 0;
+    MPI_Finalized(&gone);
+    if (gone) {
+      if (ends) return LPF_SUCCESS;
+      complain(operation, world_.rank(), "init", "is used after MPI_Finalize()",
+               "call lpf_hook() and lpf_mpi_finalize() before it");
+      return LPF_ERR_FATAL;
+    }
     try {
       int who[2] = {ends ? -1 : world_.rank(), ends ? world_.rank() : -1};  // one that hooks, one that ends
       if (!over_) world_.allreduce(send_recv_buf(who), op(ops::max<>{}));

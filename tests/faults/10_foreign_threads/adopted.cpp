@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // adopted LEVEL: a program that starts MPI itself with that level of threads, and calls from
-// another thread.
+// another thread, which lets go of communicators too.
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <string>
+#include <thread>
 
 #include <mpi.h>
 
 #include "tutti/mpi.hpp"
 #include "tutti/tutti.hpp"
+
+namespace {
+
+long threads() {
+  long n = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/task")) ++n;
+  return n;
+}
+
+// What another thread has let go of does not keep the job, which has a thread that looks for long waits.
+bool job_ends() {
+  const long before = threads();
+  for (int i = 0; i < 2; ++i) {
+    tutti::communicator world = tutti::adopt(MPI_COMM_WORLD);
+    tutti::communicator other = world.duplicate();
+    std::async(std::launch::async, [&] { tutti::communicator last = std::move(other); }).get();
+    if (i == 0) other = world.duplicate();
+  }
+  for (int i = 0; i < 100 && threads() > before; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  return threads() <= before;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const bool any = argc > 1 && std::strcmp(argv[1], "serialized") == 0;
@@ -37,6 +64,10 @@ int main(int argc, char** argv) {
     if (!well) std::fprintf(stderr, "FAILED: level %d: %s, sum %d\n", provided, said.c_str(), sum);
     call();
     well = well && sum == world.size();
+  }
+  if (!job_ends()) {
+    std::fprintf(stderr, "FAILED: the jobs that were adopted have not ended\n");
+    well = false;
   }
   MPI_Finalize();
   return well ? 0 : 1;

@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "tutti/tasks.hpp"
 #include "tutti/tutti.hpp"
 
 using namespace tutti;
@@ -42,6 +43,18 @@ void recursion(communicator& world) {
 void large_frame(communicator& world) {
   world.barrier();
   if (world.rank() == 0) std::printf("%f\n", frame_of_half_a_mebibyte(1));
+  world.barrier();
+}
+
+// On the stack of the rank that waits for it.
+void kernel(communicator& world) {
+  tasks::options how;
+  how.workers = 1;
+  tasks::runtime rt(world, how);
+  auto of_the_last = rt.data<double>(world.size() - 1);  // who owns it runs the kernel
+  world.barrier();
+  rt.insert([](double& x) { x = frame_of_half_a_mebibyte(1); }, tasks::read_write(of_the_last));
+  rt.wait_all();
   world.barrier();
 }
 
@@ -99,8 +112,10 @@ int options() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(communicator&)>> cases = {
-      {"recursion", recursion}, {"last_recursion", recursion}, {"large_frame", large_frame}, {"array", array},
-      {"small", small},         {"other_fault", other_fault}};
+      {"recursion", recursion},     {"last_recursion", recursion},
+      {"large_frame", large_frame}, {"array", array},
+      {"kernel", kernel},           {"small", small},
+      {"other_fault", other_fault}};
   const std::string name = argc > 1 ? argv[1] : "";
   if (name == "own_handler") return own_handler();
   if (name == "options") return options();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// after CASE: communicators and requests that outlive their run, or were moved from; ranks that
-// call exit().
+// after CASE: communicators and requests that outlive their run, or were moved from; ranks, and
+// children of theirs, that call exit().
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -12,6 +12,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/check.hpp"
 #include "tutti/group.hpp"
@@ -152,6 +155,24 @@ int with(std::string_view name) {
   return 2;
 }
 
+// A child whose exec fails may call exit(), as posix programs do: it is no rank.
+void forked(communicator& world) {
+  world.barrier();
+  if (world.rank() == world.size() / 2) {
+    std::fflush(nullptr);  // else the child prints what this process has not written yet
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);
+      std::exit(127);
+    }
+    int status = 0;
+    const bool waited = child > 0 && waitpid(child, &status, 0) == child;
+    if (!waited || !WIFEXITED(status) || WEXITSTATUS(status) != 127)
+      throw usage_error("fork", world.rank(), "", "its child ended with " + std::to_string(status), "");
+  }
+  world.barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -165,6 +186,7 @@ int main(int argc, char** argv) {
       }
       world.barrier();
     });
+  if (name == "forked") return run(argc, argv, forked);
   try {
     return with(name);
   } catch (const std::exception& e) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // entries CASE: a process throws in a callback, or process 1 makes another collective entry than the others.
-// Every process gets LPF_ERR_FATAL, at once or in its next sync, and the job goes on: a section after it is
-// as good as new.
+// Every process gets LPF_ERR_FATAL, from that call or sync, and the job goes on: a section after it is as
+// good as new.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -53,15 +53,12 @@ void add(std::size_t n, const void* from, void* into) {
 }
 
 void sync_fails_for_all(lpf_t ctx) {
-  // The one that has thrown knows it at once, the others in the next sync at the latest.
-  lpf_err_t code = lpf_sync(ctx, LPF_SYNC_DEFAULT);
-  if (code == LPF_SUCCESS) code = lpf_sync(ctx, LPF_SYNC_DEFAULT);
-  CHECK(code == LPF_ERR_FATAL);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
 }
 
 template <class T, class Call>
-void one_throws(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, Call&& call, int objects = 1) {
+void one_throws(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, Call&& call, int objects = 1, bool syncs_again = true) {
   static_cast<void>(lpf_resize_memory_register(ctx, 4));
   CHECK(lpf_resize_message_queue(ctx, 4 * p) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
@@ -76,7 +73,10 @@ void one_throws(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, Call&& call, int objects = 
   CHECK(lpf_collectives_init(ctx, s, p, 2, sizeof(T), sizeof(T), &all) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
   for (int k = 0; k < objects; ++k) CHECK(call(all, data[k], slot[k]) == LPF_SUCCESS);
-  sync_fails_for_all(ctx);
+  if (syncs_again)
+    sync_fails_for_all(ctx);
+  else
+    CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
   delete data[0];
   delete data[1];
 }
@@ -90,6 +90,15 @@ void allreduce(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   one_throws<small<1>>(ctx, s, p, [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
     return lpf_allreduce(c, at, slot, sizeof(small<1>), &add<small<1>>);
   });
+}
+// The section ends with the sync that has failed.
+void allreduce_at_end(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
+  one_throws<small<1>>(
+      ctx, s, p,
+      [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
+        return lpf_allreduce(c, at, slot, sizeof(small<1>), &add<small<1>>);
+      },
+      1, false);
 }
 void large_allreduce(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   one_throws<marked>(ctx, s, p, [](lpf_coll_t c, void* at, lpf_memslot_t slot) {
@@ -140,6 +149,28 @@ void outer_sync(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
   sync_fails_for_all(ctx);
 }
 
+// The same with another section within.
+void inner_rehooks_outer(lpf_t, lpf_pid_t s, lpf_pid_t, lpf_args_t args) {
+  if (s != 1) return;
+  CHECK(lpf_rehook(*static_cast<const lpf_t*>(args.input), inner, LPF_NO_ARGS) == LPF_ERR_FATAL);
+}
+void outer_rehook(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  lpf_args_t args = LPF_NO_ARGS;
+  args.input = &ctx;
+  args.input_size = sizeof ctx;
+  CHECK(lpf_rehook(ctx, inner_rehooks_outer, args) == LPF_SUCCESS);
+  sync_fails_for_all(ctx);
+}
+
+// Process 1 fails, and the section ends without a sync after it.
+void inner_with_mistake(lpf_t ctx, lpf_pid_t s, lpf_pid_t, lpf_args_t) {
+  if (s == 1) CHECK(lpf_deregister(ctx, LPF_INVALID_MEMSLOT) == LPF_ERR_FATAL);
+}
+void fails_at_end(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  CHECK(lpf_rehook(ctx, inner_with_mistake, LPF_NO_ARGS) == LPF_ERR_FATAL);
+  CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
+}
+
 void good(lpf_t ctx, lpf_pid_t s, lpf_pid_t, lpf_args_t args) {
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
   if (s == 0) *static_cast<bool*>(args.output) = true;
@@ -152,13 +183,16 @@ struct test_case {
 };
 constexpr test_case cases[] = {{"reduce", &reduce},
                                {"allreduce", &allreduce},
+                               {"allreduce_at_end", &allreduce_at_end},
                                {"large_allreduce", &large_allreduce},
                                {"combine", &combine},
                                {"allcombine", &allcombine},
                                {"two_at_once", &two_at_once},
                                {"rehook_and_sync", &rehook_and_sync},
                                {"rehook_and_leave", &rehook_and_leave, false},
-                               {"outer_sync", &outer_sync}};
+                               {"fails_at_end", &fails_at_end, false},
+                               {"outer_sync", &outer_sync},
+                               {"outer_rehook", &outer_rehook}};
 
 }  // namespace
 

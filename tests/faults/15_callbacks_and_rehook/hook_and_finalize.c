@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Process 1 hooks, the others finalize, or sync within a section: all find out, and nobody waits.
+ * Process 1 hooks, the others finalize, or sync within a section: all find out, and nobody waits. After
+ * MPI_Finalize() nobody is asked.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,9 @@ int main(int argc, char** argv) {
   check(lpf_mpi_finalize(init) == LPF_ERR_FATAL, "lpf_mpi_finalize beside lpf_hook");
   check(lpf_mpi_initialize_with_mpicomm(MPI_COMM_WORLD, &init) == LPF_SUCCESS, "initialize");
   check(lpf_mpi_finalize(init) == LPF_SUCCESS, "lpf_mpi_finalize");
+  check(lpf_mpi_initialize_with_mpicomm(MPI_COMM_WORLD, &init) == LPF_SUCCESS, "initialize");
   MPI_Finalize();
+  check(lpf_hook(init, spmd, LPF_NO_ARGS) == LPF_ERR_FATAL, "lpf_hook after MPI_Finalize");
+  check(lpf_mpi_finalize(init) == LPF_SUCCESS, "lpf_mpi_finalize after MPI_Finalize");
   return 0;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -22,26 +25,44 @@ TEST(trust, folder_of_temporary_files) {
   const fs::path folder = text, file = folder / "libtutti-mpi-x.so";
   std::ofstream(file) << "x";
   ASSERT_EQ(chmod(file.c_str(), 0644), 0);
-  EXPECT_EQ(why_not_trusted(file), "");
+  EXPECT_EQ(judge(file).why_not, "");
   ASSERT_EQ(chmod(file.c_str(), 0646), 0);
-  EXPECT_EQ(why_not_trusted(file), "can be written by other users");
+  EXPECT_EQ(judge(file).why_not, "can be written by other users");
   ASSERT_EQ(chmod(file.c_str(), 0644), 0);
   ASSERT_EQ(chmod(folder.c_str(), 01777), 0);  // sticky, but others could put a file there first
-  EXPECT_EQ(why_not_trusted(file), "is in " + folder.string() + ", which can be written by other users");
+  EXPECT_EQ(judge(file).why_not, "is in " + folder.string() + ", which can be written by other users");
   ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
 
   // A link is followed: what counts is where it leads to.
   ASSERT_EQ(chmod(file.c_str(), 0646), 0);
   fs::create_directory(folder / "other");
   fs::create_symlink(file, folder / "other" / "libtutti-mpi-x.so");
-  EXPECT_EQ(why_not_trusted(folder / "other" / "libtutti-mpi-x.so"), "can be written by other users");
+  EXPECT_EQ(judge(folder / "other" / "libtutti-mpi-x.so").why_not, "can be written by other users");
+  EXPECT_EQ(judge(folder / "other" / "libtutti-mpi-x.so").real, fs::canonical(file));
   if (geteuid() == 0) {
     ASSERT_EQ(chmod(file.c_str(), 0644), 0);
     ASSERT_EQ(chown(file.c_str(), 4711, 4711), 0);
-    EXPECT_EQ(why_not_trusted(file), "belongs to user 4711, who is neither root nor the user");
+    EXPECT_EQ(judge(file).why_not, "belongs to user 4711, who is neither root nor the user");
   }
   fs::remove_all(folder);
-  EXPECT_NE(why_not_trusted(file), "");
+  EXPECT_NE(judge(file).why_not, "");
+}
+
+TEST(find_files, whole_names_and_what_links_lead_to) {
+  char text[] = "/tmp/tutti-find-XXXXXX";
+  ASSERT_NE(mkdtemp(text), nullptr);
+  const fs::path folder = text, searched = folder / "searched";
+  fs::create_directory(searched);
+  std::ofstream(folder / "real.so") << "x";
+  fs::create_symlink(folder / "real.so", searched / "libtutti-x.so");
+  std::ofstream(searched / "libtutti-x.so.bak") << "x";
+  ASSERT_EQ(setenv("TUTTI_MODULE_PATH", searched.c_str(), 1), 0);
+  const found_files one = find_files("libtutti-x.so", ""), both = find_files("libtutti-x", "b");
+  EXPECT_EQ(unsetenv("TUTTI_MODULE_PATH"), 0);
+  EXPECT_EQ(one.usable, std::vector<std::string>{(searched / "libtutti-x.so").string()});
+  EXPECT_EQ(one.real, std::vector<std::string>{fs::canonical(folder / "real.so").string()});
+  EXPECT_TRUE(both.usable.empty());
+  fs::remove_all(folder);
 }
 
 TEST(module_folders, installation_before_the_folder_of_the_program) {

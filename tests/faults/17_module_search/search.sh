@@ -56,6 +56,18 @@ if [ "$(id -u)" = 0 ]; then
   chown 4711 "$folder/lib"
   refused folder_above_of_others 'belongs to user 4711'
   chown 0 "$folder/lib"
+  # Who owns the folder of the program is not trusted for that, who owns the program is: beside it, and nowhere else.
+  chown 4711 "$folder/x" "$module"
+  refused folder_of_the_program 'belongs to user 4711'
+  chown 4711 "$folder/x/program" "$folder/x/tutti" "$folder/lib" "$folder/lib/tutti"
+  "${launcher[@]}" -n 2 "$folder/x/program" 2>&1 | grep -q 'foreign code ran' || fail owner 'a module of the owner of the program is not loaded'
+  mkdir "$folder/elsewhere"
+  mv "$module" "$folder/elsewhere"
+  output=$(TUTTI_MODULE_PATH="$folder/elsewhere" timeout 60 "${launcher[@]}" -n 2 "$folder/x/program" 2>&1)
+  grep -q 'foreign code ran' <<< "$output" && fail owner_elsewhere "a rank loaded it: $output"
+  grep -qF 'belongs to user 4711' <<< "$output" || fail owner_elsewhere "it is not named: $output"
+  mv "$folder/elsewhere/"* "$module"
+  chown 0 "$folder/x" "$folder/x/program" "$folder/x/tutti" "$folder/lib" "$folder/lib/tutti" "$module"
   # A program with other rights than its caller's obeys no variable of the caller that names code.
   if ! findmnt -no OPTIONS -T "$folder" | grep -qw nosuid; then
     mkdir "$folder/named"

@@ -67,6 +67,26 @@ TEST_F(irregular_files, as_trees_are_refused_at_once) {
   EXPECT_EQ(tool_tests::tutti("tune --output /dev/null --budget 1").status, 2);
 }
 
+TEST_F(irregular_files, as_batches_are_refused_at_once) {
+  for (const std::string& name : {fifo, std::string("/dev/zero")}) {
+    const ending e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' explain --batch " + name);
+    EXPECT_EQ(e.status, 2) << e.text;
+    EXPECT_NE(e.text.find("only a regular file can be read"), e.text.npos) << e.text;
+  }
+}
+
+TEST_F(irregular_files, take_no_drawing) {
+  for (const char* call : {"show bcast/linear --svg ", "tree --svg "})
+    for (const std::string& name : {fifo, std::string("/dev/null")}) {
+      const ending e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' " + call + name);
+      EXPECT_EQ(e.status, 1) << call << e.text;
+      EXPECT_NE(e.text.find("only a regular file can be written"), e.text.npos) << call << e.text;
+    }
+  const std::string drawing = here.path("drawing.svg");
+  EXPECT_EQ(tool_tests::tutti("tree --svg " + drawing).status, 0);
+  EXPECT_NE(tutti::read_regular_file(drawing, 1000000).text.find("<svg"), std::string::npos);
+}
+
 TEST_F(irregular_files, take_no_trace) {
   for (const std::string& name : {fifo, std::string("/dev/full")}) {
     const set_for_now trace("TUTTI_TRACE", "calls:json=" + name);

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   using namespace tutti;
   using namespace std::chrono_literals;
   const auto late = [](communicator& world) {
-    if (world.rank() == 1) std::this_thread::sleep_for(7s);
+    if (world.rank() == 1) std::this_thread::sleep_for(5s);
   };
   const std::map<std::string, std::function<void(communicator&)>> cases = {
       {"native",
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
          std::vector<double> v(3), sum(3);
          for (int i = 0; i < 3; ++i) {
            if (i == 2) late(world);
-           world.allreduce(send_buf(v), recv_buf(sum), op(std::plus<>{}));  // PLACE native
+           world.allreduce(send_buf(v), recv_buf(sum), op(std::plus<>{}), algorithm("native"));  // PLACE native
          }
        }},
       {"message",
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
        }},
       {"nobody",  // waits, each of them short
        [](communicator& world) {
-         for (int i = 0; i < 60; ++i) {
+         for (int i = 0; i < 25; ++i) {
            if (world.rank() == 1) std::this_thread::sleep_for(100ms);
            world.allreduce(send_buf(1), op(std::plus<>{}));
          }

@@ -2,7 +2,7 @@
 //
 // wrong CASE: collective calls that differ from rank to rank, on three ranks. Where they are left to the MPI
 // they would hang or give a wrong result. Checked mode ends the job; a line "it came back" says that it did
-// not.
+// not. Cases in which it must not end the job say FAILED where something else is wrong.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +170,45 @@ static void file_and_barrier(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void disconnect_and_barrier(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_name(comm, "mine");
+  if (rank == 1)
+    MPI_Comm_disconnect(&comm);
+  else
+    MPI_Barrier(comm);
+}
+
+// Rank 1 sends more than it expects of itself, which no other rank sees.
+static int gather_own_block(void) {
+  int counts[16], places[16], x[4] = {0}, y[64];
+  for (int r = 0; r < ranks; ++r) counts[r] = 1, places[r] = 4 * r;
+  return MPI_Allgatherv(x, rank == 1 ? 2 : 1, MPI_INT, y, counts, places, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void own_block(void) { gather_own_block(); }
+
+static void must(int holds, const char* what) {
+  if (holds) return;
+  fprintf(stderr, "FAILED rank %d: %s\n", rank, what);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void own_block_returned(void) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  must(gather_own_block() != MPI_SUCCESS, "the call has succeeded");
+  must(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "a barrier after it has failed");
+}
+
+// Of a reduce_scatter a rank need not be in place where the others are.
+static void in_place_of_some(void) {
+  int counts[16] = {0}, given[16] = {1}, taken[16] = {1};
+  counts[0] = 1;
+  MPI_Reduce_scatter(rank == 1 ? given : MPI_IN_PLACE, taken, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  must(rank != 0 || taken[0] == ranks, "the sum");
+}
+
 static void other_communicators(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -199,6 +238,10 @@ static const struct {
              {"early_end", early_end},
              {"on_a_begun_duplicate", on_a_begun_duplicate},
              {"file_and_barrier", file_and_barrier},
+             {"disconnect_and_barrier", disconnect_and_barrier},
+             {"own_block", own_block},
+             {"own_block_returned", own_block_returned},
+             {"in_place_of_some", in_place_of_some},
              {"other_communicators", other_communicators}};
 
 int main(int argc, char** argv) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// destroyed: a request under way that another thread destroys. The job fails, and the rank's own thread may
+// still write to the buffers that the request owned; AddressSanitizer sees where they are gone.
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+using namespace tutti;
+
+namespace {
+
+void receive(communicator& world) {
+  const int me = world.rank();
+  auto message = world.irecv<int>(source(me), tag(7), recv_count(1000));
+  std::thread([&] { auto last = std::move(message); }).join();
+  world.send(send_buf(std::vector<int>(1000, me)), destination(me), tag(7));
+  world.barrier();
+}
+
+}  // namespace
+
+int main() {
+  std::string said = "nothing";
+  try {
+    run(run_options{}, receive);
+  } catch (const error& e) {
+    said = e.what();
+  }
+  if (said.find("is destroyed while it is under way") != std::string::npos) return 0;
+  std::fprintf(stderr, "FAILED: run() throws %s\n", said.c_str());
+  return 1;
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# ends_well.sh TEXT COMMAND...: passes if COMMAND ends by itself with status 0, says TEXT (an extended regular expression, in
+# which . stands for the end of a line too), and says FAILED nowhere. CTest's PASS_REGULAR_EXPRESSION does not look at the
+# status.
+set -u
+text=$1
+shift
+
+said=$(mktemp) || exit 2
+trap 'rm -f "$said"' EXIT
+"$@" > "$said" 2>&1 < /dev/null
+status=$?
+why=''
+grep -qzE -e "$text" "$said" || why="it did not say \"$text\""
+! grep -q FAILED "$said" || why='it said FAILED'
+[ $status = 0 ] || why="it ended with $status"
+[ -n "$why" ] || exit 0
+
+echo "FAILED: $why:"
+cat "$said"
+printf 'again:'
+printf ' %q' "$0" "$text" "$@"
+echo
+exit 1
