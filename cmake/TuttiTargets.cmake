@@ -205,6 +205,8 @@ function(tutti_unite target)
   endif()
   cmake_parse_arguments(arg "" "" "LEAVE_OUT" ${ARGN})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # Local types look like those of a header then.
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     if(NOT source MATCHES "^\\$<" AND NOT source IN_LIST arg_LEAVE_OUT)

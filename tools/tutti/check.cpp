@@ -105,7 +105,7 @@ row row_of(const composed_algorithm& c, std::string_view parameters) {
           }};
 }
 
-struct wishes {
+struct check_options {
   std::vector<std::string> names;
   std::string ranks = "1..64";
   bool as_json = false, quiet = false, exhaustive = false;
@@ -192,7 +192,7 @@ json to_json(const std::vector<row>& rows) {
 }
 
 // The proofs are independent: threads take them from one list, the numbers of many ranks first.
-void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const wishes& wish) {
+void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const check_options& wish) {
   const bool progress = isatty(STDERR_FILENO) != 0 && !wish.quiet;
   const bool table = !wish.as_json && !wish.quiet;
   const std::size_t all = rows.size() * ranks.size();
@@ -235,7 +235,7 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const wish
                      [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
 }
 
-int check_algorithms(const wishes& wish) {
+int check_algorithms(const check_options& wish) {
   const std::vector<int> ranks = parse_ranks(wish.ranks);
   if (ranks.empty()) {
     fmt::print(stderr, "tutti check: \"{}\" are no numbers of ranks: 1..64, 8 or 2,4,8..12\n", wish.ranks);
@@ -286,7 +286,7 @@ int check_algorithms(const wishes& wish) {
 void add_check(CLI::App& app, int& status) {
   auto* command = app.add_subcommand(
       "check", "Prove algorithms and compositions: results, hazards, and what they claim to cost");
-  auto wish = std::make_shared<wishes>();
+  auto wish = std::make_shared<check_options>();
   command->add_option(
       "name", wish->names,
       "allreduce/ring, ring, with a parameter held fast bcast/knomial:k=6, or all of a collective: "

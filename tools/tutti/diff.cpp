@@ -16,7 +16,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct wishes {
+struct diff_options {
   std::string first, second, engine;
   bool as_json = false;
 };
@@ -72,7 +72,7 @@ json as_json(const comparison& all) {
   return list;
 }
 
-void print(const comparison& all, const wishes& asked) {
+void print(const comparison& all, const diff_options& asked) {
   const std::size_t width = std::max(asked.first.size(), asked.second.size()) + 1;
   const difference* before = nullptr;
   for (const difference& d : all.differences) {
@@ -87,7 +87,7 @@ void print(const comparison& all, const wishes& asked) {
   if (before == nullptr) fmt::print("{} and {} decide every call alike\n", asked.first, asked.second);
 }
 
-int run(const wishes& asked) {
+int run(const diff_options& asked) {
   if (!asked.engine.empty() && !is_engine(asked.engine)) {
     fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are {}\n", asked.engine,
                engine_names("and"));
@@ -118,7 +118,7 @@ int run(const wishes& asked) {
 
 void add_diff(CLI::App& app, int& status) {
   auto* diff = app.add_subcommand("diff", "For which calls two decision trees choose differently");
-  auto asked = std::make_shared<wishes>();
+  auto asked = std::make_shared<diff_options>();
   diff->add_option("A", asked->first, "A file, or the built-in trees of " + engine_names("or"))->required();
   diff->add_option("B", asked->second, "Another")->required();
   diff->add_option(

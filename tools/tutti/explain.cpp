@@ -133,13 +133,13 @@ int tell_batch(const std::string& file, bool as_object) {
 }  // namespace
 
 void add_explain(CLI::App& app, int& status) {
-  struct wishes {
+  struct explain_options {
     question asked;
     std::string batch;
     bool as_object = false;
   };
   auto* explain = app.add_subcommand("explain", "Which algorithm a call would run, and why");
-  auto wish = std::make_shared<wishes>();
+  auto wish = std::make_shared<explain_options>();
   add_options(*explain, wish->asked);
   explain->add_flag("--json", wish->as_object, "One object; of a batch, an array of them");
   explain->add_option("--batch", wish->batch,

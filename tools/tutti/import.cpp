@@ -14,12 +14,12 @@
 namespace tutti::tool {
 namespace {
 
-struct wishes {
+struct import_options {
   std::string file, output;
   bool quiet = false;
 };
 
-int import_from_mpich(const wishes& asked) {
+int import_from_mpich(const import_options& asked) {
   const auto [text, problem] = read_tree_text(asked.file);
   if (!problem.empty()) throw called_wrongly{problem};
   imported all = import_mpich(text, asked.file);
@@ -53,7 +53,7 @@ void add_import(CLI::App& app, int& status) {
   auto* import = app.add_subcommand("import", "The selection files of other libraries as decision trees");
   import->require_subcommand(1);
   auto* mpich = import->add_subcommand("mpich", "Of MPICH: MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE");
-  auto asked = std::make_shared<wishes>();
+  auto asked = std::make_shared<import_options>();
   mpich->add_option("FILE", asked->file, "The selection file")->required();
   mpich->add_option("--output", asked->output, "The file to write; standard output unless given");
   mpich->add_flag("--quiet", asked->quiet, "Do not list what has no counterpart");

@@ -180,11 +180,11 @@ void print_table(const json& all) {
 }  // namespace
 
 void add_info(CLI::App& app, int& status) {
-  struct wishes {
+  struct info_options {
     bool as_json = false, as_markdown = false;
   };
   auto* info = app.add_subcommand("info", "Engines, MPIs, machine, and the variables in force");
-  auto wish = std::make_shared<wishes>();
+  auto wish = std::make_shared<info_options>();
   info->add_flag("--json", wish->as_json, "One JSON object");
   info->add_flag("--markdown", wish->as_markdown, "The table of variables, as in docs/environment.md");
   info->footer("Examples:\n  tutti info\n  tutti info --json | jq .modules\n");

@@ -182,12 +182,12 @@ void print_long(const composed_algorithm& c) {
   print_line("environment", setting_for(c));
 }
 
-struct wishes {
+struct list_options {
   std::string which;
   bool as_json = false, as_markdown = false, in_full = false, parameters = false;
 };
 
-int list_algorithms(const wishes& wish) {
+int list_algorithms(const list_options& wish) {
   if (wish.parameters) {
     fmt::print("{}", parameters_document());
     return 0;
@@ -239,7 +239,7 @@ int list_algorithms(const wishes& wish) {
 void add_list(CLI::App& app, int& status) {
   auto* list =
       app.add_subcommand("list", "The algorithms and compositions: restrictions, parameters, costs, sources");
-  auto wish = std::make_shared<wishes>();
+  auto wish = std::make_shared<list_options>();
   list->add_option("which", wish->which,
                    "Only those of this collective, as allreduce, or one: allreduce/ring");
   list->add_flag("--long", wish->in_full,

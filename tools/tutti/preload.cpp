@@ -30,7 +30,7 @@ using words = std::vector<std::string>;
 
 constexpr const char* example = "tutti preload -- mpirun -n 4 ./app";
 
-struct wishes {
+struct preload_options {
   bool stats = false, print = false, as_json = false;
   std::string stats_file, mpi;
 };
@@ -111,7 +111,7 @@ std::string library_for(const std::string& mpi) {
 }
 
 // The variables of ours that ranks shall have, by name; what is set here already comes along.
-std::map<std::string, std::string> settings_for_ranks(const wishes& wish) {
+std::map<std::string, std::string> settings_for_ranks(const preload_options& wish) {
   std::map<std::string, std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -174,7 +174,7 @@ words for_mpich(const words& command, const std::string& preload,
   return all;
 }
 
-plan make_plan(const words& command, const wishes& wish) {
+plan make_plan(const words& command, const preload_options& wish) {
   if (command.empty())
     throw called_wrongly(fmt::format("there is no command behind --; write it as in: {}", example));
   plan p;
@@ -243,7 +243,7 @@ void print(const plan& p, bool as_json) {
 void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command) {
   auto* preload =
       app.add_subcommand("preload", "Run an MPI program, unchanged, with its collectives by tutti");
-  auto wish = std::make_shared<wishes>();
+  auto wish = std::make_shared<preload_options>();
   auto* stats = preload->add_flag("--stats", wish->stats, "Say at the end which calls tutti served, and how");
   preload->add_option("--stats-json", wish->stats_file, "The same as JSON, into this file")
       ->excludes(stats)

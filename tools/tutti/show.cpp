@@ -21,7 +21,7 @@
 namespace tutti::tool {
 namespace {
 
-struct wishes {
+struct show_options {
   std::string name, svg, graph = "ring";
   int ranks = 8, root = 0;
   std::optional<std::size_t> count;
@@ -63,7 +63,7 @@ choice find(const std::string& text) {
   throw called_wrongly{fmt::format("there is no algorithm \"{}\"; {}", base, suggest_algorithm(base))};
 }
 
-check::wish call_of(const wishes& asked, const choice& c) {
+check::wish call_of(const show_options& asked, const choice& c) {
   const pure_algorithm& a = *c.pure;
   const auto needs = [&](restriction r) { return demands(a.needs, r); };
   const auto refuse = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
@@ -123,7 +123,7 @@ std::size_t usual_count(check::wish w, const std::vector<schedule>& schedules) {
   return check::divisible_counts(w, schedules).back();
 }
 
-picture look_at(const wishes& asked) {
+picture look_at(const show_options& asked) {
   const choice c = find(asked.name);
   check::wish w = call_of(asked, c);
   const auto schedules = check::write_all(c.pure->write, check::make_plan(w));
@@ -140,7 +140,7 @@ picture look_at(const wishes& asked) {
   return p;
 }
 
-int show(const wishes& asked) {
+int show(const show_options& asked) {
   const picture p = look_at(asked);
   if (!p.result.ok()) {
     const check::fault& f = p.result.faults.front();
@@ -168,7 +168,7 @@ int show(const wishes& asked) {
 void add_show(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("show", "An algorithm for one call: its messages, as text, JSON or a drawing");
-  auto asked = std::make_shared<wishes>();
+  auto asked = std::make_shared<show_options>();
   command
       ->add_option("name", asked->name, "allreduce/ring, or with parameters: allreduce/dual_root:segment=64")
       ->required();

@@ -18,7 +18,7 @@
 namespace tutti::tool {
 namespace {
 
-struct wishes {
+struct tree_options {
   std::string file, engine, svg, only;
   bool is_default = false;
 };
@@ -34,7 +34,7 @@ int write_out(const std::string& text, const std::string& name) {
   return 1;
 }
 
-int run(const wishes& asked) {
+int run(const tree_options& asked) {
   const std::string engine = asked.engine.empty() ? usual_engine() : asked.engine;
   if (!is_engine(engine)) {
     fmt::print(stderr, "tutti tree: there is no engine \"{}\"; there are {}\n", engine, engine_names("and"));
@@ -67,7 +67,7 @@ int run(const wishes& asked) {
 
 void add_tree(CLI::App& app, int& status) {
   auto* tree = app.add_subcommand("tree", "Decision trees as one document in its normal form, or drawn");
-  auto asked = std::make_shared<wishes>();
+  auto asked = std::make_shared<tree_options>();
   tree->add_option("FILE", asked->file, "A document; without one, the trees in force for an engine");
   tree->add_option(
       "--engine", asked->engine,

@@ -15,12 +15,12 @@
 namespace tutti::tool {
 
 void add_validate(CLI::App& app, int& status) {
-  struct wishes {
+  struct validate_options {
     std::vector<std::string> files;
     bool whole = false, as_json = false;
   };
   auto* validate = app.add_subcommand("validate", "Decision trees: read, and proved legal");
-  auto wish = std::make_shared<wishes>();
+  auto wish = std::make_shared<validate_options>();
   validate->add_option("files", wish->files, "Trees, as TUTTI_TREES takes them")->required();
   validate->add_flag("--whole", wish->whole, "Demand that they decide every call, with nothing under them");
   validate->add_flag("--json", wish->as_json, "An array of faults");

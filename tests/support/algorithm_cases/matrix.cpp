@@ -56,7 +56,7 @@ bool serves(detail::core& core, const wanted_call& w) {
   s.commutative = !combines(w.what) || w.op != kind::ordered;
   s.in_place = w.in_place;
   if (w.composed) return permits(read_composition(w.what, w.name), core.situation_of(s));
-  return w.name.ends_with("/native") ? core.offers_native(s) : permits(read_choice(w.what, w.name), s);
+  return w.name.ends_with("/native") ? core.offers_native(s) != native_offer::none : permits(read_choice(w.what, w.name), s);
 }
 
 // All calls that the restrictions of one name permit, in the same order on all ranks.
