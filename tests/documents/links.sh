@@ -4,7 +4,7 @@
 # links.sh ROOT: fails where a document links to a file that is not there.
 cd "$1" || exit 2
 failed=0
-for document in README.md docs/*.md docs/guide/*.md; do
+for document in README.md docs/*.md docs/guide/*.md docs/history/*.md; do
   while read -r target; do
     [ -e "$(dirname "$document")/$target" ] || { echo "$document: there is no $target"; failed=1; }
   done < <(awk '/^```/{code = !code} !code' "$document" | grep -oE '[^ `]\]\([^)#: ]+' | sed 's/^.](//')
