@@ -25,6 +25,8 @@ wait $job 2> /dev/null
 ended=$?
 took=$((($(date +%s%N) - begin) / 1000000))
 
+sed -i 's/complete\(tutti:\)/complete\n\1/' "$output"  # what several ranks print may share a line
+
 why=()
 case $status in
   waits) [ $waited = yes ] || why+=("it ended with $ended, and should have gone on waiting") ;;
