@@ -20,7 +20,7 @@
 //     std::vector<int> from_all(p);
 //     auto there = ctx.registered(from_all);  // collective: a slot
 //     ctx.sync();                             // from now on it may be used
-//     for (int k = 0; k < p; ++k) ctx.put(10 * me, k, there, me);  // to element `me` of process k's vector
+//     for (int k = 0; k < p; ++k) ctx.put(10 * me, k, there, me);  // element `me` of process k
 //     int sum = me;
 //     ctx.allreduce(sum, std::plus<>{});
 //     ctx.sync();  // all of it is there

@@ -199,7 +199,7 @@ class communicator : public collectives<communicator>,
   ///
   /// ```cpp
   /// std::optional<communicator> half = world.split(world.rank() % 2, -world.rank());
-  /// assert(half->size() == (world.size() + 1 - world.rank() % 2) / 2);  // and the last comes first
+  /// assert(half->size() == (world.size() + 1 - world.rank() % 2) / 2);  // in reverse order
   /// ```
   std::optional<communicator> split(int color, int key = 0,
                                     std::source_location at = std::source_location::current()) const {

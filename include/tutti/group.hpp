@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of constant or logarithmic size: chain, ring, logchain, logring. A member records the size
+// Groups of constant size in memory: chain, ring, logchain, logring. A member records the size
 // of the group, its own rank in it, and the addresses of a few other members. An address is a rank
 // of a parent communicator. No member stores a list of all members. Groups are values: programs
 // create, copy and destroy them freely, and only operations that say so send messages. Their splits

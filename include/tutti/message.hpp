@@ -40,7 +40,7 @@ class [[nodiscard]] message {
   }
   ~message() { drop(); }
 
-  tutti::status status() const noexcept { return tutti::status(what_); }  ///< its sender, tag, length
+  tutti::status status() const noexcept { return tutti::status(what_); }  ///< sender, tag, length
   bool valid() const noexcept { return static_cast<bool>(where_); }  ///< whether it can be received
 
   /// The same as communicator's, without source and tag: `recv<T>([recv_buf], [recv_count(_out)],
