@@ -313,8 +313,7 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   return judge_types(r, in_place, given, arguments, n);
 }
 
-// --- the element type of a call: the first of T, send_buf, send_recv_buf, recv_buf that has one
-// ---
+// --- the element type of a call: that of T, send_buf, send_recv_buf or recv_buf, in this order ---
 template <parameter Name, class A>
 struct told {
   using type = void;
