@@ -35,7 +35,7 @@ extern const lpf_bsmp_t LPF_INVALID_BSMP;
 extern const lpf_err_t LPF_ERR_BSMP_FULL;
 /** An argument is wrong. */
 extern const lpf_err_t LPF_ERR_BSMP_INVAL;
-/** The length that stands for "no message left". */
+/** The length that means "no message left". */
 extern const size_t LPF_INVALID_SIZE;
 
 /** Creates an object over all processes of `ctx`. `s` is the number of the calling process, and `p`

@@ -33,13 +33,13 @@ typedef struct bsplib_object* bsplib_t;
 /** The result of a call. */
 typedef enum bsplib_err {
   BSPLIB_SUCCESS = 0,
-  BSPLIB_ERR_OUT_OF_MEMORY,         /**< no memory is left */
-  BSPLIB_ERR_MEMORY_NOT_REGISTERED, /**< no registration of this address on this process */
-  BSPLIB_ERR_PUSHREG_MISMATCH,      /**< safe mode: numbers of registrations differ */
-  BSPLIB_ERR_POPREG_MISMATCH,       /**< safe mode: processes have ended different registrations */
-  BSPLIB_ERR_TAGSIZE_MISMATCH,      /**< safe mode: processes have set different tag sizes */
-  BSPLIB_ERR_NULL_POINTER,     /**< a pointer is null; safe mode: also a remote one */
-  BSPLIB_ERR_PID_OUT_OF_RANGE, /**< the process does not exist */
+  BSPLIB_ERR_OUT_OF_MEMORY,              /**< no memory is left */
+  BSPLIB_ERR_MEMORY_NOT_REGISTERED,      /**< no registration of this address on this process */
+  BSPLIB_ERR_PUSHREG_MISMATCH,           /**< safe mode: numbers of registrations differ */
+  BSPLIB_ERR_POPREG_MISMATCH,            /**< safe mode: processes have ended different registrations */
+  BSPLIB_ERR_TAGSIZE_MISMATCH,           /**< safe mode: processes have set different tag sizes */
+  BSPLIB_ERR_NULL_POINTER,               /**< a pointer is null; safe mode: also a remote one */
+  BSPLIB_ERR_PID_OUT_OF_RANGE,           /**< the process does not exist */
   BSPLIB_ERR_MEMORY_ACCESS_OUT_OF_RANGE, /**< safe mode: exceeds the remote registration */
   BSPLIB_ERR_EMPTY_MESSAGE_QUEUE,        /**< no message is left */
   BSPLIB_ERR_FATAL /**< the context has failed, or another process has left; permanent */
@@ -63,10 +63,10 @@ double bsplib_time(bsplib_t bsplib);
 lpf_pid_t bsplib_nprocs(bsplib_t bsplib); /**< the number of processes */
 lpf_pid_t bsplib_pid(bsplib_t bsplib);    /**< the number of this process */
 
-/** Ends the superstep. It executes these steps in order: gets read; their data is written; puts
- * write; registrations, their ends, and the tag size take effect; messages can be read, and those
- * of the previous superstep are discarded. hpput and hpget may take effect at any time between
- * their call and the end of this one. Collective.
+/** Ends the superstep. First gets read, then their data is written, then puts write. Registrations,
+ * their ends, and the tag size take effect next. Afterwards messages can be read; those of the
+ * previous superstep are discarded. hpput and hpget may take effect at any time between their call
+ * and the end of this one. Collective.
  *
  * Safe mode: PUSHREG_MISMATCH, POPREG_MISMATCH or TAGSIZE_MISMATCH, the same on all processes. The
  * superstep is then complete, but none of its registrations, ends of registrations and tag sizes
@@ -80,7 +80,7 @@ bsplib_err_t bsplib_sync(bsplib_t bsplib);
  * registration only to end it.
  *
  * Registrations form a stack. A put or get that names an address uses the last registration with
- * that address on the calling process, and thus the addresses of the other processes in the same
+ * that address on the calling process. It thus uses the addresses of the other processes in that
  * registration. OUT_OF_MEMORY, NULL_POINTER (ident, with a size), FATAL. Amortised O(1). */
 bsplib_err_t bsplib_push_reg(bsplib_t bsplib, const void* ident, size_t size);
 

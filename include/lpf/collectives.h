@@ -83,9 +83,9 @@ lpf_err_t lpf_scatter(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, siz
 lpf_err_t lpf_allgather(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, size_t size,
                         bool exclude_myself);
 
-/** Copies `size` bytes from offset s * size of src of each member k to offset k * size of dst of
- * each other member s. The call does not access the own blocks. Both slots are global, and
- * different. */
+/** Copies `size` bytes from src of each member k to dst of each other member s. They begin at
+ * offset s * size of src, and at offset k * size of dst. The call does not access the blocks of a
+ * member for itself. Both slots are global, and different. */
 lpf_err_t lpf_alltoall(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, size_t size);
 
 /** Reduces the elements of all members into the root's element; the other elements do not change.

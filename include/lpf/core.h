@@ -103,12 +103,13 @@ extern const lpf_machine_t LPF_INVALID_MACHINE;
  * From LPF_ROOT, on the embedded engines, TUTTI_RANKS processes are free, by default one per core;
  * TUTTI_ENGINE selects their kind. Under mpirun these are the processes of the job; all except the
  * first wait for this call before main. From within a section it is the caller's share of the
- * processes that the section left free, at least one; over MPI it is only the caller itself.
+ * processes that the section left free, at least one. Over MPI it is only the caller itself.
  *
  * LPF_ERR_OUT_OF_MEMORY: the processes could not be created. LPF_ERR_FATAL: one of them failed,
- * other than by a sync that others missed because they had left. Also if functions are null and
- * f_size is not 0, and in checked mode if input or output are null and their size is not 0. A C++
- * exception that leaves `spmd` is such a failure; over MPI it ends the whole job. */
+ * other than by a sync that others missed because they had left. It is also returned if functions
+ * are null and f_size is not 0. In checked mode it is returned if input or output are null and
+ * their size is not 0. A C++ exception that leaves `spmd` is such a failure; over MPI it ends the
+ * whole job. */
 lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_t args);
 
 /** Runs `spmd` on existing threads or processes. Collective over those that made `init` together;
@@ -146,9 +147,9 @@ lpf_err_t lpf_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size_t s
                   lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t attr);
 
 /** Ends the superstep: returns when everything that this process sends and receives has arrived.
- * Collective. LPF_ERR_FATAL: a process has left the section or has failed; or a reducer or
- * combiner has thrown on this process, which the others learn in their next sync; or the section
- * of the context has ended. */
+ * Collective. LPF_ERR_FATAL: a process has left the section or has failed, or the section of the
+ * context has ended. It is also returned if a reducer or combiner has thrown on this process; the
+ * others learn of this in their next sync. */
 lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t attr);
 
 /** The properties of the machine. Local. The costs are measured once per engine, at the first use

@@ -27,7 +27,7 @@ extern const int LPF_MPI_AUTO_INITIALIZE;
 lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* init);
 
 /** The same for `nprocs` processes that connect at a port of a host. `server` is a name or an
- * address of the host of process 0, `port` a number or the name of a service, and `timeout` is in
+ * address of the host of process 0, and `port` a number or the name of a service. `timeout` is in
  * milliseconds. Each process has another `pid`. Initializes MPI if necessary, and then finalizes
  * it at exit(). LPF_ERR_FATAL: the processes do not connect in time, do not agree, or were not
  * started together by one launcher. */

@@ -282,10 +282,10 @@ struct costs {
 ///
 /// **Errors.** Throws usage_error if a call is wrong. The call throws at once if this process can
 /// see the error, else the sync throws it. The text names the call, process, parameter and remedy.
-/// From then on the context of this process has failed: its calls throw the same error again, and
-/// the next sync of the others throws peer_error. A sync also throws peer_error if another process
-/// has destroyed its context. Memory of another type, const memory, and elements that are not
-/// trivially copyable do not compile. Registers and queues grow as needed; they throw
+/// From then on the context of this process has failed, and its calls throw the same error again.
+/// The next sync of the other processes throws peer_error. A sync also throws peer_error if another
+/// process has destroyed its context. Memory of another type, const memory, and elements that are
+/// not trivially copyable do not compile. Registers and queues grow as needed; they throw
 /// std::bad_alloc if no memory is left.
 ///
 /// ```cpp

@@ -30,7 +30,7 @@ inline constexpr int undefined = -0x7fffff03;
 /// A group of ranks that communicate. A copy is cheap and local, and refers to the same group.
 ///
 /// **Threads.** Only the thread or fiber that carries a rank may use its communicators and the
-/// objects made from them: the one on which the program was called. Every other thread gets a
+/// objects made from them. It is the one on which the program was called. Every other thread gets a
 /// usage_error before anything is sent. This holds for the threads of other ranks, threads that the
 /// program has started, and kernels of tasks. Over MPI, the thread that called run() or adopt()
 /// carries the rank. If MPI was initialized with MPI_THREAD_SERIALIZED or more, any thread may
@@ -78,7 +78,7 @@ inline constexpr int undefined = -0x7fffff03;
 /// for it, and every other owning out parameter. By default the receive buffer is a new
 /// std::vector<T> (dynamic_array<bool> for bool).
 ///
-/// **Errors.** A call with wrong parameters does not compile, and one sentence says why.
+/// **Errors.** A call with wrong parameters does not compile, and one sentence states the reason.
 /// - usage_error, before anything is sent: this rank can see that its arguments are wrong. Examples
 ///   are a container too small for what it receives, a root that does not exist, and a communicator
 ///   that was freed. Others are counts that are negative, exceed the buffer, or are not one per

@@ -13,7 +13,7 @@ namespace tutti {
 /// communicator::graph() makes it. All other collectives work as on any communicator of the same
 /// ranks.
 ///
-/// Blocks are in the order of the neighbour lists: block i of the send buffer goes to
+/// Blocks are in the order of the neighbour lists. Block i of the send buffer goes to
 /// destinations[i], and block i of the receive buffer comes from sources[i]. If a pair of ranks has
 /// several edges, the edges match in the order of the lists. If the named neighbour does not name
 /// the rank in turn, a call blocks for ever, or until the engine detects the deadlock.

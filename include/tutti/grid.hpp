@@ -5,8 +5,8 @@
 //
 // The ranks form a grid of c = ceil(sqrt(p)) columns, row by row; the last row may be short. Data
 // from rank s for rank d goes first along the row of s to the column of d, then along that column
-// to d. If s is in the last row and that row lacks the column, ranks of the other rows take the
-// place of the missing one, in turn.
+// to d. If the last row contains s and lacks the column, ranks of the other rows replace the
+// missing rank, in turn.
 //
 // Source: Sanders, Schimek 2023, and KaMPIng's grid plugin, from which the short row comes.
 #pragma once
@@ -40,8 +40,8 @@ class grid_communicator : public communicator {
   /// result in the order of sources. It ignores algorithm() and composition().
   ///
   /// Costs: each element travels twice, with 16 bytes for each block that is not empty, and is
-  /// copied three more times. A rank sends three times ceil(sqrt(p)) messages: a length and the
-  /// data to each rank of its row, and the forwarded data to each rank of its column. It receives
+  /// copied three more times. A rank sends three times ceil(sqrt(p)) messages. Each rank of its row
+  /// gets a length and the data, and each rank of its column gets the forwarded data. It receives
   /// at most four more. Plain alltoallv sends up to p messages. This rank allocates the forwarded
   /// data twice.
   ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of constant size in memory: chain, ring, logchain, logring. A member records the size
-// of the group, its own rank in it, and the addresses of a few other members. An address is a rank
-// of a parent communicator. No member stores a list of all members. Groups are values: programs
+// Groups that take constant memory: chain, ring, logchain, logring. A member records the size of
+// the group, its own rank in it, and the addresses of a few other members. An address is a rank of
+// a parent communicator. No member stores a list of all members. Groups are values: programs
 // create, copy and destroy them freely, and only operations that say so send messages. Their splits
 // are scans over neighbours, so a program can make new groups at each step.
 //
@@ -75,8 +75,8 @@ class log_structure : public structure<hops> {
 
 }  // namespace detail
 
-/// Each member knows the one before it and the one behind it; rank::null stands for both ends. 32
-/// bytes.
+/// Each member knows the one before it and the one behind it; beyond the ends the address is
+/// rank::null. 32 bytes.
 class chain : public detail::structure<detail::neighbours> {
  public:
   /// Local: all ranks of the parent.

@@ -21,7 +21,7 @@ namespace tutti {
 ///                             both groups pass the same number of elements
 ///     barrier                 of both
 ///
-/// Lists of counts have an entry for each rank of the other group (reduce_scatter: of the own
+/// Lists of counts have an entry for each rank of the other group (reduce_scatter: of its own
 /// group). In a rooted call the other ranks of the root's own group contribute nothing. They still
 /// call it, with buffers that are neither read nor written. The root of a reduce or gather passes a
 /// send_buf as long as those of the other group; the call does not read it. There are no in-place

@@ -41,7 +41,7 @@ class [[nodiscard]] message {
   ~message() { drop(); }
 
   tutti::status status() const noexcept { return tutti::status(what_); }  ///< sender, tag, length
-  bool valid() const noexcept { return static_cast<bool>(where_); }  ///< whether it can be received
+  bool valid() const noexcept { return static_cast<bool>(where_); }       ///< it can be received
 
   /// The same as communicator's, without source and tag: `recv<T>([recv_buf], [recv_count(_out)],
   /// [recv_type(_out)], [status(_out)])`.

@@ -295,8 +295,8 @@ class messages {
   ///
   /// The received type is that of recv_buf, else T, else that of the sent elements. By default
   /// source and recv_tag match any, and send_tag is default_tag(); tag(t) sets both tags. In place,
-  /// the call sends v, and then v holds what was received, resized as its policy says. The library
-  /// copies what is sent.
+  /// the call sends v, and then v holds what was received, resized as its policy requires. The
+  /// library copies what is sent.
   ///
   /// The errors are those of send() and recv(). If the receive throws, the message has been sent.
   ///

@@ -4,9 +4,9 @@
 // erasure of both.
 //
 // The operators known by name are the standard functors (std::plus<>, std::plus<int>, ...), which
-// `ops` names too, and ops::max, ops::min and ops::logical_xor, on elements of arithmetic type.
-// They are commutative and have an identity (for exscan). The library's vectorised loops apply them
-// to long vectors, and MPI itself may execute them.
+// `ops` names too. ops::max, ops::min and ops::logical_xor are further ones. All of them need
+// elements of arithmetic type. They are commutative and have an identity (for exscan). The
+// library's vectorised loops apply them to long vectors, and MPI itself may execute them.
 #pragma once
 
 #if __has_include(<bits/stl_function.h>)

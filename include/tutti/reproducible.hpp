@@ -110,8 +110,8 @@ struct apply {
 /// any type that calls can send, with an alignment of at most 16.
 ///
 /// Costs of a reduction: one application of the operator per element, which is an indirect call if
-/// the operator is not known by name. Then one reduce or allreduce of 16 bytes and 2 ceil(log2 n) +
-/// 2 elements, where n is the size of the whole array, with an operator of tutti. The first
+/// the operator is not known by name. One reduce or allreduce of 16 bytes and 2 ceil(log2 n) + 2
+/// elements follows, with an operator of tutti. n is the size of the whole array. The first
 /// reduction for an element size allocates; later ones do not.
 ///
 /// ```cpp

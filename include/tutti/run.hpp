@@ -106,8 +106,8 @@ class rank_error : public error {
 /// - 1 if one threw. The other ranks leave their waits with peer_error, and the first failure is
 ///   printed on standard error with its rank. Over MPI, MPI_Abort ends the ranks that have not
 ///   returned within two seconds.
-/// - 2 if the ranks could not be created, for example for an engine that does not exist,
-///   TUTTI_RANKS=0, or an MPI job without its module. This is printed too.
+/// - 2 if the ranks could not be created, which is printed too. Examples are an engine that does
+///   not exist, TUTTI_RANKS=0, and an MPI job without its module.
 ///
 /// Throws no exception of the library.
 int run(const run_options& options, detail::program_view program, std::nothrow_t);

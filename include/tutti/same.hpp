@@ -40,15 +40,15 @@ bool equal_elements(const void* a, const void* b, std::size_t n) {
 /// Collective: whether all ranks pass equal values, by the == of their type. Returns the same
 /// answer on all ranks.
 ///
-/// A value is of a trivially copyable type with ==, or a contiguous range of such a type, for
-/// example std::vector, std::span, std::string or an array. Ranges of different lengths differ, and
-/// empty ranges are equal. The answer is exact: the call compares elements, not hashes. The == of
-/// floating-point types applies: 0.0 equals -0.0, and a NaN does not even equal itself (on one rank
-/// too). To compare bits, pass the numbers as integers (std::bit_cast).
+/// A value is of a trivially copyable type with ==, or a contiguous range of such a type. Examples
+/// of ranges are std::vector, std::span, std::string and an array. Ranges of different lengths
+/// differ, and empty ranges are equal. The answer is exact: the call compares elements, not hashes.
+/// The == of floating-point types applies: 0.0 equals -0.0, and a NaN does not even equal itself
+/// (on one rank too). To compare bits, pass the numbers as integers (std::bit_cast).
 ///
 /// Costs for a value: one allreduce of it and a bool. Costs for n elements: an allreduce of 16
-/// bytes. If all lengths are equal, bcasts of n elements in pieces of about 1 MiB follow, for which
-/// it allocates, and an allreduce of a bool. Throws the errors of these collectives.
+/// bytes. If all lengths are equal, bcasts of n elements in pieces of about 1 MiB follow, and an
+/// allreduce of a bool. It allocates memory for the pieces. Throws the errors of these collectives.
 ///
 /// ```cpp
 /// #include <tutti/same.hpp>

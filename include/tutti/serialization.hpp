@@ -30,10 +30,10 @@
 // send_buf, or only `scatter(recv_buf(as_deserializable<T>()))`.
 //
 // **Types.** The default format supports bool and all trivially copyable types except pointers. It
-// supports std::string, vector, deque, list, array, set, map, their multi and unordered kinds,
-// pair, tuple, optional, variant, and unique_ptr to one object, of supported types. Sends also
-// support span and string_view. Any other type has a function in its namespace, or a member
-// `serialize(Archive& a)`, that names its parts, as for cereal:
+// supports std::string, vector, deque, list, array, set, map, and their multi and unordered kinds.
+// It also supports pair, tuple, optional, variant, and unique_ptr to one object. Their elements are
+// of supported types. Sends also support span and string_view. Any other type has a function in its
+// namespace, or a member `serialize(Archive& a)`, that names its parts, as for cereal:
 //
 //     template <class Archive>
 //     void serialize(Archive& a, city& c) { a(c.name, c.latitude); }

@@ -145,15 +145,15 @@ struct sorted_end {
 /// is.
 ///
 /// The samples determine how many elements a rank has afterwards. For any input it is at most n/p +
-/// (p + 2) d. Here n is the number of elements of all ranks, d = max(1, n / (a p)) the distance of
-/// samples, and a = min(max(8192/p, 32), 128). Typically it is about sqrt(p) d more than n/p. Equal
-/// elements are distributed like others.
+/// (p + 2) d. Here n is the number of elements of all ranks. d = max(1, n / (a p)) is the distance
+/// of samples, with a = min(max(8192/p, 32), 128). Typically it is about sqrt(p) d more than n/p.
+/// Equal elements are distributed like others.
 ///
-/// Costs: the sort of about n/p elements, and log2(p) passes of merging; an allreduce of 8 bytes,
-/// an allgatherv of the samples (T and 16 bytes each, which each rank sorts) and an alltoallv of
-/// all elements, each with its exchange of counts. It allocates twice the size of the received
-/// elements. Throws the errors of these collectives and of `less`; the contents of v are then
-/// unspecified.
+/// Costs: the sort of about n/p elements, and log2(p) passes of merging. The communication is an
+/// allreduce of 8 bytes, an allgatherv of the samples and an alltoallv of all elements, with their
+/// exchanges of counts. A sample has a T and 16 bytes, and each rank sorts all samples. It
+/// allocates twice the size of the received elements. Throws the errors of these collectives and of
+/// `less`; the contents of v are then unspecified.
 ///
 /// ```cpp
 /// #include <tutti/sort.hpp>

@@ -74,10 +74,10 @@ class sparse_communicator {
   /// any order. on_message may communicate, but not over this object. If it throws, the call
   /// receives and discards the remaining messages, and then throws the first exception.
   ///
-  /// Costs: one synchronous message for each, and a barrier of ceil(log2 p) messages: O(m + log p),
-  /// where m is the number of messages that the busiest rank sends and receives. Each received
-  /// message is allocated. Throws usage_error, before it sends anything, if a destination is not a
-  /// rank; the other ranks then block until this rank exits.
+  /// Costs: one synchronous message for each, and a barrier of ceil(log2 p) messages: O(m + log p).
+  /// m is the number of messages that the busiest rank sends and receives. Each received message is
+  /// allocated. Throws usage_error, before it sends anything, if a destination is not a rank; the
+  /// other ranks then block until this rank exits.
   template <class Messages, class OnMessage>
   void alltoallv(const Messages& messages, OnMessage&& on_message) {
     exchange(messages, [&](int source, auto&& received) { on_message(source, std::move(received)); });

@@ -88,8 +88,8 @@ inline auto status_out() {
 }
 
 /// The same for wait_all() and test_all(): one status for each call, in their order, in a
-/// contiguous container that is resized as its policy says. The call throws usage_error if it is
-/// too small.
+/// contiguous container that is resized as its policy requires. The call throws usage_error if it
+/// is too small.
 template <resize_policy Policy = no_resize, class C>
 constexpr auto statuses_out(C& container, std::source_location at = std::source_location::current()) {
   return detail::argument<parameter::statuses, detail::flow::out, Policy, C&>{container, at};

@@ -88,7 +88,7 @@ class runtime {
       : flow_(port::open(ranks.native(), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
   /// Collective: waits for all work of all ranks. A pending exception is reported and ends the job.
   /// During stack unwinding no more tasks run. If nothing is under way and the other ranks also end
-  /// within a tenth of a second, all of them leave normally; otherwise the job is aborted.
+  /// within a tenth of a second, all of them leave normally. Otherwise the job is aborted.
   ~runtime() { port::close(flow_, std::uncaught_exceptions() > passing_by_); }
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -222,9 +222,9 @@ class runtime {
 
   /// Gives the program itself access to the data, in order with the tasks. It waits for earlier
   /// tasks, and later ones wait while the view lives. `how` is access::read, write or read_write.
-  /// Throws usage_error if this rank has no up-to-date copy, or if the owner changed and the
-  /// contents have not arrived there (fetch() helps in both cases). Only the owner may write; ranks
-  /// that hold copies must then flush().
+  /// Throws usage_error if this rank has no up-to-date copy. Throws it too if the owner changed and
+  /// the contents have not arrived there. fetch() helps in both cases. Only the owner may write;
+  /// ranks that hold copies must then flush().
   template <class T>
   [[nodiscard]] view<T, true> acquire(const handle<T>& h, access::read_t,
                                       std::source_location at = std::source_location::current()) {

@@ -67,10 +67,10 @@ constexpr bool has(std::uint64_t like, given_numbers which) {
 }
 
 /// Executes a call without counts if it repeats the last one of its collective except for buffers
-/// and count; it is then as valid as that one. Returns true if it was executed. Returns false if
-/// nothing was done; the caller then uses run_call(). The caller has checked that its buffers hold
-/// the count, and that the operator's function object is empty. `combine` is null for calls that
-/// combine nothing.
+/// and count. Such a call is as valid as that one. Returns true if it was executed. Returns false
+/// if nothing was done; the caller then uses run_call(). The caller has checked that its buffers
+/// hold the count, and that the operator's function object is empty. `combine` is null for calls
+/// that combine nothing.
 bool run_like_last(core&, std::uint64_t like, const void* input, void* output, std::size_t count,
                    combine_function combine);
 

@@ -85,13 +85,13 @@ class counts_view {
 /// views and no count. alltoallw has the same, with `type` of one byte and a layout for each block.
 ///
 /// Neighbour collectives have a block for each neighbour instead of each rank. On an
-/// intercommunicator a rank exchanges blocks with the ranks of the other group, and views have as
-/// many entries as that group has ranks; `root` counts through both groups.
+/// intercommunicator a rank exchanges blocks with the ranks of the other group. Views then have as
+/// many entries as that group has ranks. `root` counts through both groups.
 ///
 /// If `in_place` is set, the call does not read `input`. `output` then holds the operand of a
-/// reduction or scan, all blocks of an alltoall, the own block of an allgather, or the root's own
-/// block of a gather. At the root of a scatter the own block stays in `input`, and the call does
-/// not write `output`.
+/// reduction or scan, or all blocks of an alltoall. In an allgather, and at the root of a gather,
+/// it holds the rank's own block. At the root of a scatter its own block stays in `input`, and the
+/// call does not write `output`.
 struct call {
   collective what = collective::barrier;  ///< which collective
   bool in_place = false;                  ///< see above
@@ -111,7 +111,7 @@ struct call {
   const layout* in_types = nullptr;   ///< of alltoallw: items per block, bytes as displs
   const layout* out_types = nullptr;  ///< null: blocks of bytes
   const char* label = nullptr;        ///< name in reports; null: of the collective
-  const char* algorithm = nullptr;  ///< forced, as "ring"; null: selection decides
+  const char* algorithm = nullptr;    ///< forced, as "ring"; null: selection decides
   const char* composition = nullptr;  ///< forced, as "node_leader"; null: the same
 };
 

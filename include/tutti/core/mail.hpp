@@ -108,14 +108,14 @@ envelope receive(core&, const reception&);
 /// met the message.
 ///
 /// It progresses in every blocking call, test() and wait() of this rank: of any request,
-/// communicator and front end, on every engine, even while the rank waits in a collective of MPI. A
-/// sender that waits for the receive (with more than 1 KiB, or synchronous) waits until this rank
-/// makes such a call.
+/// communicator and front end. This holds on every engine, even while the rank waits in a
+/// collective of MPI. A sender that waits for the receive (with more than 1 KiB, or synchronous)
+/// waits until this rank makes such a call.
 ///
 /// A message that the receive rejects stays, and another receive may take it. A message longer than
 /// its buffer is consumed. If the program's own MPI calls share the communicator, receives without
 /// `room` are given to MPI. Such a receive also consumes a message that is not a whole number of
-/// elements, and Open MPI 4.1 writes a longer message beyond its buffer.
+/// elements. Open MPI 4.1 writes a longer message beyond its buffer.
 pending_call start_receive(core&, const reception&);
 pending_call prepare_receive(core&, const reception&);
 

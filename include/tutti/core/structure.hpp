@@ -61,8 +61,8 @@ neighbours closed(const neighbours& chain);
 hops hops_of(const neighbours& of, bool wraps);
 
 /// Collective over the members, ceil(log2(size)) rounds. split() returns the members of one colour,
-/// in the order of keys, then of ranks; each member sees all colours and keys, which takes O(size)
-/// memory. split_bin() returns the members of one bin, in the order of ranks; it sends O(bins)
+/// in the order of keys, then of ranks. Each member sees all colours and keys, which takes O(size)
+/// memory. split_bin() returns the members of one bin, in the order of ranks. It sends O(bins)
 /// words per round. A colour or bin below 0 gives no group. Throws usage_error if the bin does not
 /// exist.
 neighbours split(const neighbours& chain, bool wraps, int color, int key);

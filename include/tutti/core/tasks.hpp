@@ -59,9 +59,9 @@ struct options {
 struct statistics {
   std::vector<std::uint64_t> bytes_sent;     ///< of data, to each rank of the runtime
   std::vector<std::uint64_t> messages_sent;  ///< that carried data, to each
-  std::uint64_t cache_hits = 0;  ///< reads elsewhere that a copy served
-  std::uint64_t tasks_run = 0;   ///< kernels
-  double idle_seconds = 0;       ///< that this rank's own thread waited with nothing to run
+  std::uint64_t cache_hits = 0;              ///< reads elsewhere that a copy served
+  std::uint64_t tasks_run = 0;               ///< kernels
+  double idle_seconds = 0;                   ///< that this rank waited with nothing to run
 };
 
 /// How a kernel uses its data.
@@ -102,7 +102,7 @@ struct code {
 /// Options of a task: which rank runs it, and after what.
 struct wishes {
   bool on_said = false;
-  int on = 0;  ///< this rank
+  int on = 0;  ///< the rank that runs it
   bool owner_said = false;
   datum* on_owner_of = nullptr;  ///< the owner of this
   bool waits = false;

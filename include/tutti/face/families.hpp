@@ -334,8 +334,8 @@ inline void frame<F, T, Args...>::agree(Check&& check, Tell&& tell) {
 }
 
 // Only the root learns of an error. The other ranks continue, so the failing rank and the root take
-// part in the call before they throw. The failing rank sends nothing, and the root has a list that
-// says so. `all` is memory for the counts, at the root.
+// part in the call before they throw. The failing rank sends nothing, and the root's list records
+// this. `all` is memory for the counts, at the root.
 template <form F, class T, class... Args>
 template <class Check>
 inline void frame<F, T, Args...>::agree_with_root(const call_site& s, counts_view& list, std::size_t* all,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The common base of the frames of collectives (frame.hpp) and of messages (message_frame.hpp): the
-// arguments, found by name; the receiving container, whether the caller or the call made it; and
-// the result.
+// The common base of the frames of collectives (frame.hpp) and of messages (message_frame.hpp). It
+// finds the arguments by name, holds the receiving container, whether the caller or the call made
+// it, and builds the result.
 #pragma once
 
 #include <type_traits>

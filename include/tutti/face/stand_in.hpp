@@ -24,8 +24,8 @@ class stand_in {
 
   /// A call that rejects its arguments calls this from the handler of the error. It changes `c`
   /// into a call that serves the other ranks, and keeps the error for complain(). It throws the
-  /// error instead if the other ranks know of it, do not wait, or expect data of a length that this
-  /// rank cannot know.
+  /// error instead if the other ranks know of it or do not wait. It also throws if they expect data
+  /// whose length this rank cannot know.
   ///
   /// `c` may be filled in part: its buffers are valid or null, its count is valid or 0, and its
   /// lists are the caller's. `given` is the length of a block in the arguments, or refused_count.

@@ -264,7 +264,7 @@ class NonBlockingResult : public tutti::nonblocking_result<Result> {
   }
 
   /// Separates the request from the result of the call. Returns a Request, or if there is a result
-  /// a pair of the Request and the result (RequestedResult), which is available once the request is
+  /// a pair of the Request and a RequestedResult. The result is available once the request is
   /// complete. It can be called once, in place of wait().
   auto extract() {
     (void)this->checked("extract");
