@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LPF: the end of everything, from any process.
+ * LPF: abortion of the whole job, from any process.
  */
 #ifndef LPF_ABORT_H
 #define LPF_ABORT_H
@@ -14,8 +14,8 @@ extern "C" {
 /** Whether lpf_abort() ends all processes; 1. */
 extern const int LPF_HAS_ABORT;
 
-/** Ends all processes of the job at once (what stdio has not written yet is lost), which end with a code other than 0. Does not return, unless it cannot:
- * LPF_ERR_FATAL. */
+/** Ends all processes of the job at once, with an exit code other than 0. Unwritten stdio buffers
+ * are lost. It returns only if it cannot end them, with LPF_ERR_FATAL. */
 lpf_err_t lpf_abort(lpf_t ctx);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All that bulk-synchronous programs use of LPF, in one header: the core, the collectives, messages with tags
- * (BSMP) and BSPlib. It declares nothing of its own.
+ * All LPF headers for bulk-synchronous programs: the core, the collectives, messages with tags
+ * (BSMP) and BSPlib. It declares nothing itself.
  */
 #ifndef LPF_BSP_H
 #define LPF_BSP_H

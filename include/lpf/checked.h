@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Included by the other headers where LPF_CHECKED is defined: calls say in which file and line they are
- * written, so that what is found wrong with them, and what TUTTI_CHECK=1 reports, names that too. Calls are
- * as before but for one thing: their first argument is evaluated twice.
+ * The other headers include this one if LPF_CHECKED is defined. Calls then pass their file and
+ * line, which error messages and the reports of TUTTI_CHECK=1 contain. The only other difference is
+ * that calls evaluate their first argument twice.
  */
 #include "lpf/core.h"
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** Gives `ctx` back, and keeps where the next call on it is written; `file` stays the caller's. */
+/** Returns `ctx`, and stores the location of the next call on it. `file` must stay valid. */
 lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line);
 
 #ifdef __cplusplus
@@ -37,7 +37,7 @@ lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line);
 #endif
 #endif
 
-/* These once they are declared, at the end of lpf/collectives.h. */
+/* These macros follow the declarations, at the end of lpf/collectives.h. */
 #if defined(LPF_CHECKED) && defined(LPF_COLLECTIVES_DECLARED) && !defined(LPF_CHECKED_COLLECTIVES)
 #define LPF_CHECKED_COLLECTIVES
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bulk-synchronous programs in C++: processes work on memory of their own, write to and read from one
-// another's, and meet in sync(). What was scheduled between two of these meetings, a superstep, is complete
-// after the second. Not included by tutti.hpp. Longer than a file should be: one class, each call with its
-// contract.
+// Bulk-synchronous programs in C++. Processes work on their own memory, put to and get from the
+// memory of other processes, and synchronise in sync(). Everything that was scheduled in a
+// superstep, between two calls of sync(), is complete after the second one. tutti.hpp does not
+// include this header.
+// Longer than a file should be: one class, each call with its contract.
 //
-// Only sync(), what makes a context, and its end wait for others, so a program cannot deadlock. LPF's C
-// interface (lpf/core.h) is another face of the same engine.
+// Only sync() and the creation and destruction of a context block, so a program cannot deadlock.
+// LPF's C interface (lpf/core.h) is another front end of the same engine.
 //
 // Sources: Valiant 1990 (the model); Suijlen, Yzelman 2019 (LPF).
 //
@@ -19,7 +20,7 @@
 //     std::vector<int> from_all(p);
 //     auto there = ctx.registered(from_all);  // collective: a slot
 //     ctx.sync();                             // from now on it may be used
-//     for (int k = 0; k < p; ++k) ctx.put(10 * me, k, there, me);  // to element `me` of process k's vector
+//     for (int k = 0; k < p; ++k) ctx.put(10 * me, k, there, me);  // element `me` of process k
 //     int sum = me;
 //     ctx.allreduce(sum, std::plus<>{});
 //     ctx.sync();  // all of it is there
@@ -41,25 +42,26 @@
 
 namespace tutti::bsp {
 
-/// Memory of this process that is registered, as a contiguous container of T; movable, not copyable. It must
-/// stay where it is until the slot ends.
+/// Registered memory of this process: a contiguous container of T. A registration can be moved but
+/// not copied. The memory must not move while the registration exists.
 ///
-/// The end of a slot ends the registration, at once: a put or get of this superstep must not use it, so it
-/// ends behind the sync. Ending a global one is collective like making it: all processes end theirs in the
-/// same order among all that they register and end. Where all run the same scopes, destructors do.
+/// The destructor ends the registration at once. A slot that a put or get of this superstep uses
+/// must therefore live until after the sync. Destruction of a global slot is collective, like its
+/// creation: all processes create and destroy their global slots in the same order. Destructors do
+/// this if all processes execute the same scopes.
 template <class T, bool Global>
 class registration {
  public:
-  using value_type = T;  ///< of the elements
+  using value_type = T;  ///< the element type
 
-  /// Of nothing.
+  /// Registers nothing.
   registration() noexcept = default;
   registration(registration&& other) noexcept
       : section_(std::move(other.section_)),
         data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
         number_(std::exchange(other.number_, no_slot)) {}
-  /// Ends what this one was before.
+  /// Ends the registration that this object held before.
   registration& operator=(registration&& other) noexcept {
     if (this != &other) {
       deregister();
@@ -72,7 +74,7 @@ class registration {
   }
   ~registration() { deregister(); }
 
-  /// Ends it before its destructor would. O(1), no message.
+  /// Ends the registration before the destructor does. O(1), no message.
   void deregister() noexcept {
     if (number_ != no_slot) section_->remove(number_);
     section_.reset();
@@ -83,11 +85,11 @@ class registration {
 
   /// The memory of this process.
   T* data() const noexcept { return data_; }
-  std::size_t size() const noexcept { return size_; }  ///< elements
-  T* begin() const noexcept { return data_; }          ///< the first
-  T* end() const noexcept { return data_ + size_; }    ///< behind the last
+  std::size_t size() const noexcept { return size_; }  ///< number of elements
+  T* begin() const noexcept { return data_; }          ///< the first element
+  T* end() const noexcept { return data_ + size_; }    ///< one past the last element
   T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  /// Its number, for reports; global slots have the same on all processes.
+  /// The slot number, for reports. A global slot has the same number on all processes.
   slot number() const noexcept { return number_; }
 
  private:
@@ -104,31 +106,35 @@ class registration {
   slot number_ = no_slot;
 };
 
-/// What others write to and read from.
+/// Memory that other processes write to and read from.
 template <class T>
 using global_slot = registration<T, true>;
-/// What this process alone uses.
+/// Memory that only this process uses.
 template <class T>
 using local_slot = registration<T, false>;
 
-/// Processes that make collectives together, numbered 0 .. nprocs() - 1 among themselves.
+/// A set of processes that call collectives together. Its members are numbered 0 .. nprocs() - 1.
 ///
-/// All members call the same collectives of a subset in the same order; those that are not members call
-/// nothing but sync(). Each is scheduled, and complete after the next sync, of which there is one however
-/// many collectives, puts and gets there are: what is read may not change until then, and what is written is
-/// undefined until then. Nothing that one of them writes may another of the same superstep read or write.
+/// All members call the same collectives of a subset in the same order. Processes that are not
+/// members call only sync(). Each collective is scheduled, and is complete after the next sync. One
+/// sync completes any number of collectives, puts and gets. Until then the program must not change
+/// what is read, and what is written is undefined. Memory that a collective writes must not be read
+/// or written by another operation of the same superstep.
 ///
-/// Memory is a container that stays where it is until the sync, a slot among them, a view as std::span, or a
-/// variable, which is one element; it need not be registered. Elements are trivially copyable, and of one
-/// type in a call. Counts are those of the containers, and fit together on all members; memory that is not
-/// used may be empty. An `op` is a callable that makes one element of two; it is associative and commutative,
-/// is applied in any order, and is kept until the sync. Those that are known by name (std::plus<> and the
-/// others of tutti/ops.hpp) run as quickly as in other calls of tutti.
+/// Memory is a container, a slot, a view such as std::span, or a variable, which is one element. It
+/// must not move until the sync, and need not be registered. Elements are trivially copyable, and
+/// all elements of a call have one type. Counts are the sizes of the containers, and they must
+/// match on all members. Memory that a process does not use may be empty.
 ///
-/// Costs are those of tutti's collectives, in the sync.
+/// An `op` is a callable that combines two elements into one. It must be associative and
+/// commutative, is applied in any order, and is kept until the sync. Operators that are known by
+/// name (std::plus<> and the others of tutti/ops.hpp) run as fast as in other calls of tutti.
 ///
-/// Throws usage_error where a root is no member, and where counts are seen not to fit; see context. Where
-/// members call something different the sync throws mismatch_error, or what else tutti's calls throw then.
+/// Costs: the costs of tutti's collectives, which sync() incurs.
+///
+/// Throws usage_error if a root is not a member, and if a process can see that counts do not match
+/// (see context). If members call different collectives, the sync throws mismatch_error or another
+/// error of tutti's collectives.
 ///
 /// ```cpp
 /// #include <tutti/bsp.hpp>
@@ -154,66 +160,68 @@ class subset {
     }
     return *this;
   }
-  /// Local. Its calls are completed by the next sync all the same.
+  /// Local. The next sync still completes the collectives of this subset.
   ~subset() { end(); }
 
-  int pid() const noexcept { return set_.pid; }        ///< of the caller, among the members
-  int nprocs() const noexcept { return set_.nprocs; }  ///< how many members
+  int pid() const noexcept { return set_.pid; }        ///< rank of the caller among the members
+  int nprocs() const noexcept { return set_.nprocs; }  ///< number of members
 
-  /// `data` of the root goes to that of all others.
+  /// Copies `data` of the root to `data` of all other members.
   template <class Data>
   void broadcast(Data&& data, int root = 0) {
     if constexpr (detail::check_data<Data>()) section_->broadcast(set_, detail::memory_of(data), root);
   }
 
-  /// `src` of all, one behind the other in the order of members, goes to `dst` of the root; the others' is
-  /// not used. The root's src may be its own block of dst.
+  /// Concatenates `src` of all members, in the order of members, into `dst` of the root. The `dst`
+  /// of other members is not used. The root's `src` may be its own block of `dst`.
   template <class Src, class Dst>
   void gather(Src&& src, Dst&& dst, int root = 0) {
     if constexpr (detail::check_blocks<Src, Dst>())
       section_->gather(set_, read_memory(src), detail::memory_of(dst), root);
   }
 
-  /// Blocks of `src` of the root go to `dst` of each, in the order of members; the others' src is not used.
-  /// The root's dst may be its own block of src.
+  /// Copies the blocks of the root's `src` to `dst` of each member, in the order of members. The
+  /// `src` of other members is not used. The root's `dst` may be its own block of `src`.
   template <class Src, class Dst>
   void scatter(Src&& src, Dst&& dst, int root = 0) {
     if constexpr (detail::check_blocks<Src, Dst>())
       section_->scatter(set_, read_memory(src), detail::memory_of(dst), root);
   }
 
-  /// `src` of all, one behind the other in the order of members, goes to `dst` of all. src may be the own
-  /// block of dst.
+  /// Concatenates `src` of all members, in the order of members, into `dst` of all. `src` may be
+  /// the caller's own block of `dst`.
   template <class Src, class Dst>
   void allgather(Src&& src, Dst&& dst) {
     if constexpr (detail::check_blocks<Src, Dst>())
       section_->allgather(set_, read_memory(src), detail::memory_of(dst));
   }
 
-  /// Block k of `src` goes to member k, into the block of `dst` that has the number of the sender.
+  /// Copies block k of `src` to member k. The receiver stores it at the block of `dst` whose index
+  /// is the number of the sender.
   template <class Src, class Dst>
   void alltoall(Src&& src, Dst&& dst) {
     if constexpr (detail::check_blocks<Src, Dst>())
       section_->alltoall(set_, read_memory(src), detail::memory_of(dst));
   }
 
-  /// The values of all, combined, stand in the root's; the others' stay as they are.
+  /// Combines the values of all members into the root's value. The other values do not change.
   template <class Value, class Op>
   void reduce(Value&& value, Op&& op, int root = 0) {
     if constexpr (detail::check_value<Value>()) combined(value, static_cast<Op&&>(op), counted(root), true);
   }
-  /// The same on all members.
+  /// Combines the values of all members into the value of each.
   template <class Value, class Op>
   void allreduce(Value&& value, Op&& op) {
     if constexpr (detail::check_value<Value>()) combined(value, static_cast<Op&&>(op), everywhere, true);
   }
 
-  /// The elements of all, combined one by one, stand in `data` of the root; the others' is undefined then.
+  /// Combines the elements of all members, one by one, into `data` of the root. The `data` of other
+  /// members is undefined afterwards.
   template <class Data, class Op>
   void combine(Data&& data, Op&& op, int root = 0) {
     if constexpr (detail::check_data<Data>()) combined(data, static_cast<Op&&>(op), counted(root), false);
   }
-  /// The same on all members.
+  /// Combines the elements of all members, one by one, into `data` of each.
   template <class Data, class Op>
   void allcombine(Data&& data, Op&& op) {
     if constexpr (detail::check_data<Data>()) combined(data, static_cast<Op&&>(op), everywhere, false);
@@ -221,11 +229,11 @@ class subset {
 
  private:
   friend class context;
-  // For context, whose set is that of all.
+  // For context, whose set contains all processes.
   explicit subset(std::shared_ptr<detail::bsp_section> section)
       : section_(std::move(section)), set_(section_->everybody()) {}
 
-  // A value is copied, a container read at the sync.
+  // Copies a value at once; the sync reads a container.
   template <class Src>
   detail::bsp_memory read_memory(Src& src) {
     detail::bsp_memory seen = detail::memory_of(src);
@@ -238,7 +246,7 @@ class subset {
       : section_(std::move(section)), set_(set) {}
 
   static constexpr int everywhere = -1;
-  // A root below 0 is none either, and shall not mean all.
+  // A root below 0 must not stand for all processes, so it becomes a number that no member has.
   static constexpr int counted(int root) noexcept { return root < 0 ? 0x7fffffff : root; }
 
   template <class Data, class Op>
@@ -257,26 +265,28 @@ class subset {
   detail::bsp_set set_;
 };
 
-/// What a superstep costs on this machine: h g + l seconds, where no process sends or receives more than h
-/// bytes.
+/// The cost of a superstep on this machine: h g + l seconds, if no process sends or receives more
+/// than h bytes.
 struct costs {
-  double g;  ///< seconds a byte
-  double l;  ///< seconds a superstep
+  double g;  ///< seconds per byte
+  double l;  ///< seconds per superstep
 };
 
-/// One process of a bulk-synchronous program, or of such a part of a program: its slots, puts, gets and
-/// syncs, and the collectives of all processes (subset). bsp::run() gives one to each process; inside of a
-/// program of ranks it is made of a communicator, whose ranks are the processes.
+/// One process of a bulk-synchronous program, or of a bulk-synchronous part of a program. It offers
+/// slots, puts, gets, syncs, and the collectives of all processes (subset). bsp::run() passes one
+/// to each process. A program of ranks constructs one from a communicator, whose ranks become the
+/// processes.
 ///
-/// A process uses its contexts alone. It may have several: each has supersteps of its own, and all processes
-/// sync them in the same order.
+/// Only its own process uses a context. A process may have several contexts. Each has its own
+/// supersteps, and all processes sync the contexts in the same order.
 ///
-/// **Errors.** usage_error where a call can be seen to be wrong, at once, or in the sync where another
-/// process sees it; the text names call, process, parameter and remedy. From then on this process's context
-/// fails: its calls throw the same again, and the others' next sync throws peer_error. So does a sync while
-/// another process has come to the end of its context. What is of another type, const, or not trivially
-/// copyable does not compile. Registers and queues grow by themselves; std::bad_alloc where there is no
-/// memory.
+/// **Errors.** Throws usage_error if a call is wrong. The call throws at once if this process can
+/// see the error, else the sync throws it. The text names the call, process, parameter and remedy.
+/// From then on the context of this process has failed, and its calls throw the same error again.
+/// The next sync of the other processes throws peer_error. A sync also throws peer_error if another
+/// process has destroyed its context. Memory of another type, const memory, and elements that are
+/// not trivially copyable do not compile. Registers and queues grow as needed; they throw
+/// std::bad_alloc if no memory is left.
 ///
 /// ```cpp
 /// #include <tutti/bsp.hpp>
@@ -290,41 +300,46 @@ struct costs {
 /// ```
 class context : public subset {
  public:
-  /// Collective. Works on a duplicate, so that nothing meets other traffic of the program. Costs
-  /// communicator::duplicate(), and a few more messages; the first one of a job measures cost(), in some
-  /// milliseconds.
+  /// Collective. Duplicates the communicator, so that its traffic is separate from the rest of the
+  /// program. Costs communicator::duplicate() and a few more messages. The first context of a job
+  /// also measures cost(), which takes some milliseconds.
   explicit context(const communicator& ranks) : context(ranks.duplicate(), on_itself{}) {}
-  /// Collective: waits until the others end theirs. Where an exception passes by, it waits for nobody: the
-  /// exception shall end the job, since the others' sync learns nothing (over MPI it waits).
+  /// Collective: waits until the other processes destroy theirs. During stack unwinding it does not
+  /// wait. The exception must then end the job, since the sync of the others does not learn of it
+  /// (over MPI they wait).
   ~context();
   context(const context&) = delete;
   context& operator=(const context&) = delete;
 
-  /// Registers memory, as much as each process likes, for the puts and gets of all. Collective: all processes
-  /// register and end global slots in the same order. Used after the next sync. O(1), no message.
+  /// Registers memory of any size, which may differ between processes, for the puts and gets of
+  /// all. Collective: all processes register and end global slots in the same order. The slot can
+  /// be used after the next sync. O(1), no message.
   template <class Area>
   [[nodiscard]] auto registered(Area&& area) {
     using made = global_slot<detail::element_type<Area>>;
     if constexpr (detail::check_area<Area>()) return made(section_, detail::memory_of(area));
   }
-  /// For this process alone, at once: what a collective uses again and again. Local.
+  /// Registers memory that only this process uses, at once: memory that collectives use repeatedly.
+  /// Local.
   template <class Area>
   [[nodiscard]] auto registered_locally(Area&& area) {
     using made = local_slot<detail::element_type<Area>>;
     if constexpr (detail::check_area<Area>()) return made(section_, detail::memory_of(area));
   }
 
-  /// Schedules: `src` goes to process `dst_pid`, to its element `dst_offset` of the slot and on. A value is
-  /// copied at once; a container or view is read at the sync, and stays until then. Where puts and gets of a
-  /// superstep write to the same place, the result is that of some order of them; nothing that one writes may
-  /// another read. O(1).
+  /// Schedules a copy of `src` to the slot of process `dst_pid`, from element `dst_offset` on. A
+  /// value is copied at once. A container or view is read at the sync and must live until then. If
+  /// several puts and gets of a superstep write to one place, they take effect in an unspecified
+  /// order. Memory that one operation writes must not be read by another of the same superstep.
+  /// O(1).
   template <class Src, class Slot>
   void put(Src&& src, int dst_pid, const Slot& dst_slot, std::size_t dst_offset = 0) {
     if constexpr (detail::check_src<Src>())
       if constexpr (detail::check_dst_slot<Slot, Src>())
         section_->put(read_memory(src), dst_pid, dst_slot.number(), dst_offset);
   }
-  /// Its mirror: as many elements as `dst` has, from element `src_offset` on.
+  /// Schedules a copy into `dst` from the slot of process `src_pid`, from element `src_offset` on.
+  /// It copies as many elements as `dst` has.
   template <class Slot, class Dst>
   void get(int src_pid, const Slot& src_slot, std::size_t src_offset, Dst&& dst) {
     if constexpr (detail::check_dst<Dst>())
@@ -332,30 +347,30 @@ class context : public subset {
         section_->get(src_pid, src_slot.number(), src_offset, detail::memory_of(dst));
   }
 
-  /// Ends the superstep: returns when all that this process sends and receives is where it belongs.
-  /// Collective. A small allreduce, and what was scheduled. usage_error where a put or get does not fit
-  /// into its slot on the other process; peer_error where another process has failed, or does not sync any
-  /// more.
+  /// Ends the superstep. Returns when everything that this process sends and receives has arrived.
+  /// Collective. Costs a small allreduce and the scheduled operations. Throws usage_error if a put
+  /// or get exceeds its slot on the other process. Throws peer_error if another process has failed
+  /// or no longer syncs.
   void sync(std::source_location at = std::source_location::current()) {
     section_->note(at);
     section_->sync();
   }
 
-  /// The processes lo, lo + stride, lo + 2 stride ... below hi. Called by these alone, by each of them as
-  /// often with the same arguments; used after the next sync. Local, no message. usage_error where the caller
-  /// is none of them, and where there is no such range.
+  /// The processes lo, lo + stride, lo + 2 stride, ... below hi. Only these processes call it,
+  /// equally often and with the same arguments. The subset can be used after the next sync. Local,
+  /// no message. Throws usage_error if the caller is not one of them or if the range is invalid.
   [[nodiscard]] subset members(int lo, int hi, int stride = 1) {
     return subset(section_, section_->make_set(lo, hi, stride));
   }
 
-  /// Of messages of so many bytes or more. Measured once for each engine; positive, and the same on all
-  /// processes. Local.
+  /// The cost for messages of at least `message_bytes`. The library measures it once for each
+  /// engine. Both fields are positive and the same on all processes. Local.
   costs cost(std::size_t message_bytes = 8) const noexcept {
     const figures& f = port::measured(section_->process());
     return {f.byte_of(message_bytes), f.superstep_of(static_cast<std::size_t>(nprocs()))};
   }
 
-  /// For run(), whose communicator has no other traffic: works on that itself.
+  /// For run(): uses the communicator itself, since it has no other traffic.
   struct on_itself {};
   /// Collective.
   context(const communicator& ranks, on_itself)
@@ -365,9 +380,9 @@ class context : public subset {
   int passing_by_;
 };
 
-/// Calls `program(context&)` on every process, and returns when all have returned: tutti::run() of a program
-/// that has a context and nothing else. Returns 0, or 1 where a process threw, or 2 where there could be
-/// none.
+/// Calls `program(context&)` on every process, and returns when all have returned. It is
+/// tutti::run() of a program that has only a context. Returns 0; 1 if a process threw; 2 if the
+/// processes could not be created.
 template <class Program>
 int run(int argc, char** argv, Program&& program) {
   return tutti::run(argc, argv, [&](communicator& world) {
@@ -375,7 +390,8 @@ int run(int argc, char** argv, Program&& program) {
     program(ctx);
   });
 }
-/// The same with options, for programs that want the exception: rank_error where a process threw.
+/// The same with options, for programs that handle the exception: throws rank_error if a process
+/// threw.
 ///
 /// ```cpp
 /// #include <tutti/bsp.hpp>

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects in messages in the formats of cereal (https://uscilab.github.io/cereal), for programs that have
-// types written for it, or want its archives: as_serialized<Archive>(x), as_deserializable<T, Archive>(),
-// as_deserializable<Archive>(x). Archive is any that cereal knows the counterpart of, either of the two, made
-// of a stream alone: BinaryOutputArchive, PortableBinaryOutputArchive, JSONOutputArchive, XMLOutputArchive.
-// Needs cereal's headers, and those of its archives and types that the program uses; tutti.hpp does not
-// include this.
+// Objects in messages, in the formats of cereal (https://uscilab.github.io/cereal). It is for
+// programs whose types are written for cereal, or that need cereal's archives. It offers
+// as_serialized<Archive>(x), as_deserializable<T, Archive>() and as_deserializable<Archive>(x).
+// Archive is an input or output archive that is constructed from a stream alone and whose
+// counterpart cereal knows. Examples are BinaryOutputArchive, PortableBinaryOutputArchive,
+// JSONOutputArchive and XMLOutputArchive. The program needs cereal's headers, including those of
+// the archives and types that it uses. tutti.hpp does not include this header.
 //
-// All else is as said in serialization.hpp, but:
-// - what cereal has no function for is refused by the compiler: its headers cereal/types/... bring those of
-//   the standard types;
-// - cereal writes into a message that grows, so that a part of it may be copied again, and allocates;
-// - what cereal throws of a message is a mismatch_error; it looks less closely at lengths than the default
-//   format, and one that is damaged can make it allocate much.
+// serialization.hpp describes the calls. The differences are:
+// - The compiler rejects types for which cereal has no function. The headers cereal/types/...
+//   supply those of the standard types.
+// - cereal writes into a message that grows, so parts of it may be copied again, and it allocates.
+// - An exception that cereal throws while it reads a message becomes a mismatch_error. cereal
+//   checks lengths less strictly than the default format, and a damaged message can make it
+//   allocate much memory.
 //
 // ```cpp
 // #include <cereal/archives/json.hpp>
@@ -46,7 +48,7 @@
 namespace tutti {
 namespace detail {
 
-/// What a stream writes to the end of a message.
+/// A stream buffer that appends to a message.
 class bytes_sink : public std::streambuf {
  public:
   explicit bytes_sink(object_bytes& to) : to_(to) {}
@@ -66,7 +68,7 @@ class bytes_sink : public std::streambuf {
   object_bytes& to_;
 };
 
-/// A message, as what a stream reads.
+/// A stream buffer that reads from a message.
 class bytes_source : public std::streambuf {
  public:
   bytes_source(const std::byte* from, std::size_t n) {
@@ -76,7 +78,7 @@ class bytes_source : public std::streambuf {
   std::size_t left() const noexcept { return static_cast<std::size_t>(egptr() - gptr()); }
 };
 
-/// The one sentence about a type that cereal cannot have; T is named by the line before.
+/// Emits one error for a type that cereal cannot serialize; the line before names T.
 template <class T>
 struct needs_cereal {
   static_assert(
@@ -103,7 +105,7 @@ struct cereal_format {
       {
         Out archive(stream);
         archive(static_cast<const X&>(*first));
-      }  // some write their end now
+      }  // some archives write their end in the destructor
       if (to.size() == before) to.append("", 1);
       lengths[i] = to.size() - before;
     }
@@ -123,7 +125,7 @@ struct cereal_format {
     } catch (const std::bad_alloc& e) {
       refuse(at, e);
     }
-    // What takes no bytes has one all the same; texts may end with blanks.
+    // An object of no bytes still takes one; text archives may leave trailing blanks.
     const std::size_t left = source.left();
     if (left != 0 && left != (n == 1 ? 1u : 0u) && !cereal::traits::is_text_archive<In>::value)
       refuse_long(at, at.name, left);

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives that go within one group and between two alike, as member functions with named parameters:
-// those that move elements. What combines them is in reductions.hpp. Longer than a file should be: each
-// collective has its contract.
+// The collectives that move elements, as member functions with named parameters. They work within
+// one group and between two groups. reductions.hpp has the collectives that combine elements.
+// Longer than a file should be: each collective has its contract.
 //
-// communicator.hpp says what holds for all of them: forms, results, errors. Here stands what each one takes
-// and gives: p is the number of ranks, n the elements of one block, [brackets] what may be left out, `(_out)`
-// what may be asked for. An exchange of counts is one more collective of one std::size_t a rank.
+// communicator.hpp states what all collectives share: forms, results, errors. This header states
+// what each collective takes and returns. p is the number of ranks, n the number of elements of one
+// block. [Brackets] mark optional parameters, and `(_out)` marks those that a call can also return.
+// An exchange of counts is one more collective of one std::size_t per rank.
 #pragma once
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
+#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
 #include "tutti/face/invoke.hpp"
 #include "tutti/reductions.hpp"
 
 namespace tutti {
 
-/// The base of communicator and intercommunicator. What is said here is what they do within one group;
-/// intercommunicator.hpp says what changes between two. Nothing else derives from it.
+/// The base of communicator and intercommunicator. The comments describe calls within one group;
+/// intercommunicator.hpp states what changes between two. No other class derives from it.
 template <class Self>
 class collectives : public reductions<Self> {
  public:
-  /// Returns on no rank before all ranks have called it. Takes algorithm() and composition() only.
+  /// Blocks until all ranks have called it. Takes algorithm() and composition() only.
   ///
   /// ```cpp
   /// world.barrier();
@@ -53,15 +54,16 @@ class collectives : public reductions<Self> {
                                                                                                    at);
   }
 
-  /// The root's elements, on all ranks.
+  /// Copies the root's elements to all ranks.
   ///
   /// `bcast(send_recv_buf(x), [root], [send_recv_count(_out)])`
   ///
-  /// The root passes n elements. The others pass a container for n elements, or name the type alone:
-  /// `bcast<T>(root(q))`. bcast_single moves exactly one element, and returns a T unless x is an lvalue.
+  /// The root passes n elements. The other ranks pass a container for n elements, or only the type:
+  /// `bcast<T>(root(q))`. bcast_single moves exactly one element, and returns a T unless x is an
+  /// lvalue.
   ///
-  /// Exchange of counts: one bcast, so that the others learn n. None in bcast_single, where x is a single
-  /// value on all ranks, or where all ranks give send_recv_count.
+  /// Exchange of counts: one bcast, from which the other ranks learn n. There is none in
+  /// bcast_single, where x is a single value on all ranks, nor if all ranks give send_recv_count.
   ///
   /// ```cpp
   /// int steps = world.is_root() ? 100 : 0;
@@ -99,16 +101,17 @@ class collectives : public reductions<Self> {
     return detail::invoke_alone<detail::form{collective::bcast, detail::mode::persistent}, T>(self(), at);
   }
 
-  /// All ranks' blocks in the order of ranks, at the root.
+  /// Gathers the blocks of all ranks at the root, in the order of ranks.
   ///
   /// `gather(send_buf(v), [root], [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place
   /// `send_recv_buf(v)`
   ///
-  /// n elements from each rank, the same n everywhere: all of v, or the first send_count. The root receives
-  /// n * p elements, the others an empty container, and an lvalue recv_buf of theirs is not touched. In place
-  /// the root's v holds n * p elements with its own block in its place, the others' v their n.
+  /// Each rank sends n elements: all of v, or the first send_count. n is the same on all ranks. The
+  /// root receives n * p elements. The other ranks receive an empty container, and the call does
+  /// not touch an lvalue recv_buf of theirs. In place, the root's v holds n * p elements with its
+  /// own block in position, and v of the others holds their n.
   ///
-  /// Exchange of counts: none; blocks that differ in length are gatherv's.
+  /// Exchange of counts: none. gatherv takes blocks of different lengths.
   ///
   /// ```cpp
   /// std::vector<int> ranks = world.gather(send_buf(world.rank()), root(0));
@@ -129,17 +132,18 @@ class collectives : public reductions<Self> {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// Blocks of different lengths, in the order of ranks, at the root.
+  /// Gathers blocks of different lengths at the root, in the order of ranks.
   ///
   /// `gatherv(send_buf(v), [root], [recv_buf], [send_count(_out)], [recv_counts(_out)],
   /// [recv_displs(_out)])`, in place `gatherv(send_recv_buf(v), recv_counts(c), ...)`
   ///
-  /// Each rank gives all of v, or the first send_count elements. recv_counts has p entries at the root and is
-  /// not read elsewhere; it is given on all ranks or on none. recv_displs says where in recv_buf each block
-  /// goes; what lies between is not touched. Off the root all out parameters stay empty.
+  /// Each rank sends all of v, or the first send_count elements. recv_counts has p entries at the
+  /// root and is not read elsewhere. Either all ranks give it or none does. recv_displs states
+  /// where in recv_buf each block begins; the call does not touch the gaps. Except at the root all
+  /// out parameters stay empty.
   ///
-  /// Exchange of counts: one gather, unless recv_counts is given. Where one rank refuses its arguments in it,
-  /// the root alone is told; the others may wait until that rank ends.
+  /// Exchange of counts: one gather, unless recv_counts is given. If one rank rejects its arguments
+  /// in this exchange, only the root learns of it. The other ranks may block until that rank exits.
   ///
   /// ```cpp
   /// std::vector<int> v(world.rank() + 1, world.rank());  // 0, 1 1, 2 2 2 ...
@@ -161,20 +165,21 @@ class collectives : public reductions<Self> {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// The root's blocks, one to each rank.
+  /// Scatters the root's blocks, one to each rank.
   ///
   /// `scatter(send_buf(v), [root], [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place
   /// `send_recv_buf(v)`
   ///
-  /// The root's v holds n * p elements, cut evenly, or send_count in each block; the others leave it out and
-  /// name the type: `scatter<T>(root(q))`. Each rank receives n. In place the root's own block stays where it
-  /// is. scatter_single gives one element to each rank, and returns a T.
+  /// The root's v holds n * p elements, cut evenly, or send_count in each block. The other ranks
+  /// omit it and name the type: `scatter<T>(root(q))`. Each rank receives n elements. In place, the
+  /// root's own block does not move. scatter_single sends one element to each rank, and returns a
+  /// T.
   ///
-  /// Exchange of counts: one bcast, so that the others learn n, unless recv_count is given on all ranks. None
-  /// in scatter_single.
+  /// Exchange of counts: one bcast, from which the other ranks learn n, unless all ranks give
+  /// recv_count. There is none in scatter_single.
   ///
-  /// Throws usage_error at the root where p does not divide its elements; the others are told in the
-  /// exchange.
+  /// Throws usage_error at the root if p does not divide the number of elements. The other ranks
+  /// learn of it in the exchange.
   ///
   /// ```cpp
   /// std::vector<int> all(2 * world.size(), 7);
@@ -208,16 +213,17 @@ class collectives : public reductions<Self> {
     return detail::invoke_alone<detail::form{collective::scatter, detail::mode::persistent}, T>(self(), at);
   }
 
-  /// The root's blocks of different lengths, one to each rank.
+  /// Scatters the root's blocks of different lengths, one to each rank.
   ///
-  /// `scatterv(send_buf(v), send_counts(c), [send_displs(_out)], [root], [recv_buf], [recv_count(_out)])`, in
-  /// place `scatterv(send_recv_buf(v), send_counts(c), ...)`; send_counts_out() where recv_count is given
+  /// `scatterv(send_buf(v), send_counts(c), [send_displs(_out)], [root], [recv_buf],
+  /// [recv_count(_out)])`, in place `scatterv(send_recv_buf(v), send_counts(c), ...)`; with
+  /// recv_count also `send_counts_out()`
   ///
-  /// send_counts has p entries, send_displs says where in v each block begins. All three are read at the root
-  /// and may be left out elsewhere: `scatterv<T>(root(q))`.
+  /// send_counts has p entries; send_displs states where in v each block begins. Only the root's
+  /// three arguments are read, and other ranks may omit them: `scatterv<T>(root(q))`.
   ///
-  /// Exchange of counts: one scatter, unless recv_count is given on all ranks; one gather for
-  /// send_counts_out(), which all ranks ask for or none.
+  /// Exchange of counts: one scatter, unless all ranks give recv_count. send_counts_out() costs one
+  /// gather; either all ranks ask for it or none does.
   ///
   /// ```cpp
   /// std::vector<int> all(world.size() + 3), counts(world.size(), 1);
@@ -252,15 +258,15 @@ class collectives : public reductions<Self> {
     return detail::invoke_alone<detail::form{collective::scatterv, detail::mode::persistent}, T>(self(), at);
   }
 
-  /// All ranks' blocks in the order of ranks, on all ranks.
+  /// Gathers the blocks of all ranks on all ranks, in the order of ranks.
   ///
   /// `allgather(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place
   /// `send_recv_buf(v)`
   ///
-  /// n elements from each rank, the same n everywhere: all of v, or the first send_count; n * p are received.
-  /// In place v holds n * p elements with this rank's block in its place.
+  /// Each rank sends n elements, all of v or the first send_count, and receives n * p. n is the
+  /// same on all ranks. In place, v holds n * p elements with this rank's block in position.
   ///
-  /// Exchange of counts: none; blocks that differ in length are allgatherv's.
+  /// Exchange of counts: none. allgatherv takes blocks of different lengths.
   ///
   /// ```cpp
   /// std::vector<int> ranks = world.allgather(send_buf(world.rank()));
@@ -281,14 +287,14 @@ class collectives : public reductions<Self> {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// Blocks of different lengths, in the order of ranks, on all ranks.
+  /// Gathers blocks of different lengths on all ranks, in the order of ranks.
   ///
-  /// `allgatherv(send_buf(v), [recv_buf], [send_count(_out)], [recv_counts(_out)], [recv_displs(_out)])`, in
-  /// place `allgatherv(send_recv_buf(v), recv_counts(c), ...)`
+  /// `allgatherv(send_buf(v), [recv_buf], [send_count(_out)], [recv_counts(_out)],
+  /// [recv_displs(_out)])`, in place `allgatherv(send_recv_buf(v), recv_counts(c), ...)`
   ///
-  /// Each rank gives all of v, or the first send_count elements. recv_counts has p entries and is given on
-  /// all ranks or on none. recv_displs says where in recv_buf each block goes; what lies between is not
-  /// touched.
+  /// Each rank sends all of v, or the first send_count elements. recv_counts has p entries. Either
+  /// all ranks give it or none does. recv_displs states where in recv_buf each block begins; the
+  /// call does not touch the gaps.
   ///
   /// Exchange of counts: one allgather, unless recv_counts is given.
   ///
@@ -313,16 +319,17 @@ class collectives : public reductions<Self> {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// Block i of each rank goes to rank i.
+  /// Sends block i of each rank to rank i.
   ///
-  /// `alltoall(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place `send_recv_buf(v)`
+  /// `alltoall(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  /// v holds n * p elements, cut evenly, or send_count in each block; n is the same everywhere. n * p
-  /// elements are received, block i from rank i.
+  /// v holds n * p elements, cut evenly, or send_count in each block. n is the same on all ranks.
+  /// Each rank receives n * p elements; block i comes from rank i.
   ///
   /// Exchange of counts: none.
   ///
-  /// Throws usage_error where p does not divide the elements.
+  /// Throws usage_error if p does not divide the number of elements.
   ///
   /// ```cpp
   /// std::vector<int> row(world.size(), world.rank());
@@ -344,15 +351,16 @@ class collectives : public reductions<Self> {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// Blocks of different lengths: block i of each rank goes to rank i.
+  /// Sends block i of each rank to rank i; blocks may differ in length.
   ///
   /// `alltoallv(send_buf(v), send_counts(c), [send_displs(_out)], [recv_buf], [recv_counts(_out)],
-  /// [recv_displs(_out)])`, in place `alltoallv(send_recv_buf(v), recv_counts(c), [recv_displs(_out)])`; with
-  /// `send_counts_out(), recv_counts(c)` who receives says how much, and who sends is told
+  /// [recv_displs(_out)])`, in place `alltoallv(send_recv_buf(v), recv_counts(c),
+  /// [recv_displs(_out)])`
   ///
-  /// Counts and displacements have p entries. recv_counts is given on all ranks or on none. What lies between
-  /// the blocks is neither read nor written. In place each pair of ranks exchanges as much in both
-  /// directions.
+  /// Counts and displacements have p entries. Either all ranks give recv_counts or none does. With
+  /// `send_counts_out(), recv_counts(c)` the receivers determine the lengths, and the call reports
+  /// them to the senders. The call neither reads nor writes the gaps between blocks. In place, both
+  /// directions of a pair of ranks have the same length.
   ///
   /// Exchange of counts: one alltoall, unless both counts are given.
   ///
@@ -378,18 +386,19 @@ class collectives : public reductions<Self> {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// Blocks of any layout: block i of each rank goes to rank i.
+  /// Sends block i of each rank to rank i; each block has its own layout.
   ///
-  /// `alltoallw(send_buf(v), send_counts(c), send_types(t), recv_counts(c), recv_types(t), [send_displs],
-  /// [recv_displs], [recv_buf])`, in place `alltoallw(send_recv_buf(v), recv_counts(c), recv_types(t),
-  /// [recv_displs])`
+  /// `alltoallw(send_buf(v), send_counts(c), send_types(t), recv_counts(c), recv_types(t),
+  /// [send_displs], [recv_displs], [recv_buf])`, in place `alltoallw(send_recv_buf(v),
+  /// recv_counts(c), recv_types(t), [recv_displs])`
   ///
-  /// Block i is c[i] items of layout t[i] (core/layout.hpp), beginning at byte send_displs[i] of v; without
-  /// displacements one block begins where the extent of the one before it ends. Displacements are in bytes
-  /// here, all lists have p entries. What lies between the pieces of a layout is neither read nor written.
-  /// The two ranks of a pair give as many bytes.
+  /// Block i is c[i] items of layout t[i] (core/layout.hpp), and begins at byte send_displs[i] of
+  /// v. Without displacements, a block begins where the extent of the previous one ends.
+  /// Displacements are in bytes, and all lists have p entries. The call neither reads nor writes
+  /// the gaps of a layout. Both ranks of a pair must give the same number of bytes.
   ///
-  /// Exchange of counts: none. Blocks with gaps are packed and unpacked, a copy each way.
+  /// Exchange of counts: none. Blocks with gaps are packed and unpacked, which costs one copy on
+  /// each side.
   ///
   /// ```cpp
   /// int p = world.size();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communicator: a group of ranks, every collective on it, and the messages between two of them. What
-// holds for all of them is said at the class; the single collectives stand in collectives.hpp and
-// reductions.hpp, those that go within one group only in within_group.hpp, messages in messages.hpp.
+// The communicator: a group of ranks, all collectives on it, and messages between two of its ranks.
+// The comment at the class states what they share. collectives.hpp and reductions.hpp describe the
+// single collectives, within_group.hpp those that work within one group only, and messages.hpp the
+// messages.
 #pragma once
 
 #include <initializer_list>
@@ -22,74 +23,92 @@ namespace tutti {
 class graph_communicator;
 class intercommunicator;
 
-/// A colour of split(), and of structures: of no group. Any other below 0 is as good.
+/// A colour of split(), and of structures, that belongs to no group. Any other negative value means
+/// the same.
 inline constexpr int undefined = -0x7fffff03;
 
-/// A group of ranks that communicate. Copies are cheap, local, and mean the same group.
+/// A group of ranks that communicate. A copy is cheap and local, and refers to the same group.
 ///
-/// **Threads.** A rank's communicators, and all that is made of them, are used by the thread that
-/// carries the rank: the thread, or the fiber, on which the program was called. Every other thread
-/// gets a usage_error, before anything is sent: another rank's, one that the program has
-/// started, and kernels of tasks, wherever they run. Over MPI the rank is carried by the thread on
-/// which run() or adopt() was called; where MPI was started with MPI_THREAD_SERIALIZED or more, any
-/// thread may call, one at a time. Any thread may copy or destroy a communicator.
+/// **Threads.** Only the thread or fiber that carries a rank may use its communicators and the
+/// objects made from them. It is the one on which the program was called. Every other thread gets a
+/// usage_error before anything is sent. This holds for the threads of other ranks, threads that the
+/// program has started, and kernels of tasks. Over MPI, the thread that called run() or adopt()
+/// carries the rank. If MPI was initialized with MPI_THREAD_SERIALIZED or more, any thread may
+/// call, one at a time. Any thread may copy or destroy a communicator.
 ///
-/// **Lifetime.** A communicator, and its requests, can be used until the program that run() calls
-/// has returned; collectives under way end then. Later calls, and calls on what was moved from,
-/// throw usage_error.
+/// **Lifetime.** A communicator and its requests are valid until the program that run() calls has
+/// returned. That return also ends collectives that are under way. Later calls, and calls on a
+/// moved-from object, throw usage_error.
 ///
-/// **Calls.** All ranks of a communicator call the same collectives in the same order. Each has three forms:
-/// `name(...)` returns when this rank's part is done; `iname(...)` begins it and returns a request,
-/// `name_init(...)` prepares it and returns a plan that can be started many times (request.hpp). Exchanges of
-/// counts are over before the latter two return.
+/// **Calls.** All ranks of a communicator call the same collectives in the same order. Each
+/// collective has three forms:
+/// - `name(...)` returns when this rank's part is done.
+/// - `iname(...)` begins the call and returns a request.
+/// - `name_init(...)` prepares the call and returns a plan that can be started many times
+///   (request.hpp).
 ///
-/// **Parameters** are named and come in any order (parameters.hpp). `algorithm("name")` and
-/// `composition("name")` are taken by all. The element type T is that of send_buf, else of send_recv_buf,
-/// else of recv_buf, or given, as in `bcast<T>(...)`: any trivially copyable type. A single value passed as a
-/// buffer is one element. With `send_recv_buf(v)` a call is in place: v holds what is sent and then what is
-/// received; an lvalue is changed, a moved container comes back with the same storage.
+/// Exchanges of counts are over before the latter two return.
 ///
-/// **Layouts.** A buffer may hold items of a layout (core/layout.hpp) instead of elements: `send_type(l)`,
-/// `recv_type(l)`, `send_recv_type(l)`, taken where the buffer is, but for alltoallw and _single forms; in a
-/// reduction send_recv_type also stands for both buffers. Then send_... counts and displacements count items
-/// of send_type, recv_... those of recv_type, and what lies between the pieces is neither read nor written;
-/// a layout may name bytes of any element type. The length of what is sent has to be given, and the receive
-/// buffer is a no_resize container. Ranks with and without layouts meet in one call, as long as an item is a
-/// whole number of T, where T is the element type of a buffer without layout, else of the first one; in a
-/// reduction it must be. Otherwise the call is one of bytes: then all ranks give layouts of that kind, for
-/// both buffers. usage_error where an item lies beyond its buffer, or what comes is no whole number of items.
-/// Items with gaps are packed before the call, and unpacked when it is complete: a copy each way, and memory
-/// for it. `send_type_out()` and its like give the layout that was used, that of one T.
+/// **Parameters** are named and may come in any order (parameters.hpp). Every call takes
+/// `algorithm("name")` and `composition("name")`. The element type T is any trivially copyable
+/// type. It is that of send_buf, else of send_recv_buf, else of recv_buf, or it is given, as in
+/// `bcast<T>(...)`. A single value passed as a buffer is one element. `send_recv_buf(v)` makes a
+/// call in place: v holds what is sent, and then what is received. The call changes an lvalue; a
+/// moved container is returned with the same storage.
 ///
-/// **Results** (result.hpp): the receive buffer, unless the caller passed an lvalue for it, and every other
-/// owning out parameter. By default the receive buffer is a new std::vector<T> (dynamic_array<bool> for
-/// bool).
+/// **Layouts.** A buffer may hold items of a layout (core/layout.hpp) instead of elements.
+/// `send_type(l)`, `recv_type(l)` and `send_recv_type(l)` state the layout.
+/// - Every call that takes the buffer takes them too, except alltoallw and the _single forms. In a
+///   reduction send_recv_type also covers both buffers.
+/// - send_... counts and displacements then count items of send_type, and recv_... those of
+///   recv_type. The call neither reads nor writes the gaps. A layout may describe bytes of any
+///   element type.
+/// - The send length must be given, and the receive buffer is a no_resize container.
+/// - Ranks with and without layouts can take part in one call if an item is a whole number of T. T
+///   is the element type of a buffer without layout, else of the first buffer. In a reduction this
+///   is required. Otherwise the call moves bytes, and all ranks give such layouts for both buffers.
+/// - Throws usage_error if an item exceeds its buffer, or if what is received is not a whole number
+///   of items.
+/// - The library packs items with gaps before the call and unpacks them when it is complete. This
+///   costs one copy each way, and memory for it.
+/// - `send_type_out()` and the like return the layout that was used; without one it is that of one
+///   T.
 ///
-/// **Errors.** A call that is written wrongly does not compile, and one sentence says why.
-/// - usage_error, before anything is sent: arguments that this rank can see to be wrong, as a container
-///   too small for what it is to receive, counts that are negative, beyond the buffer or not one for each
-///   rank, a root that does not exist, a communicator that was freed. A call that all ranks refuse leaves
-///   the communicator usable.
-/// - peer_error: another rank failed, or refused its arguments before an exchange of counts.
-/// - usage_error at the end: where the others go on, since they cannot know that this rank refuses, it takes
-///   part with memory of its own and throws when the call is over (of i... and ..._init forms: in wait()).
-///   The others' calls end, and they receive zeros for what it would have sent, unless that was right. So in
-///   every rooted collective, after an exchange of counts, and in blocking calls among all whose length all
-///   ranks know (up to 256 MiB where an argument names it). What else one rank alone refuses leaves the
-///   others waiting until it ends: a root that is no rank, wrong counts that are given to alltoallv,
-///   alltoallw or allgatherv, a buffer that the ranks do not divide, an i... form among all. TUTTI_CHECK=1
-///   tells the others.
-/// - What a container of this rank throws when it is resized (std::bad_alloc): the same way at the end, in
-///   every collective and form, and the others receive what this rank sends; zeros if that stood in place.
-/// - peer_error in checked mode: another rank refused its arguments; the text says which, and why.
-/// - mismatch_error: the ranks called something different, or blocks of different lengths;
-///   truncation_error: a message longer than its place. TUTTI_CHECK=1 finds both before the call runs.
-/// - deadlock_error: all ranks wait for one another. engine_error: the engine failed, as MPI may.
+/// **Results** (result.hpp). A call returns the receive buffer, unless the caller passed an lvalue
+/// for it, and every other owning out parameter. By default the receive buffer is a new
+/// std::vector<T> (dynamic_array<bool> for bool).
 ///
-/// **Costs** are those of the algorithm that is selected, over n elements that are not copied before, plus
-/// the exchange of counts where one is named. A warm blocking call of equal blocks into a container that is
-/// passed allocates nothing; a container that the library makes costs its allocation, an i... or ..._init
-/// form that of its request.
+/// **Errors.** A call with wrong parameters does not compile, and one sentence states the reason.
+/// - usage_error, before anything is sent: this rank can see that its arguments are wrong. Examples
+///   are a container too small for what it receives, a root that does not exist, and a communicator
+///   that was freed. Others are counts that are negative, exceed the buffer, or are not one per
+///   rank. If all ranks reject a call, the communicator stays usable.
+/// - peer_error: another rank failed, or rejected its arguments before an exchange of counts.
+/// - usage_error at the end: if the other ranks cannot know that this rank rejects its arguments,
+///   it still takes part, with substitute buffers. It throws when the call is over; the i... and
+///   ..._init forms throw in wait(). The calls of the other ranks complete. They receive zeros in
+///   place of this rank's data, unless its send buffer was valid. This holds in every rooted
+///   collective and after an exchange of counts. It also holds in blocking unrooted calls whose
+///   length all ranks know (up to 256 MiB if an argument names it).
+/// - If one rank alone rejects other arguments, the other ranks block until that rank exits. Such
+///   arguments are a root that is not a rank, and wrong counts given to alltoallv, alltoallw or
+///   allgatherv. Others are a buffer that the number of ranks does not divide, and any in an i...
+///   form of an unrooted collective. TUTTI_CHECK=1 reports the rejection to the other ranks.
+/// - Exceptions of a container of this rank that is resized (std::bad_alloc) also come at the end,
+///   in every collective and form. The other ranks receive what this rank sends, or zeros if the
+///   call was in place.
+/// - peer_error in checked mode: another rank rejected its arguments; the text says which rank, and
+///   why.
+/// - mismatch_error: the ranks called different collectives, or with blocks of different lengths.
+///   truncation_error: a message is longer than its buffer. TUTTI_CHECK=1 finds both before the
+///   call runs.
+/// - deadlock_error: all ranks wait for one another. engine_error: the engine failed, for example
+///   MPI.
+///
+/// **Costs** are those of the selected algorithm, plus the exchange of counts where one is named.
+/// The n elements are not copied before. A repeated blocking call of equal blocks into a passed
+/// container allocates nothing. A container that the library makes costs its allocation; an i... or
+/// ..._init form costs that of its request.
 ///
 /// ```cpp
 /// std::vector<double> mine = {1.0, 2.0}, sum(2);
@@ -107,13 +126,13 @@ class communicator : public collectives<communicator>,
                      public within_group<communicator>,
                      public messages<communicator> {
  public:
-  /// For the library: a program is given its first one by run() or adopt().
+  /// For the library: run() or adopt() supplies the first communicator of a program.
   explicit communicator(detail::core_handle core)
       : core_(std::move(core)), rank_(detail::rank_of(*core_)), size_(detail::size_of(*core_)) {}
 
   communicator(const communicator&) = default;
   communicator& operator=(const communicator&) = default;
-  /// What was moved from keeps rank() and size(); its calls throw usage_error.
+  /// The moved-from object keeps rank() and size(); its calls throw usage_error.
   communicator(communicator&& other) noexcept
       : core_(std::exchange(other.core_, detail::moved_from())),
         rank_(other.rank_),
@@ -130,15 +149,16 @@ class communicator : public collectives<communicator>,
   }
   ~communicator() = default;
 
-  int rank() const noexcept { return rank_; }  ///< of the caller, 0 .. size() - 1
+  int rank() const noexcept { return rank_; }  ///< rank of the caller, 0 .. size() - 1
   int size() const noexcept { return size_; }  ///< number of ranks
-  /// Whether the caller is `root`; left out: default_root(), as in all rooted collectives.
+  /// Whether the caller is `root`. Without an argument `root` is default_root(), as in all rooted
+  /// collectives.
   bool is_root(int root) const noexcept { return rank_ == root; }
   bool is_root() const noexcept { return rank_ == default_root_; }
 
-  /// The root of rooted collectives that are not told root(...): 0, or what was set. Local; all ranks set the
-  /// same, or their calls do not fit together. It belongs to this object: copies and duplicates made later
-  /// have it too. Throws usage_error where there is no such rank.
+  /// The root of rooted collectives without root(...): 0, or what was set. Local. All ranks must
+  /// set the same root, or their calls do not match. The value belongs to this object; copies and
+  /// duplicates made later inherit it. Throws usage_error if the rank does not exist.
   ///
   /// ```cpp
   /// communicator mine = world;
@@ -151,33 +171,35 @@ class communicator : public collectives<communicator>,
     default_root_ = root;
   }
   int default_root() const noexcept { return default_root_; }
-  /// The tag of messages that are sent without tag(...): 0, or what was set. Receives without one still take
-  /// any. Local, and of this object, as default_root(). The next send throws usage_error where the engine has
-  /// no such tag.
+  /// The tag of messages that are sent without tag(...): 0, or what was set. Receives without a tag
+  /// still match any tag. The value is local to this object, like default_root(). The next send
+  /// throws usage_error if the engine does not support the tag.
   void default_tag(int tag, std::source_location at = std::source_location::current()) {
     if (tag < 0) detail::refuse_default(noted(at), "default_tag", "tag", tag);
     default_tag_ = tag;
   }
   int default_tag() const noexcept { return default_tag_; }
 
-  /// Collective: the same ranks, with traffic of its own. Costs an allreduce of 8 bytes; over MPI also an
-  /// MPI_Comm_idup.
+  /// Collective: returns a communicator of the same ranks with separate traffic. Costs an allreduce
+  /// of 8 bytes; over MPI also an MPI_Comm_idup.
   communicator duplicate(std::source_location at = std::source_location::current()) const {
     communicator other(detail::duplicate(noted(at)));
     other.take_defaults(*this);
     return other;
   }
 
-  /// Collective: the ranks that pass the same `color`, in the order of `key`, of equal keys in that of ranks
-  /// here; empty for who passes a colour below 0, and so is in no part. Costs an allgather of 16 bytes a
-  /// rank; O(size()) memory while it runs, O(its size) afterwards, O(1) where it is a range of the job's
-  /// ranks. What a part needs for calls is made with its first one. Over MPI its collectives are schedules: a
-  /// duplicate() of it has a communicator of MPI's, and its collectives. usage_error where this one was
-  /// freed.
+  /// Collective: returns a communicator of the ranks that pass the same `color`. They are ordered
+  /// by `key`, and ranks with equal keys by their rank in this communicator. Returns nothing to a
+  /// rank that passes a negative colour.
+  ///
+  /// Costs an allgather of 16 bytes per rank, and O(size()) memory while it runs. The result takes
+  /// memory linear in its size, or O(1) if it is a range of the job's ranks. Its first call
+  /// allocates what calls need. Over MPI its collectives run as schedules; a duplicate() of it has
+  /// an MPI communicator and MPI's collectives. Throws usage_error if this communicator was freed.
   ///
   /// ```cpp
   /// std::optional<communicator> half = world.split(world.rank() % 2, -world.rank());
-  /// assert(half->size() == (world.size() + 1 - world.rank() % 2) / 2);  // and the last comes first
+  /// assert(half->size() == (world.size() + 1 - world.rank() % 2) / 2);  // in reverse order
   /// ```
   std::optional<communicator> split(int color, int key = 0,
                                     std::source_location at = std::source_location::current()) const {
@@ -185,8 +207,9 @@ class communicator : public collectives<communicator>,
     if (!made) return std::nullopt;
     return std::optional<communicator>(std::in_place, std::move(made));
   }
-  /// Collective: the ranks that share memory with this one, in the order of ranks: those of one machine, or
-  /// of one node as TUTTI_NODES lays them out. Costs as split().
+  /// Collective: returns a communicator of the ranks that share memory with this one, in the order
+  /// of ranks. They are the ranks of one machine, or of one node as TUTTI_NODES assigns them. Costs
+  /// the same as split().
   ///
   /// ```cpp
   /// communicator node = world.split_to_shared_memory();
@@ -196,9 +219,9 @@ class communicator : public collectives<communicator>,
     return communicator(detail::split_to_shared_memory(noted(at)));
   }
 
-  /// Collective: the ranks of the same bin, in their order; empty for a bin below 0. Costs as split().
-  /// usage_error on all ranks where one names a bin that is not below `bins`; mismatch_error where `bins`
-  /// differ.
+  /// Collective: returns a communicator of the ranks with the same bin, in the order of ranks.
+  /// Returns nothing for a bin below 0. Costs the same as split(). Throws usage_error on all ranks
+  /// if one names a bin that is not below `bins`, and mismatch_error if `bins` differs.
   std::optional<communicator> split_bin(int bins, int bin,
                                         std::source_location at = std::source_location::current()) const {
     detail::core_handle made = detail::split_bin(noted(at), bins, bin);
@@ -206,10 +229,11 @@ class communicator : public collectives<communicator>,
     return std::optional<communicator>(std::in_place, std::move(made));
   }
 
-  /// Local, no message: ranks first, first + stride, ... last, which is included. Called by these ranks
-  /// alone, with the same arguments, by each of them as often. Its traffic meets no other communicator's,
-  /// also where they overlap. O(1) where this one is a range of the job's ranks, as the first one is. Throws
-  /// usage_error where stride does not lead from first to last, or leaves the caller out.
+  /// Returns a communicator of the ranks first, first + stride, ..., last (inclusive). Local, no
+  /// message. Only these ranks call it, with the same arguments and equally often. Its traffic is
+  /// separate from that of other communicators, even if they overlap. O(1) if this communicator is
+  /// a range of the job's ranks, as the first one is. Throws usage_error if stride does not lead
+  /// from first to last, or if the caller is not included.
   ///
   /// ```cpp
   /// const int p = world.size(), me = world.rank();
@@ -221,9 +245,10 @@ class communicator : public collectives<communicator>,
                      std::source_location at = std::source_location::current()) const {
     return communicator(detail::range(noted(at), first, last, stride));
   }
-  /// Local, no message: these ranks in this order, any contiguous container of int. Called by them alone,
-  /// with the same list, by each of them as often. O(size()) time. Throws usage_error where the list has what
-  /// is no rank, one twice, or not the caller.
+  /// Returns a communicator of these ranks in this order. `ranks` is any contiguous container of
+  /// int. Local, no message. Only these ranks call it, with the same list and equally often.
+  /// O(size()) time. Throws usage_error if the list has an invalid rank, has one twice, or lacks
+  /// the caller.
   template <class Ranks>
   communicator list(const Ranks& ranks, std::source_location at = std::source_location::current()) const {
     return communicator(detail::list(noted(at), {ranks.data(), ranks.size()}));
@@ -232,27 +257,30 @@ class communicator : public collectives<communicator>,
                     std::source_location at = std::source_location::current()) const {
     return communicator(detail::list(noted(at), {ranks.begin(), ranks.size()}));
   }
-  /// Local: which rank of `other` is `rank` of this one; rank::null where it is none, and of rank::null. O(1)
-  /// where both are ranges of the job's ranks, else O(other.size()). Throws usage_error where there is no
-  /// such rank, where either was freed, and where it cannot be told since one of them is over a structure
-  /// that does not know it.
+  /// Returns the rank in `other` of `rank` of this communicator. Returns rank::null if `other` does
+  /// not contain it, and for rank::null. Local. O(1) if both are ranges of the job's ranks, else
+  /// O(other.size()). Throws usage_error if the rank does not exist or if either communicator was
+  /// freed. Also throws it if one of them is over a structure that does not know the rank.
   int translate(int rank, const communicator& other,
                 std::source_location at = std::source_location::current()) const {
     return detail::translate(noted(at), rank, *other.core_);
   }
-  /// Collective over the members of a structure (group.hpp) whose parent this is: a communicator of them that
-  /// knows whom the structure knows, and no others. Its collectives run algorithms whose ranks send to these
-  /// alone, `along` from one to the next where there is nothing better; messages to others, range(), list(),
-  /// between(), graph() and inter() are refused, and split(0) of it knows all. ceil(log2(size)) rounds of 16
-  /// bytes; memory as the structure has. usage_error where the parent is another communicator, was freed, or
-  /// the caller is in no group; mismatch_error where the structures of the ranks are of several kinds.
+  /// Collective over the members of a structure (group.hpp) whose parent is this communicator.
+  /// Returns a communicator of the members that knows only the ranks that the structure knows. Its
+  /// collectives run algorithms whose ranks send only to these, at worst `along`, from one member
+  /// to the next. Throws usage_error for messages to other ranks, range(), list(), between(),
+  /// graph() and inter(). split(0) of it knows all members.
+  ///
+  /// Costs ceil(log2(size)) rounds of 16 bytes, and as much memory as the structure. Throws
+  /// usage_error if the parent is another communicator, was freed, or the caller is in no group.
+  /// Throws mismatch_error if the ranks pass structures of different kinds.
   template <class Structure>
   communicator over(const Structure& members,
                     std::source_location at = std::source_location::current()) const;
 
-  /// Collective: numbers the different texts that ranks pass, in alphabetical order: `number` of the own one,
-  /// 0 .. count - 1, and their `count`. A colour for split(), as of host names. Costs an allgatherv of the
-  /// texts.
+  /// Collective: numbers the distinct texts that the ranks pass, in alphabetical order. Returns the
+  /// `number` of the caller's text, 0 .. count - 1, and their `count`. The number can be a colour
+  /// for split(), for example of host names. Costs an allgatherv of the texts.
   ///
   /// ```cpp
   /// auto [number, count] = world.number_distinct(world.rank() % 2 == 0 ? "even" : "odd");
@@ -263,36 +291,39 @@ class communicator : public collectives<communicator>,
     return detail::number_distinct(noted(at), text);
   }
 
-  /// Collective: these ranks, each with neighbours: `sources` that it receives from, `destinations` that it
-  /// sends to, as contiguous containers of int. A rank may be named several times, also the own one. The
-  /// neighbour collectives are members of what is returned (graph.hpp). Costs what duplicate() does. Throws
-  /// usage_error where a neighbour is no rank of this communicator; with TUTTI_CHECK=1 mismatch_error where
-  /// an edge is known to one of its ends only.
+  /// Collective: returns a communicator of these ranks with neighbours. A rank receives from
+  /// `sources` and sends to `destinations`, which are contiguous containers of int. A rank may be
+  /// named several times, and may be the caller. The neighbour collectives are members of the
+  /// result (graph.hpp). Costs the same as duplicate(). Throws usage_error if a neighbour is not a
+  /// rank of this communicator. With TUTTI_CHECK=1 throws mismatch_error if only one end of an edge
+  /// names it.
   template <class Sources, class Destinations>
   graph_communicator graph(const Sources& sources, const Destinations& destinations,
                            std::source_location at = std::source_location::current()) const;
   graph_communicator graph(std::initializer_list<int> sources, std::initializer_list<int> destinations,
                            std::source_location at = std::source_location::current()) const;
 
-  /// Collective: two groups, ranks [0, first) and the others, first in 1 .. size() - 1. The collectives of
-  /// what is returned go between them (intercommunicator.hpp). Costs what two duplicate() do. Throws
-  /// usage_error where a group would be empty.
+  /// Collective: forms two groups, ranks [0, first) and the others, with first in 1 .. size() - 1.
+  /// The collectives of the result go between them (intercommunicator.hpp). Costs the same as two
+  /// calls of duplicate(). Throws usage_error if a group would be empty.
   intercommunicator between(int first, std::source_location at = std::source_location::current()) const;
 
-  /// Collective: exclusive scans in both directions at once, `double_exscan(send_buf(v), op(f))`: a struct of
-  /// `from_left`, what all ranks before this one combine to, and `from_right`, all behind it; in
-  /// tutti/double_exscan.hpp. As many elements on all ranks, else mismatch_error; any operator, also one that
-  /// does not commute. ceil(log2 p) rounds of two messages; over a chain or ring p - 1. usage_error where the
-  /// communicator was freed.
+  /// Collective: exclusive scans in both directions at once, `double_exscan(send_buf(v), op(f))`.
+  /// Returns a struct: `from_left` combines all ranks before this one, `from_right` all ranks
+  /// behind it. tutti/double_exscan.hpp defines it. All ranks pass the same number of elements,
+  /// else it throws mismatch_error. The operator need not be commutative. Costs ceil(log2 p) rounds
+  /// of two messages; over a chain or ring p - 1. Throws usage_error if the communicator was freed.
   template <class... Args>
   auto double_exscan(Args&&... args) const;
 
-  /// Collective over two groups of ranks that have none in common: this rank's, `local`, and the other one,
-  /// whose rank 0 is rank `remote_leader` here. Ranks of this communicator that are in neither do not call
-  /// it. Only rank 0 of each group need name the other's. The group whose leader has the lower rank is the
-  /// first one. Costs three bcasts and an allgather within each group, and two exchanges of the leaders.
-  /// Throws usage_error where there is no such rank (on the leader; the others wait), and on all where the
-  /// groups overlap.
+  /// Collective over two disjoint groups: `local`, which contains this rank, and the group whose
+  /// rank 0 is rank `remote_leader` here. Ranks of this communicator that are in neither group do
+  /// not call it. Only rank 0 of each group need name the leader of the other. The group whose
+  /// leader has the lower rank is the first one.
+  ///
+  /// Costs three bcasts and an allgather within each group, and two exchanges between the leaders.
+  /// Throws usage_error on the leader if the rank does not exist; the other ranks then block.
+  /// Throws usage_error on all ranks if the groups overlap.
   ///
   /// ```cpp
   /// if (world.size() < 3) return;
@@ -305,14 +336,16 @@ class communicator : public collectives<communicator>,
   intercommunicator inter(const communicator& local, int remote_leader,
                           std::source_location at = std::source_location::current()) const;
 
-  /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
+  /// Frees this communicator and its copies: later calls throw usage_error. Local.
   void free() noexcept { detail::release(*core_); }
 
-  /// What the last call of `what` ran on this rank, as "allreduce/ring" or "allreduce/native"; empty: none
-  /// yet. For reports and tests; the text lives as long as the library.
+  /// The algorithm of the last call of `what` on this rank, such as "allreduce/ring" or
+  /// "allreduce/native". The text is empty before the first call. For reports and tests; the text
+  /// lives as long as the library.
   const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*core_, what); }
 
-  // For front ends: the library's side of this communicator, and what a call of form f says of itself.
+  // For front ends: the library's object for this communicator, and the call site of a call of form
+  // f.
   detail::core& native() const noexcept { return *core_; }
   const detail::core_handle& shared() const noexcept { return core_; }
   detail::call_site site(detail::form f) const noexcept {

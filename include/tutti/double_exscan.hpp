@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exclusive scans in both directions at once, as splits are made of: each rank receives the combination of
-// all ranks before it, and of all behind it. Not included by tutti.hpp.
+// Exclusive scans in both directions at once, which splits use. Each rank receives the combination
+// of all ranks before it, and that of all ranks behind it. tutti.hpp does not include this header.
 //
-// In round d each rank exchanges with those 2^d before and behind it, ceil(log2 p) rounds of two messages
-// each way. Source: Moody, Ahn, de Supinski, Exascale algorithms for generalized MPI_Comm_split, EuroMPI
-// 2011.
+// In round d each rank exchanges with the ranks 2^d before and 2^d behind it. There are ceil(log2
+// p) rounds of two messages each way. Source: Moody, Ahn, de Supinski, Exascale algorithms for
+// generalized MPI_Comm_split, EuroMPI 2011.
 //
 // ```cpp
 // #include <tutti/double_exscan.hpp>
@@ -23,7 +23,8 @@
 namespace tutti {
 namespace detail {
 
-/// n elements each. False where there is no rank on that side: then nothing is written there.
+/// Each side has n elements. A flag is false if there is no rank on that side; then nothing is
+/// written there.
 struct sides_found {
   bool left, right;
 };
@@ -32,12 +33,12 @@ sides_found double_exscan(core&, element type, std::size_t n, const operation& o
 
 }  // namespace detail
 
-/// Of each side the combination in the order of ranks, as many elements as were sent; empty where there is no
-/// rank on that side.
+/// The combination of each side, in the order of ranks, with as many elements as were sent. A side
+/// without ranks is empty.
 template <class T>
 struct both_sides {
   detail::default_container<T> from_left;   ///< of all ranks before this one
-  detail::default_container<T> from_right;  ///< of all ranks behind it
+  detail::default_container<T> from_right;  ///< of all ranks behind this one
 };
 
 template <class... Args>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Containers of containers, one for each rank, as one buffer with counts for a vector form, and back. Not
-// included by tutti.hpp.
+// Converts containers of containers, one per rank, to one buffer with counts for a vector
+// collective, and back. tutti.hpp does not include this header.
 //
 // ```cpp
 // #include <map>
@@ -28,21 +28,21 @@
 
 namespace tutti {
 
-/// All elements behind one another, those for rank 0 first.
+/// All elements in one buffer, first those for rank 0.
 template <class T>
 struct flattened {
   detail::default_container<T> data;  ///< a std::vector<T>; dynamic_array<bool> for bool
-  std::vector<std::size_t> counts;    ///< elements for each rank
-  std::vector<std::size_t> displs;    ///< where those for each rank begin in data
+  std::vector<std::size_t> counts;    ///< elements per rank
+  std::vector<std::size_t> displs;    ///< where the elements for each rank begin in data
 
-  /// Calls `f(send_buf(...), send_counts(...), send_displs(...))` with parameters that own what is moved out
-  /// of this object, and returns what f does.
+  /// Calls `f(send_buf(...), send_counts(...), send_displs(...))` and returns its result. The
+  /// parameters own the data that is moved out of this object.
   template <class F>
   decltype(auto) call(F&& f) && {
     return static_cast<F&&>(f)(send_buf(std::move(data)), send_counts(std::move(counts)),
                                send_displs(std::move(displs)));
   }
-  /// The same with parameters that refer to this object.
+  /// The same, with parameters that refer to this object.
   template <class F>
   decltype(auto) call(F&& f) const& {
     return static_cast<F&&>(f)(send_buf(data), send_counts(counts), send_displs(displs));
@@ -62,7 +62,7 @@ concept keyed = requires(const Item& item) {
   throw usage_error(operation, -1, parameter, std::move(problem), remedy);
 }
 
-/// Calls visit(rank, container) for each one inside.
+/// Calls visit(rank, container) for each inner container.
 template <class Nested, class Visit>
 void for_each_inside(const Nested& nested, std::size_t size, Visit&& visit) {
   if constexpr (keyed<std::remove_cvref_t<decltype(*nested.begin())>>) {
@@ -100,15 +100,17 @@ auto element_inside() {
 
 }  // namespace detail
 
-/// What `nested` holds for each of `size` ranks, as one buffer. Nested is
-/// - a range of containers, one for each rank in the order of ranks, as std::vector<std::vector<T>>, or
-/// - a range of pairs of a rank and a container, as std::unordered_map<int, std::vector<T>>: a rank that is
-///   not in it gets nothing, one that is in it several times gets all of them in the order of the range.
+/// Returns the contents of `nested` for each of `size` ranks, as one buffer. Nested is one of:
+/// - a range of containers, one for each rank in the order of ranks, such as
+///   std::vector<std::vector<T>>;
+/// - a range of pairs of a rank and a container, such as std::unordered_map<int, std::vector<T>>. A
+///   rank that is absent gets nothing; one that occurs several times gets all of them in the order
+///   of the range.
 ///
-/// The containers inside need begin() and end() alone. Local; copies each element once, O(n + size).
+/// The inner containers need only begin() and end(). Local; copies each element once, O(n + size).
 ///
-/// Throws usage_error where a range of containers does not have one for each rank, and where a rank is not in
-/// 0 .. size - 1.
+/// Throws usage_error if a range of containers does not have one for each rank, or if a rank is not
+/// in 0 .. size - 1.
 ///
 /// ```cpp
 /// std::vector<std::vector<double>> rows(world.size());  // row i to rank i
@@ -140,7 +142,7 @@ auto flatten(const Nested& nested, int size) {
   return flat;
 }
 
-/// flatten(), by the name that KaMPIng gives it.
+/// The same as flatten(), by KaMPIng's name.
 ///
 /// ```cpp
 /// std::vector<std::vector<int>> nested(world.size(), {world.rank()});
@@ -154,8 +156,9 @@ auto with_flattened(const Nested& nested, int size) {
   return flatten(nested, size);
 }
 
-/// A vector for each count: block i is the next counts[i] elements of `buffer`. Local; copies each element
-/// once. Throws usage_error where a count is negative, and where the counts are not those of all elements.
+/// Returns one vector per count: block i is the next counts[i] elements of `buffer`. Local; copies
+/// each element once. Throws usage_error if a count is negative, or if the counts do not sum to the
+/// number of elements.
 template <class Buffer, class Counts>
 auto unflatten(const Buffer& buffer, const Counts& counts) {
   using element = detail::element_type<const Buffer>;

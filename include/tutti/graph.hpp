@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbours: a communicator whose ranks each know whom they receive from and whom they send to, and the
-// collectives that go along these edges.
+// Neighbour collectives: a communicator whose ranks know which ranks they receive from and send to,
+// and the collectives along these edges.
 #pragma once
 
 #include <span>
@@ -10,15 +10,17 @@
 
 namespace tutti {
 
-/// Made by communicator::graph(). All other collectives work as on any communicator of the same ranks.
+/// communicator::graph() makes it. All other collectives work as on any communicator of the same
+/// ranks.
 ///
-/// Blocks are in the order of the lists of neighbours: block i of what is sent goes to destinations[i], block
-/// i of what is received comes from sources[i]. A pair of ranks with several edges matches them in the order
-/// of their lists. Where one rank names a neighbour that does not name it, a call waits for ever, or until
-/// the engine sees the deadlock; TUTTI_CHECK=1 finds it in graph().
+/// Blocks are in the order of the neighbour lists. Block i of the send buffer goes to
+/// destinations[i], and block i of the receive buffer comes from sources[i]. If a pair of ranks has
+/// several edges, the edges match in the order of the lists. If the named neighbour does not name
+/// the rank in turn, a call blocks for ever, or until the engine detects the deadlock.
+/// TUTTI_CHECK=1 finds this error in graph().
 ///
-/// Costs: one message an edge, all under way together; an exchange of counts as much again. Nothing is in
-/// place. Forms, parameters, results and errors as in communicator.
+/// Costs: one message per edge, all of them concurrent; an exchange of counts costs the same again.
+/// There are no in-place forms. Forms, parameters, results and errors are those of communicator.
 ///
 /// ```cpp
 /// int left = (world.rank() + world.size() - 1) % world.size(), right = (world.rank() + 1) % world.size();
@@ -34,18 +36,20 @@ class graph_communicator : public communicator {
   int sources() const noexcept { return detail::blocks_taken(native(), collective::neighbor_alltoallv); }
   int destinations() const noexcept { return detail::blocks_given(native(), collective::neighbor_alltoallv); }
 
-  /// Collective: the same ranks and neighbours, with traffic of its own. Costs as in communicator.
+  /// Collective: the same ranks and neighbours, with separate traffic. Costs the same as
+  /// communicator::duplicate().
   graph_communicator duplicate() const {
     graph_communicator other(detail::duplicate(native()));
     other.take_defaults(*this);
     return other;
   }
 
-  /// Each rank's elements to all of its destinations, blocks of one length.
+  /// Sends each rank's elements to all of its destinations; all blocks have one length.
   ///
   /// `neighbor_allgather(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`
   ///
-  /// n elements on all ranks: all of v, or the first send_count; n for each source are received.
+  /// Each rank sends n elements, all of v or the first send_count, and receives n from each source.
+  /// n is the same on all ranks.
   ///
   /// Exchange of counts: none.
   template <class... Args>
@@ -66,12 +70,12 @@ class graph_communicator : public communicator {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths.
+  /// The same, with blocks of different lengths.
   ///
   /// `neighbor_allgatherv(send_buf(v), [recv_buf], [send_count(_out)], [recv_counts(_out)],
   /// [recv_displs(_out)])`
   ///
-  /// recv_counts has an entry for each source, and is given on all ranks or on none.
+  /// recv_counts has an entry for each source. Either all ranks give it or none does.
   ///
   /// Exchange of counts: one along the edges, unless recv_counts is given.
   template <class... Args>
@@ -90,17 +94,17 @@ class graph_communicator : public communicator {
         *this, static_cast<Args&&>(args)...);
   }
 
-  /// Block i of each rank goes to destinations[i], blocks of one length.
+  /// Sends block i of each rank to destinations[i]; all blocks have one length.
   ///
   /// `neighbor_alltoall(send_buf(v), [recv_buf], [send_count(_out)], [recv_count(_out)])`
   ///
-  /// All blocks on all ranks have n elements: v cut evenly, or send_count. A rank with sources but without
-  /// destinations says recv_count.
+  /// All blocks on all ranks have n elements: v cut evenly, or send_count. A rank with sources but
+  /// without destinations gives recv_count.
   ///
   /// Exchange of counts: none.
   ///
-  /// Throws usage_error where the number of destinations does not divide the elements, and where recv_count
-  /// is missing.
+  /// Throws usage_error if the number of destinations does not divide the number of elements, or if
+  /// recv_count is missing.
   ///
   /// ```cpp
   /// std::vector<int> others;
@@ -127,13 +131,13 @@ class graph_communicator : public communicator {
                           void>(*this, static_cast<Args&&>(args)...);
   }
 
-  /// The same with blocks of different lengths.
+  /// The same, with blocks of different lengths.
   ///
-  /// `neighbor_alltoallv(send_buf(v), send_counts(c), [send_displs(_out)], [recv_buf], [recv_counts(_out)],
-  /// [recv_displs(_out)])`
+  /// `neighbor_alltoallv(send_buf(v), send_counts(c), [send_displs(_out)], [recv_buf],
+  /// [recv_counts(_out)], [recv_displs(_out)])`
   ///
-  /// send_counts has an entry for each destination. recv_counts has one for each source, and is given on all
-  /// ranks or on none.
+  /// send_counts has an entry for each destination, and recv_counts one for each source. Either all
+  /// ranks give recv_counts or none does.
   ///
   /// Exchange of counts: one along the edges, unless recv_counts is given.
   template <class... Args>
@@ -152,7 +156,7 @@ class graph_communicator : public communicator {
         *this, static_cast<Args&&>(args)...);
   }
 
-  // For front ends: what a call of form f says of itself.
+  // For front ends: the call site of a call of form f.
   detail::call_site site(detail::form f) const noexcept {
     return {{native(), f}, f.what, rank(), size(), destinations(), sources(), 0, default_root()};
   }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// alltoallv in two hops over a grid of ranks, for many ranks that exchange little. Not included by tutti.hpp.
+// alltoallv in two hops over a grid of ranks, for many ranks that exchange little. tutti.hpp does
+// not include this header.
 //
-// The ranks stand in a grid of c = ceil(sqrt(p)) columns, row by row; the last row may be short. What rank s
-// has for rank d goes first along the row of s to d's column, then along that column to d. Where the row of s
-// is the last one and has no such column, ranks of the other rows stand in, in turn.
+// The ranks form a grid of c = ceil(sqrt(p)) columns, row by row; the last row may be short. Data
+// from rank s for rank d goes first along the row of s to the column of d, then along that column
+// to d. If the last row contains s and lacks the column, ranks of the other rows replace the
+// missing rank, in turn.
 //
-// Source: Sanders, Schimek 2023, and KaMPIng's grid plugin (the short row is theirs).
+// Source: Sanders, Schimek 2023, and KaMPIng's grid plugin, from which the short row comes.
 #pragma once
 
 #include "tutti/graph.hpp"
 
 namespace tutti {
 
-/// All ranks of a communicator, in a grid. All other collectives work as on any communicator of the same
-/// ranks; only alltoallv in its blocking form goes over the grid.
+/// All ranks of a communicator, in a grid. Only the blocking form of alltoallv goes over the grid.
+/// All other collectives work as on any communicator of the same ranks.
 ///
 /// ```cpp
 /// #include <tutti/grid.hpp>
@@ -26,32 +28,34 @@ namespace tutti {
 /// ```
 class grid_communicator : public communicator {
  public:
-  /// Collective. Costs what two communicator::graph() do.
+  /// Collective. Costs the same as two calls of communicator::graph().
   explicit grid_communicator(const communicator& ranks);
 
-  int columns() const noexcept { return columns_; }                  ///< the least c with c * c >= p
+  int columns() const noexcept { return columns_; }                  ///< least c with c * c >= p
   int rows() const noexcept { return (size() - 1) / columns_ + 1; }  ///< the last one may be short
   int row() const noexcept { return rank() / columns_; }             ///< of this rank
   int column() const noexcept { return rank() % columns_; }          ///< of this rank
 
-  /// What communicator::alltoallv does, with the same parameters and the same result in the order of
-  /// sources, in place too, but for algorithm() and composition(), which the two hops do not heed.
+  /// Does the same as communicator::alltoallv, with the same parameters, in place too, and the same
+  /// result in the order of sources. It ignores algorithm() and composition().
   ///
-  /// Costs: each element travels twice, with 16 bytes for each block that is not empty, and is copied three
-  /// times besides. A rank sends three times ceil(sqrt(p)) messages, to each rank of its row a length and
-  /// what it has, to each of its column what passes; it receives at most four more. Plain alltoallv sends up
-  /// to p. It allocates what passes through this rank, twice.
+  /// Costs: each element travels twice, with 16 bytes for each block that is not empty, and is
+  /// copied three more times. A rank sends three times ceil(sqrt(p)) messages. Each rank of its row
+  /// gets a length and the data, and each rank of its column gets the forwarded data. It receives
+  /// at most four more. Plain alltoallv sends up to p messages. This rank allocates the forwarded
+  /// data twice.
   ///
-  /// Exchange of counts: one alltoall of the communicator, by whichever algorithm is selected for 8 bytes,
-  /// unless recv_counts is given.
+  /// Exchange of counts: one alltoall of the communicator, with the algorithm that is selected for
+  /// 8 bytes, unless recv_counts is given.
   ///
-  /// Throws what communicator::alltoallv throws; mismatch_error where recv_counts is not what is sent.
+  /// Throws the errors of communicator::alltoallv. Throws mismatch_error if recv_counts differs
+  /// from what is sent.
   template <class... Args>
   auto alltoallv(Args&&... args) const {
     return detail::invoke<detail::form{collective::alltoallv}, void>(*this, static_cast<Args&&>(args)...);
   }
 
-  /// For the frame of the call: carries it out over the grid.
+  /// For the frame of the call: runs it over the grid.
   void carry_out(const call& c) const;
 
  private:

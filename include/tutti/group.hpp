@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups that cost a few words: chain, ring, logchain, logring. A member records the size of the group, its
-// own rank in it, and the addresses (ranks of a parent communicator) of a few others; nothing of the length
-// of the group. They are values: made, copied and dropped freely, with a message only where that is said.
-// Splits of them are scans over neighbours, so a program can make other groups at each step.
+// Groups that take constant memory: chain, ring, logchain, logring. A member records the size of
+// the group, its own rank in it, and the addresses of a few other members. An address is a rank of
+// a parent communicator. No member stores a list of all members. Groups are values: programs
+// create, copy and destroy them freely, and only operations that say so send messages. Their splits
+// are scans over neighbours, so a program can make new groups at each step.
 //
-// The parent is recorded as a plain handle: it must outlive them. It knows all its ranks: a communicator over
-// a structure is no parent (split(0) of it is). What is said to be collective is called by all members of the
-// group; of two members of several groups, in the same order. Their messages meet neither the program's own
-// nor those of collectives.
+// A group refers to its parent communicator, which must outlive it. The parent knows all its ranks:
+// a communicator over a structure cannot be a parent (split(0) of it can). All members of the group
+// call a collective operation. Two members of several groups call the operations of these groups in
+// the same order. Their messages match neither the program's own messages nor those of collectives.
 //
 // ```cpp
 // #include <tutti/group.hpp>
@@ -39,13 +40,13 @@ namespace detail {
 inline const neighbours& nearest_of(const neighbours& all) noexcept { return all; }
 inline const neighbours& nearest_of(const hops& all) noexcept { return all.all; }
 
-/// What all four have.
+/// The members that all four structures have.
 template <class Known>
 class structure {
  public:
-  int size() const noexcept { return nearest().size; }        ///< members; 0: the caller is in no group
+  int size() const noexcept { return nearest().size; }        ///< members; 0 if in no group
   int rank() const noexcept { return nearest().rank; }        ///< of the caller, 0 .. size() - 1
-  int address() const noexcept { return nearest().address; }  ///< of the caller: its rank in the parent
+  int address() const noexcept { return nearest().address; }  ///< of the caller in the parent
   bool empty() const noexcept { return size() == 0; }
   int left() const noexcept { return nearest().left; }    ///< address of rank - 1
   int right() const noexcept { return nearest().right; }  ///< address of rank + 1
@@ -58,13 +59,13 @@ class structure {
   Known all_;
 };
 
-/// With those 2^d hops away.
+/// A structure whose members also know the members 2^d hops away.
 class log_structure : public structure<hops> {
  public:
   using structure::left, structure::right;
-  /// How many distances are recorded: ceil(log2(size())).
+  /// The number of recorded distances: ceil(log2(size())).
   int distances() const noexcept { return detail::distances(size()); }
-  /// Address of the member 2^d hops away, 0 <= d < distances(); rank::null for every other d.
+  /// Address of the member 2^d hops away, for 0 <= d < distances(); rank::null for every other d.
   int left(int d) const noexcept { return d < 0 || d >= distances() ? tutti::rank::null : all_.left[d]; }
   int right(int d) const noexcept { return d < 0 || d >= distances() ? tutti::rank::null : all_.right[d]; }
 
@@ -74,16 +75,18 @@ class log_structure : public structure<hops> {
 
 }  // namespace detail
 
-/// Each member knows the one before it and the one behind it; at the ends there is rank::null. 32 bytes.
+/// Each member knows the one before it and the one behind it; beyond the ends the address is
+/// rank::null. 32 bytes.
 class chain : public detail::structure<detail::neighbours> {
  public:
   /// Local: all ranks of the parent.
   explicit chain(const communicator& parent) : structure(detail::neighbours_in(parent.native(), false)) {}
-  /// Local, called by the members of `ranks`, ranks of the parent, with the same list; O(size) time. Throws
-  /// usage_error where it has what is no rank, one twice, or not the caller.
+  /// Local. The members of `ranks`, which are ranks of the parent, call it with the same list.
+  /// O(size) time. Throws usage_error if the list has an invalid rank, has one twice, or lacks the
+  /// caller.
   chain(const communicator& parent, std::span<const int> ranks)
       : structure(detail::neighbours_in(parent.native(), false, ranks)) {}
-  /// The same, of ranks in braces.
+  /// The same, with ranks in braces.
   chain(const communicator& parent, std::initializer_list<int> ranks)
       : chain(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
   chain(const chain&) noexcept = default;
@@ -93,49 +96,49 @@ class chain : public detail::structure<detail::neighbours> {
   /// For the library.
   explicit chain(const detail::neighbours& all) noexcept : structure(all) {}
 
-  /// Collective: the members of the same colour, in the order of keys, of equal keys in that of ranks; an
-  /// empty one for a colour below 0 (tutti::undefined). ceil(log2(size)) rounds; O(size) memory while it
-  /// runs.
+  /// Collective: a chain of the members of the same colour, in the order of keys. Members with
+  /// equal keys keep the order of ranks. A colour below 0 (tutti::undefined) gives an empty chain.
+  /// ceil(log2(size)) rounds; O(size) memory while it runs.
   ///
   /// ```cpp
   /// chain odd = chain(world).split(world.rank() % 2 == 1 ? 0 : undefined);
   /// assert(odd.empty() == (world.rank() % 2 == 0));
   /// ```
   chain split(int color, int key = 0) const { return chain(detail::split(all_, false, color, key)); }
-  /// Collective: the members of the same bin, in their order; an empty one for a bin below 0.
-  /// ceil(log2(size)) rounds of 12 bytes a bin. Throws usage_error where there is no such bin, on that rank
-  /// alone: the others wait for it.
+  /// Collective: a chain of the members of the same bin, in their order. A bin below 0 gives an
+  /// empty chain. ceil(log2(size)) rounds of 12 bytes per bin. Throws usage_error on a rank whose
+  /// bin does not exist; the other ranks block.
   chain split_bin(int bins, int bin) const { return chain(detail::split_bin(all_, false, bins, bin)); }
 };
 
-/// As chain, but the last member is before the first one. 32 bytes.
+/// The same as chain, but the last member precedes the first one. 32 bytes.
 class ring : public detail::structure<detail::neighbours> {
  public:
   /// Local: all ranks of the parent.
   explicit ring(const communicator& parent) : structure(detail::neighbours_in(parent.native(), true)) {}
-  /// Local, as of a chain.
+  /// Local; the same contract as for chain.
   ring(const communicator& parent, std::span<const int> ranks)
       : structure(detail::neighbours_in(parent.native(), true, ranks)) {}
-  /// The same, of ranks in braces.
+  /// The same, with ranks in braces.
   ring(const communicator& parent, std::initializer_list<int> ranks)
       : ring(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
   explicit ring(const chain& from)
       : structure(detail::closed(from.nearest())) {}  ///< collective: its ends meet
-  explicit ring(const logchain& from);                ///< collective, as of a chain
+  explicit ring(const logchain& from);                ///< collective, like the one of a chain
   explicit ring(const logring& from) noexcept;        ///< local
   /// For the library.
   explicit ring(const detail::neighbours& all) noexcept : structure(all) {}
 
   ring split(int color, int key = 0) const {
     return ring(detail::split(all_, true, color, key));
-  }  ///< as chain's
+  }  ///< as for chain
   ring split_bin(int bins, int bin) const {
     return ring(detail::split_bin(all_, true, bins, bin));
-  }  ///< as chain's
+  }  ///< as for chain
 };
 
-/// A chain whose members also know those 2^d hops away, d = 0 .. ceil(log2(size())) - 1; beyond the ends
-/// there is rank::null. 280 bytes.
+/// A chain whose members also know those 2^d hops away, d = 0 .. ceil(log2(size())) - 1. Beyond the
+/// ends the address is rank::null. 280 bytes.
 ///
 /// ```cpp
 /// logchain all(world);
@@ -150,7 +153,7 @@ class logchain : public detail::log_structure {
   explicit logchain(const ring& from) : logchain(chain(from)) {}
   explicit logchain(const logring& from) noexcept;  ///< local
 
-  /// As chain's, and then as many rounds more.
+  /// The splits of chain, followed by as many rounds again.
   logchain split(int color, int key = 0) const { return logchain(chain(nearest()).split(color, key)); }
   logchain split_bin(int bins, int bin) const { return logchain(chain(nearest()).split_bin(bins, bin)); }
 };
@@ -165,9 +168,9 @@ class logring : public detail::log_structure {
   explicit logring(const chain& from) : logring(ring(from)) {}
   explicit logring(const logchain& from) : logring(chain(from)) {}
 
-  /// As logchain's.
+  /// The same as for logchain.
   logring split(int color, int key = 0) const { return logring(ring(nearest()).split(color, key)); }
-  /// As logchain's.
+  /// The same as for logchain.
   logring split_bin(int bins, int bin) const { return logring(ring(nearest()).split_bin(bins, bin)); }
 };
 

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two groups: every collective goes from one to the other, as MPI's between the groups of an
-// intercommunicator.
+// Two groups: every collective goes from one group to the other, as in an MPI intercommunicator.
 #pragma once
 
 #include "tutti/communicator.hpp"
 
 namespace tutti {
 
-/// Made by communicator::between(first): ranks [0, first) of it are the first group, the others the second.
-/// rank(), size() and root(...) count through both groups.
+/// communicator::between(first) makes it: its ranks [0, first) are the first group, the others the
+/// second. rank(), size() and root(...) count through both groups.
 ///
-/// What a collective gives comes from the one group and goes to the other:
+/// The data of a collective comes from one group and goes to the other:
 ///
 ///     bcast, scatter(v)       from the root to all ranks of the other group
 ///     reduce, gather(v)       from all ranks of the other group to the root
 ///     allreduce               each rank receives the combination of the other group's elements
 ///     allgather(v)            each rank receives the blocks of the other group's ranks
 ///     alltoall(v, w)          blocks go to and come from the ranks of the other group
-///     reduce_scatter(_block)  the other group's combination, divided over the own group; both groups
-///                             pass as many elements
+///     reduce_scatter(_block)  the other group's combination, divided over the own group;
+///                             both groups pass the same number of elements
 ///     barrier                 of both
 ///
-/// Lists of counts have an entry for each rank of the other group (reduce_scatter: of the own). In a rooted
-/// call the other ranks of the root's own group take no part: they call it too, with buffers that are not
-/// read or written; the root of a reduce or gather passes a send_buf as long as the others', which is not
-/// read. Nothing is in place: send_recv_buf(...) is refused with usage_error but for bcast. There are no
-/// scans, and no _single forms. Parameters, results, exchanges of counts, costs and errors otherwise as in
+/// Lists of counts have an entry for each rank of the other group (reduce_scatter: of its own
+/// group). In a rooted call the other ranks of the root's own group contribute nothing. They still
+/// call it, with buffers that are neither read nor written. The root of a reduce or gather passes a
+/// send_buf as long as those of the other group; the call does not read it. There are no in-place
+/// forms: send_recv_buf(...) throws usage_error, except in bcast. There are no scans and no _single
+/// forms. All other parameters, results, exchanges of counts, costs and errors are those of
 /// communicator.
 ///
 /// ```cpp
@@ -38,7 +38,7 @@ namespace tutti {
 /// ```
 class intercommunicator : public collectives<intercommunicator> {
  public:
-  /// For the library: made by communicator::between().
+  /// For the library: communicator::between() makes it.
   explicit intercommunicator(detail::core_handle core)
       : core_(std::move(core)),
         rank_(detail::rank_of(*core_)),
@@ -47,7 +47,7 @@ class intercommunicator : public collectives<intercommunicator> {
 
   intercommunicator(const intercommunicator&) = default;
   intercommunicator& operator=(const intercommunicator&) = default;
-  /// As communicator's.
+  /// The moved-from object keeps its ranks and sizes; its calls throw usage_error.
   intercommunicator(intercommunicator&& other) noexcept
       : core_(std::exchange(other.core_, detail::moved_from())),
         rank_(other.rank_),
@@ -72,14 +72,15 @@ class intercommunicator : public collectives<intercommunicator> {
   int local_size() const noexcept { return in_first_group() ? first_ : size_ - first_; }
   int remote_size() const noexcept { return size_ - local_size(); }  ///< ranks of the other group
 
-  /// Collective: the same two groups, with traffic of its own. Costs what between() does.
+  /// Collective: the same two groups, with separate traffic. Costs the same as between().
   intercommunicator duplicate() const { return intercommunicator(detail::duplicate(*core_)); }
-  /// Ends the use of this communicator, and of its copies: later calls throw usage_error. Local.
+  /// Frees this communicator and its copies: later calls throw usage_error. Local.
   void free() noexcept { detail::release(*core_); }
-  /// As communicator's.
+  /// The same as communicator::last_algorithm().
   const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*core_, what); }
 
-  // For front ends: the library's side of this communicator, and what a call of form f says of itself.
+  // For front ends: the library's object for this communicator, and the call site of a call of form
+  // f.
   detail::core& native() const noexcept { return *core_; }
   const detail::core_handle& shared() const noexcept { return core_; }
   detail::call_site site(detail::form f) const noexcept {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs written for KaMPIng 0.2: with this header in place of those of <kamping/...> they compile as they
-// are, over MPI, and tutti carries their calls out. Link tutti::mpi. docs/from-kamping.md says call by call
-// what each is in tutti's own words, and what differs on purpose:
-// - what aborts there throws here, an MpiErrorException;
-// - a call under way that is dropped waits, so that no buffer goes while it is in use;
-// - a copy of a communicator is local, and no duplicate;
-// - an operator keeps the captures of the call it is given to.
+// Compatibility with KaMPIng 0.2. A program includes this header in place of <kamping/...> and
+// compiles unchanged, over MPI; tutti executes its calls. Link tutti::mpi. docs/from-kamping.md
+// lists the tutti equivalent of each call, and the intended differences:
+// - Errors that abort in KaMPIng throw an MpiErrorException here.
+// - The destructor of an unfinished call waits, so that no buffer dies while it is in use.
+// - A copy of a communicator is local and does not duplicate it.
+// - An operator keeps the captures of the call that received it.
 //
-// It costs the compiler more than tutti.hpp does, and is for programs that there are already; new ones are
-// written against tutti itself, and run without MPI too.
+// This header compiles more slowly than tutti.hpp and is meant for existing programs. New programs
+// should use tutti itself, which also runs without MPI.
 //
 // ```cpp
 // #include <tutti/kamping.hpp>

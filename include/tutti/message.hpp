@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message that has been found and not received yet: what mprobe() and improbe() return.
+// A matched message that has not been received yet: the result of mprobe() and improbe().
 #pragma once
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: the way to it is part of every error
+#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
 #include "tutti/face/post.hpp"
 
 namespace tutti {
 
-/// One message, out of the reach of every other receive: whoever has found it receives it, whatever else this
-/// rank receives in between. Where it is dropped it is put back, and comes before all others again.
+/// One matched message, which no other receive can take. Its holder receives it, whatever else this
+/// rank receives in between. The destructor returns an unreceived message to the queue, before all
+/// others.
 ///
-/// It can be moved. Once it is received it holds no message; then the calls throw usage_error. A receive that
-/// is refused leaves it, one that is cut short by recv_count uses it up.
+/// It can be moved. After it is received it holds no message, and its calls throw usage_error. A
+/// rejected receive leaves the message. A receive that recv_count truncates consumes it.
 ///
 /// ```cpp
 /// auto sent = world.isend(send_buf({1, 2, 3}), destination(world.rank()), tag(5));
@@ -39,11 +40,11 @@ class [[nodiscard]] message {
   }
   ~message() { drop(); }
 
-  tutti::status status() const noexcept { return tutti::status(what_); }  ///< whose it is, and how long
-  bool valid() const noexcept { return static_cast<bool>(where_); }  ///< whether it is still to be received
+  tutti::status status() const noexcept { return tutti::status(what_); }  ///< sender, tag, length
+  bool valid() const noexcept { return static_cast<bool>(where_); }       ///< it can be received
 
-  /// As communicator's, without source and tag: `recv<T>([recv_buf], [recv_count(_out)], [recv_type(_out)],
-  /// [status(_out)])`.
+  /// The same as communicator's, without source and tag: `recv<T>([recv_buf], [recv_count(_out)],
+  /// [recv_type(_out)], [status(_out)])`.
   template <class T = void, class... Args>
   auto recv(Args&&... args) {
     return detail::post<form(detail::mode::blocking, false), T>(*this,
@@ -62,7 +63,7 @@ class [[nodiscard]] message {
   auto recv_single(std::source_location at = std::source_location::current()) {
     return detail::post_alone<form(detail::mode::blocking, true), T>(*this, at);
   }
-  /// As communicator's irecv; from here on the request has the message.
+  /// The same as communicator's irecv; the request takes over the message.
   template <class T = void, class... Args>
   auto irecv(Args&&... args) {
     return detail::post<form(detail::mode::nonblocking, false), T>(
@@ -105,13 +106,14 @@ class [[nodiscard]] message {
   [[noreturn]] static void refuse_empty();
 
   detail::core_handle where_;
-  detail::held_letter* letter_ = nullptr;  // null too where the message is nobody's
+  detail::held_letter* letter_ = nullptr;  // also null for a message from rank::null
   detail::envelope what_;
 };
 
 namespace detail {
 
-/// The message that a receive would take: with blocking waits for one, else an optional.
+/// The message that a receive would take. The blocking form waits for one; the other form returns
+/// an optional.
 template <mode How>
 auto matched(const core_handle& where, const reception& r) {
   envelope what;

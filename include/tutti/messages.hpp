@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages from one rank to another, as member functions of communicator with named parameters.
+// Point-to-point messages, as member functions of communicator with named parameters.
 //
-// What is said of parameters, results and errors at communicator holds here too. Messages of one sender that
-// a receive could take are taken in the order in which they were sent; receives that could take the same
-// message get it in the order in which they were begun. Messages never meet collectives, nor other
-// communicators.
+// The comment at communicator on parameters, results and errors also holds here. A receive takes
+// matching messages of one sender in the order in which they were sent. Receives that match the
+// same message get it in the order in which they were begun. Messages never match collectives or
+// messages of other communicators.
 //
-// Costs: a send and a receive of n elements copy them once or twice, up to 4 KiB by way of the library,
-// beyond that from buffer to buffer on engines in one process. Warm blocking calls allocate nothing but a
-// container that they make; i... and ..._init forms use memory of earlier ones again.
+// Costs: a send and a receive of n elements copy them once or twice. Up to 4 KiB go through the
+// library. Larger messages go from buffer to buffer on engines in one process. A repeated blocking
+// call allocates only a container that it makes. i... and ..._init forms reuse the memory of
+// earlier ones.
 #pragma once
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: the way to it is part of every error
+#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
 #include "tutti/face/post.hpp"
 #include "tutti/message.hpp"
 
 namespace tutti {
 
-/// The base of communicator that has the calls of point to point. Nothing else derives from it.
+/// The base of communicator that has the point-to-point calls. No other class derives from it.
 template <class Self>
 class messages {
   using which = detail::message_call;
@@ -34,14 +35,16 @@ class messages {
   ///
   /// `send(send_buf(v), destination(r), [send_count(_out)], [send_type(_out)], [tag], [send_mode])`
   ///
-  /// All of v, or the first send_count; v may be changed when the call returns. A standard send of more than
-  /// a few KiB may wait for the receive. ssend waits for it always, bsend never: the library keeps a copy;
-  /// rsend promises that it was begun. They are send_mode(send_modes::synchronous), buffered, ready. tag
-  /// left out: default_tag(). To rank::null nothing is sent. With send_type(l) v holds items of that layout,
-  /// of which send_count, then to be given, are sent; those with gaps are packed first, a copy more.
+  /// Sends all of v, or the first send_count. The program may change v when the call returns. A
+  /// standard send of more than a few KiB may wait for the receive. ssend always waits for it.
+  /// bsend never does: the library keeps a copy. rsend requires that the receive was begun. They
+  /// are the same as send_mode(send_modes::synchronous), buffered and ready. The default of tag is
+  /// default_tag(). A send to rank::null sends nothing. With send_type(l) v holds items of that
+  /// layout, and send_count must be given and counts them. Items with gaps are packed first, which
+  /// costs one more copy.
   ///
-  /// Throws usage_error, and sends nothing, where there is no such rank, no such tag on this engine, or the
-  /// count is beyond v; peer_error, deadlock_error.
+  /// Throws usage_error, and sends nothing, if the rank or the tag does not exist, or if the count
+  /// exceeds v. Also throws peer_error and deadlock_error.
   ///
   /// ```cpp
   /// int next = (world.rank() + 1) % world.size();
@@ -66,9 +69,9 @@ class messages {
     return detail::post<form<which::rsend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
   }
 
-  /// The same, begun and not waited for: a request whose wait() returns nothing (but send_count_out()). v
-  /// must stay and not be changed until then; `send_buf(std::move(v))` is kept. With `request(r)` the call
-  /// returns void.
+  /// Begins the same send without waiting. Returns a request whose wait() returns nothing (except
+  /// send_count_out()). v must live and stay unchanged until then; the request keeps
+  /// `send_buf(std::move(v))`. With `request(r)` the call returns void.
   template <class... Args>
   auto isend(Args&&... args) const {
     return detail::post<form<which::send, nonblocking>, void>(self(),
@@ -90,7 +93,7 @@ class messages {
                                                                detail::named(static_cast<Args&&>(args))...);
   }
 
-  /// The same, prepared: a plan whose every start() sends what v holds then.
+  /// Prepares the same send. Returns a plan; every start() sends the current contents of v.
   template <class... Args>
   auto send_init(Args&&... args) const {
     return detail::post<form<which::send, persistent>, void>(self(),
@@ -116,18 +119,19 @@ class messages {
   ///
   /// `recv<T>([source], [tag], [recv_buf], [recv_count(_out)], [recv_type(_out)], [status(_out)])`
   ///
-  /// From any source and of any tag, unless they are given. T may be left out where recv_buf has a type. The
-  /// message is as long as it is, and recv_buf is resized as its policy says; one that is longer than the
-  /// message is written at its beginning, and recv_count_out() or the status tell how far. recv_count(n)
-  /// says how much may come at most, and lets the message go straight to its place. recv_single is one
-  /// element, and returns a T. From rank::null comes an empty message. With recv_type(l) a recv_buf that is
-  /// not resized is given, recv_count(_out) counts items of that layout, and what lies between their pieces
-  /// is not touched.
+  /// Matches any source and any tag unless they are given. T is optional if recv_buf has a type.
+  /// The message determines the length, and the policy of recv_buf determines how it is resized. A
+  /// recv_buf that is longer than the message is written at its beginning; recv_count_out() or the
+  /// status report the length. recv_count(n) states the maximal length, and lets the message go
+  /// directly to its buffer. recv_single receives one element, and returns a T. A receive from
+  /// rank::null gets an empty message. With recv_type(l) the caller passes a recv_buf that is not
+  /// resized, recv_count(_out) counts items of that layout, and the call does not touch the gaps.
   ///
-  /// Throws usage_error where there is no such rank or tag, or recv_buf is too small (then the message
-  /// stays, and can be received again); truncation_error where it is longer than recv_count (it is used up,
-  /// nothing is written); mismatch_error where it is not a whole number of elements, or items (it stays);
-  /// peer_error, deadlock_error.
+  /// Throws usage_error if the rank or the tag does not exist, or if recv_buf is too small. In the
+  /// latter case the message stays and can be received again. Throws truncation_error if the
+  /// message is longer than recv_count; the message is consumed and nothing is written. Throws
+  /// mismatch_error if the message is not a whole number of elements or items; it stays. Also
+  /// throws peer_error and deadlock_error.
   ///
   /// ```cpp
   /// world.bsend(send_buf({0.5, 1.5}), destination(world.rank()), tag(1));
@@ -156,9 +160,9 @@ class messages {
     return detail::post_alone<form<which::recv, detail::mode::blocking, true>, T>(self(), at);
   }
 
-  /// The same, begun and not waited for: a request whose wait() returns what recv() would. It never waits for
-  /// a length: recv_buf is resized when the message comes, in some other call of this rank. An lvalue
-  /// recv_buf must stay until then.
+  /// Begins the same receive without waiting. Returns a request whose wait() returns what recv()
+  /// would. It never waits for a length: recv_buf is resized when the message arrives, in some
+  /// other call of this rank. An lvalue recv_buf must live until then.
   ///
   /// ```cpp
   /// auto coming = world.irecv<int>(source(world.rank()));
@@ -184,7 +188,8 @@ class messages {
     return detail::post_alone<form<which::recv, nonblocking, true>, T>(self(), at);
   }
 
-  /// The same, prepared. With recv_count(n) the container keeps n elements, however long the message is.
+  /// Prepares the same receive. With recv_count(n) the container keeps n elements, whatever the
+  /// length of the message.
   template <class T = void, class... Args>
   auto recv_init(Args&&... args) const {
     return detail::post<form<which::recv, persistent>, T>(self(),
@@ -204,8 +209,8 @@ class messages {
     return detail::post_alone<form<which::recv, persistent, true>, T>(self(), at);
   }
 
-  /// recv() of a message that is there already: an optional of what that returns, or a bool where that is
-  /// void. Does not wait.
+  /// Receives a message only if it has already arrived; does not wait. Returns an optional of the
+  /// result of recv(), or a bool if that is void.
   ///
   /// ```cpp
   /// world.bsend(send_buf(7), destination(world.rank()), tag(2));
@@ -224,11 +229,12 @@ class messages {
     return detail::post_alone<form<which::try_recv>, T>(self(), at);
   }
 
-  /// Waits until there is a message that recv() of this source and tag would take, and leaves it.
+  /// Waits until there is a message that recv() of this source and tag would take, and leaves it in
+  /// the queue.
   ///
   /// `probe([source], [tag], [status(_out)])`
   ///
-  /// iprobe does not wait: a bool, with status_out() an optional of the result.
+  /// iprobe does not wait: it returns a bool, or with status_out() an optional of the result.
   ///
   /// ```cpp
   /// world.bsend(send_buf({1, 2, 3}), destination(world.rank()));
@@ -254,8 +260,9 @@ class messages {
     return detail::post_alone<form<which::probe, nonblocking>, void>(self(), at);
   }
 
-  /// The same, and the message that is found is out of the reach of other receives: a message (message.hpp),
-  /// which receives it. improbe returns an optional of one.
+  /// Matches a message in the same way, and removes it from the reach of other receives. Returns a
+  /// message (message.hpp), which receives it. improbe does not wait, and returns an optional of
+  /// one.
   ///
   /// `mprobe([source], [tag])`
   ///
@@ -280,17 +287,18 @@ class messages {
     return detail::post_alone<form<which::mprobe, nonblocking>, void>(self(), at);
   }
 
-  /// Sends one message and receives another, whichever way the peers do it.
+  /// Sends one message and receives another; the peers may use any send and receive.
   ///
   /// `sendrecv([T], send_buf(v), destination, [source], [tag or send_tag, recv_tag], [recv_buf],
-  /// [send_count(_out)], [recv_count(_out)], [send_type(_out)], [recv_type(_out)], [status(_out)])`, in place
-  /// `send_recv_buf(v), [send_recv_type(_out)]`
+  /// [send_count(_out)], [recv_count(_out)], [send_type(_out)], [recv_type(_out)],
+  /// [status(_out)])`, in place `send_recv_buf(v), [send_recv_type(_out)]`
   ///
-  /// What is received is of the type of recv_buf, or T, or else of what is sent. Left out, source is any and
-  /// recv_tag is any, send_tag default_tag(); tag(t) is both. In place v is sent, and then is what was
-  /// received, resized as its policy says; the library copies what is sent.
+  /// The received type is that of recv_buf, else T, else that of the sent elements. By default
+  /// source and recv_tag match any, and send_tag is default_tag(); tag(t) sets both tags. In place,
+  /// the call sends v, and then v holds what was received, resized as its policy requires. The
+  /// library copies what is sent.
   ///
-  /// Errors as of send() and recv(): of the latter the message has been sent.
+  /// The errors are those of send() and recv(). If the receive throws, the message has been sent.
   ///
   /// ```cpp
   /// int p = world.size(), right = (world.rank() + 1) % p, left = (world.rank() + p - 1) % p;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduction operators: any callable, those that the library knows by name, and how both lose their types.
+// Reduction operators: any callable, the operators that the library knows by name, and the type
+// erasure of both.
 //
-// Known by name are the standard functors (std::plus<>, std::plus<int> ...), which `ops` names too, and
-// ops::max, ops::min and ops::logical_xor, on elements of arithmetic type. They are commutative, have an
-// identity (for exscan), run in the library's own loops where vectors are long, and may be carried out by MPI
-// itself.
+// The operators known by name are the standard functors (std::plus<>, std::plus<int>, ...), which
+// `ops` names too. ops::max, ops::min and ops::logical_xor are further ones. All of them need
+// elements of arithmetic type. They are commutative and have an identity (for exscan). The
+// library's vectorised loops apply them to long vectors, and MPI itself may execute them.
 #pragma once
 
 #if __has_include(<bits/stl_function.h>)
-#include <bits/stl_function.h>  // the functors alone: all of <functional> would be a third of what tutti costs
+#include <bits/stl_function.h>  // the functors alone: <functional> would cost a third of tutti
 #else
 #include <functional>
 #endif
@@ -28,10 +29,10 @@ namespace ops {
 struct commutative_t {};
 struct non_commutative_t {};
 struct undeclared_t {};
-/// For op(): a op b is b op a, so that more algorithms may be used.
+/// For op(): a op b is b op a, which admits more algorithms.
 inline constexpr commutative_t commutative{};
-/// For op(): operands are combined in the order of ranks, and by this very function: where it is known by
-/// name too, nobody's own takes its place.
+/// For op(): operands are combined in the order of ranks, and by this very function. No built-in
+/// operator replaces it, even if it is known by name.
 inline constexpr non_commutative_t non_commutative{};
 
 // clang-format off
@@ -44,13 +45,13 @@ template <class T = void> using logical_and = std::logical_and<T>;
 template <class T = void> using logical_or = std::logical_or<T>;
 // clang-format on
 
-/// The larger of two elements by `<`; of equal ones the left.
+/// The larger of two elements by `<`; the left one if they are equal.
 template <class T = void>
 struct max {
   /// The larger of two.
   constexpr T operator()(const T& left, const T& right) const { return left < right ? right : left; }
 };
-/// The same of whatever type the operands have.
+/// The same, for operands of any type.
 template <>
 struct max<void> {
   /// The larger of two.
@@ -59,13 +60,13 @@ struct max<void> {
     return left < right ? right : left;
   }
 };
-/// The smaller of two elements by `<`; of equal ones the left.
+/// The smaller of two elements by `<`; the left one if they are equal.
 template <class T = void>
 struct min {
   /// The smaller of two.
   constexpr T operator()(const T& left, const T& right) const { return right < left ? right : left; }
 };
-/// The same of whatever type the operands have.
+/// The same, for operands of any type.
 template <>
 struct min<void> {
   /// The smaller of two.
@@ -74,16 +75,16 @@ struct min<void> {
     return right < left ? right : left;
   }
 };
-/// Whether one of two elements is true, and the other is not.
+/// Whether exactly one of two elements is true.
 template <class T = void>
 struct logical_xor {
-  /// Whether one alone is true.
+  /// Whether exactly one is true.
   constexpr bool operator()(const T& left, const T& right) const { return !left != !right; }
 };
-/// The same of whatever type the operands have.
+/// The same, for operands of any type.
 template <>
 struct logical_xor<void> {
-  /// Whether one alone is true.
+  /// Whether exactly one is true.
   template <class T>
   constexpr bool operator()(const T& left, const T& right) const {
     return !left != !right;
@@ -94,7 +95,8 @@ struct logical_xor<void> {
 
 namespace detail {
 
-/// A callable and what its user said of it. It lives in the call, or in the request of a nonblocking one.
+/// A callable and its declared properties. It lives in the call, or in the request of a nonblocking
+/// one.
 template <class Function, class Declared>
 struct callable {
   using function_type = Function;
@@ -119,7 +121,7 @@ template <class T> struct known<ops::min<T>> : known_as<builtin_op::min, T> {};
 template <class T> struct known<ops::logical_xor<T>> : known_as<builtin_op::logical_xor, T> {};
 // clang-format on
 
-/// The operator that the library knows, if Function on elements of type T is one.
+/// The built-in operator, if Function on elements of type T is one.
 template <class T, class Function>
 consteval builtin_op builtin_for() {
   using operand = typename known<Function>::operand;
@@ -127,12 +129,12 @@ consteval builtin_op builtin_for() {
   return same && element_of<T>().kind != element_kind::opaque ? known<Function>::which : builtin_op::user;
 }
 
-// --- what fits elements of type T
-// ----------------------------------------------------------------------------------------------
+// --- what fits elements of type T ---
 template <class T, class Function>
 inline constexpr bool combines_elements = std::is_invocable_r_v<T, Function&, const T&, const T&>;
 
-/// Whether the parameters of Function are known, and are not T: it would work on converted elements.
+/// Whether the parameters of Function are known and are not T: it would then work on converted
+/// elements.
 template <class T, class Function>
 consteval bool converts_elements() {
   if constexpr (is_reference_wrapper<Function>) {
@@ -143,14 +145,14 @@ consteval bool converts_elements() {
       return false;
     else if constexpr (signature::count < 2)
       return false;
-    else  // more than two have defaults
+    else  // more than two parameters, with defaults
       return !std::is_same_v<std::remove_cvref_t<typename signature::template at<0>>, T> ||
              !std::is_same_v<std::remove_cvref_t<typename signature::template at<1>>, T>;
   }
 }
 
-/// Whether a From has values that no To has. What a sum of To is, an int for two shorts, counts as To, and
-/// so does bool, which is 0 or 1.
+/// Whether a From has values that no To has. The result of arithmetic on To counts as To, for
+/// example int for two shorts. bool counts as To as well, since it is 0 or 1.
 template <class From, class To>
 consteval bool narrows() {
   if constexpr (!std::is_arithmetic_v<From> || !std::is_arithmetic_v<To> || std::is_same_v<From, bool>) {
@@ -169,8 +171,8 @@ template <class T, class Function>
 inline constexpr bool narrows_result =
     narrows<std::remove_cvref_t<std::invoke_result_t<Function&, const T&, const T&>>, T>();
 
-/// Whether a value of type V may be given for an element: literals are of type int or double, so no sign and
-/// no width is asked for, but a fraction does not become an integer.
+/// Whether a value of type V may be given for an element. Literals are int or double, so sign and
+/// width need not agree. A fraction does not become an integer.
 template <class V, class T>
 inline constexpr bool becomes_element =
     std::is_convertible_v<V, T> && !(std::is_floating_point_v<V> && std::is_integral_v<T>);
@@ -193,7 +195,7 @@ operation operation_for(callable<Function, Declared>& c) noexcept {
   return {&combine<T, Function>, address_of(c.function), which, commutes};
 }
 
-// Elements of std::complex and std::byte, which no loop of the library knows.
+// Whether elements are std::complex or std::byte, which the library's loops do not support.
 template <class T>
 inline constexpr bool is_complex = requires(T z) {
   typename T::value_type;
@@ -241,7 +243,7 @@ constexpr T identity_of_number(builtin_op which) noexcept {
   }
 }
 
-/// Which of two operands leaves the other as it is, where that is known.
+/// Whether the library knows an identity of Function on elements of type T.
 template <class T, class Function>
 inline constexpr bool has_identity = builtin_for<T, Function>() != builtin_op::user
                                      || has_identity_of_class<T, Function>();
@@ -255,14 +257,15 @@ constexpr T identity() noexcept {
 
 }  // namespace detail
 
-/// What combines two elements: any associative callable that makes a T of two `const T&`. Its parameters are
-/// of type T (`const T&` too), or templates as of std::plus<> and of lambdas with auto; its result is a T, or
-/// of a type all of whose values a T has. Else the call does not compile. It may carry state, which is kept
-/// for this call only (for a plan, as long as the plan); an lvalue is copied, a move-only one is moved in:
-/// `op(std::move(f))`. All ranks pass the same.
+/// A reduction operator: any associative callable that makes a T of two `const T&`. Its parameters
+/// are of type T (also `const T&`), or templates such as those of std::plus<> and of lambdas with
+/// auto. Its result is a T, or of a type whose values a T can all represent. Other callables do not
+/// compile. An operator may have state, which is kept for this call only (a plan keeps it as long
+/// as it lives). An lvalue is copied, and a move-only operator is moved in: `op(std::move(f))`. All
+/// ranks pass the same operator.
 ///
-/// A callable that is not known by name counts as non-commutative, which is safe and admits fewer algorithms:
-/// `op(f, ops::commutative)` says that it is commutative.
+/// A callable that is not known by name counts as non-commutative, which is safe but admits fewer
+/// algorithms. `op(f, ops::commutative)` declares it commutative.
 ///
 /// ```cpp
 /// std::vector<int> v = {world.rank(), 3};

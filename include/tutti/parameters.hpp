@@ -1,38 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Named parameters: an argument of a collective is written `name(data)`, in any order, and may be left out
-// where the library can infer it. Each one, with its meaning, is a row of the table in face/table.hpp.
+// Named parameters. An argument of a collective is written `name(data)`. Arguments come in any
+// order, and the library infers optional ones that are absent. The table in face/table.hpp has a
+// row for each parameter, with its meaning.
 //
 //     written as                 the call ...
-//     name(data)                 reads data: an lvalue is referred to, an rvalue kept until the call is done
+//     name(data)                 reads data: refers to an lvalue, keeps an rvalue until it is done
 //     name_out(), name_out<C>()  makes a new container, of type C, and returns it
 //     name_out(std::move(c))     writes into c, and returns it
 //     name_out(c)                writes into c, which is not part of the result
 //
-// The receive buffer is made by the call anyway: recv_buf(...) is recv_buf_out(...). send_recv_buf(...) is
-// read and written. send_buf_out(std::move(v)) is sent, and handed back as a part of the result.
+// A receive buffer is always an output: recv_buf(...) is recv_buf_out(...). send_recv_buf(...) is
+// read and written. send_buf_out(std::move(v)) is sent, and returned as a part of the result.
 //
-// Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>` (face/argument.hpp). A container that
-// is passed is no_resize unless told otherwise, moved or not: too small a one throws usage_error.
+// Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>` (face/argument.hpp). The
+// default for a passed container is no_resize, whether it is moved or not; a call throws
+// usage_error if it is too small.
 //
-// A buffer is a contiguous container (value_type, data(), size(); resize(n) if it is to be resized), a C
-// array, a contiguous range that knows its size (a span, a subrange, views::take and views::drop of one), a
-// single value, or a list as in send_buf({a, b}). std::ref(x) is the same as the variable x. A view refers to
-// its elements, which stay until the call is complete. Elements are trivially copyable, and hold no addresses
-// (pointers, views, iterators). Counts and displacements are in elements, one for each rank in the order of
-// ranks, in contiguous containers of int or of std::size_t. Out they are a std::vector<int>, and usage_error
-// where a number does not fit; recv_counts_out<std::vector<std::size_t>>() gives 64 bits. A single count is
-// any integer.
+// A buffer is one of:
+// - a contiguous container (value_type, data(), size(); resize(n) if it is to be resized);
+// - a C array, or a contiguous range that knows its size (a span, a subrange, views::take and
+//   views::drop of one);
+// - a single value, or a list as in send_buf({a, b}).
 //
-// A buffer may hold items of a layout (core/layout.hpp) instead of elements: send_type, recv_type and
-// send_recv_type say which, and communicator what it means.
+// std::ref(x) is the same as the variable x. The elements of a view must live until the call is
+// complete. Elements are trivially copyable, and contain no addresses (pointers, views, iterators).
+// Counts and displacements are in elements, one for each rank in the order of ranks, in contiguous
+// containers of int or of std::size_t. As outputs they are a std::vector<int>, and a number that
+// does not fit throws usage_error; recv_counts_out<std::vector<std::size_t>>() returns 64 bits. A
+// single count is any integer.
 //
-// Where an argument is written is known to reports. The place of a call is that of its first buffer; without
-// one, that of the first of its root, source, destination, tag and algorithm. Whoever makes arguments on
-// behalf of others passes the place on: `send_buf(v, at)` with a std::source_location.
+// A buffer may hold items of a layout (core/layout.hpp) instead of elements. send_type, recv_type
+// and send_recv_type name the layout; the class communicator states what it means.
 //
-// The factories send and copy nothing; they allocate for lists alone, which are kept in an array of their
-// own.
+// Reports contain the source location of a call. It is that of the first buffer. Without a buffer
+// it is that of the first of root, source, destination, tag and algorithm. Code that makes
+// arguments on behalf of a caller passes the caller's location: `send_buf(v, at)` with a
+// std::source_location.
+//
+// The factories neither send nor copy. They allocate only for lists, which they keep in an array of
+// their own.
 //
 // ```cpp
 // std::vector<int> v(world.rank() + 1), all, displs(world.size());
@@ -100,7 +107,7 @@ inline constexpr bool is_allocate = false;
 template <class C>
 inline constexpr bool is_allocate<allocate<C>> = true;
 
-/// One number, kept with its sign so that a negative one is seen.
+/// A number, kept with its sign so that the call can reject a negative one.
 template <parameter Name>
 constexpr auto make_count(std::integral auto n) {
   return argument<Name, flow::in, no_resize, long long>{static_cast<long long>(n)};
@@ -186,8 +193,9 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_FACTORY_rank
 // clang-format on
 
-/// The layout of each block of an alltoallw: one for each rank, as a vector, array or span of layouts. An
-/// lvalue must stay until the call is complete. usage_error where there are not as many as counts.
+/// The layout of each block of an alltoallw: one for each rank, as a vector, array or span of
+/// layouts. An lvalue must live until the call is complete. The call throws usage_error if there
+/// are not as many as counts.
 template <class Layouts>
 requires(detail::is_layouts<Layouts>) constexpr auto send_types(Layouts&& types) {
   return detail::make_in<parameter::send_types>(static_cast<Layouts&&>(types), {});
@@ -197,46 +205,50 @@ requires(detail::is_layouts<Layouts>) constexpr auto recv_types(Layouts&& types)
   return detail::make_in<parameter::recv_types>(static_cast<Layouts&&>(types), {});
 }
 
-/// The rank at which a rooted collective starts or ends, 0 .. size - 1, the same on all ranks; the call
-/// throws usage_error else. Left out: 0.
+/// The rank at which a rooted collective starts or ends, 0 .. size - 1, the same on all ranks. The
+/// call throws usage_error for any other value. Default: communicator::default_root(), which is 0
+/// unless it was set.
 constexpr auto root(int rank, TUTTI_HERE) {
   return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank, at};
 }
 
-/// The rank that a message goes to, 0 .. size - 1, or rank::null: nobody, nothing is sent. The call throws
-/// usage_error for another.
+/// The rank that a message goes to, 0 .. size - 1. For rank::null nothing is sent. The call throws
+/// usage_error for any other value.
 constexpr auto destination(int rank, TUTTI_HERE) {
   return detail::argument<parameter::destination, detail::flow::in, no_resize, int>{rank, at};
 }
-/// The rank that a message comes from, 0 .. size - 1; rank::any: whichever; rank::null: nobody, the receive
-/// is complete at once and empty. Left out: rank::any. The call throws usage_error for another.
+/// The rank that a message comes from, 0 .. size - 1. rank::any matches every rank; with rank::null
+/// the receive is complete at once and empty. Default: rank::any. The call throws usage_error for
+/// any other value.
 constexpr auto source(int rank, TUTTI_HERE) {
   return detail::argument<parameter::source, detail::flow::in, no_resize, int>{rank, at};
 }
-/// What a message is marked with, and what a receive asks for: 0 .. 32767 on every engine, or tags::any to
-/// receive. Left out: 0 to send, tags::any to receive; communicator::default_tag() changes the first. Of a
-/// sendrecv it is the tag of both messages. The call throws usage_error where it is out of range.
+/// The tag of a message, or the tag that a receive matches: 0 .. 32767 on every engine, or
+/// tags::any to receive. Default: communicator::default_tag() to send, which is 0 unless it was
+/// set, and tags::any to receive. In a sendrecv it is the tag of both messages. The call throws
+/// usage_error if it is out of range.
 constexpr auto tag(int tag, TUTTI_HERE) {
   return detail::argument<parameter::tag, detail::flow::in, no_resize, int>{tag, at};
 }
-/// The tags of the two messages of a sendrecv, where they differ.
+/// The tags of the two messages of a sendrecv, if they differ.
 constexpr auto send_tag(int tag) {
   return detail::argument<parameter::send_tag, detail::flow::in, no_resize, int>{tag};
 }
 constexpr auto recv_tag(int tag) {
   return detail::argument<parameter::recv_tag, detail::flow::in, no_resize, int>{tag};
 }
-/// When a send is complete; left out: send_modes::standard.
+/// When a send is complete. Default: send_modes::standard.
 constexpr auto send_mode(send_modes mode) {
   return detail::argument<parameter::send_mode, detail::flow::in, no_resize, send_modes>{mode};
 }
 
-/// Names an algorithm for this call, the same on all ranks: "ring", "allreduce/ring", or with parameters
-/// "chain:segment=64K" (`tutti list` names them all). Where the call does not meet its restrictions another
-/// is used, and rank 0 says so once; TUTTI_COLL_FALLBACK=error makes that a usage_error, =silent says
-/// nothing. The text is read before the call, the i... or the ..._init form returns. A call that names one is
-/// not remembered from the last one: it costs a look-up by name. The call throws usage_error where there is
-/// no algorithm of that name, no such parameter, or its value is out of range.
+/// Selects an algorithm for this call, the same on all ranks: "ring", "allreduce/ring", or with
+/// parameters "chain:segment=64K" (`tutti list` prints them all). If the call does not meet its
+/// restrictions, another algorithm runs, and rank 0 reports it once. TUTTI_COLL_FALLBACK=error
+/// makes that a usage_error, =silent omits the report. The text is read before the call, the i...
+/// form or the ..._init form returns. Such a call bypasses the cache of earlier calls: it costs a
+/// look-up by name. The call throws usage_error if no algorithm has that name, a parameter does not
+/// exist, or its value is out of range.
 ///
 /// ```cpp
 /// auto sum = world.allreduce(send_buf(1), op(std::plus<>{}), algorithm("ring"));
@@ -247,9 +259,10 @@ constexpr auto algorithm(const char* name, TUTTI_HERE) {
 }
 constexpr auto algorithm(const detail::has_c_str auto& name, TUTTI_HERE) { return algorithm(name.c_str(), at); }
 
-/// Names a composition for this call, a collective made of others: "node_leader",
-/// "allreduce/pipeline:segment=64K", or "@pure" for none. With algorithm() besides, the calls of the same
-/// collective inside of it run that algorithm. Errors, fallback and agreement as with algorithm().
+/// Selects a composition for this call, a collective built from other collectives: "node_leader",
+/// "allreduce/pipeline:segment=64K", or "@pure" for none. If algorithm() is also given, the inner
+/// calls of the same collective run that algorithm. Errors, fallback and agreement are those of
+/// algorithm().
 ///
 /// ```cpp
 /// world.allreduce(send_buf(1), op(std::plus<>{}), composition("reduce_bcast"));

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives that combine elements, within one group and between two alike. communicator.hpp says what
-// holds for all collectives, collectives.hpp how to read what stands here; scans go within one group only,
-// and are in communicator.hpp.
+// The collectives that combine elements. They work within one group and between two groups.
+// communicator.hpp states what all collectives share, and collectives.hpp defines the notation of
+// these comments. within_group.hpp has the scans, which work within one group only.
 #pragma once
 
-#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
+#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
 #include "tutti/face/invoke.hpp"
 
 namespace tutti {
 
-/// A part of collectives. Nothing else derives from it.
+/// A base of collectives. No other class derives from it.
 template <class Self>
 class reductions {
  public:
-  /// All ranks' elements combined, at the root.
+  /// Combines the elements of all ranks at the root.
   ///
-  /// `reduce(send_buf(v), op(f), [root], [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
+  /// `reduce(send_buf(v), op(f), [root], [recv_buf], [send_recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  /// n elements on each rank: all of v, or the first send_recv_count (send_count is the same here). Element i
-  /// of the result is element i of rank 0, op that of rank 1, ... op that of rank p - 1. The root receives n
-  /// elements; the others an empty container, and an lvalue recv_buf of theirs is not touched. reduce_single
-  /// combines one element, and returns a std::optional<T>, empty off the root.
+  /// Each rank passes n elements: all of v, or the first send_recv_count (send_count means the same
+  /// here). Element i of the result is element i of rank 0, op that of rank 1, ... op that of rank
+  /// p - 1. The root receives n elements. The other ranks receive an empty container, and the call
+  /// does not touch an lvalue recv_buf of theirs. reduce_single combines one element, and returns a
+  /// std::optional<T>, which is empty except at the root.
   ///
   /// Exchange of counts: none.
   ///
@@ -48,11 +50,13 @@ class reductions {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' elements combined, on all ranks: as reduce, with the result everywhere.
+  /// Combines the elements of all ranks on all ranks. It is reduce with the result on every rank.
   ///
-  /// `allreduce(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
+  /// `allreduce(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  /// n elements in and n out on each rank. allreduce_single combines one element into one, which it returns.
+  /// Each rank passes and receives n elements. allreduce_single combines one element per rank and
+  /// returns one element.
   ///
   /// Exchange of counts: none.
   ///
@@ -82,12 +86,13 @@ class reductions {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' elements combined, and cut into blocks of given lengths, one for each rank.
+  /// Combines the elements of all ranks, and scatters the result in blocks of given lengths, one
+  /// for each rank.
   ///
   /// `reduce_scatter(send_buf(v), op(f), recv_counts(c), [recv_buf])`, in place `send_recv_buf(v)`
   ///
-  /// c is the same on all ranks and has p entries. v holds at least sum(c) elements; rank i receives block i,
-  /// of c[i] elements. In place the result stands in the first c[i] elements of v.
+  /// c is the same on all ranks and has p entries. v holds at least sum(c) elements. Rank i
+  /// receives block i, of c[i] elements. In place, the result is in the first c[i] elements of v.
   ///
   /// Exchange of counts: none.
   ///
@@ -113,16 +118,17 @@ class reductions {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// All ranks' elements combined, and cut evenly.
+  /// Combines the elements of all ranks, and scatters the result in blocks of one length.
   ///
-  /// `reduce_scatter_block(send_buf(v), op(f), [recv_buf], [recv_count(_out)])`, in place `send_recv_buf(v)`
+  /// `reduce_scatter_block(send_buf(v), op(f), [recv_buf], [recv_count(_out)])`, in place
+  /// `send_recv_buf(v)`
   ///
-  /// v holds n * p elements, or more where recv_count gives n; rank i receives block i of the combination, n
-  /// elements. In place the result stands in the first n elements of v.
+  /// v holds n * p elements, or more if recv_count gives n. Rank i receives block i of the
+  /// combination, n elements. In place, the result is in the first n elements of v.
   ///
   /// Exchange of counts: none.
   ///
-  /// Throws usage_error where recv_count is left out and p does not divide the elements.
+  /// Throws usage_error if recv_count is absent and p does not divide the number of elements.
   ///
   /// ```cpp
   /// std::vector<int> v(2 * world.size(), 1);

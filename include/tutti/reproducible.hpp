@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of one array whose elements lie on the ranks, with the same bits for any number of ranks and any
-// distribution of the elements. Not included by tutti.hpp.
+// Reductions of one distributed array, with the same bits for any number of ranks and any
+// distribution of the elements. tutti.hpp does not include this header.
 //
-// Floating-point addition is not associative, so that what a sum comes to depends on the order in which it is
-// made. Here that is one binary tree over the elements of the whole array, whoever has them:
+// Floating-point addition is not associative, so the result of a sum depends on the order of its
+// additions. These reductions use one binary tree over the elements of the whole array, whichever
+// rank holds them:
 //
 //     element     0   1   2   3   4   5   6            n = 7
 //                 └─┬─┘   └─┬─┘   └─┬─┘   │
 //                   └───┬───┘       └──┬──┘
 //                       └──────┬───────┘
 //
-// A rank combines the largest whole subtrees of its own elements. What it then has, at most two subtrees of
-// each height, goes through one reduction in the order of ranks whose operator joins subtrees that meet.
+// A rank combines the largest complete subtrees of its own elements. It then has at most two
+// subtrees of each height. One reduction in the order of ranks, whose operator joins adjacent
+// subtrees, combines them.
 //
-// Sources: Villa, Chavarria-Miranda, Gurumoorthi, Marquez, Krishnamoorthy 2009 (a fixed tree); Stelz 2022
-// (over global indices, as KaMPIng has it); the reduction of subtrees is tutti's own.
+// Sources: Villa, Chavarria-Miranda, Gurumoorthi, Marquez, Krishnamoorthy 2009 (a fixed tree);
+// Stelz 2022 (over global indices, as in KaMPIng). The reduction of subtrees is tutti's own.
 //
 // ```cpp
 // #include <tutti/reproducible.hpp>
-// std::vector<double> mine(world.rank() + 1, 0.1 * world.rank());  // ranks have as many as they like
+// std::vector<double> mine(world.rank() + 1, 0.1 * world.rank());  // any number per rank
 // reproducible r(world, mine.size());
 // double sum = r.allreduce(send_buf(mine), op(std::plus<>{}));     // again and again
 // assert(sum == reproducible_allreduce(world, send_buf(mine), op(std::plus<>{})));
@@ -36,7 +38,8 @@
 namespace tutti {
 namespace detail {
 
-/// What the library needs to know of an element and its operator. All of it works on aligned places.
+/// What the library needs to know of an element and its operator. The functions take aligned
+/// pointers.
 struct tree_operation {
   std::size_t bytes;  // of an element
   void (*combine_all)(const void* elements, std::size_t n, void* result,
@@ -45,17 +48,19 @@ struct tree_operation {
   void* state;
 };
 
-/// One rank's part of the array, and what each of its reductions needs.
+/// One rank's part of the array, and the buffers that each of its reductions needs.
 class array_part;
 array_part* make_array_part(const communicator& ranks, std::size_t count);
 void delete_array_part(array_part*) noexcept;
-/// At `root` (-1: everywhere). Throws usage_error where `count` is not that of the plan.
+/// Reduces to `root` (-1: to all ranks). Throws usage_error if `count` is not the count of the
+/// part.
 void reduce_tree(array_part&, const char* operation, const void* elements, std::size_t count, int root,
                  void* result, const tree_operation&);
 
-/// The operator, once in the program for each type. A compiler that sees two applications at once may join
-/// the multiplication of one with the addition of the other, and round once: then the bits depend on where it
-/// stands. An operator known by name has nothing to join.
+/// Applies the operator; it is instantiated once in the program for each type. A compiler that
+/// inlines two applications may fuse the multiplication of one with the addition of the other, and
+/// round once. The bits would then depend on the place of the call. An operator known by name has
+/// nothing to fuse.
 template <class T, class Function>
 struct apply {
 #if defined(__clang__)
@@ -96,18 +101,18 @@ struct apply {
 
 }  // namespace detail
 
-/// An array whose elements lie on the ranks in the order of ranks, any number on each, prepared for
-/// reductions that give the same bits for every distribution of the same array.
+/// A distributed array, prepared for reductions that give the same bits for every distribution of
+/// the same array. Its elements lie on the ranks in the order of ranks, any number on each.
 ///
-/// The operator is any that op() takes, also one that is not associative: it is applied as the tree at the
-/// head of this file says, left operand first. It must itself give the same bits for the same operands; and
-/// under -ffast-math a compiler need not even keep the tree. Elements are of any type that travels, alignment
-/// up to 16.
+/// The operator is any that op() takes, even one that is not associative. It is applied along the
+/// tree at the head of this file, with the left operand first. It must itself give the same bits
+/// for the same operands. Under -ffast-math a compiler may change even the tree. Elements are of
+/// any type that calls can send, with an alignment of at most 16.
 ///
-/// Costs of a reduction: one application of the operator for each element, an indirect call each where the
-/// operator is not known by name; then one reduce or allreduce of 16 bytes and 2 ceil(log2 n) + 2 elements, n
-/// those of the whole array, with an operator of tutti's own. It allocates the first time for an element
-/// size, and later not.
+/// Costs of a reduction: one application of the operator per element, which is an indirect call if
+/// the operator is not known by name. One reduce or allreduce of 16 bytes and 2 ceil(log2 n) + 2
+/// elements follows, with an operator of tutti. n is the size of the whole array. The first
+/// reduction for an element size allocates; later ones do not.
 ///
 /// ```cpp
 /// std::vector<float> mine(world.is_root() ? 1000 : 10, 0.1f);
@@ -131,19 +136,20 @@ class reproducible {
   ~reproducible() { detail::delete_array_part(part_); }
 
   std::size_t size() const noexcept;   ///< elements of the whole array
-  std::size_t begin() const noexcept;  ///< at which of them this rank's begin
+  std::size_t begin() const noexcept;  ///< the index in it of this rank's first element
 
-  /// Collective: all elements combined, on all ranks.
+  /// Collective: combines all elements on all ranks.
   ///
   /// `allreduce(send_buf(v), op(f))`
   ///
-  /// Throws usage_error where v does not hold this rank's count of elements, and on all ranks where the whole
-  /// array has none.
+  /// Throws usage_error if v does not hold this rank's count of elements, and on all ranks if the
+  /// whole array is empty.
   template <class... Args>
   auto allreduce(Args&&... args) const {
     return run<false>("reproducible::allreduce", static_cast<Args&&>(args)...);
   }
-  /// Collective: the same at the root: a std::optional, empty elsewhere.
+  /// Collective: combines all elements at the root. Returns a std::optional, which is empty on
+  /// other ranks.
   ///
   /// `reduce(send_buf(v), op(f), [root])`
   template <class... Args>
@@ -194,13 +200,14 @@ std::size_t elements_of([[maybe_unused]] A& argument) {
 }
 }  // namespace detail
 
-/// Collective: `reproducible(comm, n).allreduce(send_buf(v), op(f))` where v has n elements, once.
+/// Collective: `reproducible(comm, n).allreduce(send_buf(v), op(f))`, where v has n elements, for a
+/// single call.
 template <class... Args>
 auto reproducible_allreduce(const communicator& comm, Args&&... args) {
   return reproducible(comm, (std::size_t{0} + ... + detail::elements_of(args)))
       .allreduce(static_cast<Args&&>(args)...);
 }
-/// Collective: `reproducible(comm, n).reduce(send_buf(v), op(f), [root])`, once.
+/// Collective: `reproducible(comm, n).reduce(send_buf(v), op(f), [root])`, for a single call.
 ///
 /// ```cpp
 /// std::optional<double> sum = reproducible_reduce(world, send_buf({0.1, 0.2}), op(std::plus<>{}));

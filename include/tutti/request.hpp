@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that are under way while the program goes on, and calls that are prepared once and started many
-// times.
+// Nonblocking calls, which run while the program continues, and persistent calls, which the program
+// prepares once and starts many times.
 //
-// Progress is made in every blocking call, wait() and test() of the same rank, for all calls of that rank
-// that are under way; there is no thread behind them. Calls of one communicator may end in any order, but all
-// ranks begin them in the same.
+// Every blocking call, wait() and test() of a rank progresses all unfinished calls of that rank. No
+// progress thread exists. Calls of one communicator may complete in any order, but all ranks begin
+// them in the same order.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@
 namespace tutti {
 namespace detail {
 
-/// The buffers and arguments of a call, without their types but that of the result.
+/// The buffers and arguments of a call. Only the type of the result remains visible.
 template <class Result>
 class held_call {
  public:
   using result_type = Result;
   virtual Result finish(const pending& done) = 0;
-  virtual bool dismiss() noexcept = 0;  ///< ends its use, as a destructor would; true
+  virtual bool dismiss() noexcept = 0;  ///< ends its use, as a destructor would; returns true
 
  protected:
   ~held_call() = default;
@@ -37,8 +37,8 @@ using held = owner<held_call<Result>>;
 [[noreturn]] void refuse_empty_request(const char* what, const std::source_location& at);
 [[noreturn]] void refuse_empty_parameter();
 
-/// What the caller holds of a call: its arguments, and the call itself. Movable; whatever lets go of it waits
-/// for the call, while the buffers still are.
+/// The caller's handle of a call: its arguments, and the call itself. It can be moved. The
+/// destructor and an assignment wait for the call while its buffers still exist.
 template <class Result>
 class call_in_hand {
  public:
@@ -66,10 +66,10 @@ class call_in_hand {
   }
   pending& checked(const char* what, const std::source_location& at) {
     if (!held_) refuse_empty_request(what, at);
-    pending_->note(at);  // the place where the program waits
+    pending_->note(at);  // where the program waits
     return *pending_;
   }
-  /// The result of a call that is complete, which is let go of.
+  /// Returns the result of a complete call, and releases the call.
   Result take() {
     const auto arguments = std::move(held_);
     const auto call = std::move(pending_);
@@ -80,7 +80,8 @@ class call_in_hand {
   pending_call pending_;
 
  private:
-  // The call first. Where it goes on without an owner, so do the buffers, for ever.
+  // Ends the call before its buffers. If the call continues without an owner, the buffers are
+  // leaked.
   void let_go() noexcept {
     if (!pending_.reset()) held_.release();
   }
@@ -88,13 +89,15 @@ class call_in_hand {
 
 }  // namespace detail
 
-/// What every i... form returns: a call under way. It owns the operator and every buffer that was moved
-/// into the call or is made by it; buffers passed as lvalues must outlive it, and are left alone until it is
-/// complete. Arrays of counts may go at once, layouts of blocks may not.
+/// The result of every i... form: a call that is under way. It owns the operator, and every buffer
+/// that was moved into the call or that the call made. A buffer passed as an lvalue must outlive
+/// it, and the program must not touch it until the call is complete. Arrays of counts may die at
+/// once; layouts of blocks may not.
 ///
-/// It can be moved, and kept in containers; one thread at a time uses it. Its destructor waits; while an
-/// exception passes by, for a tenth of a second, and then the job fails. A call like one
-/// that is complete allocates nothing of its own: the library uses again what that one needed.
+/// It can be moved, and kept in containers; one thread at a time uses it. Its destructor waits for
+/// the call. During stack unwinding it waits a tenth of a second, and then the job fails. A call
+/// that repeats a complete one allocates nothing: the library reuses the memory of the earlier
+/// call.
 ///
 /// ```cpp
 /// std::vector<int> v = {world.rank(), 1};
@@ -111,15 +114,16 @@ class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
  public:
   using detail::call_in_hand<Result>::call_in_hand;
 
-  /// Waits, and returns what the blocking call would. Throws what that would throw while under way;
-  /// usage_error where the result was taken already.
+  /// Waits, and returns the result of the blocking call. Throws the errors that the blocking call
+  /// throws while it runs. Throws usage_error if the result was already taken.
   Result wait(std::source_location at = std::source_location::current()) {
     this->checked("wait", at).wait();
     return this->take();
   }
 
-  /// Makes progress and does not wait. Returns std::optional of what wait() returns, or bool where that is
-  /// void: with a value (true) once, when the call is complete. Throws as wait() does.
+  /// Makes progress without waiting. Returns a std::optional of the result of wait(), or a bool if
+  /// that is void. It has a value (is true) once, when the call is complete. Throws the same as
+  /// wait().
   auto test(std::source_location at = std::source_location::current()) {
     const bool complete = this->checked("test", at).test();
     if constexpr (std::is_void_v<Result>) {
@@ -130,18 +134,19 @@ class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
     }
   }
 
-  /// Whether the result is still to be taken: wait() and test() may be called.
+  /// Whether the result can still be taken, so that wait() and test() may be called.
   using detail::call_in_hand<Result>::valid;
 };
 
-/// A call under way that returns nothing, of whatever kind: for programs that keep many at once. Passed as
-/// `request(r)` to any i... form, which then returns void; every buffer must be an lvalue, for a request
-/// keeps and returns none (the compiler says so). They outlive the request, or its wait(). requests.hpp waits
-/// for several.
+/// An unfinished call of any kind that returns nothing, for programs that keep many at once. It is
+/// passed as `request(r)` to any i... form, which then returns void. Every buffer must be an
+/// lvalue, since a request owns and returns none; other buffers do not compile. The buffers must
+/// outlive the request, or its wait(). requests.hpp waits for several requests.
 ///
-/// Moves, threads and the destructor as for nonblocking_result; a call that is given a request under way
-/// waits for the old call first. For `request(r)` a request that is made from an lvalue remembers it and is
-/// empty: it is a parameter, not a copy. Move one into a container.
+/// Moves, threads and the destructor are those of nonblocking_result. A call that receives a
+/// request with an unfinished call waits for the old call first. A request that is constructed from
+/// an lvalue refers to it for `request(r)` and is itself empty: it is a parameter, not a copy. To
+/// store a request in a container, move it.
 ///
 /// ```cpp
 /// int mine = world.rank(), other = -1;
@@ -167,20 +172,21 @@ class [[nodiscard]] request : public detail::call_in_hand<void> {
     return *this;
   }
   request(const request&) = delete;
-  /// As a parameter: takes the call that it is passed to.
+  /// As a parameter: `into` receives the call that this parameter is passed to.
   explicit request(request& into) noexcept : call_in_hand(), into_(&into) {}
-  /// Anything else is no parameter.
+  /// Rejects every other argument.
   explicit request(detail::anything_else) = delete;
   // For the library.
   explicit request(nonblocking_result<void>&& call) noexcept : call_in_hand(std::move(call)) {}
 
-  /// Waits, and returns what is known of the message: of a receive; else a status of nobody. Throws what the
-  /// blocking call would while under way; usage_error where this holds no call.
+  /// Waits, and returns the status of a received message, else an empty status. Throws the errors
+  /// that the blocking call throws while it runs. Throws usage_error if this holds no call.
   status wait(std::source_location at = std::source_location::current()) {
     checked("wait", at).wait();
     return finish();
   }
-  /// Makes progress and does not wait: a status once, when the call is complete. Throws as wait() does.
+  /// Makes progress without waiting. Returns a status once, when the call is complete. Throws the
+  /// same as wait().
   std::optional<status> test(std::source_location at = std::source_location::current()) {
     if (!checked("test", at).test()) return std::nullopt;
     return finish();
@@ -202,12 +208,12 @@ class [[nodiscard]] request : public detail::call_in_hand<void> {
   request* into_ = nullptr;
 };
 
-/// What every ..._init form returns: a call that is prepared. Each start() runs it on the same buffers,
-/// whose contents are read then; counts, root, operator and algorithm are fixed. All ranks start their plans
-/// in the same order.
+/// The result of every ..._init form: a persistent call. Each start() runs it on the same buffers
+/// and reads their current contents. Counts, root, operator and algorithm are fixed. All ranks
+/// start their plans in the same order.
 ///
-/// What the blocking call would return by value, wait() returns by reference into the plan (single values by
-/// value). Moves, threads and the destructor as for nonblocking_result.
+/// wait() returns a reference into the plan to what the blocking call returns by value (single
+/// values come by value). Moves, threads and the destructor are those of nonblocking_result.
 ///
 /// ```cpp
 /// std::vector<int> v(2);
@@ -224,15 +230,15 @@ class [[nodiscard]] plan : public detail::call_in_hand<Result> {
  public:
   using detail::call_in_hand<Result>::call_in_hand;
 
-  /// Begins one run. Throws usage_error where one is under way, or the communicator was freed.
+  /// Begins one run. Throws usage_error if a run is under way, or if the communicator was freed.
   void start(std::source_location at = std::source_location::current()) {
     this->checked("start", at).start();
   }
-  /// Makes progress; true when no run is under way any more. Then wait() returns at once.
+  /// Makes progress; returns true if no run is under way any more. wait() then returns at once.
   bool test(std::source_location at = std::source_location::current()) {
     return this->checked("test", at).test();
   }
-  /// Ends the run, and gives its result; the reference holds until the next start().
+  /// Ends the run, and returns its result. The reference is valid until the next start().
   Result wait(std::source_location at = std::source_location::current()) {
     this->checked("wait", at).wait();
     return this->held_->finish(*this->pending_);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for several calls under way at once.
+// Functions that wait for several unfinished calls at once.
 //
-// Each function takes a range (a vector, an array, a list) of request, or of nonblocking_result<void> as
-// isend() and ibarrier() return. What holds no call, as a request that was waited for, is passed over, and
-// its status is that of nobody. A call that is complete is let go of: its element is not valid() any more.
+// Each function takes a range (a vector, an array, a list) of request, or of
+// nonblocking_result<void> as isend() and ibarrier() return it. It skips an element that holds no
+// call, such as a request after wait(), and gives it an empty status. It releases a complete call:
+// the element is no longer valid().
 //
-// Where calls throw, wait_all() waits for the others all the same and throws what the first of the range
-// threw; the other functions throw at once. A call that threw is let go of.
+// If calls throw, wait_all() still waits for the others, and throws the first exception in the
+// order of the range. The other functions throw at once. A call that threw is released.
 //
 // ```cpp
 // std::vector<request> requests(3);
@@ -32,17 +33,18 @@
 namespace tutti {
 namespace detail {
 
-/// What the functions below do with one of their calls. `call_in_hand` is that of a request too.
+/// The operations of the functions below on one of their calls. `call_in_hand` is also the base of
+/// a request.
 struct several {
   using one = call_in_hand<void>;
-  /// Makes progress; lets go of what throws.
+  /// Makes progress; releases a call that throws.
   static bool complete(one&, const char* operation, const std::source_location& at = {});
-  static status finish(one&);  ///< of what is complete
+  static status finish(one&);  ///< of a complete call
   /// Waits, and keeps the first exception for later.
   static status wait(one&, const char* operation, const std::source_location& at, std::exception_ptr& first);
 
   [[noreturn]] static void refuse_statuses(const char* operation, std::size_t holds, std::size_t needed);
-  /// Room for the statuses of a range.
+  /// Returns memory for the statuses of a range.
   template <class Statuses, class Range>
   static status* room(const char* operation, Statuses& statuses, Range& range) {
     std::size_t n = 0;
@@ -52,7 +54,7 @@ struct several {
   }
 };
 
-/// What is wrong with the arguments of a function that takes `out`, once, and nothing else.
+/// The error in the arguments of a function that takes `out` at most once, and nothing else.
 template <parameter Out, class... Args>
 consteval verdict judged_several() {
   rules r;
@@ -88,7 +90,7 @@ bool test_for_all(Range& range, status* to, const std::source_location& at) {
   return true;
 }
 
-/// wait_any() and test_any(): the first that is complete.
+/// wait_any() and test_any(): the first complete call.
 template <bool Wait, class Range, class... Args>
 auto any_of(Range& range, const std::source_location& at, Args&&... args) {
   constexpr verdict v = judged_several<parameter::status, std::remove_cvref_t<Args>...>();
@@ -121,9 +123,9 @@ auto any_of(Range& range, const std::source_location& at, Args&&... args) {
 
 }  // namespace detail
 
-/// Waits for all. With `statuses(v)`, which is `statuses_out(v)`, v holds one status for each then; with
-/// `statuses_out()` a vector of them is returned, else nothing. usage_error, before it waits, where v is too
-/// small and may not be resized.
+/// Waits for all calls. With `statuses(v)`, which is `statuses_out(v)`, v then holds one status for
+/// each. With `statuses_out()` returns a vector of them, else nothing. Throws usage_error before it
+/// waits if v is too small and may not be resized.
 template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto wait_all(Range&& requests, Args&&... args) {
   constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
@@ -142,8 +144,9 @@ void wait_all(Range&& requests, std::source_location at = std::source_location::
   detail::wait_for_all(requests, nullptr, at);
 }
 
-/// Makes progress and does not wait: whether all are complete. Where one is not, none is let go of, and no
-/// status written. With `statuses_out()` an optional of the vector.
+/// Makes progress without waiting, and returns whether all calls are complete. If one is not, no
+/// call is released and no status is written. With `statuses_out()` returns an optional of the
+/// vector.
 template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto test_all(Range&& requests, Args&&... args) {
   constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
@@ -165,9 +168,9 @@ bool test_all(Range&& requests, std::source_location at = std::source_location::
   return detail::test_for_all(requests, nullptr, at);
 }
 
-/// Waits for one, and returns which: a std::optional of its index in the range, empty where the range holds
-/// no call any more. With `status(s)` s says what it was; with `status_out()` the optional is of a pair of
-/// index and status.
+/// Waits for one call. Returns a std::optional of its index in the range, which is empty if the
+/// range holds no call any more. With `status(s)` s receives its status. With `status_out()` the
+/// optional contains a pair of index and status.
 ///
 /// ```cpp
 /// std::vector<nonblocking_result<void>> calls;
@@ -186,7 +189,7 @@ auto wait_any(Range&& requests, std::source_location at = std::source_location::
   return detail::any_of<true>(requests, at);
 }
 
-/// The same, not waiting: empty too where none is complete yet.
+/// The same without waiting: the optional is also empty if no call is complete yet.
 template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto test_any(Range&& requests, Args&&... args) {
   return detail::any_of<false>(requests, {}, detail::named(static_cast<Args&&>(args))...);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call returns where it returns more than the receive buffer alone.
+// The result of a call that returns more than the receive buffer.
 //
 //     parts of the result                          the call returns
 //     none (the buffer was an lvalue)              void
@@ -17,7 +17,7 @@
 namespace tutti {
 namespace detail {
 
-/// One part of a result: a parameter's name and what it holds.
+/// One part of a result: the name of a parameter and its value.
 template <parameter Name, class T>
 struct part {
   static constexpr parameter name = Name;
@@ -45,7 +45,7 @@ constexpr const auto& value_at(const slot<I, Part>& s) noexcept {
 template <std::size_t I, class Part>
 Part part_at(const slot<I, Part>&);
 
-/// What extract_NAME() throws the second time.
+/// Throws the error of a second extract_NAME().
 [[noreturn]] void refuse_extracted(parameter name);
 
 template <class... Parts>
@@ -57,12 +57,13 @@ constexpr std::size_t index_of(parameter name) {
 
 }  // namespace detail
 
-/// The owning out parameters of a call, by name or by structured binding. The receive buffer comes first
-/// where it was not asked for by name, the others in the order in which they were written.
+/// The owning out parameters of a call, by name or by structured binding. A receive buffer that was
+/// not requested by name comes first; the others follow in the order of the arguments.
 ///
-/// Each `extract_NAME()` moves that part out, once, in any order; what was not asked for does not compile.
-/// extract_recv_buf() gives the buffer of send_recv_buf where that was given. Nothing is copied or allocated.
-/// Throws usage_error where the part is a container and was extracted before.
+/// Each `extract_NAME()` moves that part out, once, in any order. Extraction of a part that was not
+/// requested does not compile. extract_recv_buf() returns the buffer of send_recv_buf if that was
+/// given. Nothing is copied or allocated. Throws usage_error if the part is a container and was
+/// extracted before.
 ///
 /// ```cpp
 /// std::vector<int> v(world.rank() + 1);
@@ -118,7 +119,7 @@ class [[nodiscard]] result {
   // clang-format on
 
  private:
-  // Parts that a second extraction would find empty: not numbers, statuses and references.
+  // Whether a second extraction would find the part empty. Numbers, statuses and references stay.
   template <class T>
   static constexpr bool once = !std::is_reference_v<T> && !std::is_trivially_copyable_v<T>;
   struct nothing {};

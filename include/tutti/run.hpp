@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a program begins: run() makes the ranks, calls the program on each, and tells how it ended.
+// The start of a program: run() creates the ranks, calls the program on each, and returns how it
+// ended.
 //
-// The same binary runs as threads or fibers of one process (TUTTI_RANKS=8 ./program) and under mpirun, one
-// rank a process.
+// The same binary runs as threads or fibers of one process (TUTTI_RANKS=8 ./program) and under
+// mpirun, with one rank per process.
 //
 // ```cpp
 // #include <cstdio>
@@ -30,28 +31,31 @@ namespace tutti {
 
 class communicator;
 
-/// What run() would otherwise take from the environment. Empty or zero fields mean: as the variable says,
-/// else the default.
+/// Settings that run() otherwise takes from the environment. An empty or zero field means the value
+/// of the variable, else the default.
 struct run_options {
-  /// "threads", "fibers" or "mpi"; TUTTI_ENGINE. Default: mpi under an MPI launcher, fibers for more ranks
-  /// than cores or with a seed, else threads.
+  /// "threads", "fibers" or "mpi"; TUTTI_ENGINE. Default: mpi under an MPI launcher; fibers for
+  /// more ranks than cores or with a seed; else threads.
   std::string_view engine;
-  /// 1 .. 1000000 (threads: 4096); TUTTI_RANKS, else one for each core. Under mpirun the launcher decides.
+  /// 1 .. 1000000 (threads: 4096); TUTTI_RANKS, else one per core. Under mpirun the launcher
+  /// determines it.
   int ranks = 0;
-  int workers = 0;         ///< threads under the fibers, 1 .. 4096; TUTTI_WORKERS, else one for each core
-  std::uint64_t seed = 0;  ///< fibers: not 0 makes one worker, and an order that repeats; TUTTI_SEED
-  /// Of a rank that is a fiber or a thread; TUTTI_STACK (32 KiB .. 1 GiB), else 1 MiB a fiber, and
-  /// of a thread what the system gives.
+  int workers = 0;         ///< worker threads, 1 .. 4096; TUTTI_WORKERS, else 1 per core
+  std::uint64_t seed = 0;  ///< fibers: not 0: one worker, repeatable order; TUTTI_SEED
+  /// The stack size of a rank that is a fiber or a thread; TUTTI_STACK (32 KiB .. 1 GiB). Default:
+  /// 1 MiB per fiber, and the system's default per thread.
   std::size_t stack_bytes = 0;
   int argc = 0;  ///< main's, for MPI_Init
   char** argv = nullptr;
-  /// Where the headers were that the program was compiled with: engine modules stand beside an installation.
+  /// The path of the headers that the program was compiled with: an installation keeps its engine
+  /// modules beside them.
   const char* header = __FILE__;
 };
 
 namespace detail {
 
-/// Refers to any callable that takes a communicator&, while run() lasts. What it returns is dropped.
+/// Refers to any callable that takes a communicator&, while run() lasts. The result of the callable
+/// is discarded.
 class program_view {
  public:
   template <class Program>
@@ -78,11 +82,11 @@ class program_view {
 
 }  // namespace detail
 
-/// What the second form of run() throws when a rank threw. The exception itself is nested in it
-/// (std::rethrow_if_nested) where it was thrown in this process.
+/// The exception of the second form of run() if a rank threw. If the original exception was thrown
+/// in this process, it is nested (std::rethrow_if_nested).
 class rank_error : public error {
  public:
-  /// For the library: `text` is what the rank threw.
+  /// For the library: `text` describes the exception of the rank.
   rank_error(int rank, std::string_view text) : error("run", rank, "", text, ""), failed_rank_(rank) {}
   /// The rank that failed first, 0 .. size - 1.
   int failed_rank() const noexcept { return failed_rank_; }
@@ -93,14 +97,19 @@ class rank_error : public error {
 
 /// Calls `program` on every rank, and returns when all have returned.
 ///
-/// In one process the ranks share what `program` captures, and `program` is called by many threads or fibers
-/// at once; under mpirun each process is one rank. Code before and after run() runs once a process.
+/// In one process the ranks share what `program` captures, and many threads or fibers call
+/// `program` concurrently. Under mpirun each process is one rank. Code before and after run() runs
+/// once per process.
 ///
-/// Returns 0 when every rank returned; 1 when one threw: the others are taken out of their waits (they see
-/// peer_error), and the first failure is printed on standard error with its rank; over MPI ranks that have
-/// not come to the end within two seconds are ended by MPI_Abort. 2 when the ranks could not be made (an
-/// engine that does not exist, TUTTI_RANKS=0, an MPI job without its module), which is printed too. Throws
-/// nothing of the library's.
+/// Returns:
+/// - 0 if every rank returned.
+/// - 1 if one threw. The other ranks leave their waits with peer_error, and the first failure is
+///   printed on standard error with its rank. Over MPI, MPI_Abort ends the ranks that have not
+///   returned within two seconds.
+/// - 2 if the ranks could not be created, which is printed too. Examples are an engine that does
+///   not exist, TUTTI_RANKS=0, and an MPI job without its module.
+///
+/// Throws no exception of the library.
 int run(const run_options& options, detail::program_view program, std::nothrow_t);
 inline int run(int argc, char** argv, detail::program_view program) {
   run_options options;
@@ -109,8 +118,8 @@ inline int run(int argc, char** argv, detail::program_view program) {
   return run(options, program, std::nothrow);
 }
 
-/// The same for programs that want the exception: throws rank_error when a rank threw, usage_error or
-/// engine_error when the ranks could not be made.
+/// The same for programs that handle the exception. Throws rank_error if a rank threw, and
+/// usage_error or engine_error if the ranks could not be created.
 ///
 /// ```cpp
 /// #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether all ranks have the same value: for assertions, and before a decision that all must take alike. Not
-// included by tutti.hpp.
+// Tests whether all ranks have the same value, for assertions and before a decision that all ranks
+// must take alike. tutti.hpp does not include this header.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@
 namespace tutti {
 namespace detail {
 
-/// A value, and whether all that were combined into it are equal.
+/// A value, and whether all values that were combined into it are equal.
 template <class T>
 struct agreement {
   T value;
@@ -21,7 +21,8 @@ struct agreement {
 /// Whether n elements equal n others.
 using equal_function = bool (*)(const void* a, const void* b, std::size_t n);
 
-/// Collective: compares n elements of `bytes` each with rank 0's, which may be more or fewer.
+/// Collective: compares n elements of `bytes` bytes each with those of rank 0, whose number may
+/// differ.
 bool same_range(const communicator& ranks, const void* data, std::size_t n, std::size_t bytes,
                 equal_function equal);
 
@@ -36,17 +37,18 @@ bool equal_elements(const void* a, const void* b, std::size_t n) {
 
 }  // namespace detail
 
-/// Collective: whether all ranks pass equal values, by the == of their type; the same answer on all ranks.
+/// Collective: whether all ranks pass equal values, by the == of their type. Returns the same
+/// answer on all ranks.
 ///
-/// A value of a trivially copyable type with ==, or a contiguous range of such, as std::vector, std::span,
-/// std::string or an array: ranges of different lengths are different, empty ones the same. The answer is
-/// exact: elements are compared, not their hashes. As == says, 0.0 is the same as -0.0, and a NaN is not even
-/// the same as itself (on one rank too); for the bits of floating-point numbers pass them as integers
-/// (std::bit_cast).
+/// A value is of a trivially copyable type with ==, or a contiguous range of such a type. Examples
+/// of ranges are std::vector, std::span, std::string and an array. Ranges of different lengths
+/// differ, and empty ranges are equal. The answer is exact: the call compares elements, not hashes.
+/// The == of floating-point types applies: 0.0 equals -0.0, and a NaN does not even equal itself
+/// (on one rank too). To compare bits, pass the numbers as integers (std::bit_cast).
 ///
-/// Costs, for a value: one allreduce of it and a bool. For n elements: an allreduce of 16 bytes; where all
-/// lengths are the same, bcasts of n elements in pieces of about 1 MiB, for which it allocates, and an
-/// allreduce of a bool. Throws what these collectives throw.
+/// Costs for a value: one allreduce of it and a bool. Costs for n elements: an allreduce of 16
+/// bytes. If all lengths are equal, bcasts of n elements in pieces of about 1 MiB follow, and an
+/// allreduce of a bool. It allocates memory for the pieces. Throws the errors of these collectives.
 ///
 /// ```cpp
 /// #include <tutti/same.hpp>

@@ -1,55 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of any type in messages and collectives: strings, maps, containers in containers, types of the
-// program's own. Not included by tutti.hpp.
+// Objects of any type in messages and collectives: strings, maps, nested containers, and types of
+// the program. tutti.hpp does not include this header.
 //
-//     written as                                        the call ...
-//     send_buf(as_serialized(x))                        sends x
-//     recv_buf(as_deserializable<T>())                  makes a T and returns it
-//     recv_buf(as_deserializable(x))                    reads into x, which is not part of the result
-//     recv_buf(as_deserializable(std::move(x)))         reads into x, and returns it
-//     send_recv_buf(as_serialized(x))                   both; a moved x is returned
+//     written as                                      the call ...
+//     send_buf(as_serialized(x))                      sends x
+//     recv_buf(as_deserializable<T>())                makes a T and returns it
+//     recv_buf(as_deserializable(x))                  reads into x, which is not part of the result
+//     recv_buf(as_deserializable(std::move(x)))       reads into x, and returns it
+//     send_recv_buf(as_serialized(x))                 both; a moved x is returned
 //
-// An object is copied once, into the message, and once out of it. Nothing is serialized unasked: a
-// std::vector<std::string> without these is refused by the compiler.
+// An object is copied once into the message, and once out of it. The library never serializes
+// implicitly: a std::vector<std::string> without these functions does not compile.
 //
-// **Calls.** send, ssend, bsend, rsend, recv, try_recv, sendrecv and their i... forms; bcast, gather,
-// allgather, scatter, alltoall and theirs. Others refuse objects, and say so when they are compiled, as they
-// do of counts, and of buffers of which one is serialized and another is not (but in sendrecv).
+// **Calls.** send, ssend, bsend, rsend, recv, try_recv, sendrecv; bcast, gather, allgather,
+// scatter, alltoall; and the i... forms of all of them. Other calls reject objects at compile time.
+// So do these calls if counts are given, or if one buffer is serialized and another is not (except
+// in sendrecv).
 //
-//     call                        takes                              gives
+//     call                        takes                              returns
 //     bcast(send_recv_buf)        an object at the root              the same on all ranks
 //     gather(send_buf)            an object of each rank             a container of p at the root
 //     allgather(send_buf)         an object of each rank             a container of p
 //     scatter(send_buf)           a range of p objects at the root   an object on each rank
-//     alltoall(send_buf)          a range of p objects               a container of p: object i from rank i
+//     alltoall(send_buf)          a range of p objects               a container of p
 //
-// Containers are std::vectors unless recv_buf(as_deserializable(...)) has another that can be resized. In a
-// scatter the others pass what they like as send_buf, or `scatter(recv_buf(as_deserializable<T>()))`.
+// Containers are std::vectors unless recv_buf(as_deserializable(...)) has another that can be
+// resized. After an alltoall, object i comes from rank i. In a scatter the other ranks may pass any
+// send_buf, or only `scatter(recv_buf(as_deserializable<T>()))`.
 //
-// **Types.** bool, all that is trivially copyable but pointers; std::string, vector, deque, list, array, set,
-// map, their multi and unordered kinds, pair, tuple, optional, variant, unique_ptr to one object, of such; to
-// send also span and string_view. Any other type has a function in its namespace, or a member
-// `serialize(Archive& a)`, that names its parts, as for cereal:
+// **Types.** The default format supports bool and all trivially copyable types except pointers. It
+// supports std::string, vector, deque, list, array, set, map, and their multi and unordered kinds.
+// It also supports pair, tuple, optional, variant, and unique_ptr to one object. Their elements are
+// of supported types. Sends also support span and string_view. Any other type has a function in its
+// namespace, or a member `serialize(Archive& a)`, that names its parts, as for cereal:
 //
 //     template <class Archive>
 //     void serialize(Archive& a, city& c) { a(c.name, c.latitude); }
 //
-// It is called to write and to read (`Archive::is_loading::value` tells them apart), and comes before all
-// else, also for types that are trivially copyable. What is received in containers has a default constructor.
-// At most 128 objects with a serialize() stand within one another: a usage_error else. Numbers travel as they
-// are in memory, so all ranks run on machines of one kind.
+// The function writes and reads (`Archive::is_loading::value` distinguishes them). It takes
+// precedence, even for trivially copyable types. Elements of received containers have a default
+// constructor. Objects with a serialize() can nest up to 128 levels; the call throws usage_error
+// for more. Numbers travel in their memory representation, so all ranks must run on machines of one
+// kind.
 //
-// **Costs.** Writing goes through the object twice, to measure and to write, and allocates the message once;
-// reading allocates the message, and what the object needs: what an lvalue or a moved object has is used
-// again. A message is sent as one of its bytes; bcast costs an exchange of its length besides, the other
-// collectives are gatherv, scatterv, allgatherv and alltoallv of bytes with one exchange of lengths. Their
-// algorithms are those that algorithm() names.
+// **Costs.** Writing traverses the object twice, to measure and to write, and allocates the message
+// once. Reading allocates the message and what the object needs; it reuses the memory of an lvalue
+// or a moved object. A message is sent as one message of its bytes. bcast also costs an exchange of
+// its length. The other collectives are gatherv, scatterv, allgatherv and alltoallv of bytes with
+// one exchange of lengths. algorithm() selects among the algorithms of these.
 //
-// **Errors.** A message that is cut short, too long, or not of this type otherwise is a mismatch_error that
-// names recv_buf (or send_recv_buf) on the rank that reads it; nothing outside of the message is read. The
-// message is used up, and an object of the caller's holds a part of it. scatter and alltoall throw
-// usage_error where the range has not p objects; the other ranks are told.
+// **Errors.** A message that is truncated, too long, or otherwise not of this type throws
+// mismatch_error on the rank that reads it. The error names recv_buf (or send_recv_buf). The reader
+// never reads outside of the message. The message is consumed, and an object of the caller holds a
+// part of it. scatter and alltoall throw usage_error if the range does not have p objects; the
+// other ranks learn of it.
 //
 // ```cpp
 // #include <map>
@@ -70,15 +75,17 @@
 // ```
 #pragma once
 
-#include "tutti/face/archive_kinds.hpp"  // first: the way to it is part of every error
+#include "tutti/face/archive_kinds.hpp"  // first: every error message contains its include path
 #include "tutti/face/objects.hpp"
 
 namespace tutti {
-/// as_serialized() and as_deserializable(), so that kamping.hpp can have these names without this header.
+/// The namespace of as_serialized() and as_deserializable(), so that kamping.hpp can use these
+/// names without this header.
 inline namespace objects {
 
-/// x, written in Format where it is sent. An lvalue is referred to: it is read when the call is made, and may
-/// be changed when that returns, also of an i... form. What is returned can be kept and sent several times.
+/// Marks x to be written in Format where it is sent. An lvalue is referred to. The call reads it
+/// before it returns, also in an i... form, and the program may change it afterwards. The result
+/// can be kept and sent several times.
 ///
 /// ```cpp
 /// #include <tutti/serialization.hpp>
@@ -92,8 +99,8 @@ constexpr auto as_serialized(X&& x) {
   return detail::serialized<X, detail::format_of<Format>>{static_cast<X&&>(x)};
 }
 
-/// A new T for what is received, or x, in which what stands is written over. In gather, allgather and
-/// alltoall it is the container of all ranks' objects.
+/// A new T for what is received, or x, whose contents are overwritten. In gather, allgather and
+/// alltoall it is the container of the objects of all ranks.
 ///
 /// ```cpp
 /// #include <tutti/serialization.hpp>

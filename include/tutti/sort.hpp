@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorting elements that lie on all ranks. Not included by tutti.hpp.
+// Sorts elements that are distributed over all ranks. tutti.hpp does not include this header.
 //
-// Sample sort: each rank sorts its own, and shows all others a sample at regular distances; the samples,
-// sorted, give p - 1 splitters; every element goes to the rank between whose splitters it lies, which merges
-// what comes. Equal elements are told apart by where they stood (rank, then place), so that one value which
-// fills everything is shared out too.
+// The algorithm is sample sort. Each rank sorts its own elements, and all ranks gather samples at
+// regular distances. The sorted samples give p - 1 splitters. Every element goes to the rank
+// between whose splitters it lies, and that rank merges what it receives. Equal elements are
+// distinguished by their origin (rank, then index), so that a single frequent value is also
+// distributed.
 //
-// Sources: Shi, Schaeffer 1992 and Blelloch, Leiserson, Maggs, Plaxton, Smith, Zagha 1991 (sampling);
-// Axtmann, Sanders 2017 (equal keys).
+// Sources: Shi, Schaeffer 1992 and Blelloch, Leiserson, Maggs, Plaxton, Smith, Zagha 1991
+// (sampling); Axtmann, Sanders 2017 (equal keys).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 namespace tutti {
 namespace detail {
 
-/// An element of the sample, and where it stood: no two are the same.
+/// An element of the sample, and its origin, so that no two samples are equal.
 template <class T>
 struct sorting_sample {
   T value;
@@ -29,17 +30,17 @@ struct sorting_sample {
   std::uint64_t place;
 };
 
-/// Which of a rank's elements it shows: those at first, first + distance, ...
+/// The sampled elements of a rank: those at first, first + distance, ...
 struct sampling {
   std::size_t distance, first;
 };
-/// Collective: about 8192 samples of all ranks together, within 32 to 128 each, at equal distances in the
-/// whole, and on each rank at other places: where the ranks' elements are alike, the samples of all lie
-/// evenly too.
+/// Collective: about 8192 samples of all ranks together, limited to 32 .. 128 per rank. They have
+/// equal distances in the whole, and different offsets on each rank. If the elements of the ranks
+/// are alike, the samples of all are thus evenly distributed too.
 sampling sampling_of(const communicator& ranks, std::size_t count);
 
-/// Merges sorted runs that lie side by side, those of equal elements in the order of runs. `bounds` are their
-/// begins and the end.
+/// Merges adjacent sorted runs; equal elements keep the order of runs. `bounds` holds the begin of
+/// each run, and the end.
 template <class T, class Less>
 void merge_runs(std::vector<T>& v, std::vector<std::size_t> bounds, const Less& less) {
   std::vector<T> other(bounds.size() > 2 ? v.size() : 0);
@@ -52,7 +53,7 @@ void merge_runs(std::vector<T>& v, std::vector<std::size_t> bounds, const Less& 
       to = std::merge(at(i - 2), at(i - 1), at(i - 1), at(i), to, less);
       merged.push_back(bounds[i]);
     }
-    if (i == bounds.size()) {  // one is left over
+    if (i == bounds.size()) {  // one run is left over
       std::copy(at(i - 2), at(i - 1), to);
       merged.push_back(bounds.back());
     }
@@ -78,7 +79,7 @@ std::vector<std::size_t> cut_at_splitters(const std::vector<T>& v, std::vector<s
       const sorting_sample<T>& splitter = samples[k * samples.size() / p];
       if (splitter.rank == rank)
         cut = static_cast<std::size_t>(splitter.place);
-      else if (splitter.rank > rank)  // my equal ones come before it
+      else if (splitter.rank > rank)  // this rank's equal elements come before it
         cut =
             static_cast<std::size_t>(std::upper_bound(v.begin(), v.end(), splitter.value, less) - v.begin());
       else
@@ -94,7 +95,8 @@ std::vector<std::size_t> cut_at_splitters(const std::vector<T>& v, std::vector<s
 template <class T>
 inline constexpr bool is_sortable =
     travels<T>&& std::is_default_constructible_v<T> && !std::is_same_v<T, bool>;
-/// Says what is wrong with T; what follows is left out then, so that the one sentence stays alone.
+/// Emits the compile error for a T that cannot be sorted; the rest of the function is then omitted,
+/// so that no other error follows.
 template <class T>
 consteval bool check_sortable() {
   static_assert(!std::is_same_v<T, bool>, "sort: std::vector<bool> packs bits, it has no bools");
@@ -105,7 +107,7 @@ consteval bool check_sortable() {
   return is_sortable<T>;
 }
 
-/// Makes of the ranks' sorted vectors one sorted whole.
+/// Redistributes the sorted vectors of the ranks so that the whole is sorted.
 template <class T, class Less>
 void exchange_sorted(const communicator& ranks, std::vector<T>& v, const Less& less) {
   if (ranks.size() == 1) return;
@@ -125,7 +127,7 @@ void exchange_sorted(const communicator& ranks, std::vector<T>& v, const Less& l
   merge_runs(v, std::move(bounds), less);
 }
 
-/// What a rank and those before it end with.
+/// The last element of a rank and the ranks before it.
 template <class T>
 struct sorted_end {
   T last{};
@@ -134,21 +136,24 @@ struct sorted_end {
 
 }  // namespace detail
 
-/// Collective: sorts what the ranks' vectors hold together. Afterwards each is sorted, and no element of a
-/// rank is less than one of a lower rank. Any numbers of elements on the ranks, also none.
+/// Collective: sorts the elements of all ranks' vectors. Afterwards each vector is sorted, and no
+/// element of a rank is less than one of a lower rank. Ranks may have any number of elements, also
+/// none.
 ///
-/// T: trivially copyable and default constructible, but not bool. `less`: a strict weak order, the same on
-/// all ranks, which may have state; it is not copied. Not stable; stable_sort is.
+/// T is trivially copyable and default constructible, but not bool. `less` is a strict weak order,
+/// the same on all ranks. It may have state, and is not copied. The sort is not stable; stable_sort
+/// is.
 ///
-/// How many elements a rank has afterwards follows from the samples: whatever the input, at most
-/// n/p + (p + 2) d, n the elements of all ranks, d = max(1, n / (a p)) the distance of samples and
-/// a = min(max(8192/p, 32), 128); typically about sqrt(p) d more than n/p. Equal elements are shared out like
-/// others.
+/// The samples determine how many elements a rank has afterwards. For any input it is at most n/p +
+/// (p + 2) d. Here n is the number of elements of all ranks. d = max(1, n / (a p)) is the distance
+/// of samples, with a = min(max(8192/p, 32), 128). Typically it is about sqrt(p) d more than n/p.
+/// Equal elements are distributed like others.
 ///
-/// Costs: sorting about n/p elements, and log2(p) passes of merging; an allreduce of 8 bytes, an
-/// allgatherv of the samples (T and 16 bytes each, which each rank sorts) and an alltoallv of all elements,
-/// each with its exchange of counts. It allocates twice what a rank receives. Throws what these collectives
-/// and `less` throw; what v holds then is not said.
+/// Costs: the sort of about n/p elements, and log2(p) passes of merging. The communication is an
+/// allreduce of 8 bytes, an allgatherv of the samples and an alltoallv of all elements, with their
+/// exchanges of counts. A sample has a T and 16 bytes, and each rank sorts all samples. It
+/// allocates twice the size of the received elements. Throws the errors of these collectives and of
+/// `less`; the contents of v are then unspecified.
 ///
 /// ```cpp
 /// #include <tutti/sort.hpp>
@@ -168,7 +173,7 @@ void sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
   }
 }
 
-/// The same, and equal elements stay in the order in which they were: by rank, then by place.
+/// The same, but equal elements keep their order: by rank, then by index.
 template <class T, class Less = std::less<>>
 void stable_sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
   if constexpr (detail::check_sortable<T>()) {
@@ -178,8 +183,9 @@ void stable_sort(const communicator& ranks, std::vector<T>& v, const Less& less 
   }
 }
 
-/// Collective: whether the ranks' vectors behind one another are sorted; the same answer on all ranks. Costs
-/// looking at each element once, an exscan of a T and a bool, and an allreduce of a bool.
+/// Collective: whether the concatenation of the ranks' vectors is sorted. Returns the same answer
+/// on all ranks. Costs one pass over the elements, an exscan of a T and a bool, and an allreduce of
+/// a bool.
 template <class T, class Less = std::less<>>
 bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, const Less& less = {}) {
   if constexpr (detail::check_sortable<T>()) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse all-to-all: each rank has messages for a few others, and nobody knows who has any for him. Not
-// included by tutti.hpp.
+// Sparse all-to-all: each rank sends to a few others, and no rank knows from which ranks it
+// receives. tutti.hpp does not include this header.
 //
-// Every message is sent so that its sender learns of its receipt. A rank whose messages have all been
-// received begins a barrier that it does not wait in; when that is over, nothing is under way any more. No
-// rank looks at all p.
+// Every message is a synchronous send, so its sender learns when it has been received. A rank whose
+// messages have all been received begins a nonblocking barrier. When that is complete, no message
+// is under way any more. No rank does work for all p ranks.
 //
 // Source: Hoefler, Siebert, Lumsdaine 2010 (NBX).
 //
@@ -38,50 +38,53 @@ struct sparse_message {
   std::size_t bytes;
 };
 
-/// Takes what comes: gives the place for a message, and is told when it is there.
+/// Callbacks for received messages: one returns the memory for a message, another takes the
+/// complete message.
 struct sparse_receiver {
   void* state;
   void* (*room)(void* state, int source, std::size_t bytes);
   void (*received)(void* state, int source);
 };
 
-/// Collective. `round`: how many of these calls there were on this communicator.
+/// Collective. `round` is the number of earlier calls on this communicator.
 void exchange_sparse(const communicator& ranks, unsigned round, const sparse_message* messages, std::size_t n,
                      std::size_t element, const sparse_receiver& to);
 
 }  // namespace detail
 
-/// The ranks of a communicator, for sparse exchanges, whose messages meet no others.
+/// The ranks of a communicator, for sparse exchanges with separate traffic.
 class sparse_communicator {
  public:
-  /// Collective. Costs what communicator::duplicate() does.
+  /// Collective. Costs the same as communicator::duplicate().
   explicit sparse_communicator(const communicator& ranks) : ranks_(ranks.duplicate()) {}
-  // A copy would not know how many exchanges there were.
+  // It cannot be copied, since a copy would not know the number of exchanges.
   sparse_communicator(sparse_communicator&&) noexcept = default;
   sparse_communicator& operator=(sparse_communicator&&) noexcept = default;
 
-  /// Collective: sends each message, and calls `on_message(source, received)` for each that comes, with an
-  /// int and a std::vector<T>, which it may move from.
+  /// Collective: sends each message, and calls `on_message(source, received)` for each received
+  /// one, with an int and a std::vector<T> that it may move from.
   ///
-  /// `messages` is a range of pairs of a rank and a contiguous container of T, as
-  /// std::unordered_map<int, std::vector<T>> or std::vector<std::pair<int, std::span<const T>>>; they stay as
-  /// they are. Several for one rank are several messages; an empty container is a message of no elements; one
-  /// to the own rank comes like others. T: any type that travels but bool, the same on all ranks.
+  /// `messages` is a range of pairs of a rank and a contiguous container of T, such as
+  /// std::unordered_map<int, std::vector<T>> or std::vector<std::pair<int, std::span<const T>>>.
+  /// The call does not change them. Several for one rank are several messages. An empty container
+  /// is a message of no elements. A message to the caller's own rank arrives like others. T is any
+  /// type that calls can send except bool, the same on all ranks.
   ///
-  /// Messages of one source come in the order in which it has them, those of different sources in any order.
-  /// on_message may communicate, but not over this object. Where it throws, the rest of the messages is taken
-  /// and dropped, and the call throws what it threw first.
+  /// Messages of one source arrive in the order of its range; those of different sources arrive in
+  /// any order. on_message may communicate, but not over this object. If it throws, the call
+  /// receives and discards the remaining messages, and then throws the first exception.
   ///
-  /// Costs: a synchronous message for each, and a barrier of ceil(log2 p) messages: O(m + log p), m the
-  /// messages that the busiest rank sends and receives; each received one is allocated. Throws usage_error,
-  /// before it sends anything, where a destination is no rank; the others wait until this rank ends then.
+  /// Costs: one synchronous message for each, and a barrier of ceil(log2 p) messages: O(m + log p).
+  /// m is the number of messages that the busiest rank sends and receives. Each received message is
+  /// allocated. Throws usage_error, before it sends anything, if a destination is not a rank; the
+  /// other ranks then block until this rank exits.
   template <class Messages, class OnMessage>
   void alltoallv(const Messages& messages, OnMessage&& on_message) {
     exchange(messages, [&](int source, auto&& received) { on_message(source, std::move(received)); });
   }
 
-  /// The same, and returns what has come, as a std::vector<std::pair<int, std::vector<T>>> in the order of
-  /// sources.
+  /// The same, but returns the received messages, as a std::vector<std::pair<int, std::vector<T>>>
+  /// in the order of sources.
   template <class Messages>
   auto alltoallv(const Messages& messages) {
     std::vector<std::pair<int, std::vector<element_of<Messages>>>> all;
@@ -96,7 +99,7 @@ class sparse_communicator {
   template <class Messages>
   using element_of = detail::element_type<const container_of<Messages>>;
 
-  // What the library calls back, with their types.
+  // The typed callbacks of the library.
   template <class T, class Visit>
   struct receiver {
     Visit& visit;
@@ -143,7 +146,7 @@ class sparse_communicator {
   unsigned round_ = 0;
 };
 
-/// Collective: `sparse_communicator(ranks).alltoallv(messages, ...)`, once.
+/// Collective: `sparse_communicator(ranks).alltoallv(messages, ...)`, for a single exchange.
 ///
 /// ```cpp
 /// std::vector<std::pair<int, std::vector<char>>> out = {{0, {'a', 'b'}}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a message besides its elements: who sent it, its tag, its length. Also the parameters that
-// ask for it: status_out(), status(s), and of several messages statuses_out(), statuses(v).
+// The status of a message: its sender, its tag, its length. This header also has the parameters
+// that request it: status_out(), status(s), and for several messages statuses_out(), statuses(v).
 #pragma once
 
 #include <concepts>
@@ -12,13 +12,13 @@
 
 namespace tutti {
 
-/// What a receive or a probe says of its message. Of a message from rank::null, and of what is no receive:
-/// source rank::null, tag tags::any, no bytes.
+/// The status of the message of a receive or a probe. For rank::null, and for calls that are not
+/// receives, the source is rank::null, the tag tags::any, and the length 0 bytes.
 ///
-/// `status(s)` in a call is the parameter: it writes into s, as status_out(s). For this a status that is made
-/// from an lvalue that is not const remembers it, besides having its values; anything else that is done with
-/// such a status is what one expects of a copy. A const s is refused with usage_error, status_out(s) of one
-/// by the compiler.
+/// As a parameter, `status(s)` writes into s, the same as status_out(s). A status that is
+/// constructed from a non-const lvalue therefore refers to it, and also copies its values. In every
+/// other use such a status behaves like a copy. A call throws usage_error for a const s in
+/// status(s); a const s in status_out(s) does not compile.
 ///
 /// ```cpp
 /// int x = 7;
@@ -37,21 +37,22 @@ class status {
  public:
   status() noexcept = default;
   status(const status& other) noexcept : what_(other.what_) {}
-  /// As a parameter: written by the call.
+  /// As a parameter: the call writes into `into`.
   explicit status(status& into) noexcept : what_(into.what_), into_(&into) {}
   status& operator=(const status& other) noexcept {
     what_ = other.what_;
     return *this;
   }
-  /// Anything else is no parameter.
+  /// Rejects every other argument.
   explicit status(detail::anything_else) = delete;
   // For the library.
   explicit status(const detail::envelope& what) noexcept : what_(what) {}
 
   int source() const noexcept { return what_.source; }        ///< rank of the sender
-  int tag() const noexcept { return what_.tag; }              ///< as it was sent
-  std::size_t bytes() const noexcept { return what_.bytes; }  ///< of the message
-  /// Elements of type T in the message. Throws usage_error where it is not a whole number of them.
+  int tag() const noexcept { return what_.tag; }              ///< the tag it was sent with
+  std::size_t bytes() const noexcept { return what_.bytes; }  ///< length of the message
+  /// The number of elements of type T in the message. Throws usage_error if it is not a whole
+  /// number.
   template <class T>
   std::size_t count() const {
     if (what_.bytes % sizeof(T) != 0) refuse_count(sizeof(T));
@@ -75,8 +76,8 @@ class status {
   status* into_ = nullptr;
 };
 
-/// Writes what is known of the message into s, which status(s) does too; without s it is part of the result,
-/// as extract_status().
+/// Writes the status of the message into s, the same as status(s). Without s it is part of the
+/// result, as extract_status().
 template <class Status>
 requires std::same_as<std::remove_const_t<Status>, status>
 constexpr auto status_out(Status& s) {
@@ -86,8 +87,9 @@ inline auto status_out() {
   return detail::argument<parameter::status, detail::flow::out, no_resize, status>{};
 }
 
-/// The same of several calls, of wait_all() and test_all(): one status for each, in their order, in a
-/// contiguous container that is resized as its policy says. usage_error where it is too small.
+/// The same for wait_all() and test_all(): one status for each call, in their order, in a
+/// contiguous container that is resized as its policy requires. The call throws usage_error if it
+/// is too small.
 template <resize_policy Policy = no_resize, class C>
 constexpr auto statuses_out(C& container, std::source_location at = std::source_location::current()) {
   return detail::argument<parameter::statuses, detail::flow::out, Policy, C&>{container, at};

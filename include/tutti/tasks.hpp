@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks: a program registers its data, each with an owner among the ranks, and inserts tasks that read and
-// write them. Who runs a task, what is sent for it and in which order things happen follows: the owner of
-// what is written runs it, and the result is that of running the tasks one after the other as they were
-// inserted. Not included by tutti.hpp. Longer than a file should be: one class, each call with its contract.
+// Tasks. A program registers data, each with an owner among the ranks, and inserts tasks that read
+// and write them. The library derives which rank runs a task, what is sent, and the order. The
+// owner of the written data runs a task. The result is that of a sequential run of the tasks in the
+// order of insertion. tutti.hpp does not include this header.
+// Longer than a file should be: one class, each call with its contract.
 //
-// All ranks that a task concerns insert it, in the same order: those that own, hold or run any of its data.
-// Others may leave it out, or insert it too, which costs a look.
+// All ranks that a task concerns insert it, in the same order: those that own, hold or run any of
+// its data. Other ranks may omit it, or insert it too, which costs a look-up.
 //
-// Sources: Augonnet and others 2012 (StarPU-MPI); its documented functions have their counterparts here.
+// Sources: Augonnet and others 2012 (StarPU-MPI); its documented functions have counterparts here.
 //
 // ```cpp
 // #include <tutti/tasks.hpp>
@@ -18,7 +19,7 @@
 //     namespace tasks = tutti::tasks;
 //     const int p = world.size(), me = world.rank();
 //     tasks::runtime rt(world);
-//     std::vector<unsigned> mine(p, 1);                  // one number for each rank; it owns its own
+//     std::vector<unsigned> mine(p, 1);  // one number for each rank; it owns its own
 //     std::vector<tasks::handle<unsigned>> all;
 //     for (int r = 0; r < p; ++r) all.push_back(r == me ? rt.data(mine[r], r) : rt.data<unsigned>(r));
 //     for (int r = 1; r < p; ++r)                        // rank r adds what rank r - 1 has
@@ -54,19 +55,19 @@
 
 namespace tutti::tasks {
 
-/// One rank's part of a task program over the ranks of a communicator. Several may exist at once, over the
-/// same or other communicators.
+/// One rank's part of a task program over the ranks of a communicator. Several may exist at once,
+/// over the same or other communicators.
 ///
-/// Used by its rank's own thread. A kernel uses the data that it is given: calls of a runtime or of
-/// a communicator throw usage_error in it, on whichever thread it runs. Communication goes on in
-/// every call of the runtime and in every wait of the rank; kernels run while the rank waits in a call of the
-/// runtime, and on the other workers at any time.
+/// Only the rank's own thread uses it. A kernel uses only the data that it receives: calls of a
+/// runtime or of a communicator from a kernel throw usage_error, on every thread. Every call of the
+/// runtime and every wait of the rank progresses communication. Kernels run while the rank waits in
+/// a call of the runtime, and on the other workers at any time.
 ///
-/// **Errors.** usage_error where a call can be seen to be wrong: nothing was inserted then. A kernel that
-/// throws: what it should have written is spoilt, tasks that would read that are not run, on any rank, and
-/// wait_all() (or what else waits for it) throws task_error, once; what overwrites the data makes them good
-/// again. mismatch_error where another rank has come to the end of its runtime without inserting what this
-/// one waits for.
+/// **Errors.** Throws usage_error if a call is wrong; it then has inserted nothing. If a kernel
+/// throws, the data that it should have written are invalid, and no rank runs tasks that would read
+/// them. wait_all(), or another call that waits for the task, then throws task_error, once. Data
+/// become valid again when they are overwritten. Throws mismatch_error if another rank has
+/// destroyed its runtime without inserting what this one waits for.
 ///
 /// ```cpp
 /// #include <tutti/tasks.hpp>
@@ -80,14 +81,14 @@ namespace tutti::tasks {
 /// ```
 class runtime {
  public:
-  /// Collective. Works on a duplicate, so that nothing meets other traffic of the program. usage_error where
-  /// the communicator joins two groups, or has neighbours only; engine_error where `workers` is more than one
-  /// and what runs them was not built.
+  /// Collective. Works on a duplicate of the communicator, so that its traffic is separate. Throws
+  /// usage_error if the communicator is an intercommunicator, or has only neighbours. Throws
+  /// engine_error if `workers` is more than one and the library was built without a worker pool.
   explicit runtime(const communicator& ranks, const options& how = {})
       : flow_(port::open(ranks.native(), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
-  /// Waits for everything, of all ranks; collective. An exception that is pending is told and ends the job.
-  /// Where an exception passes by, nothing runs any more: if nothing is under way and the others come to the
-  /// end within a tenth of a second, they part in peace; else the job ends.
+  /// Collective: waits for all work of all ranks. A pending exception is reported and ends the job.
+  /// During stack unwinding no more tasks run. If nothing is under way and the other ranks also end
+  /// within a tenth of a second, all of them leave normally. Otherwise the job is aborted.
   ~runtime() { port::close(flow_, std::uncaught_exceptions() > passing_by_); }
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -96,14 +97,15 @@ class runtime {
   int size() const noexcept { return port::size(*flow_); }  ///< of the communicator
   int workers() const noexcept {
     return port::workers(*flow_);
-  }  ///< that run kernels here, the rank itself among them
+  }  ///< that run kernels here, including the rank itself
 
-  // --- data
+  // --- data ---
 
-  /// Registers a variable, or a view or contiguous container as handle<std::span<E>>: this rank has the
-  /// contents, or is to get them here; it stays where it is as long as the runtime. `owner`: the rank that
-  /// keeps it up to date, and runs the tasks that write it. Ranks make data in the same order, or give them
-  /// tags. O(1), no message. usage_error where the owner is no rank.
+  /// Registers a variable, or a view or contiguous container as handle<std::span<E>>. This rank has
+  /// the contents, or will receive them in this memory, which must not move while the runtime
+  /// lives. `owner` is the rank that keeps the data up to date and runs the tasks that write them.
+  /// Ranks register data in the same order, or give them tags. O(1), no message. Throws usage_error
+  /// if the owner is not a rank.
   template <class... Tag>
   [[nodiscard]] auto data(auto&& object, int owner,
                           Tag... tag) requires(!std::is_const_v<std::remove_reference_t<decltype(object)>>) {
@@ -122,8 +124,8 @@ class runtime {
       return make<std::remove_reference_t<Object>>(&object, 1, owner, tag...);
     }
   }
-  /// Of a datum whose memory is elsewhere, or is the runtime's: allocated when first needed,
-  /// value-initialised where this rank is the owner.
+  /// Registers data whose memory is on another rank, or belongs to the runtime. The runtime
+  /// allocates it when it is first needed, value-initialised if this rank is the owner.
   template <class T, class... Tag>
   [[nodiscard]] handle<T> data(int owner, Tag... tag) {
     static_assert(!typed::held<T>::is_span,
@@ -137,20 +139,22 @@ class runtime {
       if (count < 0) port::refuse(*flow_, "data", "count", "is below 0", "give the number of elements");
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
   }
-  /// Waits for what uses the datum on this rank, and forgets it here; received copies are freed. Handles of
-  /// it are dangling then. Its tag may be given again.
+  /// Waits for the uses of the data on this rank, and unregisters them here; received copies are
+  /// freed. Handles of the data then dangle. Their tag may be used again.
   template <class T>
   void remove(handle<T>& h) {
     port::remove(*flow_, h.native());
     h = {};
   }
 
-  /// The number by which ranks know the datum: its tag, or its place in the order of creation.
+  /// The number by which ranks identify the data: the tag, or the index in the order of
+  /// registration.
   template <class T>
   long tag(const handle<T>& h) const {
     return port::tag_of(checked(h, "tag"));
   }
-  /// Gives it a tag, before it is used. One that was made last of all gives its number to the next one.
+  /// Sets the tag, before the data are used. If they were the last that was registered, the next
+  /// ones take over their number.
   template <class T>
   void set_tag(const handle<T>& h, long tag) {
     port::set_tag(*flow_, checked(h, "set_tag"), tag);
@@ -160,29 +164,31 @@ class runtime {
   int rank(const handle<T>& h) const {
     return port::extent_of(checked(h, "rank")).owner;
   }
-  /// Another owner from here on; called by all ranks that have the datum, in the same place among what they
-  /// insert. The contents go there when next used, or by scatter(), or before they go on to one more owner.
+  /// Changes the owner from here on. All ranks that registered the data call it, at the same place
+  /// in their order of insertion. The contents move to the new owner at the next use, by scatter(),
+  /// or before another change of owner.
   template <class T>
   void set_rank(const handle<T>& h, int owner) {
     port::set_owner(*flow_, checked(h, "set_rank"), owner);
   }
-  /// How many elements the datum has.
+  /// How many elements the data have.
   template <class T>
   std::size_t count(const handle<T>& h) const {
     return port::extent_of(checked(h, "count")).count;
   }
 
-  // --- tasks
+  // --- tasks ---
 
-  /// Inserts a task: `kernel` is a callable, `arguments` the data it uses as read(h), write(h),
-  /// read_write(h), reduce(h, op), reduce(h, op, neutral(v)), in the order of its parameters, and in any
-  /// place on(rank), on_owner_of(h), after(tag), name("...").
+  /// Inserts a task. `kernel` is a callable. `arguments` are the data that it uses, in the order of
+  /// its parameters: read(h), write(h), read_write(h), reduce(h, op), reduce(h, op, neutral(v)). At
+  /// any position there may be on(rank), on_owner_of(h), after(tag), name("...").
   ///
-  /// Who runs it: who is named; else the owner of what is written; else, where it only reads, the owner of
-  /// all that; without data, each rank that inserts it. usage_error where several owners would have to.
+  /// The named rank runs it; else the owner of the written data; else, if it only reads, the owner
+  /// of all its data. Without data, each rank that inserts it runs it. Throws usage_error if
+  /// several owners would have to run it.
   ///
-  /// Returns before it has run. The callable is moved or copied where it is run. O(data), no message waited
-  /// for.
+  /// Returns before the task has run. The callable is moved or copied on the rank that runs it.
+  /// O(number of data); does not wait for a message.
   template <class Kernel, class... Arguments>
   void insert(Kernel&& kernel, const Arguments&... arguments) {
     using kernel_type = std::decay_t<Kernel>;
@@ -201,22 +207,24 @@ class runtime {
       }
   }
 
-  /// Until all that this rank has inserted is done; runs tasks. Then owned data may be used by the program.
-  /// It ends reductions: ranks that have contributed to data of one that calls it call it too. Throws
-  /// task_error; usage_error where what is left can never be done (an acquired view is held, a tag is not
-  /// unlocked).
+  /// Runs tasks until everything that this rank has inserted is done. The program may then use
+  /// owned data. It ends reductions: if a rank calls it that owns reduced data, the ranks that
+  /// contributed call it too. Throws task_error. Throws usage_error if the remaining work can never
+  /// be done (a view is still acquired, a tag is not unlocked).
   void wait_all(std::source_location at = std::source_location::current()) { port::wait_all(noted(at)); }
-  /// Tasks that wait for this tag may run: as a transfer does that was given unlock(tag).
+  /// Releases the tasks that wait for this tag. A transfer with unlock(tag) does the same.
   void unlock(std::uint64_t tag) { port::unlock(*flow_, tag); }
-  /// Returns when all ranks have called it. Tasks and transfers go on meanwhile; it does not wait for them.
+  /// Returns when all ranks have called it. Tasks and transfers continue meanwhile; it does not
+  /// wait for them.
   void barrier(std::source_location at = std::source_location::current()) { port::barrier(noted(at)); }
-  /// Sends what is ready and takes in what has come. Runs no kernel.
+  /// Sends what is ready and receives what has arrived. Runs no kernel.
   void progress(std::source_location at = std::source_location::current()) { port::progress(noted(at)); }
 
-  /// The program's own use of a datum, in its place among the tasks: waits for those before, and holds those
-  /// behind as long as the view lives. `how`: access::read, write or read_write. usage_error where this rank
-  /// has no up-to-date copy, or the owner has changed and the contents have not come to it (fetch() in both
-  /// cases). Writing is for the owner; ranks that hold copies must flush() then.
+  /// Gives the program itself access to the data, in order with the tasks. It waits for earlier
+  /// tasks, and later ones wait while the view lives. `how` is access::read, write or read_write.
+  /// Throws usage_error if this rank has no up-to-date copy. Throws it too if the owner changed and
+  /// the contents have not arrived there. fetch() helps in both cases. Only the owner may write;
+  /// ranks that hold copies must then flush().
   template <class T>
   [[nodiscard]] view<T, true> acquire(const handle<T>& h, access::read_t,
                                       std::source_location at = std::source_location::current()) {
@@ -236,52 +244,59 @@ class runtime {
     return acquired<false>(h, use_mode::read_write);
   }
 
-  // --- data to other ranks
+  // --- data to other ranks ---
 
-  /// The contents go to `rank`, unless they are there. Called by the owner and by that rank at least.
+  /// Sends the contents to `rank`, unless it has them. The owner and that rank must call it; others
+  /// may.
   template <class T>
   void fetch(const handle<T>& h, int rank, std::source_location at = std::source_location::current()) {
     port::fetch(noted(at), h.native(), rank);
   }
-  /// Data whose contents stand at `root` go to their owners, and are not kept there; collective, over a range
-  /// of handles of one type, some of which may be empty on ranks that are not concerned. Up to 1 KiB go by a
-  /// binomial tree where there are four ranks or more. usage_error where the root has no contents.
+  /// Sends data whose contents are at `root` to their owners; the root keeps no copy. Collective,
+  /// over a range of handles of one type. Some handles may be empty on ranks that are not
+  /// concerned. With four ranks or more, up to 1 KiB go by a binomial tree. Throws usage_error if
+  /// the root has no contents.
   template <class Handles>
   void scatter(const Handles& handles, int root, std::source_location at = std::source_location::current()) {
     noted(at);
     each(handles, [&](auto* d, std::size_t n) { port::scatter(*flow_, d, n, root); });
   }
-  /// Data of all owners go to `root`, whatever it has of them, to be looked at there; a task there that reads
-  /// them is sent them again. Collective, by the same tree. usage_error where the root has an empty handle.
+  /// Sends the data of all owners to `root` for inspection, even if it already has copies. A task
+  /// there that reads them receives them again. Collective, by the same tree. Throws usage_error if
+  /// the root has an empty handle.
   template <class Handles>
   void gather(const Handles& handles, int root, std::source_location at = std::source_location::current()) {
     noted(at);
     each(handles, [&](auto* d, std::size_t n) { port::gather(*flow_, d, n, root); });
   }
 
-  /// Whether copies are kept; called by all ranks in the same place. Off: what is received is used once.
+  /// Sets whether copies are kept. All ranks call it at the same place. If off, received data are
+  /// used once.
   void cache(bool on) { port::set_cache(*flow_, on); }
-  /// Copies of the datum are forgotten; called by the owner and by all that hold one, in the same place.
+  /// Discards the copies of the data. The owner and all ranks that hold a copy call it, at the same
+  /// place.
   template <class T>
   void flush(const handle<T>& h) {
     port::flush(*flow_, &checked(h, "flush"));
   }
-  /// All copies of all data; called by all ranks.
+  /// Discards all copies of all data. All ranks call it.
   void flush() { port::flush(*flow_, nullptr); }
 
-  // --- explicit transfers
-  // A send reads the datum, a receive writes it, in their place among the tasks; both ranks ask for theirs.
-  // Ranks that hold copies of what a receive writes must flush() then. Tags are from 0 on, and never meet
-  // those of data. A receive takes rank::any and tags::any too. usage_error where the peer is no rank or the
-  // tag none; mismatch_error where all who could send have come to the end of their runtime.
+  // --- explicit transfers ---
+  // A send reads the data and a receive writes them, in order with the tasks. Both ranks call their
+  // part. Ranks that hold copies of what a receive writes must then flush(). Tags are 0 or greater,
+  // and never match those of data. A receive may name rank::any and tags::any. The calls throw
+  // usage_error if the peer is not a rank or the tag is invalid. They throw mismatch_error if all
+  // possible senders have destroyed their runtime.
 
-  /// Returns when it is sent. Runs tasks meanwhile.
+  /// Returns when the data are sent. Runs tasks meanwhile.
   template <class T>
   void send(const handle<T>& h, int dest, int tag,
             std::source_location at = std::source_location::current()) {
     isend(h, dest, tag, at).wait(at);
   }
-  /// Returns when it is received. truncation_error where more came than the datum has.
+  /// Returns when the data are received. Throws truncation_error if the message is longer than the
+  /// data.
   template <class T>
   tutti::status recv(const handle<T>& h, int src, int tag,
                      std::source_location at = std::source_location::current()) {
@@ -300,8 +315,8 @@ class runtime {
     return started(transfer(h, src, tag), false);
   }
 
-  /// Not waited for but by wait_all(). `then`: nothing, a callable without arguments that is called on this
-  /// rank's thread when it is complete, or unlock(tag).
+  /// Begins a transfer that only wait_all() waits for. `then` is nothing, unlock(tag), or a
+  /// callable without arguments that this rank's thread calls when the transfer is complete.
   template <class T, class... Then>
   void isend_detached(const handle<T>& h, int dest, int tag, Then&&... then) {
     detached(std::span<const transfer>({transfer(h, dest, tag)}), true, std::forward<Then>(then)...);
@@ -310,7 +325,7 @@ class runtime {
   void irecv_detached(const handle<T>& h, int src, int tag, Then&&... then) {
     detached(std::span<const transfer>({transfer(h, src, tag)}), false, std::forward<Then>(then)...);
   }
-  /// Several at once; `then` follows once, when all are complete, also where there are none.
+  /// Begins several transfers. `then` follows once, when all are complete, even if there are none.
   template <class... Then>
   void isend_detached(std::span<const transfer> all, Then&&... then) {
     detached(all, true, std::forward<Then>(then)...);
@@ -320,7 +335,7 @@ class runtime {
     detached(all, false, std::forward<Then>(then)...);
   }
 
-  /// What this rank has done so far.
+  /// The work of this rank so far.
   tasks::statistics statistics() const { return port::told(*flow_); }
 
   // For the library.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timers and counters of a program's parts, on every rank, and what they say of all ranks together. Not
-// included by tutti.hpp.
+// Timers and counters for the parts of a program, on every rank, and their statistics over all
+// ranks. tutti.hpp does not include this header.
 //
 // ```cpp
 // #include <tutti/timer.hpp>
@@ -35,45 +35,48 @@ namespace detail {
 class measured_tree;
 }
 
-/// One figure on all ranks that have it. Where no rank has it, ranks is 0 and the others are too.
+/// Statistics of one number over all ranks that have it. If no rank has it, ranks and all other
+/// fields are 0.
 struct spread {
   double min = 0;   ///< over the ranks that have it
-  double mean = 0;  ///< the same
-  double max = 0;   ///< the same
-  double sum = 0;   ///< the same
-  int ranks = 0;    ///< that have the figure
+  double mean = 0;  ///< over the same ranks
+  double max = 0;   ///< over the same ranks
+  double sum = 0;   ///< over the same ranks
+  int ranks = 0;    ///< how many have it
 };
 
 /// One timer or counter, on all ranks.
 struct measurement {
-  std::string name;              ///< as given to start() or count()
-  int depth = 0;                 ///< 0 for what began while nothing else ran
+  std::string name;              ///< the argument of start() or count()
+  int depth = 0;                 ///< 0: began while nothing else ran
   bool is_timer = true;          ///< false: a counter
-  spread total;                  ///< seconds between start and stop, summed; of a counter what was counted
-  spread calls;                  ///< how many there were
-  std::vector<spread> each;      ///< seconds of the first, second ... run that stop_and_append() ended
-  std::vector<double> total_of;  ///< total of each rank, where asked for; NaN on ranks that have none
+  spread total;                  ///< sum of seconds; or the sum of a counter
+  spread calls;                  ///< number of calls
+  std::vector<spread> each;      ///< seconds of each run that stop_and_append() ended
+  std::vector<double> total_of;  ///< total per rank if requested; NaN where absent
 };
 
-/// Everything that a timer measured, the same on all ranks: first what lies at the top, each followed by what
-/// began while it ran (its depth is greater by one).
-class [[gnu::visibility("default")]] measurements {  // its file hides what else it is compiled from
+/// Everything that a timer measured, the same on all ranks. An entry is followed by the entries
+/// that began while it ran, whose depth is greater by one.
+class [[gnu::visibility("default")]] measurements {  // its source file hides the rest
  public:
   measurements() = default;
   /// For the library: aggregate() makes them.
   measurements(std::vector<measurement> all, int ranks) : all_(std::move(all)), ranks_(ranks) {}
 
-  /// Each timer and counter, as said above.
+  /// Each timer and counter, in this order.
   const std::vector<measurement>& entries() const noexcept { return all_; }
   int ranks() const noexcept { return ranks_; }  ///< of the communicator
-  /// By the names from the top down; null where there is none. A timer is found before a counter of the same
-  /// name.
+  /// Finds an entry by the names from the top down. Returns null if there is none. A timer takes
+  /// precedence over a counter of the same name.
   const measurement* find(std::initializer_list<std::string_view> path) const noexcept;
 
-  /// An aligned table, a line each: seconds and counts as min, mean and max over the ranks that have it.
+  /// An aligned table with one line per entry: seconds and counts as min, mean and max over the
+  /// ranks that have it.
   std::string text() const;
-  /// `{"ranks": p, "measurements": [{"name", "kind", "calls", "total", "each"?, "total_of"?, "inside"?}]}`,
-  /// where calls, total and each have min, mean, max, sum and ranks, and what a rank lacks is null.
+  /// `{"ranks": p, "measurements": [{"name", "kind", "calls", "total", "each"?, "total_of"?,
+  /// "inside"?}]}`. calls, total and each have min, mean, max, sum and ranks. A value that a rank
+  /// lacks is null.
   std::string json(int indent = 2) const;
   /// Writes text().
   void print(std::ostream & to) const;
@@ -83,13 +86,14 @@ class [[gnu::visibility("default")]] measurements {  // its file hides what else
   int ranks_ = 0;
 };
 
-/// Measures the parts of a program on one rank, as a tree: what starts while another runs lies inside of it.
-/// Runs of the same name at the same place are summed. The clock is std::chrono::steady_clock. A rank has as
-/// many timers as it likes; each is used from one thread at a time.
+/// Measures the parts of a program on one rank, as a tree: what starts while another runs is its
+/// child. Runs of the same name at the same place are summed. The clock is
+/// std::chrono::steady_clock. A rank may have any number of timers; each is used from one thread at
+/// a time.
 ///
-/// Costs: start() and stop() read the clock and compare a name or two (a place's names are looked for from
-/// the one after the last that was found); the first time they allocate, and later they do not. Local, but
-/// for start_synchronized() and aggregate().
+/// Costs: start() and stop() read the clock and compare a name or two. The search for a name begins
+/// after the last one that was found. The first run of a name allocates; later ones do not. All
+/// calls are local, except start_synchronized() and aggregate().
 class timer {
  public:
   /// Local. Keeps a copy of the communicator for aggregate().
@@ -98,20 +102,20 @@ class timer {
   timer& operator=(timer&& other) noexcept;
   ~timer();
 
-  /// Begins to measure `name`, inside of what runs. The name is copied the first time.
+  /// Begins to measure `name`, as a child of what runs. The name is copied the first time.
   void start(std::string_view name);
-  /// Collective: the same after a barrier, so that it measures nobody's being late.
+  /// Collective: the same after a barrier, so that it does not measure the lateness of other ranks.
   void start_synchronized(std::string_view name);
-  /// Ends what was started last. Throws usage_error where nothing runs.
+  /// Ends the last start(). Throws usage_error if nothing runs.
   void stop();
-  /// The same, and keeps this run's time besides the sum. Allocates as a vector does.
+  /// The same, and also stores the time of this run. Allocates like a vector.
   void stop_and_append();
 
-  /// Adds to a counter inside of what runs. Counts are exact up to 2^53.
+  /// Adds to a counter, as a child of what runs. Counts are exact up to 2^53.
   void count(std::string_view name, double amount = 1);
 
-  /// Ends at the end of its scope, with all that was started inside and not stopped, as where an exception
-  /// passes by.
+  /// Stops the timer at the end of its scope, with all children that were not stopped, for example
+  /// because of an exception.
   class [[nodiscard]] scope {
    public:
     explicit scope(timer& of) noexcept;  ///< of what `of` started last
@@ -123,31 +127,33 @@ class timer {
     detail::measured_tree& tree_;
     int depth_;
   };
-  /// start(), and the stop() at the end of the scope of what is returned, which the timer must outlive.
+  /// Calls start(), and stop() at the end of the scope of the result. The timer must outlive the
+  /// result.
   scope scoped(std::string_view name) {
     start(name);
     return scope(*this);
   }
 
-  /// How much aggregate() brings.
+  /// How much aggregate() gathers.
   enum class extent : std::uint8_t {
     over_ranks,  ///< min, mean, max and sum over the ranks
-    per_rank     ///< also what each rank had, measurement::total_of
+    per_rank     ///< also the value of each rank, measurement::total_of
   };
   static constexpr extent per_rank = extent::per_rank;
 
-  /// Collective: what all ranks measured since they began, on all ranks. The ranks may have measured
-  /// different things: names at the same place are the same, and each figure says how many ranks have it.
-  /// Measuring goes on afterwards.
+  /// Collective: returns the measurements of all ranks so far, on all ranks. The ranks may have
+  /// measured different things. Names at the same place are the same entry, and each number says
+  /// how many ranks have it. The timer continues afterwards.
   ///
-  /// Costs a bcast and an allreduce that compare the names, and an allreduce of 64 bytes for each name and
-  /// 32 for each appended run; where the names differ also a gather of them and a second bcast; with per_rank
-  /// an allgather of 8 bytes for each name, kept on every rank.
+  /// Costs a bcast and an allreduce that compare the names, and an allreduce of 64 bytes for each
+  /// name and 32 for each appended run. If the names differ it also costs a gather of them and a
+  /// second bcast. per_rank costs an allgather of 8 bytes for each name, kept on every rank.
   ///
-  /// Throws usage_error on a rank where something runs; the others wait until it ends.
+  /// Throws usage_error on a rank where something runs; the other ranks block until that rank
+  /// exits.
   measurements aggregate(extent e = extent::over_ranks) const;
 
-  /// Forgets everything measured. Throws usage_error where something runs.
+  /// Discards all measurements. Throws usage_error if something runs.
   void clear();
 
  private:

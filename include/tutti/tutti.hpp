@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of the C++ face. Begin with run.hpp (where a program starts), communicator.hpp (what holds for all
-// collectives), collectives.hpp and reductions.hpp (each of them) and parameters.hpp (how arguments are
-// written); messages.hpp has point to point. The classes that calls return stand in result.hpp, request.hpp,
-// status.hpp and message.hpp; requests.hpp waits for several calls; graph.hpp and intercommunicator.hpp have
-// neighbours and two groups. tutti/mpi.hpp, for programs that start MPI
-// themselves, is not included.
+// The whole C++ API. Start with run.hpp (the start of a program), communicator.hpp (what all
+// collectives share), collectives.hpp and reductions.hpp (each collective) and parameters.hpp (how
+// arguments are written). messages.hpp has point-to-point messages. result.hpp, request.hpp,
+// status.hpp and message.hpp have the classes that calls return; requests.hpp waits for several
+// calls. graph.hpp has neighbours, and intercommunicator.hpp two groups. tutti/mpi.hpp, for
+// programs that initialize MPI themselves, is not included.
 //
 // ```cpp
 // #include <cstdio>

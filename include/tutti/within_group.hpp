@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes within one group only, as member functions of communicator with named parameters: scans, and
-// calls of exactly one element. communicator.hpp says what holds for all collectives, collectives.hpp how to
-// read what is said of each.
+// The calls that work within one group only, as member functions of communicator with named
+// parameters: scans, and calls of exactly one element. communicator.hpp states what all collectives
+// share, and collectives.hpp defines the notation of these comments.
 #pragma once
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: the way to it is part of every message
+#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
 #include "tutti/face/invoke.hpp"
 
 namespace tutti {
 
-/// A base of communicator. Nothing else derives from it.
+/// A base of communicator. No other class derives from it.
 ///
 /// ```cpp
 /// int sum = world.allreduce_single(send_buf(1), op(std::plus<>{}));
@@ -21,7 +21,7 @@ namespace tutti {
 template <class Self>
 class within_group {
  public:
-  /// bcast() of exactly one element: no exchange of counts, a T in place of a container.
+  /// bcast() of exactly one element: no exchange of counts, and a T in place of a container.
   template <class T = void, class... Args>
   auto bcast_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(
@@ -52,7 +52,7 @@ class within_group {
                                                                                                     at);
   }
 
-  /// reduce() of one element: a std::optional<T>, empty off the root.
+  /// reduce() of one element: returns a std::optional<T>, which is empty except at the root.
   template <class... Args>
   auto reduce_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::reduce, detail::mode::blocking, true}, void>(
@@ -86,7 +86,7 @@ class within_group {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// scatter() of one element to each rank: no exchange of counts, a T in place of a container.
+  /// scatter() of one element to each rank: no exchange of counts, and a T in place of a container.
   template <class T = void, class... Args>
   auto scatter_single(Args&&... args) const {
     return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(
@@ -118,11 +118,11 @@ class within_group {
                                                                                                       at);
   }
 
-  /// Each rank receives the combination of ranks 0 .. rank.
+  /// Gives each rank the combination of ranks 0 .. rank.
   ///
   /// `scan(send_buf(v), op(f), [recv_buf], [send_recv_count(_out)])`, in place `send_recv_buf(v)`
   ///
-  /// n elements in and n out on each rank. scan_single combines one element into one.
+  /// Each rank passes and receives n elements. scan_single combines one element into one.
   ///
   /// Exchange of counts: none.
   ///
@@ -161,20 +161,20 @@ class within_group {
         self(), static_cast<Args&&>(args)...);
   }
 
-  /// Each rank receives the combination of ranks 0 .. rank - 1.
+  /// Gives each rank the combination of ranks 0 .. rank - 1.
   ///
-  /// `exscan(send_buf(v), op(f), [values_on_rank_0], [recv_buf], [send_recv_count(_out)])`, in place
-  /// `send_recv_buf(v)`
+  /// `exscan(send_buf(v), op(f), [values_on_rank_0], [recv_buf], [send_recv_count(_out)])`, in
+  /// place `send_recv_buf(v)`
   ///
-  /// n elements in and n out on each rank. Rank 0 receives values_on_rank_0 (one for all elements, or one
-  /// each), which takes no part in the others' results; left out, the identity of an operator known by name
-  /// (ops.hpp), else what stands in a recv_buf or send_recv_buf that was passed. exscan_single combines one
-  /// element into one.
+  /// Each rank passes and receives n elements. Rank 0 receives values_on_rank_0 (one for all
+  /// elements, or one each), which does not enter the results of other ranks. Without it rank 0
+  /// receives the identity of an operator known by name (ops.hpp), else the previous contents of a
+  /// passed recv_buf or send_recv_buf. exscan_single combines one element into one.
   ///
   /// Exchange of counts: none.
   ///
-  /// Throws usage_error, on every rank that gives none of these three; further what the class communicator
-  /// says.
+  /// Throws usage_error on every rank that gives none of these three, and the errors of the class
+  /// communicator.
   ///
   /// ```cpp
   /// int mine = world.rank() + 1;  // as many elements as this rank has

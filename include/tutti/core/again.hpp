@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call says of itself before it is laid down as `call`: enough to tell whether it is like the last one
-// of its collective, in a few words that fit registers. Most calls are, and then nothing else is written.
+// A compact key of a call, computed before the full `call` is built. The key fits in a few
+// registers and shows whether the call repeats the last one of its collective. Most calls do, and
+// then the full `call` is never built.
 //
-// For front ends, beside port.hpp. A call of theirs that may be repeated:
+// For front ends, beside port.hpp. A front end repeats a call like this:
 //
 // ```cpp
 // int mine = 1, sum = 0;
@@ -32,19 +33,20 @@
 
 namespace tutti::detail {
 
-/// Elements of more bytes have no likeness.
+/// The largest element size in bytes that a key can hold.
 inline constexpr std::size_t most_alike = 0x7ff;
-/// That of no call.
+/// The key of a call that never matches.
 inline constexpr std::uint64_t never_alike = ~std::uint64_t{0};
 
-/// What stands in a likeness besides: which displacements are given, and that numbers are std::size_t.
+/// Further contents of a key: which displacements are given, and whether numbers are std::size_t.
 enum class given_numbers : std::uint8_t { none = 0, in_displs = 1, out_displs = 2, wide = 4 };
 constexpr given_numbers operator|(given_numbers a, given_numbers b) {
   return static_cast<given_numbers>(static_cast<int>(a) | static_cast<int>(b));
 }
 
-/// All that calls must have alike but lengths, counts, buffers and the operator's function, as one number;
-/// the collective is its lowest byte. Of elements up to most_alike bytes.
+/// The key: everything that repeated calls must have in common, except lengths, counts, buffers and
+/// the operator's function. The lowest byte is the collective. Elements have at most most_alike
+/// bytes.
 constexpr std::uint64_t likeness(collective what, element type, builtin_op which = builtin_op::user,
                                  bool commutative = false, bool in_place = false,
                                  given_numbers given = given_numbers::none) {
@@ -54,33 +56,34 @@ constexpr std::uint64_t likeness(collective what, element type, builtin_op which
          static_cast<std::uint64_t>(type.size) << 21;
 }
 
-/// What a rooted call's likeness has besides.
+/// The bits that a rooted call adds to its key.
 constexpr std::uint64_t likeness_of_root(int root) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32;
 }
 
-/// Whether it has that.
+/// Whether the key contains these bits.
 constexpr bool has(std::uint64_t like, given_numbers which) {
   return (like >> 18 & static_cast<std::uint64_t>(which)) != 0;
 }
 
-/// A call without counts that is like the last one of its collective, but for its buffers and its count, is
-/// as right as that was: carries it out, and returns true. False: nothing was done; run_call() it. The caller
-/// has seen that its buffers hold what the count says, and that the operator's function object is empty.
-/// `combine` null: of calls that combine nothing.
+/// Executes a call without counts if it repeats the last one of its collective except for buffers
+/// and count. Such a call is as valid as that one. Returns true if it was executed. Returns false
+/// if nothing was done; the caller then uses run_call(). The caller has checked that its buffers
+/// hold the count, and that the operator's function object is empty. `combine` is null for calls
+/// that combine nothing.
 bool run_like_last(core&, std::uint64_t like, const void* input, void* output, std::size_t count,
                    combine_function combine);
 
-/// Which arrays of numbers a call has: for what it gives, for what it takes.
+/// Which arrays of counts a call has: of what it sends, of what it receives.
 enum class number_sides : std::uint8_t { in, out, both };
 
-/// A call with counts that are all given, in arrays of int or std::size_t, one for each block that is given
-/// (in) or taken (out). Null: this rank has no such array. In place of displacements that are left out stand
-/// the counts.
+/// A call whose counts are all given, in arrays of int or std::size_t, one for each block that is
+/// sent (in) or received (out). A null pointer means that this rank has no such array. If
+/// displacements are absent, the pointer to the counts takes their place.
 struct counted_call {
   const void* input;          ///< as in `call`, and so on
-  void* output;               ///< null where nothing is received
-  std::size_t input_length;   ///< bytes that are there, or that the count says where that is given
+  void* output;               ///< null if nothing is received
+  std::size_t input_length;   ///< available bytes, or those of the count if it is given
   std::size_t output_length;  ///< the same
   const void* in_counts;
   const void* in_displs;
@@ -88,14 +91,15 @@ struct counted_call {
   const void* out_displs;
 };
 
-/// The same of a call with counts: like the last one with the same numbers and the same lengths. After false:
-/// check it, run_call() it, and then keep_like(). May write displacements that were left out into `c`.
+/// The same for a call with counts: it must have the same numbers and lengths as the last one. If
+/// it returns false, the caller checks the call, runs run_call(), and then keep_like(). It may
+/// write absent displacements into `c`.
 template <number_sides Sides>
 bool run_counted_like_last(core&, counted_call& c, std::uint64_t like);
 extern template bool run_counted_like_last<number_sides::in>(core&, counted_call&, std::uint64_t);
 extern template bool run_counted_like_last<number_sides::out>(core&, counted_call&, std::uint64_t);
 extern template bool run_counted_like_last<number_sides::both>(core&, counted_call&, std::uint64_t);
-/// `c` as it was before; `made` as it was carried out.
+/// Stores the call: `c` as it was before, and `made` as it was executed.
 void keep_like(core&, std::uint64_t like, const counted_call& c, const call& made);
 
 }  // namespace tutti::detail

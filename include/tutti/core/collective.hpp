@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of the collectives, one vocabulary for calls, trees, variables and reports.
+// The names of the collectives, the same for calls, trees, variables and reports.
 //
 // ```cpp
 // world.barrier();
@@ -15,8 +15,9 @@
 
 namespace tutti {
 
-/// Every collective operation, in the order of `collective_names`. neighbor_allgather and neighbor_alltoall
-/// are the vector forms with equal counts, and i..., ..._init and ..._single are forms, not collectives.
+/// Every collective operation, in the order of `collective_names`. neighbor_allgather and
+/// neighbor_alltoall are the vector forms with equal counts. i..., ..._init and ..._single are
+/// forms, not collectives.
 enum class collective : std::uint8_t {
   barrier,
   bcast,
@@ -59,12 +60,12 @@ inline constexpr std::array<std::string_view, 19> collective_names = {"barrier",
                                                                       "neighbor_allgatherv",
                                                                       "neighbor_alltoallv"};
 
-/// As users write it. The text ends with a null.
+/// The name that users write. The text is null-terminated.
 constexpr std::string_view name_of(collective what) noexcept {
   return collective_names[static_cast<std::size_t>(what)];
 }
 
-/// Counts are one for each rank, and each rank's own.
+/// The collective has one count per rank, and each rank its own.
 constexpr bool is_vector_form(collective what) noexcept {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
          what == collective::alltoallv || what == collective::alltoallw ||
@@ -77,13 +78,13 @@ constexpr bool is_neighborly(collective what) noexcept {
   return what == collective::neighbor_allgatherv || what == collective::neighbor_alltoallv;
 }
 
-/// One rank gives to all, or takes from all.
+/// One rank sends to all, or receives from all.
 constexpr bool is_rooted(collective what) noexcept {
   return what == collective::bcast || what == collective::reduce || what == collective::gather ||
          what == collective::gatherv || what == collective::scatter || what == collective::scatterv;
 }
 
-/// Elements are combined by an operator.
+/// An operator combines elements.
 constexpr bool combines(collective what) noexcept {
   return what == collective::reduce || what == collective::allreduce || what == collective::scan ||
          what == collective::exscan || what == collective::reduce_scatter ||

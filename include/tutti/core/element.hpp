@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one element is, as the lower rooms see it: a size, and a kind where the library can compute with it.
+// The description of one element inside the library: its size, and its kind if the library can
+// compute with it.
 //
 // ```cpp
 // struct point {
 //   float x, y;
 // };
 // static_assert(element_of<int>() == element{sizeof(int), element_kind::i32, {}});
-// static_assert(element_of<point>().kind == element_kind::opaque);  // no built-in operator knows it
+// static_assert(element_of<point>().kind == element_kind::opaque);  // no built-in operator
 // ```
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace tutti {
 
-/// The arithmetic kinds that built-in operators know. Everything else travels as `opaque` bytes.
+/// The arithmetic kinds that built-in operators know. All other types travel as `opaque` bytes.
 enum class element_kind : std::uint8_t {
   opaque,
   i8,
@@ -34,20 +35,21 @@ enum class element_kind : std::uint8_t {
   boolean
 };
 
-/// One element: `size` bytes, contiguous.
+/// One element: `size` contiguous bytes.
 struct element {
   std::size_t size = 1;                      ///< bytes
   element_kind kind = element_kind::opaque;  ///< what operators can do with it
-  std::uint8_t unused[7] = {};               ///< no hole: calls are compared word by word
+  std::uint8_t unused[7] = {};               ///< no padding: calls are compared word by word
 
-  /// Whether both have one size and one kind.
+  /// Whether both have the same size and kind.
   friend constexpr bool operator==(const element& a, const element& b) {
     return a.size == b.size && a.kind == b.kind;
   }
 };
 
-/// The element that a C++ type is: integers up to 8 bytes by size and sign, whatever they are called, float,
-/// double, long double and bool; all else, enumerations too, is opaque.
+/// The element of a C++ type. Integers up to 8 bytes map by size and sign, whatever their name;
+/// float, double, long double and bool have their own kinds. All other types, including
+/// enumerations, are opaque.
 template <class T>
 constexpr element element_of() noexcept {
   using value = std::remove_cv_t<T>;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors. Each names the operation, the rank, the parameter and the remedy, so that the message alone is
-// enough to mend the call:
+// Errors. Each names the operation, the rank, the parameter and the remedy, so that the message
+// alone suffices to correct the call:
 //
-//     tutti: alltoall on rank 0 at sums.cpp:42: send_buf: 7 elements cannot be cut into 3 equal blocks; give
-//     ...
+//     tutti: alltoall on rank 0 at sums.cpp:42: send_buf: 7 elements cannot be cut into 3 equal
+//     blocks; give ...
 //
-// The place is that of the call in the program, where the named parameters of most calls are written.
+// The source location is that of the call in the program, which the named parameters of most calls
+// capture.
 //
 // ```cpp
 // std::vector<int> v(2 * world.size());
@@ -25,12 +26,15 @@
 
 namespace tutti {
 
-/// Base of the exceptions of the library. what() is the whole text. Copies share it.
+/// The base of the exceptions of the library. what() is the whole text. Copies share the text.
 class error : public std::exception {
  public:
-  /// `operation` is the call as the user wrote it ("allreduce"), `rank` the rank that saw the fault (-1: no
-  /// rank, as before the ranks exist), `parameter` the named parameter at fault (empty: none), `problem` what
-  /// is wrong with it, `remedy` what to do, `at` the place of the call in the program (default: not known).
+  /// - `operation`: the call as the user wrote it ("allreduce").
+  /// - `rank`: the rank that found the error (-1: none, for example before the ranks exist).
+  /// - `parameter`: the named parameter at fault (empty: none).
+  /// - `problem`: what is wrong with it.
+  /// - `remedy`: what to do.
+  /// - `at`: the source location of the call in the program (default: not known).
   error(std::string_view operation, int rank, std::string_view parameter, std::string_view problem,
         std::string_view remedy, const std::source_location& at = {});
   /// Shares the text; throws nothing.
@@ -39,13 +43,15 @@ class error : public std::exception {
   ~error() override;
 
   const char* what() const noexcept override;   ///< the whole text
-  std::string_view operation() const noexcept;  ///< as "iallreduce_single"
-  std::string_view parameter() const noexcept;  ///< as "send_buf"; empty: none
-  /// The place of the call, as "sums.cpp:42": the file without its folders; empty: not known.
+  std::string_view operation() const noexcept;  ///< such as "iallreduce_single"
+  std::string_view parameter() const noexcept;  ///< such as "send_buf"; empty: none
+  /// The source location of the call, such as "sums.cpp:42": the file without its folders. Empty:
+  /// not known.
   std::string_view location() const noexcept;
-  int rank() const noexcept { return rank_; }  ///< that saw the fault; -1: none
+  int rank() const noexcept { return rank_; }  ///< the rank that found the error; -1: none
 
-  /// For the library: gives the place to an error that has none, on its way to the program. Throws bad_alloc.
+  /// For the library: adds the source location to an error that has none, on its way to the
+  /// program. Throws bad_alloc.
   void locate(const std::source_location& at);
 
  private:
@@ -54,40 +60,41 @@ class error : public std::exception {
   int rank_;
 };
 
-/// A call that this rank can see to be wrong before it sends anything. Nothing of the call was done here.
+/// This rank can see, before it sends anything, that a call is wrong. The call did nothing here.
 class usage_error : public error {
  public:
   using error::error;
 };
 
-/// The ranks called something different from one another (seen in checked mode, or by a message that does not
-/// fit).
+/// The ranks called different collectives. Checked mode finds this, or a message that does not
+/// match.
 class mismatch_error : public error {
  public:
   using error::error;
 };
 
-/// A message longer than the place for it.
+/// A message is longer than its buffer.
 class truncation_error : public mismatch_error {
  public:
   using mismatch_error::mismatch_error;
 };
 
-/// All ranks wait for one another. The text says who waits where, for whom. Over MPI it is looked for with
-/// TUTTI_CHECK=1 only.
+/// All ranks wait for one another. The text says which rank waits where, for whom. Over MPI the
+/// library detects this only with TUTTI_CHECK=1.
 class deadlock_error : public error {
  public:
   using error::error;
 };
 
-/// Another rank failed, and this one was taken out of its wait; or it refused its arguments, and told so in
-/// an exchange of counts or in checked mode. The text names the rank that failed first.
+/// Another rank failed, and the wait of this one was ended. Or another rank rejected its arguments,
+/// and reported it in an exchange of counts or in checked mode. The text names the rank that failed
+/// first.
 class peer_error : public error {
  public:
   using error::error;
 };
 
-/// An engine that does not exist, cannot start, or was lost.
+/// An engine does not exist, cannot start, or was lost.
 class engine_error : public error {
  public:
   using error::error;

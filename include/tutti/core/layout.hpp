@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the bytes of one item lie: a list of pieces, repeated at a distance. Contiguous data is one piece.
-// send_type, recv_type and send_recv_type take a layout, alltoallw one for each block; MPI's derived
-// datatypes correspond to them.
+// The positions of the bytes of one item: a list of pieces, repeated at a distance. Contiguous data
+// is one piece. send_type, recv_type and send_recv_type take a layout, and alltoallw takes one for
+// each block. A layout corresponds to a derived datatype of MPI.
 //
 // ```cpp
 // double matrix[4][3] = {};
@@ -32,31 +32,31 @@
 
 namespace tutti {
 
-/// An item of user data with gaps or strides. Offsets, lengths and the extent, the distance from one item to
-/// the next, are in bytes; the extent may be smaller or larger than what the pieces span. A value: it owns
-/// its list of pieces, in which adjacent ones are joined and empty ones left out. Building and copying are
-/// linear in the pieces, allocate from the second piece on, and throw std::bad_alloc only.
+/// An item of user data with gaps or strides. Offsets, lengths and the extent are in bytes. The
+/// extent is the distance from one item to the next; it may be smaller or larger than the span of
+/// the pieces. A layout is a value and owns its list of pieces. Adjacent pieces are joined and
+/// empty ones omitted. Construction and copies take time linear in the pieces, allocate from the
+/// second piece on, and throw only std::bad_alloc.
 ///
-/// What is built reaches from byte 0 to the end of its furthest part, which is its extent where none is
-/// given.
+/// Unless an extent is given, it reaches from byte 0 to the end of the furthest part.
 class layout {
  public:
   /// Some bytes of an item.
   struct piece {
-    std::ptrdiff_t offset;  ///< from where the item begins; may be negative
+    std::ptrdiff_t offset;  ///< from the begin of the item; may be negative
     std::size_t bytes;      ///< how many
   };
-  /// `count` items, one after the other, the first at item number `at`.
+  /// `count` adjacent items; the first is item number `at`.
   struct run {
     std::ptrdiff_t at;  ///< in items, may be negative
     std::size_t count;  ///< of items
   };
-  struct field;  ///< of structure(): {offset in bytes, layout, count of items}, the last one 1 if left out
+  struct field;  ///< of structure(): {offset in bytes, layout, count (default 1)}
 
-  /// Nothing: no bytes, no extent.
+  /// No bytes and no extent.
   layout() noexcept = default;
 
-  /// One T. The same is type_of<T>().
+  /// One T. The same as type_of<T>().
   template <class T>
   static layout of() noexcept {
     return contiguous(sizeof(T));
@@ -68,7 +68,7 @@ class layout {
     made.first_.bytes = made.size_ = made.extent_ = bytes;
     return made;
   }
-  /// `count` items, one after the other at the distance of their extent.
+  /// `count` consecutive items at the distance of their extent.
   static layout contiguous(std::size_t count, const layout& item) {
     layout made;
     made.add(0, count, item);
@@ -76,24 +76,24 @@ class layout {
     return made;
   }
 
-  /// `count` blocks of `block` bytes, `stride` bytes from start to start. With a negative stride the extent
-  /// is to be given by resized().
+  /// `count` blocks of `block` bytes, `stride` bytes from begin to begin. With a negative stride
+  /// the extent must be set by resized().
   static layout vector(std::size_t count, std::size_t block, std::ptrdiff_t stride) {
     return strided(count, 1, stride, contiguous(block));
   }
-  /// `count` blocks of `block` items, `stride` items from start to start, as MPI_Type_vector.
+  /// `count` blocks of `block` items, `stride` items from begin to begin, like MPI_Type_vector.
   static layout vector(std::size_t count, std::size_t block, std::ptrdiff_t stride, const layout& item) {
     return strided(count, block, stride * static_cast<std::ptrdiff_t>(item.extent_), item);
   }
 
-  /// Any pieces, in the order in which they are to be sent.
+  /// Any pieces, in the order in which they are sent.
   static layout indexed(std::span<const piece> pieces, std::size_t extent) {
     layout made;
     for (const piece& p : pieces) made.add(p.offset, p.bytes);
     made.extent_ = extent;
     return made;
   }
-  /// Any runs of items, in the order in which they are to be sent, as MPI_Type_indexed.
+  /// Any runs of items, in the order in which they are sent, like MPI_Type_indexed.
   static layout indexed(std::span<const run> runs, const layout& item) {
     layout made;
     for (const run& r : runs)
@@ -104,7 +104,7 @@ class layout {
     return indexed(std::span<const run>(runs.begin(), runs.size()), item);
   }
 
-  /// Fields of any layouts; `extent` is the sizeof of what they are fields of.
+  /// Fields of any layouts; `extent` is the sizeof of the structure.
   static layout structure(std::span<const field> fields, std::size_t extent);
   static layout structure(std::initializer_list<field> fields, std::size_t extent);
 
@@ -115,9 +115,10 @@ class layout {
     return copy;
   }
 
-  std::size_t size() const noexcept { return size_; }      ///< bytes sent for one item
+  std::size_t size() const noexcept { return size_; }      ///< bytes sent per item
   std::size_t extent() const noexcept { return extent_; }  ///< bytes from one item to the next
-  /// Whether any number of items is one run of bytes, from where the first begins.
+  /// Whether any number of items is a single run of bytes that starts at the begin of the first
+  /// item.
   bool is_contiguous() const noexcept {
     return many_.empty() && extent_ == size_ && (size_ == 0 || first_.offset == 0);
   }
@@ -126,8 +127,8 @@ class layout {
     return {&first_, size_ == 0 ? std::size_t{0} : std::size_t{1}};
   }
 
-  /// Where the first byte of an item lies, and where its last one ends; 0 where it has none. MPI's true
-  /// bounds. Linear in the pieces.
+  /// The begin of the first byte of an item, and the end of its last one; 0 if it has no bytes.
+  /// They are MPI's true bounds. Linear in the pieces.
   std::ptrdiff_t lowest() const noexcept {
     std::ptrdiff_t found = first_.offset;
     for (const piece& p : many_)
@@ -141,7 +142,8 @@ class layout {
     return found;
   }
 
-  /// Gathers `count` items from `items` into `count * size()` dense bytes. Linear; the two do not overlap.
+  /// Packs `count` items from `items` into `count * size()` dense bytes. Linear; the two must not
+  /// overlap.
   void pack(const void* items, std::size_t count, void* dense) const noexcept {
     if (size_ == 0 || count == 0) return;
     if (is_contiguous()) return void(std::memcpy(dense, items, count * size_));
@@ -154,7 +156,7 @@ class layout {
       }
   }
 
-  /// The reverse. What lies between the pieces is not touched.
+  /// The reverse of pack(). Does not touch the gaps.
   void unpack(const void* dense, std::size_t count, void* items) const noexcept {
     if (size_ == 0 || count == 0) return;
     if (is_contiguous()) return void(std::memcpy(items, dense, count * size_));
@@ -203,7 +205,7 @@ class layout {
     }
     size_ += bytes;
   }
-  // Returns where the extent of the last one ends.
+  // Returns the end of the extent of the last item.
   std::ptrdiff_t add(std::ptrdiff_t offset, std::size_t count, const layout& item) {
     const auto step = static_cast<std::ptrdiff_t>(item.extent_);
     if (item.is_contiguous()) {
@@ -217,7 +219,7 @@ class layout {
   }
 
   piece first_{0, 0};
-  std::vector<piece> many_;  // all of them, where there is more than one
+  std::vector<piece> many_;  // all pieces, if there is more than one
   std::size_t size_ = 0, extent_ = 0;
 };
 
@@ -225,7 +227,7 @@ class layout {
 struct layout::field {
   std::ptrdiff_t offset;  ///< in bytes
   layout item;            ///< of each
-  std::size_t count = 1;  ///< how many, one after the other
+  std::size_t count = 1;  ///< how many, consecutive
 };
 
 inline layout layout::structure(std::span<const field> fields, std::size_t extent) {
@@ -238,7 +240,7 @@ inline layout layout::structure(std::initializer_list<field> fields, std::size_t
   return structure(std::span<const field>(fields.begin(), fields.size()), extent);
 }
 
-/// One T, as an argument of send_type and its like; the T of the call may be another.
+/// One T, as an argument of send_type and the like. It may differ from the T of the call.
 template <class T>
 layout type_of() noexcept {
   return layout::of<T>();

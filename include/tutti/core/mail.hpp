@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Point to point without C++ types: what the face hands down to the library for a message from one rank to
-// another, and what comes back. The counterpart of call.hpp and port.hpp, which are for collectives.
+// Point-to-point messages without C++ types: the interface between the C++ API and the library for
+// a message from one rank to another. call.hpp and port.hpp are its counterpart for collectives.
 //
-// Messages of one sender on one communicator that a receive could take are taken in the order in which they
-// were sent; receives that could take one message get it in the order in which they were begun. Mail never
-// meets the messages of collectives, nor those of another communicator.
+// A receive takes matching messages of one sender on one communicator in the order in which they
+// were sent. Receives that match one message get it in the order in which they were begun.
+// Point-to-point messages never match messages of collectives or of another communicator.
 //
 // ```cpp
 // int x = 5, y = 0;
@@ -26,37 +26,38 @@
 
 namespace tutti {
 
-/// Ranks that are none. Far from the valid ones, so that arithmetic on ranks does not meet them.
+/// Special values in place of a rank. They are far from valid ranks, so that rank arithmetic does
+/// not produce them.
 namespace rank {
-inline constexpr int any = -0x7fffff01;   ///< as source: from whoever sends
-inline constexpr int null = -0x7fffff02;  ///< as source or destination: nobody; nothing is sent or received
+inline constexpr int any = -0x7fffff01;   ///< as source: any sender
+inline constexpr int null = -0x7fffff02;  ///< as source or destination: nothing is transferred
 }  // namespace rank
 
 namespace tags {
-inline constexpr int any = -0x7fffff01;  ///< to receive: whatever the tag
+inline constexpr int any = -0x7fffff01;  ///< to receive: any tag
 }  // namespace tags
 
-/// When a send is complete, so that its buffer may be changed.
+/// When a send is complete, so that the program may change its buffer.
 enum class send_modes : std::uint8_t {
-  standard,     ///< as soon as the library or the receiver has the data: may wait for the receive
+  standard,     ///< once the library or receiver has the data; may wait for the receive
   buffered,     ///< at once: the library copies what it cannot pass on
   synchronous,  ///< not before the receive has begun
-  ready         ///< as standard; the program vouches that the receive was begun
+  ready         ///< like standard; the program asserts that the receive was begun
 };
 
 namespace detail {
 
-/// What is known of a message without its contents. Of a message to rank::null, or from it: source
-/// rank::null, tag tags::any, no bytes.
+/// The source, tag and length of a message. For rank::null the source is rank::null, the tag
+/// tags::any, and the length 0 bytes.
 struct envelope {
   int source = rank::null;
   int tag = tags::any;
   std::size_t bytes = 0;
 };
 
-/// A message to be sent. Throws usage_error, before anything is sent, where destination is no rank
-/// (parameter "destination") or the tag out of range ("tag"): 0 to what the engine has room for, 32767 at
-/// least.
+/// A message to be sent. Throws usage_error before anything is sent if the destination is not a
+/// rank (parameter "destination") or the tag is out of range ("tag"). Tags range from 0 to the
+/// limit of the engine, which is at least 32767.
 struct letter {
   const char* operation = "send";  ///< for reports; a literal
   int destination = 0, tag = 0;
@@ -65,17 +66,17 @@ struct letter {
   std::size_t bytes = 0;
 };
 
-/// A letter that was found by look() and taken out of the reach of every other receive; see take().
+/// A message that take() found and removed from the reach of every other receive.
 class held_letter;
 
-/// A message to be received.
+/// A message to be received. A receive from rank::null completes at once with an empty message;
+/// `room` is then called for 0 bytes.
 ///
-/// Of rank::null nobody's message is received at once; `room` is asked for no bytes then.
-///
-/// Where it goes is `into`, which has room for `most` bytes: a longer message is consumed, none of it is
-/// written, and truncation_error (parameter "recv_count") is thrown. Or, where `room` is set, it is asked for
-/// the place once the length is known, and may throw: then the message stays, and can be received again. A
-/// message that is not a whole number of `element` bytes is a mismatch_error, and stays.
+/// The message goes to `into`, which has `most` bytes. A longer message is consumed without being
+/// written, and truncation_error (parameter "recv_count") is thrown. If `room` is set, it is called
+/// for the memory once the length is known. It may throw: then the message stays and can be
+/// received again. A message that is not a whole number of `element` bytes throws mismatch_error,
+/// and stays.
 struct reception {
   const char* operation = "recv";
   int source = rank::any, tag = tags::any;
@@ -84,49 +85,50 @@ struct reception {
   std::size_t most = 0;
   void* (*room)(void* state, const envelope& what) = nullptr;
   void* state = nullptr;
-  held_letter* letter = nullptr;  ///< this one and no other; used up where the receive succeeds or truncates
+  held_letter* letter = nullptr;  ///< only this one; consumed if the receive succeeds or truncates
 };
 
-/// Returns when the letter is sent, as its mode says. Waits serve everything else that is under way on this
-/// rank. Throws peer_error, deadlock_error.
+/// Returns when the message is sent, as its mode requires. Waits progress all other unfinished
+/// operations of this rank. Throws peer_error, deadlock_error.
 void send(core&, const letter&);
 
-/// The same, not waiting. `data` must stay until complete. All nonblocking mail, of all communicators of this
-/// rank, moves on in every blocking call, test() and wait() of this rank.
+/// The same without waiting. `data` must live until the send is complete. Every blocking call,
+/// test() and wait() of this rank progresses all nonblocking messages of all its communicators.
 pending_call start_send(core&, const letter&);
 pending_call prepare_send(core&, const letter&);
 
-/// Throws the usage_error that a receive of this source and tag would, and does nothing else.
+/// Throws the usage_error that a receive of this source and tag would throw, and does nothing else.
 void check_reception(core&, const reception&);
 
-/// Returns when the message is received. Throws as start_send(), and as said at reception.
+/// Returns when the message is received. Throws the errors of start_send() and of reception.
 envelope receive(core&, const reception&);
 
-/// The same, not waiting; `into`, or `state`, must stay until complete. What it found is asked of the pending
-/// call by found(). What it was refused for is thrown by its own wait() or test(), whichever call met the
-/// message.
+/// The same without waiting; `into` or `state` must live until it is complete. found() returns the
+/// envelope. If the receive rejects its message, its own wait() or test() throws, whichever call
+/// met the message.
 ///
-/// It progresses in every blocking call, test() and wait() of this rank: of any request, communicator and
-/// front end, on every engine, also while the rank waits in a collective of MPI's own. A sender that waits
-/// for the receive (with more than 1 KiB, or synchronous) waits until this rank makes such a call.
+/// It progresses in every blocking call, test() and wait() of this rank: of any request,
+/// communicator and front end. This holds on every engine, even while the rank waits in a
+/// collective of MPI. A sender that waits for the receive (with more than 1 KiB, or synchronous)
+/// waits until this rank makes such a call.
 ///
-/// A message that the receive refuses stays, and another receive may take it. One that is longer than its
-/// place is used up. Where the program's own calls of MPI share the communicator, MPI is given receives without
-/// `room`: such a one uses its message up also where that is no whole number of elements, and Open MPI 4.1
-/// writes a longer one beyond its place.
+/// A message that the receive rejects stays, and another receive may take it. A message longer than
+/// its buffer is consumed. If the program's own MPI calls share the communicator, receives without
+/// `room` are given to MPI. Such a receive also consumes a message that is not a whole number of
+/// elements. Open MPI 4.1 writes a longer message beyond its buffer.
 pending_call start_receive(core&, const reception&);
 pending_call prepare_receive(core&, const reception&);
 
-/// What a complete receive has found; an envelope of nobody for everything else.
+/// The envelope of a complete receive; an empty envelope for all other operations.
 envelope found(const pending&) noexcept;
 
-/// Whether a message has come that a receive of this source and tag would take; with `wait`, not before there
-/// is one. It stays. Of rank::null there always is one, that of nobody.
+/// Whether a message has arrived that a receive of this source and tag would take; with `wait` it
+/// waits for one. The message stays. For rank::null there always is an empty one.
 bool look(core&, const char* operation, int source, int tag, bool wait, envelope& found);
 
-/// The same; the message is taken out, and can only be received by a reception that names it. Null: none has
-/// come, or the source is rank::null. Whoever has it receives it or puts it back, to where it stood among the
-/// others; both before the core goes.
+/// The same, but removes the message; only a reception that names it can receive it. Returns null
+/// if none has arrived or the source is rank::null. The holder must receive it or put it back to
+/// its place among the others, both before the core is destroyed.
 held_letter* take(core&, const char* operation, int source, int tag, bool wait, envelope& found);
 void put_back(core&, held_letter*) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reduction operator without its type: how to combine n elements, and what may be assumed about it. op()
-// (ops.hpp) makes it of a callable; a front end of another language makes it by hand:
+// A reduction operator without its type: how to combine n elements, and which properties hold. op()
+// (ops.hpp) makes it from a callable; a front end for another language makes it by hand:
 //
 // ```cpp
 // operation longer;  // of two lengths, the greater
@@ -19,7 +19,7 @@
 
 namespace tutti {
 
-/// Operators that the library and MPI know by name. `user` is any other callable.
+/// The operators that the library and MPI know by name. `user` is any other callable.
 enum class builtin_op : std::uint8_t {
   user,
   sum,
@@ -34,18 +34,18 @@ enum class builtin_op : std::uint8_t {
   logical_xor
 };
 
-/// `result[i] = left[i] op right[i]` for i in 0 .. n-1. `result` may be `left` or `right` itself, but may not
-/// overlap them otherwise.
+/// `result[i] = left[i] op right[i]` for i in 0 .. n-1. `result` may be `left` or `right` itself,
+/// but must not overlap them otherwise.
 using combine_function = void (*)(const void* left, const void* right, void* result, std::size_t n,
                                   void* state);
 
-/// A type-erased operator. It refers to the callable's state, it does not own it.
+/// A type-erased operator. It refers to the state of the callable and does not own it.
 struct operation {
   combine_function combine = nullptr;   ///< never null in a call that combines
   void* state = nullptr;                ///< its last argument
-  builtin_op which = builtin_op::user;  ///< known: a quicker loop, or MPI, may stand in for `combine`
+  builtin_op which = builtin_op::user;  ///< known: a faster loop, or MPI, may replace `combine`
   bool commutative = false;             ///< false: operands are combined in the order of ranks
-  std::uint8_t unused[6] = {};          ///< no hole: calls are compared word by word
+  std::uint8_t unused[6] = {};          ///< no padding: calls are compared word by word
 };
 
 }  // namespace tutti

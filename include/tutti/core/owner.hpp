@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two kinds of pointer that the face keeps to what the library has made. Those of <memory> would do, but
-// that header would be a quarter of what tutti's cost the compiler (docs/performance.md).
+// The two smart pointers to objects of the library. Those of <memory> would do the same, but that
+// header costs a quarter of the compile time of tutti's headers (docs/performance.md).
 //
 // ```cpp
 // tutti::detail::core_handle kept = world.shared();  // the library's side lives as long as this
@@ -13,10 +13,11 @@
 
 namespace tutti::detail {
 
-/// What one rank keeps of one communicator. Defined in the library.
+/// The state that one rank keeps of one communicator. Defined in the library.
 class core;
 
-/// Counts one holder more, or one less; the last one deletes. Of any thread.
+/// Increments and decrements the number of holders; the last drop() deletes. Any thread may call
+/// them.
 void keep(core&) noexcept;
 void drop(core&) noexcept;
 
@@ -46,8 +47,8 @@ class core_handle {
   core* core_ = nullptr;
 };
 
-/// The one owner of something that is used again, and so not deleted but dismissed: T has dismiss(), which
-/// returns whether it is over.
+/// The unique owner of a reusable object. It does not delete the object but calls its dismiss(),
+/// which returns whether the use is over.
 template <class T>
 class owner {
  public:
@@ -66,7 +67,7 @@ class owner {
   T* operator->() const noexcept { return one_; }
   explicit operator bool() const noexcept { return one_ != nullptr; }
   T* release() noexcept { return std::exchange(one_, nullptr); }
-  /// Whether nothing uses the old one any more.
+  /// Returns whether nothing uses the old object any more.
   bool reset(T* other = nullptr) noexcept {
     T* const old = std::exchange(one_, other);
     return old == nullptr || old->dismiss();

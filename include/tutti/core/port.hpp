@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The door between the templates that a user's program compiles and the library behind them. Everything that
-// passes has lost its C++ types, so that a call costs its own code once and the headers stay thin.
+// The internal ABI between the templates that a program compiles and the library. All arguments are
+// type-erased, so that the code of a call exists only once and the headers stay small.
 //
-// For front ends, as the C++ face is one: programs use communicator. All functions are called by the rank
-// whose core it is, from one thread at a time. A call under way, from another front end than C++:
+// For front ends, such as the C++ API; programs use communicator. Only the rank of a core calls
+// these functions, from one thread at a time. A nonblocking call from another front end than C++:
 //
 // ```cpp
 // int x = world.is_root() ? 5 : 0;
@@ -32,10 +32,10 @@
 namespace tutti {
 class communicator;
 
-/// How many different texts there are, and the place of one's own among them in their order.
+/// The number of distinct texts, and the index of the caller's text among them in their order.
 struct numbered {
   int number;  ///< 0 .. count - 1
-  int count;   ///< how many different ones
+  int count;   ///< how many distinct texts
 };
 }  // namespace tutti
 
@@ -43,24 +43,24 @@ namespace tutti::detail {
 
 struct envelope;  // mail.hpp
 
-/// What one rank keeps of one communicator. Defined in the library.
+/// The state that one rank keeps of one communicator. Defined in the library.
 class core;
 
-/// One operation under way, or prepared to be started again. Its owner's destructor waits for what is under
-/// way (while an exception passes by, for a tenth of a second; then the job fails). test() and wait() throw
-/// what run_call() would.
+/// One operation that is under way, or prepared to be started again. The destructor of its owner
+/// waits for it (during stack unwinding for a tenth of a second; then the job fails). test() and
+/// wait() throw the errors of run_call().
 class pending {
  public:
-  virtual void start() = 0;  ///< usage_error where it is under way already, or its communicator was freed
+  virtual void start() = 0;  ///< usage_error if it is under way, or its communicator was freed
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
-  virtual void wait() = 0;   ///< returns at once where nothing is under way
-  /// Ends its use, as a destructor would: waits for what is under way, for a moment where an exception passes
-  /// by. False: it goes on, since it is under way and this thread may not call for its rank; its buffers have
-  /// to stay.
+  virtual void wait() = 0;   ///< returns at once if nothing is under way
+  /// Ends its use, like a destructor: waits for the operation, during stack unwinding only for a
+  /// moment. Returns false if the operation continues because this thread may not call for its
+  /// rank; its buffers must then stay.
   virtual bool dismiss() noexcept = 0;
-  /// What a receive has found (mail.hpp); null: nothing, yet or ever.
+  /// The envelope of a complete receive (mail.hpp); null if there is none, now or ever.
   virtual const envelope* found() const noexcept { return nullptr; }
-  /// Notes where the program waits for it, or asks.
+  /// Notes the source location where the program waits or tests.
   void note(const std::source_location& at) noexcept {
     if (slot != nullptr) *slot = at;
   }
@@ -71,42 +71,45 @@ class pending {
   ~pending() = default;
 };
 
-/// Must be gone before its core: hold a core_handle beside it.
+/// It must be destroyed before its core: hold a core_handle beside it.
 using pending_call = owner<pending>;
 
-/// Carries out the call and returns when this rank's part is done. Throws usage_error before anything is sent
-/// where the call can be seen to be wrong; mismatch_error, peer_error, deadlock_error while under way.
+/// Executes the call and returns when this rank's part is done. Throws usage_error, before anything
+/// is sent, if this rank can see that the call is wrong. Throws mismatch_error, peer_error,
+/// deadlock_error while it runs.
 void run_call(core&, const call&);
 
-/// Throws usage_error where run_call() would, and in checked mode compares the call with those of the other
-/// ranks: for front ends that carry out calls in another way.
+/// Throws the usage_error that run_call() would throw, and in checked mode compares the call with
+/// those of the other ranks. It is for front ends that execute calls in another way.
 void check_call(core&, const call&);
 
-/// As run_call(), not waiting. The buffers and the operator's state must stay until wait() or test() says so;
-/// arrays of counts are copied.
+/// Does the same as run_call() without waiting. The buffers and the state of the operator must live
+/// until wait() or test() reports completion; arrays of counts are copied.
 pending_call start_call(core&, const call&);
 
-/// Prepares a call that can be started many times on the same buffers; it is checked and its algorithm chosen
-/// here, once.
+/// Prepares a call that can be started many times on the same buffers. The check and the selection
+/// of the algorithm happen here, once.
 pending_call prepare_call(core&, const call&);
 
-/// Memory for what lives as long as a call: given back, it serves the next call that wants as much. It must
-/// be given back before the core goes.
+/// Memory for the duration of a call. Memory that is given back serves the next request of the same
+/// size. The caller must give it back before the core is destroyed.
 void* take_memory(core&, std::size_t bytes);
 void give_memory(core&, void* memory, std::size_t bytes) noexcept;
 
-/// Collective: a communicator with the same ranks whose traffic meets none of the old one's.
+/// Collective: a communicator with the same ranks and separate traffic.
 core_handle duplicate(core&);
 
-/// Collective: the ranks of one colour, in the order of their keys, and of this communicator's ranks where
-/// those are the same; none for a colour below 0. And those that share memory with this rank.
+/// Collective: the ranks of one colour, in the order of their keys, and by rank if keys are equal;
+/// none for a colour below 0. split_to_shared_memory() returns those that share memory with this
+/// rank.
 core_handle split(core&, int color, int key);
 core_handle split_to_shared_memory(core&);
-/// As split() by the bin; usage_error on all ranks where one names a bin that is not below `bins`.
+/// The same as split() by the bin. Throws usage_error on all ranks if one names a bin that is not
+/// below `bins`.
 core_handle split_bin(core&, int bins, int bin);
 
-/// Local: the ranks of a range or list, as communicator::range() and list() say; and which rank of another
-/// communicator a rank here is.
+/// Local: the ranks of a range or list, as for communicator::range() and list(); and the
+/// translation of a rank to another communicator.
 core_handle range(core&, int first, int last, int stride);
 core_handle list(core&, std::span<const int> ranks);
 int translate(const core&, int rank, const core& to);
@@ -114,41 +117,43 @@ int translate(const core&, int rank, const core& to);
 /// Collective, as communicator::number_distinct().
 numbered number_distinct(core&, std::string_view text);
 
-/// Collective: the same ranks, each with its neighbours: those that it receives from, and those that it sends
-/// to. The neighbour collectives serve it. Throws usage_error where a neighbour is no rank; with checks on,
-/// mismatch_error where one rank names a neighbour that does not name it.
+/// Collective: the same ranks, each with the neighbours that it receives from and sends to. The
+/// neighbour collectives use it. Throws usage_error if a neighbour is not a rank. In checked mode
+/// throws mismatch_error if the neighbour does not name the rank in turn.
 core_handle with_graph(core&, std::span<const int> sources, std::span<const int> destinations);
 
-/// Collective: two groups, ranks [0, first) and the others. Every collective goes between them. Throws
-/// usage_error where one of them would be empty.
+/// Collective: two groups, ranks [0, first) and the others. Every collective goes between them.
+/// Throws usage_error if a group would be empty.
 core_handle between(core&, int first);
 
-/// Collective over both groups: `local` and that of rank `remote_leader` here, which rank 0 of each group
-/// names.
+/// Collective over both groups: `local` and the group of rank `remote_leader` of this communicator,
+/// which rank 0 of each group names.
 core_handle between_groups(core&, core& local, int remote_leader);
 
-/// How many blocks this rank gives and takes in a collective: the number of ranks, of neighbours, or of ranks
-/// in the other group.
+/// How many blocks this rank sends and receives in a collective: the number of ranks, of
+/// neighbours, or of ranks in the other group.
 int blocks_given(const core&, collective) noexcept;
 int blocks_taken(const core&, collective) noexcept;
-/// How many ranks the first of two groups has; 0 where there is one group.
+/// The number of ranks in the first of two groups; 0 if there is only one group.
 int first_group(const core&) noexcept;
 
-/// What a communicator holds that was moved from: every call on it throws usage_error that says so.
+/// The handle in a moved-from communicator: every call on it throws usage_error, which names this
+/// reason.
 core_handle moved_from() noexcept;
 
-/// Ends the use of a communicator; a later call on it throws usage_error. Local.
+/// Frees a communicator; a later call on it throws usage_error. Local.
 void release(core&) noexcept;
 
 int rank_of(const core&) noexcept;
 int size_of(const core&) noexcept;
 
-/// Throws usage_error{operation, rank of core, parameter, problem, remedy}. Out of line: keeps call sites
-/// small.
+/// Throws usage_error{operation, rank of core, parameter, problem, remedy}. It is out of line to
+/// keep call sites small.
 [[noreturn]] void refuse(const core&, const char* operation, const char* parameter, std::string_view problem,
                          const char* remedy);
 
-/// The last algorithm that a call of this collective used on this rank, as "allreduce/ring"; empty: none yet.
+/// The algorithm of the last call of this collective on this rank, such as "allreduce/ring"; empty:
+/// none yet.
 const char* last_algorithm(const core&, collective) noexcept;
 
 }  // namespace tutti::detail

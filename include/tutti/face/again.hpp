@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The short way of a warm call: what it says of itself before anything is laid down (core/again.hpp), so that
-// the library can see whether it is like the last one. Members of frame, which includes this file at its end.
+// The path of a repeated call. It computes the key of a call before the call is built
+// (core/again.hpp), so that the library can compare it with the last one. The functions are members
+// of frame, which includes this file at its end.
 #pragma once
 
 #include "tutti/face/frame.hpp"
 
 namespace tutti::detail {
 
-// Nothing is asked for, so that the call is over when the data has moved.
+// Whether the call requests no further results, so that it is over when the data has moved.
 template <form F, class T, class... Args>
 constexpr bool frame<F, T, Args...>::only_moves_data() {
   constexpr bool asks = has_out<recv_counts> || has_out<recv_displs> || has_out<send_counts> ||
@@ -21,7 +22,7 @@ constexpr bool frame<F, T, Args...>::only_moves_data() {
            !has<composition> && !stands_for_object<out_type> && sizeof(T) <= most_alike;
 }
 
-// The operator has no state that would have to be looked at.
+// Whether the operator has no state that must be compared.
 template <form F, class T, class... Args>
 constexpr bool frame<F, T, Args...>::combines_statelessly() {
   if constexpr (has<op>)
@@ -31,7 +32,7 @@ constexpr bool frame<F, T, Args...>::combines_statelessly() {
     return false;
 }
 
-// One count says all.
+// Whether a single count describes the call.
 template <form F, class T, class... Args>
 constexpr bool frame<F, T, Args...>::has_one_count() {
   if (!only_moves_data()) return false;
@@ -48,7 +49,7 @@ constexpr bool frame<F, T, Args...>::has_one_count() {
   }
 }
 
-// Vector forms whose numbers are all there, and of one type.
+// Vector forms whose counts are all given, and of one type.
 template <form F, class T, class... Args>
 constexpr bool frame<F, T, Args...>::has_all_counts() {
   if (!only_moves_data() || in_place || F.single || !of_one_type()) return false;
@@ -110,14 +111,14 @@ inline std::uint64_t frame<F, T, Args...>::likeness_of(const call_site& s) {
   }
 }
 
-// Whether the container is as the call would make it.
+// Whether the container already has the size that the call would give it.
 template <form F, class T, class... Args>
 inline bool frame<F, T, Args...>::fits_already(std::size_t n) {
   return explicit_out && out_policy() == resize_policy::resize_to_fit ? size_of(out()) == n
                                                                       : size_of(out()) >= n;
 }
 
-// A negative count is one that no buffer has, and is refused by the long way.
+// A negative count exceeds every buffer, so the general path rejects it.
 template <form F, class T, class... Args>
 inline bool frame<F, T, Args...>::run_with_one_count(const call_site& s) {
   std::size_t n = in_size();
@@ -135,7 +136,7 @@ inline bool frame<F, T, Args...>::run_with_one_count(const call_site& s) {
   return detail::run_like_last(s.where, likeness_of(s), in_data(), data_of(out()), n, combine);
 }
 
-// False where there is no number for each block.
+// Returns false if there is not one number for each block.
 template <form F, class T, class... Args>
 template <parameter Counts, parameter Displs>
 inline bool frame<F, T, Args...>::lay_numbers(int blocks, const void*& counts, const void*& displs) {

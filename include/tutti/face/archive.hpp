@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The default format of serialized objects: what writes one into a message and reads it again. What each
-// standard container needs is told from its members, so that none of their headers is included.
+// The default format of serialized objects: the writer and the reader of a message. It determines
+// what each standard container needs from its members, so that it includes none of their headers.
 //
 //     bool, and whether there is an object  one byte, 0 or 1
 //     trivially copyable                    its bytes
 //     pair, tuple, array                    their elements
-//     other containers                      how many, in 8 bytes, and their elements
-//     variant                               which, in 4 bytes, and the alternative
-//     with a serialize(...)                 what that names
+//     other containers                      number of elements, in 8 bytes, and the elements
+//     variant                               index, in 4 bytes, and the alternative
+//     with a serialize(...)                 what it names
 //
-// n elements that take less than n bytes are followed by zeros up to that, so that a message says no greater
-// number of elements than it has bytes. A reader never allocates more than that times the size of an element.
+// If n elements take less than n bytes, zeros follow up to n bytes. The number of elements in a
+// message therefore never exceeds its bytes. A reader never allocates more than that number times
+// the size of an element.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +25,11 @@
 
 namespace tutti::detail {
 
-/// mismatch_error: the message is not that of an object of this type.
+/// Throws mismatch_error: the message does not contain an object of this type.
 [[noreturn]] void refuse_short(caller, parameter, std::size_t needed, std::size_t left);
 [[noreturn]] void refuse_long(caller, parameter, std::size_t left);
 
-/// Objects within objects, as far as a fiber's stack bears.
+/// The maximal nesting of objects, which the stack of a fiber limits.
 inline constexpr int deepest_object = 128;
 
 /// Counts the bytes of an object, or writes them.
@@ -37,7 +38,7 @@ class writer {
   using is_saving = std::true_type;
   using is_loading = std::false_type;
 
-  /// Counts.
+  /// Counts only.
   writer(caller site, parameter name) noexcept : site_(site), name_(name) {}
   /// Writes `limit` bytes to `to`.
   writer(caller site, parameter name, std::byte* to, std::size_t limit) noexcept
@@ -159,7 +160,7 @@ class writer {
   std::size_t limit_ = static_cast<std::size_t>(-1);
 };
 
-/// Reads an object out of a message, and nothing outside of it.
+/// Reads an object from a message, and never reads outside of it.
 class reader {
  public:
   using is_saving = std::false_type;
@@ -255,7 +256,7 @@ class reader {
     if (x.index() != I) x.template emplace<I>();
     take(*get_if<I>(address_of(x)));
   }
-  // What stands in the container is read into, so that elements keep what they have allocated.
+  // Reads into the existing elements of the container, so that they keep their allocations.
   template <class C>
   void take_sequence(C& c) {
     using element = typename C::value_type;
@@ -304,7 +305,7 @@ class reader {
     if (byte > 1) refuse_flag();
     return byte == 1;
   }
-  // How many elements follow, of which each takes `least` bytes.
+  // Reads the number of elements that follow, each of which takes at least `least` bytes.
   std::size_t take_number(std::size_t least) {
     std::uint64_t n = 0;
     take_bytes(&n, sizeof n);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a type is serialized, told from its members: containers of the standard library and those that look
-// like them are known without their headers. Also what is said where a type cannot be serialized.
+// How a type is serialized, determined from its members. Standard containers, and containers that
+// look like them, are recognized without their headers. This file also has the compile errors for
+// types that cannot be serialized.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +21,19 @@ enum class kind : std::uint8_t {
   none,      // cannot be serialized
   hook,      // the program has a serialize() for it
   boolean,   // not plain: a byte of a message need not be 0 or 1
-  plain,     // its bytes are all
-  array,     // of a length that is part of the type
+  plain,     // its bytes are its whole value
+  array,     // its length is part of the type
   tuple,     // also pair
   optional,  // also what looks like it
-  pointer,   // that owns one object: unique_ptr
+  pointer,   // owns one object: unique_ptr
   variant,
-  range,     // can be written only: span, string_view
+  range,     // can only be written: span, string_view
   sequence,  // can be resized
   set,
   map
 };
 
-/// The one sentence about a type that cannot be serialized; T is named by the line before.
+/// Emits one error for a type that cannot be serialized; the line before names T.
 template <class T>
 struct needs_serialize {
   static_assert(!std::is_same_v<T, T>,
@@ -95,7 +96,8 @@ consteval bool has_plain_elements(std::index_sequence<I...>) {
   return (is_plain<A, std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
 }
 
-/// Whether the bytes of a T are all there is to it. Pointers are not, and views have some.
+/// Whether the bytes of a T are its whole value. Those of pointers are not, and some views contain
+/// pointers.
 template <class A, class T>
 consteval bool is_plain() {
   if constexpr (!travels<T> || std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
@@ -157,7 +159,7 @@ concept in_one_piece = requires(C& c) {
 }
 &&is_plain<A, typename C::value_type>();
 
-// --- what is in the way ---
+// --- what prevents serialization ---
 template <class T>
 using said_of = std::conditional_t<std::is_void_v<T>, void, needs_serialize<T>>;
 template <class... T>
@@ -169,8 +171,9 @@ struct first_obstacle<First, Rest...> {
   using type = std::conditional_t<std::is_void_v<First>, typename first_obstacle<Rest...>::type, First>;
 };
 
-/// The first type within T that an archive of type A cannot have; void: none. What the program's own
-/// serialize() names is seen when that is compiled. Made: it must have a default constructor.
+/// The first type within T that an archive of type A does not support; void: none. Types that the
+/// program's own serialize() names are found when that is compiled. Made: the type must have a
+/// default constructor.
 template <class A, class T, bool Made>
 struct obstacle_in;
 template <class A, class T, bool Made = std::is_same_v<A, reader>>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a named parameter carries: a reference to the caller's container, or the container itself; and how the
-// library looks into containers.
+// The data of a named parameter: a reference to the caller's container, or the container itself.
+// This file also has the library's access to containers.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 #if __has_include(<bits/ranges_base.h>) && __has_include(<bits/refwrap.h>)
-#include <bits/ranges_base.h>  // the concepts alone; all of <ranges> would be most of what tutti costs
+#include <bits/ranges_base.h>  // only the concepts: all of <ranges> would dominate tutti's cost
 #include <bits/refwrap.h>
 #else
 #include <functional>
@@ -26,18 +26,19 @@
 
 namespace tutti {
 
-/// What may happen to a container that receives, where its size is not that of what comes. Too small under
-/// no_resize is a usage_error; the other two need resize(n), else the call does not compile.
+/// How a receiving container may be resized if its size differs from what is received. A container
+/// that is too small throws usage_error under no_resize. The other two policies need resize(n),
+/// else the call does not compile.
 enum class resize_policy : std::uint8_t {
-  no_resize,     ///< it must be large enough; the default for containers that the caller passes
+  no_resize,     ///< must be large enough; default for passed containers
   grow_only,     ///< resized when too small, never made smaller
-  resize_to_fit  ///< resized to what is received; the default for containers that the library makes
+  resize_to_fit  ///< resized to what is received; default for made ones
 };
 inline constexpr resize_policy no_resize = resize_policy::no_resize;
 inline constexpr resize_policy grow_only = resize_policy::grow_only;
 inline constexpr resize_policy resize_to_fit = resize_policy::resize_to_fit;
 
-/// Asks for a new container of type C: `recv_buf(alloc_new<C>)`, the same as `recv_buf<C>()`.
+/// Requests a new container of type C: `recv_buf(alloc_new<C>)`, the same as `recv_buf<C>()`.
 template <class C>
 struct allocate {};
 template <class C>
@@ -46,15 +47,15 @@ inline constexpr allocate<C> alloc_new{};
 template <class T>
 inline constexpr allocate<std::vector<T>> alloc_container_of{};
 
-/// A contiguous container that owns its elements and, other than std::vector, can hold bools: what a call
-/// returns by default where the elements are bool, and what `send_buf({a, b})` is kept in.
+/// A contiguous container that owns its elements and, unlike std::vector, can hold bools. Calls
+/// return it by default if the elements are bool, and keep `send_buf({a, b})` in it.
 template <class T>
 class dynamic_array {
  public:
-  using value_type = T;  ///< of the elements
+  using value_type = T;  ///< the element type
 
-  /// Empty, of n elements that are value-initialized, or of these values; copied and moved as a std::vector
-  /// is.
+  /// Constructs an empty array, one of n value-initialized elements, or one of these values. Copies
+  /// and moves behave like those of std::vector.
   dynamic_array() = default;
   explicit dynamic_array(std::size_t n) : data_(n == 0 ? nullptr : new T[n]()), size_(n) {}
   ~dynamic_array() { delete[] data_; }
@@ -64,7 +65,7 @@ class dynamic_array {
     for (const U& value : values) *to++ = value;
   }
   dynamic_array(const dynamic_array& other) : dynamic_array(other.size_) {
-    // Once the first constructor is through, an exception deletes the elements.
+    // After the delegated constructor has returned, the destructor runs if an exception is thrown.
     for (std::size_t i = 0; i < size_; ++i) data_[i] = other.data_[i];
   }
   dynamic_array(dynamic_array&& other) noexcept
@@ -75,7 +76,7 @@ class dynamic_array {
     return *this;
   }
 
-  /// As of std::vector.
+  /// The same as for std::vector.
   T* data() noexcept { return data_; }
   const T* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
@@ -108,11 +109,11 @@ class dynamic_array {
 
 namespace detail {
 
-/// In: the call reads it. Out: the call makes it. in_out: both.
+/// in: the call reads the data. out: the call makes it. in_out: both.
 enum class flow : std::uint8_t { in, out, in_out };
 
-/// Which arguments know where in the program they are written: those that most calls have one of. A few,
-/// since what a nonblocking call keeps grows by each.
+/// Which arguments record their source location: those of which most calls have one. They are few,
+/// since each enlarges the state of a nonblocking call.
 constexpr bool is_buffer(parameter name) {
   using enum parameter;
   return name == send_buf || name == recv_buf || name == send_recv_buf;
@@ -125,7 +126,7 @@ constexpr bool knows_place(parameter name) {
 template <parameter Name>
 struct no_place {};
 
-/// A named argument. Data is `C&` where the caller's lvalue is used (non-owning), `C` where the argument owns
+/// A named argument. Data is `C&` if it refers to the caller's lvalue, and `C` if the argument owns
 /// it.
 template <parameter Name, flow Flow, resize_policy Policy, class Data>
 struct argument {
@@ -135,7 +136,7 @@ struct argument {
   static constexpr bool owning = !std::is_reference_v<Data>;
   using data_type = Data;
   Data data;
-  /// In the program.
+  /// The source location in the program.
   [[no_unique_address]] std::conditional_t<knows_place(Name), std::source_location, no_place<Name>> at{};
 };
 
@@ -144,25 +145,27 @@ concept placed = requires(const A& a) {
   a.at.line();
 };
 
-/// Data of an out buffer whose type follows from what is sent.
+/// The data of an out buffer whose type follows from the send buffer.
 struct automatic {};
 
-/// Data of an argument whose factory was called with what it does not take (refused.hpp).
+/// The data of an argument whose factory was called with invalid arguments (refused.hpp).
 struct misuse {};
 
-/// Made of whatever nothing else takes, for constructors that are deleted: one short message.
+/// Converts from every type that no other overload accepts, for deleted constructors: the error is
+/// then one short message.
 struct anything_else {
   template <class T>
   anything_else(const T&);
 };
 
-/// Data that is an object to be serialized, or one to be read (tutti/serialization.hpp).
+/// Data that is an object to serialize or to deserialize (tutti/serialization.hpp).
 template <class A>
 concept holds_object = requires {
   typename std::remove_cvref_t<typename A::data_type>::object_format;
 };
 
-/// A container of bytes that stands for an object: the call returns that, or nothing where it is void.
+/// A container of bytes that represents an object. The call returns the object, or nothing if it is
+/// void.
 template <class C>
 concept stands_for_object = requires {
   typename C::unpacked_object;
@@ -185,12 +188,11 @@ template <parameter N, flow F, resize_policy P, class D>
 inline constexpr bool is_fixed<argument<N, F, P, D>> =
     P == resize_policy::no_resize && !std::is_same_v<std::remove_cvref_t<D>, automatic>;
 
-// --- containers
-// ---------------------------------------------------------------------------------------------
+// --- containers ---
 enum class nature : std::uint8_t {
   single,      // one value: one element
-  contiguous,  // data() and size(), a C array, or a contiguous range that knows its size: a view too
-  scattered    // any other range, std::vector<bool> among them
+  contiguous,  // data() and size(), a C array, or a sized contiguous range, also a view
+  scattered    // any other range, including std::vector<bool>
 };
 
 template <class C>
@@ -223,7 +225,7 @@ inline constexpr bool is_reference_wrapper = false;
 template <class T>
 inline constexpr bool is_reference_wrapper<std::reference_wrapper<T>> = true;
 
-/// What an argument refers to: of std::ref(x) it is x, else the argument itself.
+/// The object that an argument refers to: x for std::ref(x), else the argument itself.
 template <class C>
 constexpr decltype(auto) unwrapped(C&& c) noexcept {
   if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
@@ -237,13 +239,13 @@ inline constexpr bool is_packed_bool = false;
 template <class A>
 inline constexpr bool is_packed_bool<std::vector<bool, A>> = true;
 
-/// As std::addressof, without <memory>.
+/// The same as std::addressof, without <memory>.
 template <class T>
 constexpr T* address_of(T& one) noexcept {
   return __builtin_addressof(one);
 }
 
-// Of views that are not const too: some look for their begin when they are asked.
+// Also for non-const views: some determine their begin lazily.
 template <class C>
 constexpr auto* data_of(C& c) noexcept {
   if constexpr (std::is_bounded_array_v<C>)
@@ -279,7 +281,7 @@ inline constexpr bool is_writable =
 
 template <class T>
 consteval bool holds_address();
-// Of what std::get, std::optional and std::variant hold.
+// For the types inside std::get, std::optional and std::variant.
 template <class T, std::size_t... I>
 consteval bool part_holds_address(std::index_sequence<I...>) {
   return (holds_address<std::remove_cv_t<std::tuple_element_t<I, T>>>() || ...);
@@ -297,10 +299,10 @@ requires requires(const Variant<T...>& v) { v.valueless_by_exception(); }
 inline constexpr bool alternative_holds_address<Variant<T...>> =
     (holds_address<std::remove_cv_t<T>>() || ...);
 
-/// Whether T is known to hold an address, which means nothing on another rank though it can be copied:
-/// pointers, iterators, views (std::span and std::string_view among them), std::reference_wrapper; and pairs,
-/// tuples, arrays, optionals and variants with one of those. A class with a pointer among its members is not
-/// known.
+/// Whether T is known to hold an address, which is meaningless on another rank although it can be
+/// copied. These are pointers, iterators, views (including std::span and std::string_view),
+/// std::reference_wrapper; and pairs, tuples, arrays, optionals and variants that contain one. A
+/// class with a pointer member is not detected.
 template <class T>
 consteval bool holds_address() {
   if constexpr (std::is_array_v<T>) {
@@ -327,14 +329,15 @@ consteval bool holds_address() {
   }
 }
 
-/// Types that are copied byte by byte: std::pair and std::tuple too, though their assignment is not trivial.
+/// Types that are copied byte by byte: also std::pair and std::tuple, though their assignment is
+/// not trivial.
 template <class T>
 inline constexpr bool is_copied_bytewise =
     !std::is_reference_v<T> &&
     (std::is_trivially_copyable_v<T> ||
      (std::is_trivially_copy_constructible_v<T> && std::is_trivially_destructible_v<T>));
 
-/// Types whose bytes may travel.
+/// Types whose bytes may be sent.
 template <class T>
 inline constexpr bool travels = [] {
   if constexpr (is_copied_bytewise<T>)
@@ -346,7 +349,7 @@ inline constexpr bool travels = [] {
 template <class T>
 using default_container = std::conditional_t<std::is_same_v<T, bool>, dynamic_array<bool>, std::vector<T>>;
 
-/// Makes room for n elements as far as the policy allows; false where that is too little.
+/// Makes room for n elements as far as the policy allows; returns false if that is too little.
 template <resize_policy Policy, class C>
 constexpr bool fit(C& c, std::size_t n) {
   if constexpr (Policy == resize_policy::grow_only) {
@@ -362,8 +365,7 @@ counts_view counts_of(C& c) noexcept {
   return {data_of(c), size_of(c)};
 }
 
-// --- the arguments of one call, found by name
-// -----------------------------------------------------------------
+// --- the arguments of one call, found by name ---
 template <parameter Name, class Argument>
 struct holder {
   Argument argument;  // a reference in blocking calls

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The near side of what supersteps carry (tutti/bsp.hpp): memory of this process, seen through containers,
-// values and slots; and the one sentence that the compiler says where it is none that will do.
+// The local memory that supersteps transfer (tutti/bsp.hpp), given by containers, values and slots;
+// and the compile errors for arguments that are not such memory.
 #pragma once
 
 #include <span>
@@ -37,7 +37,7 @@ inline constexpr bool is_global_slot = false;
 template <class T>
 inline constexpr bool is_global_slot<bsp::registration<T, true>> = true;
 
-/// Of a const container too: the library writes to it only where its elements are not const.
+/// It also accepts a const container: the library writes to it only if its elements are not const.
 template <class C>
 bsp_memory memory_of(C& c) noexcept {
   bsp_memory seen{const_cast<void*>(static_cast<const volatile void*>(data_of(c))), size_of(c),
@@ -46,7 +46,7 @@ bsp_memory memory_of(C& c) noexcept {
   return seen;
 }
 
-// --- what is wrong with C, which is `X&` of a variable and `X` of what is gone after the call
+// --- errors in C, which is `X&` for a variable and `X` for a temporary ---
 template <class C>
 inline constexpr bool is_no_memory =
     std::is_pointer_v<std::remove_cvref_t<C>> || std::is_null_pointer_v<std::remove_cvref_t<C>>;
@@ -57,7 +57,7 @@ inline constexpr bool lies_scattered = nature_of<C>() == nature::scattered && !p
 template <class C>
 consteval bool elements_are_copied() {
   if constexpr (is_no_memory<C> || nature_of<C>() == nature::scattered)
-    return true;  // another sentence says what is wrong
+    return true;  // another error reports it
   else
     return is_copied_bytewise<element_type<C>>;
 }
@@ -79,7 +79,7 @@ consteval bool elements_are_const() {
   else
     return !is_writable<C>;
 }
-/// A container that owns its elements, or, where it is written to, a value.
+/// A container that owns its elements, or a value if it is written to.
 template <class C, bool Written>
 inline constexpr bool goes_before_sync =
     !std::is_lvalue_reference_v<C> && !is_no_memory<C> && nature_of<C>() != nature::scattered &&
@@ -90,7 +90,7 @@ inline constexpr bool will_do =
     !is_no_memory<C> && nature_of<C>() != nature::scattered && elements_travel<C>() &&
     !(Written && elements_are_const<C>()) && !goes_before_sync<C, Written>;
 
-/// What is read.
+/// Memory that is read.
 template <class C>
 consteval bool check_src() {
   static_assert(!is_no_memory<C>, "src: a pointer, not a buffer: pass std::span(p, n)");
@@ -102,7 +102,7 @@ consteval bool check_src() {
   static_assert(!goes_before_sync<C, false>, "src: a temporary container, gone before the sync reads it");
   return will_do<C, false>;
 }
-/// What is written to.
+/// Memory that is written.
 template <class C>
 consteval bool check_dst() {
   static_assert(!is_no_memory<C>, "dst: a pointer, not a buffer: pass std::span(p, n)");
@@ -115,7 +115,7 @@ consteval bool check_dst() {
   static_assert(!goes_before_sync<C, true>, "dst: a temporary, gone before the sync writes to it");
   return will_do<C, true>;
 }
-/// What is read and written to.
+/// Memory that is read and written.
 template <class C>
 consteval bool check_data() {
   static_assert(!is_no_memory<C>, "data: a pointer, not a buffer: pass std::span(p, n)");
@@ -128,7 +128,7 @@ consteval bool check_data() {
   static_assert(!goes_before_sync<C, true>, "data: a temporary, gone before the sync writes to it");
   return will_do<C, true>;
 }
-/// One element that is.
+/// One such element.
 template <class C>
 consteval bool check_value() {
   static_assert(nature_of<C>() == nature::single,
@@ -144,7 +144,7 @@ consteval bool check_value() {
                 "value: a temporary, gone before the sync writes to it");
   return nature_of<C>() == nature::single && will_do<C, true>;
 }
-/// What is registered.
+/// Memory that is registered.
 template <class C>
 consteval bool check_area() {
   static_assert(!is_no_memory<C>, "area: a pointer, not a buffer: pass std::span(p, n)");
@@ -158,7 +158,7 @@ consteval bool check_area() {
   return will_do<C, true>;
 }
 
-/// The far side of a put, on others.
+/// The remote side of a put.
 template <class S, class Near>
 consteval bool check_dst_slot() {
   static_assert(is_global_slot<S>, "dst_slot: takes a global slot, as registered() makes them");
@@ -169,7 +169,7 @@ consteval bool check_dst_slot() {
   }
   return false;
 }
-/// And of a get.
+/// The remote side of a get.
 template <class S, class Near>
 consteval bool check_src_slot() {
   static_assert(is_global_slot<S>, "src_slot: takes a global slot, as registered() makes them");
@@ -180,7 +180,7 @@ consteval bool check_src_slot() {
   }
   return false;
 }
-/// Blocks that go from src to dst.
+/// Blocks that are copied from src to dst.
 template <class Src, class Dst>
 consteval bool check_blocks() {
   if constexpr (will_do<Src, false> && will_do<Dst, true>) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a bsp::context keeps, without types: its process, and whatever must stay until the next sync: values
-// that were put, callables that combine, slots of memory that a collective uses once. Slots and subsets hold
-// it too, so that they may end after the context.
+// The type-erased state of a bsp::context: its process, and everything that must live until the
+// next sync. That is values that were put, callables that combine, and slots of memory that a
+// collective uses once. Slots and subsets also own it, so that they may outlive the context.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace tutti::detail {
 
-/// A set of processes, and the caller's place in it.
+/// A set of processes, and the caller's rank in it.
 struct bsp_set {
   bsp::members number = 0;
   int pid = 0, nprocs = 1;
@@ -25,24 +25,24 @@ struct bsp_set {
 
 class bsp_section {
  public:
-  /// Collective. Serves this communicator, not a duplicate.
+  /// Collective. Uses this communicator, not a duplicate.
   explicit bsp_section(const communicator& all);
   ~bsp_section();
   bsp_section(const bsp_section&) = delete;
 
   bsp::process& process() const noexcept { return *process_; }
   const bsp_set& everybody() const noexcept { return everybody_; }
-  /// Waits for the others to do so.
+  /// Waits until the other processes leave, too.
   void leave() noexcept;
 
   bsp::slot add(bool global, const bsp_memory& area);
-  /// Of a process that has failed: nothing.
+  /// Does nothing if the process has failed.
   void remove(bsp::slot s) noexcept;
   bsp_set make_set(int lo, int hi, int stride);
-  /// With the next sync: its calls may not be complete.
+  /// Takes effect at the next sync, since calls of the set may not be complete.
   void end_set(bsp::members m);
 
-  /// Until the sync.
+  /// Keeps the object until the sync.
   const void* keep(const void* value, std::size_t bytes, std::size_t alignment);
   template <class Held>
   Held& keep(Held&& held) {
@@ -55,7 +55,7 @@ class bsp_section {
   void put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset);
   void get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst);
   void sync();
-  /// Where the program is, for reports.
+  /// The source location of the program, for reports.
   void note(const std::source_location& at) const noexcept { note_place(all_.native(), at); }
 
   void broadcast(const bsp_set&, const bsp_memory& data, int root);
@@ -63,7 +63,7 @@ class bsp_section {
   void scatter(const bsp_set&, const bsp_memory& src, const bsp_memory& dst, int root);
   void allgather(const bsp_set&, const bsp_memory& src, const bsp_memory& dst);
   void alltoall(const bsp_set&, const bsp_memory& src, const bsp_memory& dst);
-  /// `root` below 0: on all. `whole`: one element.
+  /// `root` below 0: on all members. `whole`: one element.
   void combine(const bsp_set&, const bsp_memory& data, const element& type, const operation& by, int root,
                bool whole);
 
@@ -85,18 +85,18 @@ class bsp_section {
   communicator all_;
   bsp::process* process_;
   bsp_set everybody_;
-  std::vector<bsp::slot> passing_;  // registered for this superstep alone
+  std::vector<bsp::slot> passing_;  // registered only for this superstep
   std::vector<bsp::members> ended_;
   std::vector<std::unique_ptr<kept>> kept_;
   alignas(std::max_align_t) std::byte few_values_[1024];
   std::pmr::monotonic_buffer_resource values_{few_values_, sizeof few_values_};
 };
 
-/// A callable without state needs no keeping.
+/// A callable without state need not be kept.
 template <class Held>
 inline Held stateless{};
 
-/// As the library combines, by a commutative callable that stays until the sync.
+/// Converts a commutative callable, which is kept until the sync, to the library's form.
 template <class T, class Function>
 operation operation_until_sync(bsp_section& section, Function&& f) {
   using function = std::decay_t<Function>;

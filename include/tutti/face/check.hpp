@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each call takes, and the one sentence that the compiler says where a call is written wrongly.
-// Everything is decided before a call's body is instantiated, so that nothing follows the sentence.
+// The parameters of each call, and the compile error of a wrong call. Everything is decided before
+// the body of a call is instantiated, so that no other error follows.
 //
-// Longer than a screen: each collective is a case. Longer than a file should be: for the same reason.
+// Longer than a screen: each collective is a case.
+// Longer than a file should be: for the same reason.
 #pragma once
 
 #include "tutti/face/argument.hpp"
@@ -17,23 +18,23 @@ class status;
 
 namespace tutti::detail {
 
-/// What a call takes.
+/// The parameters that a call takes.
 struct rules {
   parameter_set in;                       // as name(...)
   parameter_set out;                      // as name_out(...)
   parameter_set required;                 // besides the buffer
-  parameter buffer = parameter::unnamed;  // the call reads one: this, or send_recv_buf where it is taken
+  parameter buffer = parameter::unnamed;  // what it reads: this, or send_recv_buf if allowed
   bool type_suffices = false;             // ... but not on all ranks: `scatter<T>(root(q))`
-  bool needs_type = false;                // that nothing but T or the buffer to receive into tells
-  bool makes = false;                     // a container, where none is passed to receive into
+  bool needs_type = false;                // that only T or the receive buffer determines
+  bool makes = false;                     // a container, if no receive buffer is passed
 };
 
-/// Counts of all ranks are exchanged or given.
+/// The call exchanges, or receives as arguments, the counts of all ranks.
 constexpr bool has_rank_counts(collective what) {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
          what == collective::alltoallv || is_neighborly(what);
 }
-/// Where a call takes a buffer it takes its layout.
+/// A call that takes a buffer also takes its layout.
 constexpr void add_types(rules& r, bool combines) {
   using enum parameter;
   parameter_set types;
@@ -131,13 +132,13 @@ struct verdict {
   parameter which = parameter::unnamed;
 };
 
-/// An argument, as the checks see it.
+/// The properties of an argument that the checks use.
 struct seen_argument {
   parameter name;
   flow direction;
-  problem own;  // what is wrong with it in itself
-  bool kept;    // it owns a buffer, or is made by the call, and so must be kept or returned
-  bool fixed;   // a container that stays as long as it is
+  problem own;  // error in the argument alone
+  bool kept;    // it owns a buffer, or the call makes it: must be kept or returned
+  bool fixed;   // a container that is never resized
 };
 constexpr bool is_buffer_sent(parameter_kind kind) {
   return kind == parameter_kind::in_buffer || kind == parameter_kind::send_buffer;
@@ -149,13 +150,13 @@ template <parameter N, flow F, resize_policy P, class D>
 inline constexpr bool is_kept<argument<N, F, P, D>> =
     !std::is_reference_v<D> && (F != flow::in || is_buffer_sent(kind_of(N)));
 
-/// One pointer, or a list of them: what it points to is not what is sent.
+/// One pointer, or a list of them: the call would not send what it points to.
 template <class C>
 inline constexpr bool is_pointer = std::is_pointer_v<C> || std::is_null_pointer_v<C>;
 template <class T>
 inline constexpr bool is_pointer<dynamic_array<T*>> = true;
 
-/// What is wrong with one argument in itself, in a call on elements of type T (void: not known).
+/// The error in one argument alone, in a call on elements of type T (void: not known).
 template <class T, class A>
 struct own_problem {
   static constexpr problem value = problem::unnamed;
@@ -168,7 +169,7 @@ struct own_problem<T, argument<N, F, P, D>> {
     if constexpr (std::is_same_v<D, misuse>) {
       return problem::misused;
     } else if constexpr (holds_object<argument<N, F, P, D>>) {
-      return problem::no_objects;  // calls that take some judge them otherwise (object_rules.hpp)
+      return problem::no_objects;  // calls that take objects use object_rules.hpp
     } else if constexpr (N == parameter::op) {
       using function = typename bare::function_type;
       if constexpr (std::is_void_v<T>)
@@ -217,12 +218,12 @@ struct own_problem<T, argument<N, F, P, D>> {
   }();
 };
 
-/// The length that a layout of this name must be given with; unnamed: whatever is needed is there.
+/// The length that a layout of this name requires; unnamed: the given arguments suffice.
 constexpr parameter length_needed(rules r, parameter type, bool in_place, parameter_set given) {
   using enum parameter;
   if (type == recv_type) return unnamed;
-  // Blocks of different lengths are counted by what the call needs in any case; only who gathers them in
-  // place must say, off the root, how much of its buffer is its block.
+  // Blocks of different lengths are counted by parameters that the call requires anyway. Only a
+  // rank other than the root that gathers them in place must give the length of its block.
   if (r.in.has(send_counts) || r.required.has(recv_counts)) return unnamed;
   if (in_place && r.in.has(recv_counts)) return r.in.has(root) ? send_count : unnamed;
   for (parameter name : {send_count, send_recv_count, recv_count})
@@ -267,7 +268,7 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   for (std::size_t i = 0; i < n; ++i) {
     const seen_argument& a = arguments[i];
     if (a.name == parameter::unnamed) return {problem::unnamed, a.name};
-    // Nothing can be said of the call before these are mended.
+    // These errors must be corrected before the call can be checked further.
     if (a.own == problem::misused || a.own == problem::pointer) return {a.own, a.name};
     const bool returned = a.direction == flow::out ||
                           (a.direction == flow::in_out && kind_of(a.name) == parameter_kind::send_buffer);
@@ -288,7 +289,7 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   for (std::size_t i = 0; i < std::size(parameter_table); ++i)
     if (r.required.has(static_cast<parameter>(i)) && !given.has(static_cast<parameter>(i)))
       return {problem::missing, static_cast<parameter>(i)};
-  // Who sends blocks of different lengths must say how long they are; who receives them in place, too.
+  // A sender of blocks of different lengths must give the lengths; so must a receiver in place.
   if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) &&
       !given.has(parameter::send_counts))
     return {problem::missing, parameter::send_counts};
@@ -312,8 +313,7 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   return judge_types(r, in_place, given, arguments, n);
 }
 
-// --- the element type of a call: the first that is told by T, send_buf, send_recv_buf, recv_buf
-// -------------------
+// --- the element type of a call: that of T, send_buf, send_recv_buf or recv_buf, in this order ---
 template <parameter Name, class A>
 struct told {
   using type = void;
@@ -342,7 +342,7 @@ using told_by_buffers = typename first_told<T, typename told<parameter::send_buf
                                             typename told<parameter::send_recv_buf, Args>::type...,
                                             typename told<parameter::recv_buf, Args>::type...>::type;
 
-// The layouts that are given, and whether they stand for the elements of this buffer.
+// The given layouts, and whether they describe the elements of this buffer.
 template <class... Args>
 consteval parameter_set types_given() {
   parameter_set given;
@@ -361,7 +361,7 @@ constexpr bool has_layout(parameter_set given, parameter buffer) {
 template <class A>
 struct not_told {};
 
-// With layouts: the first that is told by a buffer without one.
+// With layouts, the type comes from the first buffer without one.
 template <bool Layouts, class T, class... Args>
 struct element_lookup {
   using type = told_by_buffers<T, Args...>;
@@ -386,7 +386,7 @@ struct element_in<F, T, Args...> {
   using for_argument = std::conditional_t<has_layout(types_given<Args...>(), parameter_of<A>), void, type>;
 };
 
-/// What is wrong with the call F<T>(Args...).
+/// The error in the call F<T>(Args...).
 template <auto F, class T, class... Args>
 consteval verdict judged() {
   constexpr rules r = rules_of(F);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What judges functions beside the collectives that take a buffer and an operator: what they take, and what
-// is wrong with a call of theirs.
+// The argument checks of functions outside the collectives that take a buffer and an operator.
 #pragma once
 
 #include "tutti/face/check.hpp"
 
 namespace tutti::detail {
 
-/// Of a call that takes send_buf and op, and root where it is rooted, on elements of type T.
+/// For a call that takes send_buf and op, and root if it is rooted, on elements of type T.
 template <bool Rooted, class T, class... Args>
 consteval verdict judged_combination() {
   rules r;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one sentence that the compiler says where a call is written wrongly.
+// The compile error of a wrong call: one sentence.
 #pragma once
 #if defined(__GNUC__)
-#pragma GCC system_header  // keeps the trace of the macros below out of the message
+#pragma GCC system_header  // omits the expansion of the macros below from the message
 #endif
 
 #include "tutti/face/table.hpp"
 
 namespace tutti::detail {
 
-/// What is wrong with a call.
+/// The errors of a call.
 enum class problem : std::uint8_t {
   none,
   unnamed,
@@ -49,7 +49,7 @@ enum class problem : std::uint8_t {
   items_resized
 };
 
-/// The sentence, generated for every parameter, as a static_assert takes a literal only.
+/// The error message, generated for every parameter, since a static_assert takes only a literal.
 template <problem P, problem Q>
 inline constexpr bool not_a = true;
 template <problem P>
@@ -81,10 +81,10 @@ struct complaint {
   TUTTI_SAY(NAME, no_objects, "this call takes no serialized objects")                                        \
   TUTTI_SAY(NAME, not_serialized, "all buffers or none: as_serialized(x) is sent, as_deserializable<T>() received") \
   TUTTI_SAY(NAME, no_range, "takes a range of objects, one for each rank")
-// So that nothing goes unsaid.
+// Ensures that no problem lacks a message.
 #define TUTTI_SAY_NO_MORE(NAME, LAST) static_assert(P <= problem::LAST, #NAME ": this call does not take it like this");
 
-// What is said of each kind in the table besides.
+// Further messages for each kind in the table.
 #define TUTTI_SAYS_in_buffer(NAME)                                                                            \
   TUTTI_SAY(NAME, misused, "takes one buffer: a container, a value or a list; of a pointer p std::span(p, n)") \
   TUTTI_SAY_CONTAINER(NAME)                                                                                   \
@@ -165,8 +165,8 @@ inline constexpr bool is_list = false;
 template <class T>
 inline constexpr bool is_list<std::initializer_list<T>> = true;
 
-/// What a call that was refused returns: it stands for anything, so that the one message stays alone. Not for
-/// a list: a vector that is assigned to could take that, or a vector.
+/// The result of a rejected call. It converts to any type, so that no other error follows. It does
+/// not convert to a list: an assignment to a vector could take either that or a vector.
 struct mistaken {
   template <class T>
   requires(!is_list<T>) operator T() const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each family of collectives makes of its arguments: how long blocks are, what is inferred from whom,
-// where there must be room. Members of frame, which includes this file at its end; inline as in the class.
+// The evaluation of arguments for each family of collectives: the lengths of blocks, what a rank
+// infers from which ranks, and which buffers need space. The functions are members of frame, which
+// includes this file at its end; they are inline as in the class.
 //
 // Longer than a file should be: one function for each family.
 #pragma once
@@ -66,7 +67,7 @@ inline void frame<F, T, Args...>::reduction(const call_site& s) {
   }
   call_.count = n;
   if constexpr (in_place) {
-    use_in_place(s, scatters ? in_size() : n);  // what is beyond n is not read
+    use_in_place(s, scatters ? in_size() : n);  // elements beyond n are not read
   } else {
     call_.input = in_data();
     if (F.what != collective::reduce || s.rank == call_.root)
@@ -74,7 +75,7 @@ inline void frame<F, T, Args...>::reduction(const call_site& s) {
     else
       leave_empty();
   }
-  // Rank 0 receives nothing, but is given what stands there instead.
+  // Rank 0 receives nothing, but gets a value in its output.
   if (F.what == collective::exscan && s.rank == 0 && n != 0 && call_.output == nullptr)
     refuse_null(s, out_name, n);
   put_count<send_recv_count>(s, n);
@@ -96,7 +97,7 @@ inline void frame<F, T, Args...>::reduce_scatter(const call_site& s) {
   }
 }
 
-// gather, allgather, alltoall: the length of a block is known to its sender.
+// gather, allgather, alltoall: the sender knows the length of a block.
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::regular(const call_site& s) {
   const bool receives = F.what != collective::gather || s.rank == call_.root;
@@ -231,7 +232,7 @@ inline counts_view frame<F, T, Args...>::even_counts(int n, std::size_t length) 
   return inferred_.view();
 }
 
-// neighbor_alltoall: all blocks of one length, which a rank that sends to nobody has to be told.
+// neighbor_alltoall: all blocks have one length, which a rank without destinations must be given.
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::even_alltoall(const call_site& s) {
   std::size_t n = 0;
@@ -256,7 +257,7 @@ inline void frame<F, T, Args...>::even_alltoall(const call_site& s) {
   put_lengths(s, n);
 }
 
-// Blocks of any layout each: counts are of layouts, displacements are bytes, and so are sizes.
+// Each block has its own layout: counts are of layouts; displacements and sizes are in bytes.
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::alltoallw(const call_site& s) {
   call_.type = element_of<std::byte>();
@@ -294,7 +295,7 @@ inline void frame<F, T, Args...>::alltoallv(const call_site& s) {
     receive_blocks(s, call_.in_counts);
   } else {
     counts_view counts = view_of<recv_counts>();
-    if constexpr (has_out<send_counts>) {  // who knows what it receives asks for it
+    if constexpr (has_out<send_counts>) {  // known to a receiver that asks
       std::size_t* wanted = inferred_.make(static_cast<std::size_t>(s.gives));
       const counts_view displs = view_of<recv_displs>();
       const auto tell = [&] { counts_by_alltoall(s, nullptr, wanted); };
@@ -316,9 +317,10 @@ inline void frame<F, T, Args...>::alltoallv(const call_site& s) {
   }
 }
 
-// --- what they share ---
+// --- shared by the families ---
 
-// A rank whose own check fails tells the others in the exchange that they wait in.
+// If the check of this rank fails, it reports this to the other ranks in the exchange that they
+// wait in.
 template <form F, class T, class... Args>
 template <class Check, class Tell>
 inline void frame<F, T, Args...>::agree(Check&& check, Tell&& tell) {
@@ -331,8 +333,9 @@ inline void frame<F, T, Args...>::agree(Check&& check, Tell&& tell) {
   }
 }
 
-// The root alone is told. The others go on, so these two take part in the call before they throw: who refuses
-// with nothing, the root with the list that says so. `all`: room for the counts, at the root.
+// Only the root learns of an error. The other ranks continue, so the failing rank and the root take
+// part in the call before they throw. The failing rank sends nothing, and the root's list records
+// this. `all` is memory for the counts, at the root.
 template <form F, class T, class... Args>
 template <class Check>
 inline void frame<F, T, Args...>::agree_with_root(const call_site& s, counts_view& list, std::size_t* all,
@@ -371,7 +374,8 @@ inline void frame<F, T, Args...>::put_lengths(const call_site& s, std::size_t n)
   put_count<send_recv_count>(s, n);
 }
 
-// Off the root nothing is received: what the result owns is empty, what the caller owns is not touched.
+// Except at the root nothing is received. What the result owns is empty, and what the caller owns
+// is not touched.
 template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::leave_empty() {
   if constexpr (explicit_out && owns<out_name> && out_policy() == resize_policy::resize_to_fit)

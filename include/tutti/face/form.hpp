@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which member function of a communicator is called: of a collective, or of a message. What it takes, and
-// what reports call it, follow from this.
+// The form of a communicator's member function: of a collective, or of a message. Its parameters,
+// and its name in reports, follow from it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct form {
 
 enum class message_call : std::uint8_t { send, ssend, bsend, rsend, sendrecv, recv, try_recv, probe, mprobe };
 
-/// A call of point to point: irecv_single is {recv, nonblocking, true}.
+/// A point-to-point call: irecv_single is {recv, nonblocking, true}.
 struct message_form {
   message_call what;
   mode how = mode::blocking;
@@ -35,7 +35,7 @@ struct message_form {
   }
 };
 
-/// As its user wrote it.
+/// The name that the user wrote.
 constexpr const char* written(message_form f) {
   constexpr const char* names[][3] = {{"send", "isend", "send_init"},
                                       {"ssend", "issend", "ssend_init"},
@@ -50,7 +50,7 @@ constexpr const char* written(message_form f) {
   return names[f.single ? 9 : static_cast<int>(f.what)][static_cast<int>(f.how)];
 }
 
-/// Either form, for reports alone.
+/// Either form, only for reports.
 struct call_name {
   constexpr call_name(form f)
       : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), even(f.even) {}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One collective from its arguments to its result: fills tutti::call, infers what was left out, makes room;
-// what is returned is built in frame_base.hpp. The same for blocking calls (arguments are referred to, the
-// frame stands on the stack) and for the others (arguments are moved in, the frame lives in the request).
-// What each family of collectives makes of its arguments is in families.hpp.
+// One collective from its arguments to its result. The frame fills tutti::call, infers absent
+// arguments, and resizes buffers; frame_base.hpp builds the result. Blocking and other calls share
+// it. In blocking calls it refers to the arguments and is on the stack; in others it owns the
+// arguments and lives in the request. families.hpp evaluates the arguments of each family of
+// collectives.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@
 
 namespace tutti::detail {
 
-/// What frame_base is told of a collective.
+/// The frame_base of a collective.
 template <form F, class T, class... Args>
 struct frame_of {
   static constexpr parameter out =
@@ -45,7 +46,7 @@ class frame : public frame_of<F, T, Args...>::base {
   using typename base::out_type;
   using typename base::parts;
 
-  // Templates of a base that depends on Args have to be named anew.
+  // Templates of a base that depends on Args must be declared again.
   template <parameter N>
   static constexpr bool has = base::template has<N>;
   template <parameter N>
@@ -80,7 +81,7 @@ class frame : public frame_of<F, T, Args...>::base {
     else
       return 0;
   }
-  // An object that could not be written throws here, so that the others are told.
+  // If an object could not be written, this throws here, so that the other ranks learn of it.
   template <class C>
   static C& written(C& c) {
     if constexpr (requires { c.require_written(); }) c.require_written();
@@ -96,7 +97,7 @@ class frame : public frame_of<F, T, Args...>::base {
   }
 
   void make_room(const call_site& s, std::size_t n) { call_.output = this->room_for(s, n, sizeof(T)); }
-  // In place both addresses are the buffer's, whichever of them an algorithm reads.
+  // In place both addresses are that of the buffer, whichever of them an algorithm reads.
   void use_in_place(const call_site& s, std::size_t n) {
     make_room(s, n);
     call_.in_place = true;
@@ -108,7 +109,7 @@ class frame : public frame_of<F, T, Args...>::base {
   std::size_t count_given(const call_site& s) {
     return checked_count(s, N, data<N>());
   }
-  // What this rank says of the length of what it sends: false where it leaves it to the buffer.
+  // Determines the length of this rank's send data; returns false if the buffer determines it.
   bool length_given(const call_site& s, std::size_t& n) {
     if constexpr (has_in<send_recv_count>)
       n = count_given<send_recv_count>(s);
@@ -141,11 +142,11 @@ class frame : public frame_of<F, T, Args...>::base {
   void require_single(const call_site& s, std::size_t n, std::size_t wanted) {
     if (F.single && n != wanted) refuse_size(s, in_name, n, wanted);
   }
-  // Rank 0 of an exscan is given something that no rank sends.
+  // Rank 0 of an exscan needs a value that no rank sends.
   void require_identity(const call_site& s) {
     if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
       using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
-      if constexpr (!has_identity<T, function>)  // on all ranks, so that none waits for the others
+      if constexpr (!has_identity<T, function>)  // on all ranks, so that no rank waits
         refuse_call(s, values_on_rank_0,
                     "is missing: nothing is known that the operator could give to rank 0",
                     "pass values_on_rank_0(...) on all ranks, or a recv_buf whose values stay there");
@@ -155,7 +156,7 @@ class frame : public frame_of<F, T, Args...>::base {
     if (!reads) refuse_call(s, in_name, "is missing at the root", "the root must say what it sends");
   }
 
-  // --- the families, and what they share (families.hpp) ---
+  // --- the families, and their shared functions (families.hpp) ---
   void bcast(const call_site& s);
   void reduction(const call_site& s);
   void reduce_scatter(const call_site& s);
@@ -178,7 +179,7 @@ class frame : public frame_of<F, T, Args...>::base {
   void send_blocks(const call_site& s, const counts_view& counts);
   void receive_blocks(const call_site& s, const counts_view& counts);
 
-  // --- the short way of a warm call (again.hpp) ---
+  // --- the path of a repeated call (again.hpp) ---
   static constexpr bool only_moves_data();
   static constexpr bool combines_statelessly();
   static constexpr bool has_one_count();
@@ -199,7 +200,7 @@ class frame : public frame_of<F, T, Args...>::base {
     call_.what = F.what;
     if constexpr (F.even)
       call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
-    if constexpr (stands_for_object<out_type>)  // gather of objects is carried out as gatherv
+    if constexpr (stands_for_object<out_type>)  // gather of objects runs as gatherv
       call_.label = name_of(static_cast<collective>(s.name.what)).data();
     if constexpr (has<algorithm>) call_.algorithm = data<algorithm>();
     if constexpr (has<composition>) call_.composition = data<composition>();
@@ -235,8 +236,8 @@ class frame : public frame_of<F, T, Args...>::base {
     }
   }
 
-  // --- what is refused ---
-  // The length of a block that the arguments name, wherever it is given; else refused_count.
+  // --- rejected calls ---
+  // The length of a block in the arguments, from any of them; else refused_count.
   std::size_t length_named() noexcept {
     long long n = -1;
     if constexpr (F.single || (is_bcast && nature_of<out_type>() == nature::single)) n = 1;
@@ -246,7 +247,7 @@ class frame : public frame_of<F, T, Args...>::base {
     if constexpr (has_in<send_recv_count> && !(scatters && has_in<recv_count>)) n = data<send_recv_count>();
     return n < 0 ? refused_count : static_cast<std::size_t>(n);
   }
-  // Lists of counts that come from an exchange.
+  // Whether the lists of counts come from an exchange.
   static constexpr bool counts_exchanged() {
     switch (F.what) {
       case collective::allgatherv:
@@ -276,12 +277,12 @@ class frame : public frame_of<F, T, Args...>::base {
   using typename base::result_type;
   static constexpr bool is_message = false;
 
-  /// Fills `c`. It stands outside, so that all of the frame but the call itself stays in registers.
+  /// Fills `c`, which is a separate object so that the rest of the frame can stay in registers.
   template <class... U>
   explicit frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
 
-  /// Everything before the data moves. Throws usage_error where the call can be seen to be wrong, or leaves
-  /// that to finish() where the others wait for this rank.
+  /// Everything before the data moves. Throws usage_error if the call is wrong, or leaves the error
+  /// to finish() if the other ranks wait for this one.
   const call& set_up(const call_site& s) {
     try {
       lay(s);
@@ -290,22 +291,23 @@ class frame : public frame_of<F, T, Args...>::base {
     }
     return call_;
   }
-  /// From a handler: the call is to serve the others, or the error is thrown.
+  /// Called from a handler: the call then serves the other ranks, or it throws the error.
   void refused(const call_site& s) {
     call_.in_place = in_place;
     stand_in_.take(s, call_, sends_nothing_ ? 0 : length_named(), counts_exchanged() || lists_right_);
   }
   stand_in& standing_in() noexcept { return stand_in_; }
-  /// The call is refused, and carried out for the others' sake: by serve(), and finish() throws.
+  /// Whether the call was rejected and runs only for the other ranks, by serve(); finish() then
+  /// throws.
   bool serves_others() const noexcept { return stand_in_.used(); }
 
-  /// Whether the call can be like the last one, and then carries it out in place of set_up() and run_call().
-  /// After those, where it said no: keep_like().
+  /// Whether the call can repeat the last one. run_like_last() then executes it in place of
+  /// set_up() and run_call(). If that returned false, keep_like() follows them.
   static constexpr bool may_be_like_last = has_one_count() || has_all_counts();
   bool run_like_last(const call_site& s);
   void keep_like(const call_site& s);
 
-  /// Everything after. May be called again after each run of a persistent call.
+  /// Everything afterwards. It may be called again after each run of a persistent call.
   result_type finish() {
     stand_in_.complain();
     if constexpr (F.what == collective::exscan) {
@@ -333,8 +335,8 @@ class frame : public frame_of<F, T, Args...>::base {
  protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   stand_in stand_in_;
-  bool lists_right_ = false;    // counts and displacements were checked: what is refused then is the room
-  bool sends_nothing_ = false;  // the root was told so, in place of what was refused
+  bool lists_right_ = false;    // counts and displacements were checked: an error is then the room
+  bool sends_nothing_ = false;  // the root knows that, in place of the error
   std::size_t length_ = 0;      // of this rank's block in vector forms
   int rank_ = 0;
   call& call_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the frames of all calls have alike, of collectives (frame.hpp) and of messages (message_frame.hpp):
-// the arguments, found by name; the container that receives, whoever made it; and what is returned.
+// The common base of the frames of collectives (frame.hpp) and of messages (message_frame.hpp). It
+// finds the arguments by name, holds the receiving container, whether the caller or the call made
+// it, and builds the result.
 #pragma once
 
 #include <type_traits>
@@ -34,14 +35,16 @@ template <class T>
 struct result_of_parts<part<parameter::send_recv_buf, T>> {
   using type = T;
 };
-template <class T>  // of front ends that hand it back (kamping.hpp)
+template <class T>  // of front ends that return it (kamping.hpp)
 struct result_of_parts<part<parameter::send_buf, T>> {
   using type = T;
 };
 
-/// Fresh: what the call makes where it is passed nothing to receive into (void: it receives nothing);
-/// FreshPart: as which type that is returned. Out: the parameter that names what it receives into.
-/// ByReference: containers are returned as references into the frame, which is used again.
+/// - Fresh: the container that the call makes if no receive buffer is passed (void: it receives
+///   nothing).
+/// - FreshPart: the type in which it is returned.
+/// - Out: the parameter that names the receive buffer.
+/// - ByReference: containers are returned as references into the frame, which is used again.
 template <class Fresh, class FreshPart, parameter Out, bool ByReference, class... Args>
 class frame_base {
  protected:
@@ -84,7 +87,7 @@ class frame_base {
     return get<N>(args_).data;
   }
 
-  // --- what receives ---
+  // --- receive buffers ---
   static constexpr bool receives = !std::is_void_v<Fresh>;
   static constexpr bool explicit_out = has<Out> && !is_automatic<Out>();
   static constexpr bool new_first = receives && !has<Out>;  // not asked for: first in the result
@@ -110,14 +113,14 @@ class frame_base {
     else
       return explicit_out ? policy_of<Out>() : resize_policy::resize_to_fit;
   }
-  /// Where n elements of `bytes` each may go, as far as the policy allows.
+  /// Returns memory for n elements of `bytes` bytes each, as far as the policy allows.
   void* room_for(caller s, std::size_t n, std::size_t bytes) {
     if (n > PTRDIFF_MAX / bytes) refuse_room(s, Out, n);
     if (!fit<out_policy()>(out(), n)) refuse_size(s, Out, size_of(out()), n);
     return data_of(out());
   }
 
-  // --- what is asked for besides ---
+  // --- further requested results ---
   template <parameter N>
   void put_count(caller s, std::size_t n) {
     if constexpr (has_out<N>) {
@@ -172,7 +175,7 @@ class frame_base {
     else
       return this->template data<Part::name>();
   }
-  /// One part of the result, taken out of the frame.
+  /// Moves one part of the result out of the frame.
   template <class Part>
   typename Part::type take() {
     if constexpr (stands_for_object<std::remove_cvref_t<decltype(held<Part>())>>)
@@ -182,7 +185,7 @@ class frame_base {
     else
       return std::move(held<Part>());
   }
-  /// The result, of what `self`, this frame, takes.
+  /// The result, built from the parts of `self`, which is this frame.
   template <class Self, class... Parts>
   static auto taken(Self& self, part_list<Parts...>) -> typename result_of_parts<Parts...>::type {
     using type = typename result_of_parts<Parts...>::type;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls of every form do with their arguments: take them as they are or keep them in a frame that
-// outlives the call's expression, and hand a call under way to whom it was promised.
+// How calls of every form handle their arguments. They use them directly or keep them in a frame
+// that outlives the expression of the call, and pass a nonblocking call to its request.
 #pragma once
 
 #include <new>
@@ -13,8 +13,8 @@
 
 namespace tutti::detail {
 
-/// A frame that outlives the call's expression, with what the call needs besides. It stands in memory that
-/// the communicator keeps for such.
+/// A frame that outlives the expression of the call, with the further state of the call. Its memory
+/// comes from a pool of the communicator.
 template <class Frame>
 class held_frame final : public held_call<typename Frame::result_type> {
  public:
@@ -55,7 +55,7 @@ class held_frame final : public held_call<typename Frame::result_type> {
       return what_;
   }
 
-  // Memory for more than the usual alignment is not kept.
+  // The pool does not serve more than the default alignment.
   static constexpr bool is_kept() { return alignof(held_frame) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
   static void* place(core& where) {
     if constexpr (is_kept())
@@ -77,7 +77,7 @@ class held_frame final : public held_call<typename Frame::result_type> {
   Frame frame;
 };
 
-/// A call that is begun or prepared; with layouts, under the eyes of its frame.
+/// A call that is begun or prepared. With layouts the frame packs and unpacks.
 template <bool Typed, class Frame>
 pending_call begun(Frame& frame, pending_call made) {
   if constexpr (Typed)
@@ -86,21 +86,21 @@ pending_call begun(Frame& frame, pending_call made) {
     return made;
 }
 
-// Owning arguments of const objects are never written: those would be out parameters, which the caller makes
-// anew.
+// Owning arguments of const objects are never written: those would be out parameters, which the
+// caller makes for each call.
 template <class A>
 std::remove_cvref_t<A>& without_const(A& argument) noexcept {
   return const_cast<std::remove_cvref_t<A>&>(argument);
 }
 
-/// An argument that is no named parameter but stands for one, as request(r) and status(s) do: a type's own
-/// name cannot also be a function.
+/// An argument that is not a named parameter but converts to one, such as request(r) and status(s).
+/// The name of a type cannot also be that of a function.
 template <class A>
 concept shorthand = requires(A&& a) {
   static_cast<A&&>(a).named_argument();
 };
 
-/// What it stands for; anything else as it is.
+/// Returns the named parameter; returns any other argument unchanged.
 template <class A>
 constexpr decltype(auto) named(A&& a) {
   if constexpr (shorthand<A>)
@@ -117,7 +117,7 @@ inline void find_request(argument<parameter::request, flow::in, no_resize, reque
   found = &a.data;
 }
 
-/// Begins a call by `start` and hands it out: to the request among the arguments, or as the result.
+/// Begins a call with `start`, and passes it to the request among the arguments, or returns it.
 template <class Held, class Start, class... Args>
 auto begin_call(owner<Held> kept, Start&& start, Args&... args) {
   using result = typename Held::result_type;

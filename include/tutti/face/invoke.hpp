@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every collective of communicator does: judge the call, fill a frame, run it.
+// The body of every collective of communicator: check the call, fill a frame, run it.
 #pragma once
 
 #include "tutti/face/held_frame.hpp"
@@ -8,18 +8,18 @@
 
 namespace tutti::detail {
 
-// Memory for a call that may not have to be laid down.
+// Memory for a call that may never be built.
 union unlaid_call {
   unlaid_call() noexcept {}
   call laid;
 };
 
-// How an argument is handed on: in a register where it refers to the caller's data.
+// How an argument is passed on: in a register if it refers to the caller's data.
 template <class A>
 using handed = std::conditional_t<A::owning, A&, A>;
 
-/// A call that has a short way, which it could not go. It stands outside, so that all that a warm
-/// call pays is its short way.
+/// A call that could not take the path of a repeated call. It is out of line, so that a repeated
+/// call pays only for its own path.
 template <form F, class T, form Named, class Communicator, class... Args>
 [[gnu::noinline]] auto invoke_laid(const Communicator& comm, handed<Args>... args) {
   call_site site = comm.site(F);
@@ -35,13 +35,13 @@ template <form F, class T, form Named, class Communicator, class... Args>
   return f.finish();
 }
 
-// A communicator may have a way of its own to carry out its calls, as grid_communicator has.
+// Whether the communicator executes its calls itself, as grid_communicator does.
 template <class Communicator>
 inline constexpr bool has_own_way = requires(const Communicator& comm, const call& c) {
   comm.carry_out(c);
 };
 
-// Args: the types of the arguments themselves.
+// Args are the types of the arguments themselves.
 template <form F, class T, class Communicator, class... Args>
 consteval bool has_short_way() {
   if constexpr (F.how != mode::blocking || has_own_way<Communicator> || asks_layouts<Args...>)
@@ -50,7 +50,7 @@ consteval bool has_short_way() {
     return frame_for<F, T, Args&...>::may_be_like_last;
 }
 
-// A call that has none.
+// A call that cannot be a repeated one.
 template <form F, class T, class Communicator, class... Args>
 auto invoke_at_length(const call_site& site, const Communicator& comm, Args&&... args) {
   if constexpr (asks_layouts<std::remove_cvref_t<Args>...>) (tell_layout<T>(without_const(args)), ...);
@@ -83,8 +83,8 @@ auto invoke_at_length(const call_site& site, const Communicator& comm, Args&&...
   }
 }
 
-/// Carries out a call that was judged to be right, on elements of type T. Named: what its user called. A part
-/// of the user's code, since it is short where the call has a short way.
+/// Executes a checked call on elements of type T. Named is the form that the user called. It is
+/// inlined into the program, since the path of a repeated call is short.
 template <form F, class T, form Named, class Communicator, class... Args>
 [[gnu::always_inline]] inline auto invoke_judged(const call_site& site, const Communicator& comm,
                                                  Args&&... args) {
@@ -99,7 +99,7 @@ template <form F, class T, form Named, class Communicator, class... Args>
   }
 }
 
-/// A call some of whose buffers are objects to be serialized; in face/objects.hpp.
+/// A call with buffers that are objects to serialize; defined in face/objects.hpp.
 template <form F, class T, class Communicator, class... Args>
 auto invoke_with_objects(const Communicator& comm, Args&&... args);
 
@@ -122,7 +122,7 @@ template <form F, class T, class Communicator, class... Args>
   }
 }
 
-/// Of no arguments: only the call itself knows where it is written.
+/// Without arguments only the call itself knows its source location.
 template <form F, class T, class Communicator>
 [[gnu::always_inline]] inline auto invoke_alone(const Communicator& comm, const std::source_location& at) {
   note_place(comm.native(), at);

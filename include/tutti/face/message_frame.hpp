@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One message from its arguments to its result, as frame.hpp for collectives: what is sent, where what comes
-// goes, and what is returned of it.
+// One message from its arguments to its result, the counterpart of frame.hpp for collectives: the
+// send data, the receive buffer, and the result.
 #pragma once
 
 #include "tutti/core/mail.hpp"
@@ -11,7 +11,7 @@
 
 namespace tutti::detail {
 
-/// What frame_base is told of a message.
+/// The frame_base of a message.
 template <message_form F, class T, class... Args>
 struct message_frame_of {
   static constexpr bool in_place =
@@ -21,7 +21,7 @@ struct message_frame_of {
   using base = frame_base<fresh, fresh, out, F.how == mode::persistent, Args...>;
 };
 
-/// T: the type of what is received.
+/// T is the type of the received elements.
 template <message_form F, class T, class... Args>
 class message_frame : public message_frame_of<F, T, Args...>::base {
  protected:
@@ -73,7 +73,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
 
   caller site() const noexcept { return {where_, F}; }
 
-  // To whom, without contents.
+  // The destination and tag, without contents.
   letter addressed(int usual_tag) noexcept {
     letter l;
     l.operation = written(F);
@@ -84,7 +84,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     return l;
   }
 
-  // Asked once the length is known. A refusal leaves the message.
+  // Called once the length is known. If it throws, the message stays.
   static void* room(void* state, const envelope& what) {
     auto& self = *static_cast<message_frame*>(state);
     const std::size_t n = what.bytes / sizeof(T);
@@ -105,7 +105,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
   explicit message_frame(core& where, U&&... arguments)
       : base(static_cast<U&&>(arguments)...), where_(where) {}
 
-  /// What is sent. Throws usage_error where the count is not that of the buffer.
+  /// The outgoing message. Throws usage_error if the count does not match the buffer.
   letter outgoing(int usual_tag) {
     auto& buffer = sent();
     std::size_t n = size_of(buffer);
@@ -121,13 +121,14 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     return l;
   }
 
-  /// In place, before what is there is sent. Throws usage_error where a given count cannot have room later.
+  /// For in-place calls, before the data is sent. Throws usage_error if a given count will not fit
+  /// later.
   void check_room() {
     if constexpr (has_in<recv_count> && out_policy() == resize_policy::no_resize)
       this->room_for(site(), checked_count(site(), recv_count, data<recv_count>()), sizeof(T));
   }
 
-  /// Whose message is waited for.
+  /// The source and tag of the awaited message.
   reception awaited() noexcept {
     reception r;
     r.operation = written(F);
@@ -136,7 +137,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     return r;
   }
 
-  /// And where it goes. Throws usage_error where a given count is more than there is room for.
+  /// The same with its buffer. Throws usage_error if a given count exceeds the buffer.
   reception incoming() {
     reception r = awaited();
     r.element = sizeof(T);
@@ -151,11 +152,13 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     return r;
   }
 
-  /// Once it is over. May be called again after each run of a persistent call.
+  /// Called when the message is complete. It may be called again after each run of a persistent
+  /// call.
   result_type finish(const envelope& came = {}) {
     if constexpr (F.receives()) {
       const std::size_t n = came.bytes / sizeof(T);
-      // A count said how much may come, and from nobody comes nothing: only now is it known how much did.
+      // A count only limited the length, and rank::null sends nothing: the actual length is known
+      // only now.
       constexpr bool fits = !F.single && nature_of<out_type>() == nature::contiguous &&
                             out_policy() == resize_policy::resize_to_fit;
       constexpr bool used_again = F.how == mode::persistent && has_in<recv_count>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each call of point to point takes, as check.hpp says it of collectives.
+// The parameters of each point-to-point call, the counterpart of check.hpp for collectives.
 #pragma once
 
 #include "tutti/face/check.hpp"
@@ -33,7 +33,8 @@ constexpr rules rules_of(message_form f) {
   return r;
 }
 
-// What is received tells; what is sent in the same call may be of another type, and so may what has a layout.
+// The receive buffer determines the type. The send buffer of the same call may have another type,
+// and so may a buffer with a layout.
 template <message_form F, class T, class... Args>
 struct element_in<F, T, Args...> {
   using type = typename first_told<T, typename told<parameter::recv_buf, Args>::type...,

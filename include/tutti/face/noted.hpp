@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The place of a call, found among its arguments and noted for reports (core/place.hpp).
+// The source location of a call, taken from its arguments and noted for reports (core/place.hpp).
 #pragma once
 
 #include "tutti/face/argument.hpp"
 
 namespace tutti::detail {
 
-// Buffers are asked first: ranks and tags may be made on behalf of the program.
+// Buffers take precedence, since ranks and tags may be made on behalf of the program.
 template <bool Buffers, class First, class... Rest>
 [[gnu::always_inline]] constexpr std::source_location place_among(const First& first, const Rest&... rest) {
   if constexpr (placed<First> && (!Buffers || is_buffer(parameter_of<First>)))
@@ -15,7 +15,7 @@ template <bool Buffers, class First, class... Rest>
   else
     return place_among<Buffers>(rest...);
 }
-/// What the first buffer says, or else the first argument that knows where it is written.
+/// The location of the first buffer, else of the first argument that has one.
 template <class... Args>
 [[gnu::always_inline]] constexpr std::source_location first_place(const Args&... args) noexcept {
   if constexpr ((is_buffer(parameter_of<Args>) || ...))
@@ -26,7 +26,7 @@ template <class... Args>
     return {};
 }
 
-/// Notes where a call is written. Without arguments the call itself has noted it.
+/// Notes the source location of a call. Without arguments the call itself has noted it.
 template <class... Args>
 [[gnu::always_inline]] inline void note_call(core& c, const Args&... args) noexcept {
   if constexpr (sizeof...(Args) > 0) note_place(c, first_place(args...));

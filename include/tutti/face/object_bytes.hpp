@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects as the bytes of a message: what stands in a call for an object that is sent, and for one that is
-// received. To a frame they are containers of bytes like others; once the bytes are there, the object is made
-// of them.
+// Objects as the bytes of a message: the replacements for sent and received objects in a call. To a
+// frame they are containers of bytes. When the bytes have arrived, the object is deserialized.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 namespace tutti {
 namespace detail {
 
-/// Bytes that nobody has written yet. Growing keeps what there is.
+/// Uninitialized bytes. Growth keeps the contents.
 class object_bytes {
  public:
   using value_type = std::byte;
@@ -50,8 +49,8 @@ class object_bytes {
     if (n != 0) __builtin_memcpy(data_ + before, from, n);
   }
 
-  /// Calls `write`. What that throws is thrown by require_written(), in the frame of the call, which tells
-  /// the other ranks of it.
+  /// Calls `write`. require_written() rethrows its exception in the frame of the call, which
+  /// reports it to the other ranks.
   template <class Write>
   void fill(const Write& write) {
     try {
@@ -70,22 +69,22 @@ class object_bytes {
   std::exception_ptr fault_;
 };
 
-/// Where in a call an object stands, for reports.
+/// The place of an object in a call, for reports.
 struct object_place : caller {
   parameter name;
 };
 
 }  // namespace detail
 
-/// The format that objects have in messages unless another is named: that of face/archive.hpp.
+/// The default format of objects in messages: that of face/archive.hpp.
 struct native_format {
-  /// What the compiler says of X, which cannot be sent, once it is instantiated; void: X can be.
+  /// The compile error for an X that cannot be sent, emitted at instantiation; void: X can be sent.
   template <class X>
   using obstacle_to_send = detail::said_of<detail::obstacle<detail::writer, X>>;
   template <class X>
   using obstacle_to_receive = detail::said_of<detail::obstacle<detail::reader, X>>;
 
-  /// Appends n objects from `first` on, and says how long each is. Never of no bytes.
+  /// Appends n objects from `first` on, and stores their lengths. A length is never 0.
   template <class X, class Iterator>
   static void pack(detail::object_bytes& to, Iterator first, std::size_t n, std::size_t* lengths,
                    detail::object_place at) {
@@ -109,7 +108,7 @@ struct native_format {
 
 namespace detail {
 
-/// The format that a name of one stands for: as a cereal archive does.
+/// Maps a name to a format, for example a cereal archive.
 template <class Name>
 struct format_named {
   using type = Name;
@@ -117,8 +116,8 @@ struct format_named {
 template <class Name>
 using format_of = typename format_named<Name>::type;
 
-/// An object that is received. Data is `X&` for the caller's own, else X. Many: it is a container of objects,
-/// one from each rank.
+/// A received object. Data is `X&` for the caller's own object, else X. Many: it is a container of
+/// objects, one from each rank.
 template <class Data, class Format, bool Many>
 class arriving : public object_bytes {
   using object_type = std::remove_reference_t<Data>;
@@ -131,11 +130,11 @@ class arriving : public object_bytes {
 
   object_type& object() noexcept { return object_; }
 
-  /// Of a message. Nobody's is no object.
+  /// For a message. A message from rank::null has no object.
   void unpack(const envelope& came) {
     if (came.source != rank::null) Format::unpack(data(), size(), object(), at_);
   }
-  /// Of a collective. Who is given nothing has no bytes, or is told no lengths.
+  /// For a collective. A rank that receives nothing has no bytes, or no lengths.
   void unpack(const call& c) {
     if constexpr (Many) {
       if (!c.out_counts.given()) return;
@@ -156,7 +155,7 @@ class arriving : public object_bytes {
   Data object_;
 };
 
-/// Objects that are sent: the bytes of all, and where they go to different ranks, the length of each.
+/// Sent objects: their bytes, and if they go to different ranks, the length of each.
 struct departing {
   object_bytes bytes;
   dynamic_array<std::size_t> lengths;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls take objects to be serialized, and in which of their buffers; what the compiler says of others.
-// As check.hpp does for buffers of elements.
+// Which calls take objects to serialize, in which buffers, and the compile errors of other calls.
+// It is the counterpart of check.hpp for buffers of elements.
 #pragma once
 
 #include <type_traits>
@@ -12,7 +12,8 @@
 
 namespace tutti::detail {
 
-/// What as_serialized(x) and as_deserializable(x) make. Data is `X&` for the caller's own object, else X.
+/// The result of as_serialized(x) and as_deserializable(x). Data is `X&` for the caller's own
+/// object, else X.
 template <class Data, class Format>
 struct serialized {
   using object_format = Format;
@@ -31,7 +32,7 @@ inline constexpr bool is_deserializable = false;
 template <class D, class F>
 inline constexpr bool is_deserializable<deserializable<D, F>> = true;
 
-/// The object in an argument whose data are of type D: one that is kept in a variable is the caller's own.
+/// The object in an argument with data of type D; an object in a variable is the caller's own.
 template <class D>
 struct object_of_data {
   using type = typename D::object_data;
@@ -42,7 +43,7 @@ struct object_of_data<W&> {
   using type = std::conditional_t<std::is_const_v<W>, const data, data>&;
 };
 
-/// What is known of argument A, which holds an object.
+/// The properties of argument A, which holds an object.
 template <class A>
 struct object_argument {
   using data = typename object_of_data<typename A::data_type>::type;
@@ -59,7 +60,7 @@ constexpr bool is_sendrecv(form) { return false; }
 constexpr bool is_sendrecv(message_form f) { return f.what == message_call::sendrecv; }
 constexpr bool is_message(form) { return false; }
 constexpr bool is_message(message_form) { return true; }
-/// One object goes to each rank, out of a range; one comes from each.
+/// Each rank gets one object of a range, and sends one.
 constexpr bool sends_many(form f) { return f.what == collective::scatter || f.what == collective::alltoall; }
 constexpr bool sends_many(message_form) { return false; }
 constexpr bool receives_many(form f) {
@@ -75,14 +76,14 @@ constexpr bool takes_objects(message_form f) {
   return f.how != mode::persistent && !f.single && (f.sends() || f.receives());
 }
 
-/// No counts and no layouts: an object has no elements.
+/// Counts and layouts are removed: an object has no elements.
 constexpr rules without_counts(rules r) {
   using enum parameter;
   for (parameter name : {send_count, recv_count, send_recv_count, send_type, recv_type, send_recv_type}) {
     r.in.remove(name);
     r.out.remove(name);
   }
-  r.out.remove(send_buf);  // an object that is sent stays with the caller
+  r.out.remove(send_buf);  // a sent object stays with the caller
   return r;
 }
 
@@ -114,16 +115,16 @@ inline constexpr bool is_automatic_buffer = false;
 template <parameter N, flow F, resize_policy P>
 inline constexpr bool is_automatic_buffer<argument<N, F, P, automatic>> = true;
 
-/// What the call F<T>(Args...) moves.
+/// The objects that the call F<T>(Args...) moves.
 template <auto F, class T, class... Args>
 struct object_call {
-  using sent = typename object_named<parameter::send_buf, Args...>::type;  // void: nothing, or no object
+  using sent = typename object_named<parameter::send_buf, Args...>::type;  // or void
   using item = typename std::conditional_t<sends_many(F), item_of<sent>, std::type_identity<sent>>::type;
   static constexpr bool names_place =
       ((parameter_of<Args> == parameter::send_recv_buf ||
         (parameter_of<Args> == parameter::recv_buf && !is_automatic_buffer<Args>)) ||
        ...);
-  /// Made by the call where it is passed nothing to receive into; void: nothing is made.
+  /// Whether the call makes a container because no receive buffer is passed.
   static constexpr bool makes = (rules_of(F).makes && !is_bcast(F)) && !names_place &&
                                 !std::is_void_v<item> && (std::is_void_v<T> || !is_message(F));
   static constexpr auto find_made() {
@@ -137,7 +138,7 @@ struct object_call {
   using made = typename decltype(find_made())::type;
 };
 
-// --- what is wrong with one argument in itself ---
+// --- errors in one argument alone ---
 template <auto F, class T, class Call, class A>
 consteval problem problem_of_object() {
   using enum parameter;
@@ -161,7 +162,7 @@ consteval problem problem_of_object() {
     } else {
       if (!requires(object & c) { c.resize(std::size_t{1}); }) return problem::no_resize;
       constexpr bool other = !std::is_same_v<typename object::value_type, typename Call::item>;
-      // A view is received as something that owns its elements.
+      // A view is received as a type that owns its elements.
       if (other && kind_of_object<reader, typename Call::item>() != kind::none) return problem::other_type;
     }
   } else {
@@ -176,7 +177,7 @@ consteval seen_argument seen_with_objects() {
   constexpr bool is_buffer =
       name == parameter::send_buf || name == parameter::recv_buf || name == parameter::send_recv_buf;
   if constexpr (holds_object<A>) {
-    // What is sent is written at once, and need not be kept.
+    // Sent objects are written at once, and need not be kept.
     constexpr bool kept =
         name != parameter::send_buf && !std::is_reference_v<typename object_argument<A>::data>;
     return {name, direction_of<A>, problem_of_object<F, T, Call, A>(), kept, true};
@@ -189,7 +190,7 @@ consteval seen_argument seen_with_objects() {
   }
 }
 
-/// What is wrong with the call F<T>(Args...), of which some hold objects.
+/// The error in the call F<T>(Args...), some of whose arguments hold objects.
 template <auto F, class T, class... Args>
 consteval verdict judged_with_objects() {
   using known = object_call<F, T, Args...>;
@@ -240,7 +241,7 @@ struct obstacle_to_make {
   using type = typename decltype(find())::type;
 };
 
-/// What the compiler says of the first type of the call that its format cannot have; void: it can have all.
+/// The compile error for the first type of the call that its format does not support; void: none.
 template <auto F, class T, class... Args>
 using obstacle_of_call = typename first_obstacle<
     typename obstacle_of_argument<F, Args>::type...,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls with objects to be serialized: they are judged, and carried out as calls on bytes. Objects of
-// different ranks have different lengths, so that collectives run their vector forms. The two declarations of
-// invoke.hpp and post.hpp that this defines are called in programs that include tutti/serialization.hpp.
+// Calls with objects to serialize: they are checked, and executed as calls on bytes. Objects of
+// different ranks have different lengths, so collectives run their vector forms. This file defines
+// two declarations of invoke.hpp and post.hpp, which programs with tutti/serialization.hpp use.
 #pragma once
 
 #include "tutti/communicator.hpp"
@@ -26,10 +26,11 @@ constexpr collective vector_form_of(collective what) {
   }
 }
 
-/// Throws usage_error where there are not as many objects as blocks, once the other ranks are told.
+/// Throws usage_error if the number of objects differs from that of blocks, after reporting it to
+/// the other ranks.
 void check_objects(const call_site&, object_place, int root, std::size_t objects);
 
-// --- what is written before the call ---
+// --- serialization before the call ---
 template <class Format, class X>
 void pack_one(object_bytes& to, const X& x, object_place at) {
   std::size_t length = 0;
@@ -58,7 +59,7 @@ void pack_sent(departing& sent, const A& a, const call_site& site, int root) {
     }
   }
 }
-// The same of a message.
+// The same for a message.
 template <class A>
 void pack_message(object_bytes& sent, const A& a, caller site) {
   if constexpr (holds_object<A> && parameter_of<A> == parameter::send_buf)
@@ -71,8 +72,8 @@ void find_root(const A& a, int& root) noexcept {
 
 // --- the call on bytes ---
 
-/// What stands in the call on bytes for argument `a`. `sent`: what a send_buf holds; `gives`: whether this
-/// rank has something to send in a send_recv_buf.
+/// The replacement of argument `a` in the call on bytes. `sent` holds the bytes of a send_buf;
+/// `gives` is whether this rank sends in a send_recv_buf.
 template <class Call, class Format, bool Many, class A>
 decltype(auto) in_bytes(A&& a, caller site, object_bytes& sent, bool gives) {
   using argument_type = std::remove_cvref_t<A>;
@@ -108,7 +109,7 @@ decltype(auto) in_bytes(A&& a, caller site, object_bytes& sent, bool gives) {
 template <class A>
 concept arrives_as_object = stands_for_object<typename A::data_type>;
 
-/// The format of what a call makes, which is that of what is sent.
+/// The format of what the call makes, which is that of the sent object.
 template <class... Args>
 using format_sent = typename object_named<parameter::send_buf, std::remove_cvref_t<Args>...>::format;
 
@@ -156,7 +157,7 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
   }
 }
 
-// Where an object is received, T has been compared with it.
+// If an object is received, T has been compared with it.
 template <message_form F, class T, class Communicator, class... Args>
 auto post_on_bytes(Communicator& comm, Args&&... args) {
   constexpr bool arrives = (arrives_as_object<std::remove_cvref_t<Args>> || ...);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every call of point to point does: judge the call, fill a frame, hand its message to the library.
+// The body of every point-to-point call: check the call, fill a frame, pass its message to the
+// library.
 #pragma once
 
 #include <optional>
@@ -10,8 +11,8 @@
 
 namespace tutti::detail {
 
-/// Sends and receives at once. The receive is known to be right before anything is sent, and what was sent is
-/// waited for also where the receive throws.
+/// Sends and receives concurrently. The receive is checked before anything is sent. If the receive
+/// throws, the call still waits for the send.
 template <class Frame>
 auto exchange_messages(core& where, Frame& f, int usual_tag) {
   const letter out = f.outgoing(usual_tag);
@@ -36,7 +37,7 @@ auto exchange_messages(core& where, Frame& f, int usual_tag) {
   }
 }
 
-/// What there may be or not: what f returns of it, or whether there is one where it returns nothing.
+/// An optional result: an optional of the result of f, or a bool if f returns nothing.
 template <class Frame>
 auto perhaps(bool there, Frame& f, const envelope& came) {
   using result = typename Frame::result_type;
@@ -86,7 +87,7 @@ auto carry_out(Communicator& comm, Frame& f) {
   }
 }
 
-/// Carries out a call that was judged to be right; T: the type of what is received.
+/// Executes a checked call; T is the type of the received elements.
 template <message_form F, class T, class Communicator, class... Args>
 auto post_judged(Communicator& comm, Args&&... args) {
   [[maybe_unused]] core& where = comm.native();
@@ -126,7 +127,7 @@ auto post_judged(Communicator& comm, Args&&... args) {
   }
 }
 
-/// A call some of whose buffers are objects to be serialized; in face/objects.hpp.
+/// A call with buffers that are objects to serialize; defined in face/objects.hpp.
 template <message_form F, class T, class Communicator, class... Args>
 auto post_with_objects(Communicator& comm, Args&&... args);
 
@@ -147,7 +148,7 @@ auto post(Communicator& comm, Args&&... args) {
   }
 }
 
-/// Of no arguments: only the call itself knows where it is written.
+/// Without arguments only the call itself knows its source location.
 template <message_form F, class T, class Communicator>
 auto post_alone(Communicator& comm, const std::source_location& at) {
   note_place(comm.native(), at);

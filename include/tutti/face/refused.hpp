@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Factories called with what they do not take: send_buf(), send_buf(p, n), destination("x"),
-// send_buf<resize_to_fit>(v). Each takes it all the same and makes an argument that every call refuses
-// (check.hpp), so that the compiler says one sentence, in the name of the parameter, and no list of
-// candidates. Which sentence, and what is refused, follow from the kind in the table of parameters.
+// Factories that are called with invalid arguments: send_buf(), send_buf(p, n), destination("x"),
+// send_buf<resize_to_fit>(v). Each makes an argument that every call rejects (check.hpp). The
+// compiler then reports one error in the name of the parameter, and no list of candidates. The
+// error follows from the kind in the table of parameters.
 #pragma once
 
 #include <initializer_list>
@@ -36,8 +36,8 @@ template <class A>
 inline constexpr bool is_layouts =
     std::is_convertible_v<std::remove_reference_t<A>&, std::span<const layout>>;
 
-// What a factory of each kind takes: T is a type between angle brackets (misuse: none is written), A... are
-// the types of what stands between the parentheses, references where it is an lvalue.
+// What a factory of each kind takes. T is a type between angle brackets (misuse: none is written).
+// A... are the types of the function arguments, references if they are lvalues.
 // clang-format off
 template <class T, class... A> inline constexpr bool takes_in = false;
 template <class A> inline constexpr bool takes_in<misuse, A> = true;
@@ -99,7 +99,7 @@ template <class T, class A> inline constexpr bool takes_statuses<T, A&> = true;
 template <class T, class... A> inline constexpr bool takes_statuses_out = takes_statuses<T, A...>;
 template <class T> inline constexpr bool takes_statuses_out<T> = true;
 
-/// The value between the angle brackets, and what is between the parentheses.
+/// The value between the angle brackets, and the function argument.
 template <auto P, class... A> inline constexpr bool takes_policy = false;
 template <resize_policy P, class A> inline constexpr bool takes_policy<P, A> = true;
 template <auto P, class... A> inline constexpr bool takes_no_policy = false;
@@ -107,8 +107,8 @@ template <auto P, class... A> inline constexpr bool takes_no_policy = false;
 
 }  // namespace detail
 
-// No public names: overloads of the factories of parameters.hpp, ops.hpp and status.hpp. A list, {} too, is
-// taken by the last where nothing else takes it.
+// Overloads of the factories of parameters.hpp, ops.hpp and status.hpp; they add no public names.
+// The last one takes a list, including {}, that no other takes.
 // clang-format off
 #define TUTTI_REFUSE_BUT(NAME, FACTORY, TYPES, VALUES)                                                  \
   template <class T = detail::misuse, class... A> requires(!detail::TYPES<T, A...>)                     \

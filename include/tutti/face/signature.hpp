@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameter types of a callable, if it has exactly one signature: of a function, a lambda without auto
-// parameters, a functor with one operator(). Templates and overloads have none that could be named.
+// The parameter types of a callable with exactly one signature: a function, a lambda without auto
+// parameters, a functor with one operator(). Templates and overloads have no single signature.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct type_at<0, First, Rest...> {
   using type = First;
 };
 
-/// The parameters of a pointer to a function or to a member function. `value`: F is one. Those with defaults
-/// count.
+/// The parameters of a pointer to a function or to a member function. `value`: F is one. Parameters
+/// with defaults count.
 template <class F>
 struct parameters_of : std::false_type {};
 template <class R, class... P>
@@ -27,7 +27,7 @@ struct parameters_of<R (*)(P...)> : std::true_type {
   template <std::size_t I>
   using at = typename type_at<I, P...>::type;
   static constexpr std::size_t count = sizeof...(P);
-  static constexpr bool and_more = false;  // whether it also takes arguments that it does not name
+  static constexpr bool and_more = false;  // whether it is variadic
 };
 // clang-format off
 template <class R, class... P>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank does that refuses its own arguments while the others, who cannot know of it, go on: it takes
-// part with memory of its own and throws when the call is over. So nobody waits for it, and nothing that was
-// sent to it is left for the next call. One mechanism for all collectives: whatever is refused passes through
-// stand_in::take().
+// Participation of a rank that rejects its own arguments while the other ranks, which cannot know
+// of it, continue. It takes part with substitute buffers and throws when the call is over. Thus no
+// rank waits for it, and no message to it remains for the next call. All collectives share this
+// mechanism: every rejection goes through stand_in::take().
 #pragma once
 
 #include <exception>
@@ -22,24 +22,29 @@ class stand_in {
     if (kept_ != nullptr) drop();
   }
 
-  /// To be called where a call is refused, from the handler of that error. Makes `c` one that serves the
-  /// other ranks and keeps the error for complain(); or throws it, where the others know, are not waiting, or
-  /// expect something that this rank cannot know. `c` may be filled in part: its buffers are right or null,
-  /// its count right or 0, its lists as the caller gave them. `given`: the length of a block that the
-  /// arguments name, or refused_count. `exchanged`: the lists come from an exchange of counts, and are right.
-  /// In checked mode the others are told instead. An exception that is not of tutti's comes from a container
-  /// of the caller's that was resized (std::bad_alloc), once the arguments were found to be right: it is
-  /// this rank's alone, so that every form of a call serves the others then.
+  /// A call that rejects its arguments calls this from the handler of the error. It changes `c`
+  /// into a call that serves the other ranks, and keeps the error for complain(). It throws the
+  /// error instead if the other ranks know of it or do not wait. It also throws if they expect data
+  /// whose length this rank cannot know.
+  ///
+  /// `c` may be filled in part: its buffers are valid or null, its count is valid or 0, and its
+  /// lists are the caller's. `given` is the length of a block in the arguments, or refused_count.
+  /// `exchanged` means that the lists come from an exchange of counts, and are valid.
+  ///
+  /// In checked mode it reports the error to the other ranks instead. An exception of a type
+  /// outside tutti comes from the resize of a caller's container (std::bad_alloc), after the
+  /// arguments were checked. Only this rank has it, so every form of a call then serves the other
+  /// ranks.
   void take(const call_site&, call& c, std::size_t given, bool exchanged);
-  /// Throw this in place of what take() will find.
+  /// Sets the error that is thrown in place of the one that take() will find.
   void blame(std::exception_ptr fault);
-  /// The others have been told in an exchange of counts: take() only throws.
+  /// The other ranks know from an exchange of counts: take() then only throws.
   void others_know();
-  /// Only this rank has been told, so that take() serves the others where it finds a peer_error.
+  /// Only this rank knows, so that take() serves the other ranks even for a peer_error.
   void others_go_on();
-  /// Whether take() has made the call one that serves the others.
+  /// Whether take() has made the call one that serves the other ranks.
   bool used() const noexcept { return taken_; }
-  /// Then throws the error that was kept.
+  /// Throws the kept error, if take() has kept one.
   void complain() const {
     if (taken_) rethrow();
   }
@@ -53,7 +58,7 @@ class stand_in {
   bool taken_ = false;
 };
 
-/// Carries out such a call. What goes wrong with it is a consequence of what the caller is told anyway.
+/// Executes such a call. Its own errors are consequences of the kept error, and are ignored.
 void serve(core&, const call&) noexcept;
 
 }  // namespace tutti::detail

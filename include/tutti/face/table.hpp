@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one table of named parameters. Names, factories (parameters.hpp), extract_...() (result.hpp), the
-// compiler's messages (check.hpp) are all generated from its rows: a new parameter is
-// one row here, and a mention in the calls that take it.
+// The table of named parameters. Its rows generate the names, the factories (parameters.hpp),
+// extract_...() (result.hpp), and the compile errors (check.hpp). A new parameter is one row here,
+// and an entry in the calls that take it.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 #include <string_view>
 
 // X(name, kind, text). Kinds:
-//   in_buffer      name(container), name(value), name({list})
-//   send_buffer    the same, and name_out(std::move(container)), which is handed back
-//   out_buffer     name(), name<policy>(container), name<Container>(), and the same as name_out
-//   in_out_buffer  name<policy>(container or value)
-//   counts         one number a rank: name(container), name({list}), and out as name_out
-//   count          one number: name(integer), and out as name_out(), name_out(integer)
-//   type           the layout of items: name(layout), and out as name_out(), name_out(layout)
-//   rank           name(int); from here on factories are written by hand
-//   tag            name(int)
-//   text           name("..."), name(std::string)
-//   layouts        name(container of layouts)
-//   mode           name(send_modes)
-//   function       name(callable), name(callable, ops::commutative)
-//   status         name_out(), name_out(status); name(status) is the type's own
-//   statuses       the same with containers of them
-//   request        name(request) is the type's own
+//
+//     in_buffer      name(container), name(value), name({list})
+//     send_buffer    the same, and name_out(std::move(container)), which is returned
+//     out_buffer     name(), name<policy>(container), name<Container>(), and the same as name_out
+//     in_out_buffer  name<policy>(container or value)
+//     counts         one number per rank: name(container), name({list}), and out as name_out
+//     count          one number: name(integer), and out as name_out(), name_out(integer)
+//     type           the layout of items: name(layout), and out as name_out(), name_out(layout)
+//     rank           name(int); from here on factories are written by hand
+//     tag            name(int)
+//     text           name("..."), name(std::string)
+//     layouts        name(container of layouts)
+//     mode           name(send_modes)
+//     function       name(callable), name(callable, ops::commutative)
+//     status         name_out(), name_out(status); the type itself is name(status)
+//     statuses       the same with containers of them
+//     request        the type itself is name(request)
 // clang-format off
 #define TUTTI_PARAMETERS(X)                                                                              \
   X(send_buf, send_buffer, "the elements to send: a contiguous container, a single value, or a list")    \
@@ -62,7 +63,7 @@
 
 namespace tutti {
 
-/// Every named parameter. `unnamed` is an argument that is none.
+/// Every named parameter. `unnamed` is an argument that is not one.
 enum class parameter : std::uint8_t {
 #define TUTTI_ROW(NAME, KIND, TEXT) NAME,
   TUTTI_PARAMETERS(TUTTI_ROW)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What insert() takes beside the kernel: how a task uses its data, who runs it, what it waits for. And how a
-// kernel of any type is called with them.
+// The arguments of insert() besides the kernel: how a task uses its data, which rank runs it, what
+// it waits for. It also has the typed call of a kernel.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct held<std::span<E>> {
 template <class T>
 using element_of_held = typename held<T>::element;
 
-/// What a kernel is given of a datum of this type.
+/// The kernel's parameter for data of this type.
 template <class T, bool Const>
 struct given {
   using type = std::conditional_t<Const, const T&, T&>;
@@ -48,7 +48,7 @@ struct given<std::span<E>, Const> {
   static type of(const place& p) noexcept { return type(static_cast<E*>(p.data), p.count); }
 };
 
-/// One use of a datum, with its type.
+/// One use of data, with its type.
 template <class T, use_mode How>
 struct typed_use {
   static constexpr use_mode how = How;
@@ -58,12 +58,12 @@ struct typed_use {
   const reducer* by = nullptr;
 };
 
-/// A contribution to a reduction, and what the caller says that it begins as.
+/// A contribution to a reduction, and its initial value as the caller gives it.
 template <class T>
 struct reducing_use : typed_use<T, use_mode::reduce> {
   element_of_held<T> neutral;
 };
-/// What neutral(v) makes.
+/// The result of neutral(v).
 template <class V>
 struct neutral_value {
   V value;
@@ -89,7 +89,7 @@ inline constexpr bool is_use<typed_use<T, How>> = true;
 template <class T>
 inline constexpr bool is_use<reducing_use<T>> = true;
 
-// What a contribution to a reduction begins as.
+// Fills a contribution to a reduction with its initial value.
 template <class E>
 void fill_with(const E& value, void* into, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) new (static_cast<E*>(into) + i) E(value);
@@ -108,7 +108,7 @@ inline constexpr reducer reducer_of{combine_by<E, Op>, make_neutral<E, Op>};
 template <class E, class Op>
 inline constexpr reducer reducer_with_neutral{combine_by<E, Op>, nullptr};
 
-/// What is wrong with an operator of a reduction, said in one sentence.
+/// Emits one compile error for a wrong operator of a reduction.
 template <class E, class Op>
 constexpr bool check_reduction_op() {
   constexpr bool stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
@@ -150,7 +150,7 @@ constexpr bool check_reduction_with() {
   return false;
 }
 
-/// A parameter that would take a copy of what the task should write.
+/// A by-value parameter, to which the kernel's writes would be lost.
 template <class Parameter, class Use>
 inline constexpr bool loses_writes = Use::writes && !std::is_lvalue_reference_v<Parameter> &&
                                      std::is_lvalue_reference_v<typename Use::given_type::type>;
@@ -161,7 +161,7 @@ template <class Parameter, class Use>
 inline constexpr bool wants_to_write =
     !Use::writes && !std::is_convertible_v<typename Use::given_type::type, Parameter>;
 
-/// Not where the kernel takes `...` too.
+/// It does not apply if the kernel also takes `...`.
 template <class Signature>
 consteval bool takes_named_parameters() {
   if constexpr (Signature::value)
@@ -239,7 +239,7 @@ constexpr bool check_kernel(use_list<Uses...>) {
   }
 }
 
-/// What the kernel's code writes before the kernel runs, of one use.
+/// The initial contents that one use needs before the kernel runs.
 struct nothing_first {};
 template <class Use>
 struct written_first {
@@ -259,7 +259,7 @@ auto kept_of(const A& argument) {
     return std::tuple<typename written_first<A>::type>(argument.neutral);
 }
 
-/// A kernel as the library runs it.
+/// A kernel in the form that the library runs.
 template <class Kernel, class... Uses>
 struct kernel_code {
   static constexpr bool writes_first =
@@ -311,33 +311,38 @@ using code_type = typename code_for<Kernel, List>::type;
 
 }  // namespace typed
 
-/// The kernel is given what stands there as const: `const T&`, or a span of const elements.
+/// The kernel reads the data through `const T&`, or a span of const elements.
 template <class T>
 auto read(const handle<T>& h) noexcept {
   return typed::typed_use<T, use_mode::read>{h.native()};
 }
-/// A `T&`, or a span, whose contents are undefined before: all of it is written.
+/// The kernel overwrites all of the data through a `T&`, or a span, whose contents are undefined at
+/// first.
 template <class T>
 auto write(const handle<T>& h) noexcept {
   return typed::typed_use<T, use_mode::write>{h.native()};
 }
-/// A `T&`, or a span.
+/// The kernel reads and writes the data through a `T&`, or a span.
 template <class T>
 auto read_write(const handle<T>& h) noexcept {
   return typed::typed_use<T, use_mode::read_write>{h.native()};
 }
-/// What `op` leaves alone: op(v, x) and op(x, v) are x for every x. For reduce(h, op, neutral(v)).
+/// The neutral element of `op`: op(v, x) and op(x, v) are x for every x. For reduce(h, op,
+/// neutral(v)).
 template <class V>
 constexpr auto neutral(const V& value) {
   return typed::neutral_value<V>{value};
 }
-/// A `T&`, or a span, for a contribution of this task: it begins as the neutral element of `op`, which is
-/// known of the functors of ops.hpp (std::plus<> and the others) on numbers, and of std::plus<> and
-/// std::multiplies<> on std::complex; the bitwise ones on std::byte too. Any other callable needs neutral(v),
-/// or the call does not compile: a product that began as 0 would be 0. The contribution is combined with what
-/// stands in the datum and with the contributions of other tasks, in any order. Such tasks run side by side,
-/// on any ranks; what they have contributed goes to the owner by a tree before the next other use. `op` is a
-/// callable without state, associative and commutative, of two elements that gives one.
+/// The kernel contributes to a reduction through a `T&`, or a span, which initially holds the
+/// neutral element of `op`. The library knows it for the functors of ops.hpp (std::plus<> and the
+/// others) on numbers. It also knows it for std::plus<> and std::multiplies<> on std::complex, and
+/// for the bitwise ones on std::byte. Any other callable needs neutral(v), or the call does not
+/// compile: a product that began with 0 would be 0.
+///
+/// The contribution is combined with the contents of the data and with the contributions of other
+/// tasks, in any order. Such tasks run concurrently, on any ranks; a tree brings their
+/// contributions to the owner before the next other use. `op` is an associative and commutative
+/// callable without state that combines two elements into one.
 ///
 /// ```cpp
 /// #include <tutti/tasks.hpp>
@@ -369,16 +374,17 @@ auto reduce(const handle<T>& h, Op, const typed::neutral_value<V>& v) noexcept {
     return typed::typed_use<T, use_mode::reduce>{h.native()};
 }
 
-/// This rank runs the task; what it writes goes home to the owners.
+/// This rank runs the task; the owners receive what it writes.
 inline typed::on_rank on(int rank) noexcept { return {rank}; }
-/// The owner of `h` does.
+/// The owner of `h` runs the task.
 template <class T>
 typed::on_owner on_owner_of(const handle<T>& h) noexcept {
   return {h.native()};
 }
-/// Not before this tag is unlocked (unlock()).
+/// The task waits until this tag is unlocked (unlock()).
 inline typed::after_tag after(std::uint64_t tag) noexcept { return {tag}; }
-/// What reports and traces call the task: a literal, or text that stays as long as the runtime.
+/// The name of the task in reports and traces: a literal, or text that lives as long as the
+/// runtime.
 inline typed::called name(const char* text) noexcept { return {text}; }
 
 }  // namespace tutti::tasks

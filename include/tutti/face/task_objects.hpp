@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a task program holds: handles of data, views of them, requests of transfers.
+// The objects of a task program: handles of data, views of them, requests of transfers.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace tutti::tasks {
 
 class runtime;
 
-/// A datum of a runtime: a T, or as handle<std::span<E>> some E side by side; trivially copyable. Cheap to
-/// copy; valid as long as the runtime, or until remove(). One that is default constructed is empty: for ranks
-/// that are not concerned with the datum.
+/// Registered data of a runtime: a T, or as handle<std::span<E>> some contiguous E; trivially
+/// copyable. A handle is cheap to copy, and valid until remove() or the end of the runtime. A
+/// default constructed handle is empty, for ranks that are not concerned with the data.
 template <class T>
 class handle {
  public:
-  using value_type = T;  ///< of the datum
+  using value_type = T;  ///< the type of the data
 
   handle() noexcept = default;
-  /// Whether it is one of a datum.
+  /// Whether the handle refers to data.
   explicit operator bool() const noexcept { return what_ != nullptr; }
   friend bool operator==(const handle&, const handle&) noexcept = default;
 
@@ -38,26 +38,26 @@ class handle {
   datum* what_ = nullptr;
 };
 
-/// How acquire() uses a datum.
+/// How acquire() uses data.
 namespace access {
 struct read_t {};
 struct write_t {};
 struct read_write_t {};
-inline constexpr read_t read;              ///< as it stands
+inline constexpr read_t read;              ///< unchanged
 inline constexpr write_t write;            ///< all of it is overwritten
 inline constexpr read_write_t read_write;  ///< both
 }  // namespace access
 
-/// The tag of a datum, for rt.data(..., with_tag(t)): from 0 on, unlike that of every other one with a tag. A
-/// datum with a tag may be missing on ranks that are not concerned; those without are numbered as they are
-/// made.
+/// The tag of data, for rt.data(..., with_tag(t)): at least 0, and distinct from all other tags.
+/// Data with a tag may be absent on ranks that are not concerned; data without one are numbered in
+/// the order of creation.
 struct with_tag {
   constexpr explicit with_tag(long t) : tag(t) {}
   long tag;
 };
 
-/// Something that is sent or received, in the array forms: `peer` and `tag` as in send() and recv(), on the
-/// runtime's own ranks, or on those of the communicator, with its other messages.
+/// One send or receive in the array forms: `peer` and `tag` as in send() and recv(). It uses the
+/// runtime's own ranks, or those of the communicator, with its other messages.
 struct transfer {
   template <class T>
   transfer(const handle<T>& h, int other, int by_tag) : all{h.native(), other, by_tag, nullptr} {}
@@ -67,13 +67,14 @@ struct transfer {
   explicit_transfer all;
 };
 
-/// A task's tag, unlocked when a transfer is complete: see after().
+/// The tag of a task, unlocked when a transfer is complete: see after().
 struct unlocks {
   std::uint64_t tag;
 };
 inline unlocks unlock(std::uint64_t tag) noexcept { return {tag}; }
 
-/// A transfer that is waited for. Its end waits for what is under way. It ends before its runtime.
+/// A transfer that the program waits for. Its destructor waits if it is under way. It must be
+/// destroyed before its runtime.
 class request {
  public:
   request() noexcept = default;
@@ -87,8 +88,8 @@ class request {
   }
   ~request() { end(); }
 
-  /// Returns when the transfer is complete. Of a send the status says nothing. Runs tasks meanwhile. Throws
-  /// task_error where what should be sent could not be made.
+  /// Returns when the transfer is complete. The status of a send is empty. Runs tasks meanwhile.
+  /// Throws task_error if the data to be sent could not be computed.
   tutti::status wait(std::source_location at = std::source_location::current()) {
     detail::envelope e;
     if (one_ != nullptr) {
@@ -97,7 +98,7 @@ class request {
     }
     return tutti::status(e);
   }
-  /// The status, if it is complete. Makes progress, and runs no task.
+  /// Returns the status, if the transfer is complete. Makes progress, and runs no task.
   std::optional<tutti::status> test(std::source_location at = std::source_location::current()) {
     detail::envelope e;
     if (one_ != nullptr) {
@@ -117,8 +118,8 @@ class request {
   void* one_ = nullptr;
 };
 
-/// The use of a datum by the program itself, from acquire() to the end of this object, before that of the
-/// runtime: a `T&`, or a span; const where it is read.
+/// Use of data by the program itself, from acquire() to the end of this object, which must precede
+/// that of the runtime. The data are a `T&`, or a span; const if they are only read.
 template <class T, bool Const>
 class view {
  public:
@@ -131,7 +132,7 @@ class view {
   type get() const noexcept { return typed::given<T, Const>::of(at_); }
   type operator*() const noexcept { return get(); }
   auto* operator->() const noexcept requires(!typed::held<T>::is_span) { return &get(); }
-  /// Ends it before its destructor would.
+  /// Ends the use before the destructor does.
   void release() noexcept {
     if (one_ != nullptr) port::release(*of_, std::exchange(one_, nullptr));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call some of whose buffers hold items of a layout. It stands around a frame that is given dense elements
-// in their place, and numbers of elements for numbers of items: so no frame knows of layouts, and a call
-// without them has nothing of this but the question whether there are any.
+// A call with buffers that hold items of a layout. It wraps a frame, which gets dense elements in
+// their place, and numbers of elements for numbers of items. Thus frames do not know layouts, and a
+// call without layouts costs only the test for them.
 #pragma once
 
 #include "tutti/face/frame.hpp"
@@ -15,11 +15,11 @@ template <class... Args>
 inline constexpr bool has_layouts =
     ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::in) || ...);
 
-/// Writes the layout of a T where it was asked for.
+/// Writes the layout of a T where it is requested.
 template <class T, parameter N, flow F, resize_policy P, class D>
 void tell_layout(argument<N, F, P, D>& a) {
   if constexpr (kind_of(N) == parameter_kind::type && F == flow::out) {
-    if constexpr (requires { a.data.template tell<T>(); })  // of front ends that name types otherwise
+    if constexpr (requires { a.data.template tell<T>(); })  // of front ends with other type names
       a.data.template tell<T>();
     else
       a.data = type_of<T>();
@@ -43,8 +43,8 @@ class staged_elements {
   staging::side& side_;
 };
 
-/// The arguments of such a call: `base` has the caller's, and makes the result; an inner frame is given dense
-/// elements in their place, and makes the call.
+/// The arguments of such a call. `base` has the caller's arguments, and makes the result. An inner
+/// frame gets dense elements in their place, and makes the call.
 template <form F, class T, class... Args>
 class typed_arguments : public frame<F, T, Args...> {
  protected:
@@ -70,7 +70,7 @@ class typed_arguments : public frame<F, T, Args...> {
   }
   staging::side& side_of(parameter n) noexcept { return of_receiver(n) ? stage_.out : stage_.in; }
 
-  // Where the inner frame finds numbers of elements, or puts them.
+  // Where the inner frame finds or stores numbers of elements.
   static constexpr std::size_t at(parameter n) {
     if (n == send_count || n == send_counts) return 0;
     if (n == recv_count || n == recv_counts) return 1;
@@ -90,7 +90,7 @@ class typed_arguments : public frame<F, T, Args...> {
     } else if constexpr (name == recv_buf && base::template is_automatic<recv_buf>()) {
       return made_argument();
     } else if constexpr (name == recv_displs && way == flow::in && typed_received) {
-      return argument<unnamed, way, no_resize, int>{0};  // obeyed where items are put in their place
+      return argument<unnamed, way, no_resize, int>{0};  // handled where items are written
     } else if constexpr (counts_items(name) && is_list(name)) {
       constexpr resize_policy policy = way == flow::in ? resize_policy::no_resize : resize_to_fit;
       return argument<name, way, policy, numbers&>{list_[at(name)]};
@@ -136,7 +136,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   template <parameter N>
   static constexpr bool given = base::template has_in<N>;
 
-  // --- who reads, and who is written to ---
+  // --- which ranks are read, and which are written ---
   static constexpr bool from_root =
       F.what == collective::bcast || F.what == collective::scatter || F.what == collective::scatterv;
   static constexpr bool to_root = is_rooted(F.what) && !from_root;
@@ -151,13 +151,13 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     return to_root ? at_root(s) : !(both && from_root && at_root(s));
   }
 
-  // --- what is sent ---
+  // --- send data ---
   static constexpr parameter length_name() {
     if (F.what == collective::reduce_scatter) return recv_counts;
     if (F.what == collective::reduce_scatter_block && given<recv_count>) return recv_count;
     return given<send_recv_count> ? send_recv_count : send_count;
   }
-  // How many blocks of that length stand in the buffer.
+  // The number of blocks of that length in the buffer.
   std::size_t blocks(const call_site& s) noexcept {
     constexpr bool to_all = F.what == collective::alltoall || F.what == collective::reduce_scatter_block ||
                             F.what == collective::scatter || F.what == collective::neighbor_alltoallv;
@@ -231,7 +231,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
   }
 
-  // --- what is received ---
+  // --- received data ---
   void count_received(const call_site& s) {
     if (!receives(s)) return;
     staging::side& to = both ? stage_.in : stage_.out;
@@ -243,7 +243,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       call_.out_displs = where;
       if (both && F.what == collective::alltoallv) call_.in_displs = where;
     } else {
-      // Each block is of whole items, not their sum alone.
+      // Each block, not only their sum, is a whole number of items.
       constexpr parameter type = both ? send_recv_type : arguments::out_type;
       const bool some = !F.even || s.takes > 0;
       if (some) stage_.items(s, type, F.even ? call_.out_counts[0] : call_.count, to);
@@ -254,16 +254,16 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
   }
 
-  // What is wrong with items: of this rank alone, as far as the others know.
+  // Handles an error in items, which the other ranks do not know of.
   void refused(const call_site& s) {
-    if (stage_.fault()) call_.input = nullptr;  // nothing right to send
+    if (stage_.fault()) call_.input = nullptr;  // no valid send data
     call_.output = nullptr;
     stage_.leave_alone();
     this->stand_in_.take(s, call_, refused_count, base::counts_exchanged());
     stage_.pack();
   }
 
-  // After the frame has laid down the call in elements.
+  // Called after the frame has built the call in elements.
   void lay_items(const call_site& s) {
     stage_.complain();
     this->require_identity(s);
@@ -294,7 +294,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   explicit typed_frame(call& c, U&&... args)
       : arguments(c, static_cast<U&&>(args)...), inner_(this->make_inner(c)) {}
 
-  /// As of a frame.
+  /// The same as for a frame.
   const call& set_up(const call_site& s) {
     open(s);
     if constexpr (typed_in)
@@ -304,7 +304,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       if (const std::exception_ptr& wrong = stage_.fault()) inner_.standing_in().blame(wrong);
       inner_.set_up(s);
     } catch (...) {
-      stage_.complain();  // it was shown something that it must refuse
+      stage_.complain();  // the frame got arguments that it must reject
       throw;
     }
     if (stage_.in_bytes()) call_.type = element_of<std::byte>();
@@ -329,7 +329,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     this->stand_in_.complain();
     inner_.standing_in().complain();
     if constexpr (F.what == collective::exscan) {
-      inner_.finish();  // may say what rank 0 is given
+      inner_.finish();  // may report what rank 0 gets
       stage_.unpack();
     }
     return base::taken(*this, typename base::parts{});
@@ -339,7 +339,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   decltype(std::declval<arguments&>().make_inner(std::declval<call&>())) inner_;
 };
 
-/// What carries out a call of these arguments.
+/// The frame that executes a call with these arguments.
 template <form F, class T, class... Args>
 using frame_for = std::conditional_t<has_layouts<std::remove_reference_t<Args>...>,
                                      typed_frame<F, T, Args...>, frame<F, T, Args...>>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message some of whose buffers hold items of a layout, as typed.hpp for collectives. A message is bytes,
-// so there is no second frame: this one says where the dense bytes stand, and counts items.
+// A message with buffers that hold items of a layout, the counterpart of typed.hpp for collectives.
+// A message is bytes, so there is no second frame: this frame provides the dense bytes, and counts
+// items.
 #pragma once
 
 #include "tutti/face/message_frame.hpp"
@@ -9,7 +10,8 @@
 
 namespace tutti::detail {
 
-/// Writes the layout of an element of the buffer where it was asked for; T: the type of what is received.
+/// Writes the layout of an element of the buffer where it is requested; T is the type of the
+/// received elements.
 template <class T, class... Args, class A>
 void tell_layout_in_message(A& a) {
   using sent = typename first_told<void, typename told<parameter::send_buf, Args>::type...>::type;
@@ -19,7 +21,7 @@ void tell_layout_in_message(A& a) {
     tell_layout<T>(a);
 }
 
-/// T: the type of what is received, where that has no layout.
+/// T is the type of the received elements, unless they have a layout.
 template <message_form F, class T, class... Args>
 class typed_message_frame : public message_frame<F, T, Args...> {
   using enum parameter;
@@ -40,7 +42,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     stage_.open(side, name, type, item, data_of(buffer), size_of(buffer) * sizeof(*data_of(buffer)));
   }
 
-  // Bytes of so many items. Throws where they cannot be counted.
+  // Bytes of a number of items. Throws if it overflows.
   template <parameter Name>
   long long bytes_of(const staging::side& side) {
     const std::size_t n = checked_count(this->site(), Name, this->template data<Name>());
@@ -49,14 +51,14 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     return bytes;
   }
 
-  // Makes room for so much. Throws where it is beyond the buffer.
+  // Returns room for `bytes`. Throws if it exceeds the buffer.
   void* room_in(staging::side& side, std::size_t bytes) {
     stage_.receive_run(this->site(), side, bytes);
     side.resize(bytes);
     return side.data();
   }
 
-  // As of a message frame.
+  // The same as for a message frame.
   static void* room(void* state, const envelope& what) {
     auto& self = *static_cast<typed_message_frame*>(state);
     staging::side& side = self.target();
@@ -139,7 +141,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
   staging stage_;
 };
 
-/// What carries out a message of these arguments.
+/// The frame that executes a message with these arguments.
 template <message_form F, class T, class... Args>
 using message_frame_for =
     std::conditional_t<has_layouts<std::remove_reference_t<Args>...>, typed_message_frame<F, T, Args...>,

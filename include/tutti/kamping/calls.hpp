@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operation of KaMPIng's Communicator, and the other forms that tutti has of it: each hands its
-// parameters to the call of the same name of tutti::communicator, whose documentation says the rest.
+// Every operation of KaMPIng's Communicator, and tutti's further forms of it. Each passes its
+// parameters to the call of the same name of tutti::communicator, whose documentation applies.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ template <class A>
 inline constexpr bool is_open_recv_buf =
     is_open_buffer<A>&& tutti::detail::parameter_of<A> == tutti::parameter::recv_buf;
 
-/// As an argument is for questions of its type: an open buffer tells none.
+/// The type of an argument for type deduction. An open buffer determines none.
 template <class A>
 struct seen_as {
   using type = A;
@@ -31,7 +31,7 @@ template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, tem
 struct seen_as<tutti::detail::argument<N, F, P, open_container<C>>> {
   using type = tutti::detail::argument<N, F, P, tutti::detail::automatic>;
 };
-// It tells the type, as any container of T would.
+// It determines the type, like any container of T.
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class T>
 struct seen_as<tutti::detail::argument<N, F, P, default_container_of<T>>> {
   using type = tutti::detail::argument<N, F, P, tutti::dynamic_array<T>>;
@@ -39,7 +39,7 @@ struct seen_as<tutti::detail::argument<N, F, P, default_container_of<T>>> {
 template <class T, class... Args>
 using element_of = tutti::detail::element_of_call<T, typename seen_as<std::remove_cvref_t<Args>>::type...>;
 
-/// The type of one argument's elements; void where it is no buffer, or tells none.
+/// The element type of one argument; void if it is not a buffer or does not determine the type.
 template <class A>
 struct buffer_element {
   using type = void;
@@ -74,7 +74,7 @@ consteval bool receives_kabool() {
   }
 }
 
-/// Bools as kabools, which begin with one.
+/// Reinterprets bools as kabools, which begin with a bool.
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class D>
 auto of_kabool(tutti::detail::argument<N, F, P, D>& a) {
   namespace d = tutti::detail;
@@ -106,8 +106,8 @@ template <template <class...> class Container, class, tutti::parameter N, tutti:
 auto opened(const tutti::detail::argument<N, F, P, default_container_of<T>>&) {
   return tutti::detail::make_new<N, F, Container<T>>();
 }
-/// An argument as tutti takes it: where the container is open, it is the communicator's own kind, or the one
-/// that alloc_new_using names; bools go as kabools where the call has such.
+/// Converts an argument for tutti. An open container becomes the communicator's own kind, or the
+/// one that alloc_new_using names. bools become kabools if the call has such.
 template <template <class...> class Container, class T, bool Kabool, class A>
 decltype(auto) taken_as(A&& argument) {
   using bare = std::remove_cvref_t<A>;
@@ -128,7 +128,7 @@ decltype(auto) taken_as(A&& argument) {
   }
 }
 
-/// The arguments without those that are no parameters of the call.
+/// The arguments without those that are not parameters of the call.
 template <class A>
 inline constexpr bool is_request = std::is_same_v<std::remove_cvref_t<A>, request_parameter>;
 template <class A>
@@ -143,7 +143,7 @@ void find_request(A& argument, Request*& found) {
   if constexpr (is_request<A>) found = &argument.to;
 }
 
-/// A call under way gets KaMPIng's name; anything else is returned as it is.
+/// Wraps a nonblocking call in KaMPIng's type; returns anything else unchanged.
 template <class R>
 decltype(auto) returned(R&& result) {
   return static_cast<R&&>(result);
@@ -153,7 +153,7 @@ auto returned(tutti::nonblocking_result<R>&& result) {
   return NonBlockingResult<R>(std::move(result));
 }
 
-/// Makes the call f with what is asked for, under KaMPIng's names for errors and results.
+/// Makes the call f with the requested results, and KaMPIng's names for errors and results.
 template <class F, class... Args>
 auto make_call(F&& f, Args&&... args) {
   if constexpr (((is_unwanted<Args> || is_request<Args>) || ...)) {
@@ -181,7 +181,7 @@ auto make_call(F&& f, Args&&... args) {
   }
 }
 
-/// The same for a call that makes a container where it is passed none: of kind C.
+/// The same for a call that makes a container of kind C if none is passed.
 template <template <class...> class C, class T, class F, class... Args>
 auto make_receiving_call(F&& f, Args&&... args) {
   using tutti::parameter;
@@ -209,7 +209,8 @@ auto make_open_call(F&& f, Args&&... args) {
     return make_call(f, static_cast<Args&&>(args)...);
 }
 
-/// A nonblocking or persistent reduction combines items of a datatype that are elements, and no others.
+/// Nonblocking and persistent reductions combine items of a datatype only if the items are
+/// elements.
 template <class... Args>
 void check_items(const char* operation, const Args&... args) {
   if constexpr (combines_items<Args...>) {
@@ -228,7 +229,7 @@ void check_items(const char* operation, const Args&... args) {
 }
 
 /// The base of Communicator that has the calls. NAME_single, iNAME and NAME_init are forms of NAME
-/// (communicator.hpp, messages.hpp); those that KaMPIng does not have are here as well.
+/// (communicator.hpp, messages.hpp). It includes the forms that KaMPIng does not have.
 template <class Self, template <class...> class Container>
 class calls {
  public:
@@ -290,7 +291,7 @@ class calls {
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_TYPED_RECEIVING_CALL, scatter)
   TUTTI_KAMPING_TYPED_RECEIVING_CALL(iscatterv)
   TUTTI_KAMPING_TYPED_RECEIVING_CALL(scatterv_init)
-  // send_counts may be left out off the root; there it would be refused in the call.
+  // send_counts are optional except at the root; the call of tutti would reject their absence.
   template <class T = void, class... Args> auto scatterv(Args&&... args) const {
     using told = std::conditional_t<std::is_same_v<T, bool> && receives_kabool<T, Args...>(), kabool, T>;
     const auto call = [this](auto&&... a) {
@@ -321,7 +322,7 @@ class calls {
   TUTTI_KAMPING_REDUCTION(exscan)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_CALL, exscan_single)
 
-  // What the call of the same name does with send_recv_buf.
+  // Equivalent to the call of the same name with send_recv_buf.
   TUTTI_KAMPING_IN_PLACE(allgather)
   TUTTI_KAMPING_IN_PLACE(alltoall)
   TUTTI_KAMPING_IN_PLACE(allreduce)

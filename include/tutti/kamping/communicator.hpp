@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KaMPIng's Communicator over tutti's: an MPI communicator, and what tutti makes of it.
+// KaMPIng's Communicator over tutti: an MPI communicator, and tutti's communicator over it.
 #pragma once
 
 #include <memory>
@@ -33,12 +33,13 @@ struct owned_communicator {
 
 }  // namespace internal
 
-/// All ranks of an MPI communicator, with every operation of KaMPIng. Container: what a receive buffer is
-/// made as. Plugins: bases that add calls (plugins.hpp).
+/// All ranks of an MPI communicator, with every operation of KaMPIng. Container is the type of
+/// receive buffers that calls make. Plugins are bases that add calls (plugins.hpp).
 ///
-/// To wrap an MPI communicator is collective the first time and local from then on; the world is wrapped when
-/// an Environment begins. A copy is cheap and local, and shares its messages with the original, where KaMPIng
-/// makes a duplicate: whoever needs messages apart passes one of MPI_Comm_dup, `Communicator(dup, true)`.
+/// The first wrap of an MPI communicator is collective, later ones are local. The construction of
+/// an Environment wraps the world. A copy is cheap and local, and shares its messages with the
+/// original; KaMPIng makes a duplicate. For separate messages pass the result of MPI_Comm_dup:
+/// `Communicator(dup, true)`.
 template <template <class...> class Container = std::vector,
           template <class, template <class...> class> class... Plugins>
 class Communicator : public internal::calls<Communicator<Container, Plugins...>, Container>,
@@ -55,7 +56,7 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   Communicator(MPI_Comm comm, int root, bool take_ownership = false) : Communicator(comm, take_ownership) {
     this->root(root);
   }
-  // From a communicator with other plugins, which have nothing in common but the ranks.
+  // Converts a communicator with other plugins, which share only the ranks.
   template <template <class...> class C, template <class, template <class...> class> class... P>
   explicit Communicator(const Communicator<C, P...>& other)
       : native_(other.mpi_communicator()), owned_(other.owner()) {
@@ -68,12 +69,13 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   std::size_t size() const { return static_cast<std::size_t>(size_signed()); }
 
   MPI_Comm mpi_communicator() const noexcept { return native_; }
-  /// Whoever calls it frees the MPI communicator from now on.
+  /// Releases ownership: the caller must free the MPI communicator.
   MPI_Comm disown_mpi_communicator() {
     if (owned_) owned_->native = MPI_COMM_NULL;
     return native_;
   }
-  /// What carries the calls out: for tutti's own functions on the same ranks.
+  /// The communicator of tutti that executes the calls, for tutti's own functions on the same
+  /// ranks.
   const tutti::communicator& tutti_communicator() const {
     if (!ranks_) throw MpiErrorException("a call on MPI_COMM_NULL", MPI_ERR_COMM);
     return *ranks_;
@@ -101,13 +103,14 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
     const int p = size_signed();
     return static_cast<std::size_t>(((rank_signed() + distance % p) % p + p) % p);
   }
-  /// Throws MpiErrorException where there is no such rank.
+  /// Throws MpiErrorException if there is no such rank.
   std::size_t rank_shifted_checked(int distance) const {
     const int shifted = rank_signed() + distance;
     if (!is_valid_rank(shifted)) throw MpiErrorException("rank_shifted_checked: no such rank", MPI_ERR_RANK);
     return static_cast<std::size_t>(shifted);
   }
-  /// The rank in `other` of who is `rank` here, and the other way round; MPI_UNDEFINED where there is none.
+  /// Translates `rank` of this communicator to `other`, and the other way round. Returns
+  /// MPI_UNDEFINED if there is none.
   template <class Other>
   int convert_rank_to_communicator(std::integral auto rank, const Other& other) const {
     return Group(*this).translate(static_cast<int>(rank), Group(other));
@@ -116,7 +119,7 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   int convert_rank_from_communicator(std::integral auto rank, const Other& other) const {
     return Group(other).translate(static_cast<int>(rank), Group(*this));
   }
-  /// Nodes on which there are ranks. Collective, where KaMPIng's is too.
+  /// The number of nodes that have ranks. Collective, like KaMPIng's.
   std::size_t num_numa_nodes() const {
     const Communicator node = split_to_shared_memory();
     return static_cast<std::size_t>(tutti_communicator().allreduce_single(
@@ -130,13 +133,14 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   }
 
   // --- other communicators; collective ---
-  /// The ranks with the same color in the order of keys. MPI_UNDEFINED: one of no rank, over MPI_COMM_NULL.
+  // The ranks with the same colour in the order of keys. MPI_UNDEFINED gives an empty one, over
+  // MPI_COMM_NULL.
   [[nodiscard]] Communicator split(int color, int key = 0) const {
     MPI_Comm made = MPI_COMM_NULL;
     internal::check_mpi(MPI_Comm_split(native_, color, key, &made), "MPI_Comm_split");
     return Communicator(made, true);
   }
-  /// By MPI_COMM_TYPE_SHARED and others of MPI's.
+  /// Splits by MPI_COMM_TYPE_SHARED and other types of MPI.
   [[nodiscard]] Communicator split_by_type(int type) const {
     MPI_Comm made = MPI_COMM_NULL;
     internal::check_mpi(MPI_Comm_split_type(native_, type, rank_signed(), MPI_INFO_NULL, &made),
@@ -144,7 +148,8 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
     return Communicator(made, true);
   }
   [[nodiscard]] Communicator split_to_shared_memory() const { return split_by_type(MPI_COMM_TYPE_SHARED); }
-  /// The ranks of a list, or of ranges, in their order; each part calls it with its own.
+  /// The ranks of a list, or of ranges, in their order; the ranks of each part call it with their
+  /// own list.
   template <class Ranks>
   [[nodiscard]] Communicator create_subcommunicators(const Ranks& ranks_in_own_group) const {
     std::vector<int> list;
@@ -191,7 +196,8 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
 
 using BasicCommunicator = Communicator<>;
 
-/// All ranks of the job. What is returned lives as long as the process, and may not be used after MPI ends.
+/// All ranks of the job. The result lives as long as the process, and must not be used after MPI is
+/// finalized.
 inline const BasicCommunicator& comm_world() {
   static const BasicCommunicator world;
   return world;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where MPI begins and ends, and what tutti knows of an MPI communicator.
+// Initialization and finalization of MPI, and the association of tutti communicators with MPI
+// communicators.
 //
-// The latter is kept where it belongs, at the communicator itself, as an attribute of MPI's: so that to wrap
-// the same communicator again is local, and so that it goes when the communicator does.
+// The association is an MPI attribute of the communicator. Thus a second wrap of the same
+// communicator is local, and the association ends with the communicator.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ inline int forget_adopted(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// The key of the attribute, made once a process: over MPI that is once a rank.
+/// The key of the attribute, created once per process, which is once per rank over MPI.
 inline int adopted_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -30,7 +31,7 @@ inline int adopted_key() {
   return key;
 }
 
-/// Run by MPI_Finalize before anything else, while MPI can still be called.
+/// MPI_Finalize runs it first, while MPI can still be called.
 inline int before_finalize(MPI_Comm, int, void*, void*) {
   return MPI_Comm_delete_attr(MPI_COMM_WORLD, adopted_key());
 }
@@ -58,15 +59,15 @@ inline tutti::communicator& adopted(MPI_Comm comm) {
 
 }  // namespace internal
 
-/// Who calls MPI_Init and MPI_Finalize.
+/// Which code calls MPI_Init and MPI_Finalize.
 enum class InitMPIMode {
   InitFinalize,            ///< the constructor and the destructor
   NoInitFinalize,          ///< the program itself
-  InitFinalizeIfNecessary  ///< the constructor where nobody has yet, and then the destructor
+  InitFinalizeIfNecessary  ///< the constructor if nothing else has, and then the destructor
 };
 
-/// MPI from construction to destruction. Collective over all ranks of the job; costs MPI_Init, and the
-/// adoption of MPI_COMM_WORLD, so that a Communicator of the world is made locally from then on.
+/// The lifetime of MPI. Collective over all ranks of the job. Costs MPI_Init, and the adoption of
+/// MPI_COMM_WORLD; a Communicator of the world is then local.
 template <InitMPIMode Mode = InitMPIMode::InitFinalize>
 class Environment {
  public:
@@ -80,12 +81,12 @@ class Environment {
 
   bool initialized() const { return flag(&MPI_Initialized, "MPI_Initialized"); }
   bool finalized() const { return flag(&MPI_Finalized, "MPI_Finalized"); }
-  /// Collective. The destructor then does nothing. Communicators that still are may be destroyed later.
+  /// Collective. The destructor then does nothing. Existing Communicators may be destroyed later.
   void finalize() const { internal::check_mpi(MPI_Finalize(), "MPI_Finalize"); }
 
   static double wtime() { return MPI_Wtime(); }  ///< seconds since some point in the past
   static double wtick() { return MPI_Wtick(); }  ///< seconds between two ticks of wtime()
-  /// The greatest tag that MPI allows. tutti promises 32767 on every engine.
+  /// The maximal tag that MPI allows. tutti guarantees 32767 on every engine.
   static int tag_upper_bound() {
     void* bound = nullptr;
     int found = 0;
@@ -94,7 +95,8 @@ class Environment {
   }
   static bool is_valid_tag(int tag) { return tag >= 0 && tag <= tag_upper_bound(); }
 
-  /// For MPI_Bsend of the program's own. tutti's buffered sends keep their copies themselves and need none.
+  /// For the program's own MPI_Bsend. tutti's buffered sends keep their own copies and do not need
+  /// it.
   static constexpr std::size_t bsend_overhead = MPI_BSEND_OVERHEAD;
   template <class T>
   void buffer_attach(std::span<T> buffer) const {
@@ -126,7 +128,7 @@ class Environment {
   bool finalizes_ = false;
 };
 
-/// What an environment says, without being one: it neither begins nor ends MPI.
+/// The queries of an environment; it neither initializes nor finalizes MPI.
 inline const Environment<InitMPIMode::NoInitFinalize> mpi_env;
 
 }  // namespace kamping

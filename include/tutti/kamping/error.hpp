@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program written for KaMPIng catches: every error of the library under the name that it knows, with
-// the code of MPI's that says the same.
+// The exception type of KaMPIng programs. Every error of the library gets this name, with the MPI
+// error code of the same meaning.
 #pragma once
 
 #include "tutti/mpi.hpp"
 
 namespace kamping {
 
-/// Any failure of a call. what() is the library's sentence (core/error.hpp); what it was for tutti, a usage
-/// error or another, is in the code.
+/// Any failure of a call. what() is the text of the library (core/error.hpp). The code
+/// distinguishes usage errors and others.
 class MpiErrorException : public tutti::error {
  public:
   explicit MpiErrorException(const tutti::error& e) : error(e), code_(code_of(e)) {}
   MpiErrorException(std::string_view message, int mpi_error_code)
       : error("MPI", -1, "", message, ""), code_(mpi_error_code) {}
 
-  int mpi_error_code() const noexcept { return code_; }  ///< as MPI_ERR_TRUNCATE
+  int mpi_error_code() const noexcept { return code_; }  ///< such as MPI_ERR_TRUNCATE
   int mpi_error_class() const {
     int found = MPI_ERR_UNKNOWN;
     MPI_Error_class(code_, &found);
@@ -41,7 +41,7 @@ class MpiErrorException : public tutti::error {
 
 namespace internal {
 
-/// Runs f, whose errors get KaMPIng's name.
+/// Runs f, and translates its errors to KaMPIng's type.
 template <class F>
 decltype(auto) translating(F&& f) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of ranks, and ranges of them, for communicators that are made from them. All of it is local.
+// Groups of ranks, and ranges of them, from which communicators are made. All operations are local.
 #pragma once
 
 #include <concepts>
@@ -12,18 +12,18 @@
 
 namespace kamping {
 
-/// first, first + stride ... up to last.
+/// The ranks first, first + stride, ... up to last.
 struct RankRange {
   int first;
   int last;
   int stride;
 };
 
-/// Several ranges behind one another.
+/// Several ranges in sequence.
 class RankRanges {
  public:
   explicit RankRanges(std::vector<RankRange> ranges) : ranges_(std::move(ranges)) {}
-  /// Of MPI's form: n times first, last, stride. They are copied.
+  /// Copies n triples of first, last, stride in MPI's form.
   template <std::integral Number>
   RankRanges(const int (*ranges)[3], Number n) {
     for (Number i = 0; i < n; ++i) ranges_.push_back({ranges[i][0], ranges[i][1], ranges[i][2]});
@@ -33,7 +33,7 @@ class RankRanges {
   explicit RankRanges(const Ranges& ranges) : ranges_(ranges.begin(), ranges.end()) {}
 
   std::size_t size() const noexcept { return ranges_.size(); }
-  /// In MPI's form, as MPI_Group_range_incl() takes it.
+  /// The ranges in MPI's form, as MPI_Group_range_incl() takes them.
   int (*get())[3] {
     static_assert(sizeof(RankRange) == sizeof(int[3]));
     return reinterpret_cast<int(*)[3]>(ranges_.data());
@@ -58,7 +58,7 @@ class RankRanges {
 
 enum class GroupEquality { Identical, Similar, Unequal };
 
-/// A list of ranks without communication. Movable.
+/// A list of ranks without communication. It can be moved.
 class Group {
  public:
   explicit Group(MPI_Group group, bool owning = false) : group_(group), owning_(owning) {}
@@ -104,13 +104,13 @@ class Group {
     internal::check_mpi(MPI_Group_size(group_, &n), "MPI_Group_size");
     return static_cast<std::size_t>(n);
   }
-  /// Of the caller; MPI_UNDEFINED where it is not in the group.
+  /// The rank of the caller; MPI_UNDEFINED if it is not in the group.
   int rank() const {
     int r = 0;
     internal::check_mpi(MPI_Group_rank(group_, &r), "MPI_Group_rank");
     return r;
   }
-  /// Who is `rank` here, in the other group; MPI_UNDEFINED where it is not in it.
+  /// Translates `rank` to the other group; MPI_UNDEFINED if that does not contain it.
   int translate(int rank, const Group& other) const {
     int there = MPI_UNDEFINED;
     internal::check_mpi(MPI_Group_translate_ranks(group_, 1, &rank, other.group_, &there),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions over items of an MPI datatype by an operator of MPI's: the operator is made for that datatype,
-// gaps included, so it gets items as the datatype lays them out. In between they travel packed.
+// Reductions over items of an MPI datatype by an MPI operator. The operator is made for that
+// datatype with its gaps, so it receives items in the layout of the datatype. Messages carry them
+// packed.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ inline constexpr bool is_native_op<
     tutti::detail::argument<tutti::parameter::op, F, P, tutti::detail::callable<mpi_operator, Declared>>> =
     true;
 
-/// A buffer of which the call makes the container.
+/// A buffer whose container the call makes.
 template <class A>
 inline constexpr bool is_open_buffer = false;
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P>
@@ -36,12 +37,12 @@ inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, open_conta
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class T>
 inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, default_container_of<T>>> = true;
 
-/// Whether a reduction of these arguments combines items of an MPI datatype by an operator of MPI's.
+/// Whether a reduction with these arguments combines items of an MPI datatype by an MPI operator.
 template <class... Args>
 inline constexpr bool combines_items = (is_native_type<std::remove_cvref_t<Args>> || ...) &&
                                        (is_native_op<std::remove_cvref_t<Args>> || ...);
 
-/// Combines packed items; the state of an operation.
+/// Combines packed items; it is the state of an operation.
 struct item_operator {
   MPI_Op op;
   const native_layout& item;
@@ -82,7 +83,7 @@ struct item_reduction {
   std::size_t count;
   int root;
   MPI_Op op;
-  bool commutative;  // as the program has said
+  bool commutative;  // as the program declared it
 
   [[noreturn]] void refuse(const char* parameter, const char* problem, int code) const {
     throw MpiErrorException(std::string(tutti::name_of(what)) + ": " + parameter + ": " + problem, code);
@@ -96,7 +97,7 @@ struct item_reduction {
   bool receives(const tutti::communicator& ranks) const {
     return what != tutti::collective::reduce || ranks.rank() == root;
   }
-  /// From items to items; what lies between them is not touched.
+  /// Reduces from items to items; does not touch the gaps.
   void run(const tutti::communicator& ranks, const void* from, void* to) const {
     int commutes = 0;
     check_mpi(MPI_Op_commutative(op, &commutes), "MPI_Op_commutative");
@@ -119,7 +120,7 @@ struct item_reduction {
   }
 };
 
-/// Carries the reduction out; Args have what combines_items asks for. Blocking.
+/// Executes the reduction; Args satisfy combines_items. Blocking.
 template <tutti::collective What, template <class...> class Container, class... Args>
 auto reduce_items(const tutti::communicator& ranks, Args&... args) {
   using enum tutti::parameter;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KaMPIng's timers and counters over tutti's (timer.hpp): what they print is tutti's table or JSON.
+// KaMPIng's timers and counters over tutti's (timer.hpp). They print tutti's table or JSON.
 #pragma once
 
 #include <iostream>
@@ -14,11 +14,12 @@
 
 namespace kamping::measurements {
 
-/// What is wanted of all ranks' figures. Accepted, and printed in any case, but for gather, which costs an
-/// allgather for each name.
+/// How to aggregate over the ranks. The printers print all of them in any case, except gather,
+/// which costs an allgather for each name.
 enum class GlobalAggregationMode { min, max, sum, gather };
 
-/// Prints on one rank as JSON: {"config": {name: text}, "data": what tutti::measurements::json() gives}.
+/// Prints on one rank as JSON: {"config": {name: text}, "data": the result of
+/// tutti::measurements::json()}.
 template <class Duration = double>
 class SimpleJsonPrinter {
  public:
@@ -50,7 +51,7 @@ class SimpleJsonPrinter {
   config config_;
 };
 
-/// Prints on one rank a line for each figure: outer.inner.max=0.25
+/// Prints on one rank one line per number: outer.inner.max=0.25
 class FlatPrinter {
  public:
   FlatPrinter() : FlatPrinter(std::cout) {}
@@ -74,7 +75,8 @@ class FlatPrinter {
 
 namespace internal {
 
-/// What timers and counters have alike. The communicator is asked for when MPI has begun.
+/// The common base of timers and counters. It requests the communicator only after MPI is
+/// initialized.
 template <class Comm>
 class measuring {
  public:
@@ -84,7 +86,7 @@ class measuring {
   void clear() { tree().clear(); }
   void enable() noexcept { enabled_ = true; }
   void disable() noexcept { enabled_ = false; }
-  /// Collective: what all ranks measured.
+  /// Collective: the measurements of all ranks.
   tutti::measurements aggregate() {
     return kamping::internal::translating([&] {
       return tree().aggregate(gathers_ ? tutti::timer::extent::per_rank : tutti::timer::extent::over_ranks);
@@ -127,7 +129,7 @@ class Timer : public internal::measuring<Comm> {
   void start(const std::string& key) {
     this->when_enabled([&] { this->tree().start(key); });
   }
-  /// Collective: after a barrier.
+  /// Collective: starts after a barrier.
   void synchronize_and_start(const std::string& key) {
     this->when_enabled([&] { this->tree().start_synchronized(key); });
   }
@@ -158,7 +160,8 @@ class Counter : public internal::measuring<Comm> {
   }
 };
 
-/// The timer of this process over the world, which KaMPIng's programs share; over MPI that is one rank's.
+/// The timer of this process over the world, which all KaMPIng code shares; over MPI it is that of
+/// one rank.
 inline Timer<>& timer() {
   static Timer<> one;
   return one;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KaMPIng's named parameters: tutti's own (parameters.hpp says what each means), and the few that take
-// something else here: ranks and counts of any integer type, MPI's own constants, operators, statuses.
+// KaMPIng's named parameters. Most are tutti's own (parameters.hpp documents them). A few accept
+// other arguments here: ranks and counts of any integer type, MPI's constants, operators, statuses.
 #pragma once
 
 #include <concepts>
@@ -10,8 +10,8 @@
 
 #include "tutti/kamping/request_pool.hpp"
 
-// as_serialized(x), as_deserializable<T>(), where the program includes tutti/serialization.hpp or
-// tutti/cereal.hpp as well.
+// The namespace of as_serialized(x) and as_deserializable<T>(), if the program also includes
+// tutti/serialization.hpp or tutti/cereal.hpp.
 namespace tutti {
 inline namespace objects {}
 }  // namespace tutti
@@ -19,7 +19,8 @@ inline namespace objects {}
 namespace kamping {
 namespace internal {
 
-/// A datatype that a call tells: MPI's of the elements, in a result or in a variable of the caller's.
+/// A datatype that a call returns: the MPI datatype of the elements, in a result or in a variable
+/// of the caller.
 struct told_datatype {
   MPI_Datatype native = MPI_DATATYPE_NULL;
   template <class T>
@@ -38,7 +39,7 @@ struct datatype_to_tell {
 }  // namespace internal
 }  // namespace kamping
 
-// It refers to a variable of the caller's, and so is no part of a result.
+// It refers to a variable of the caller, and is therefore not part of a result.
 template <tutti::parameter Name>
 struct tutti::detail::argument<Name, tutti::detail::flow::out, tutti::no_resize,
                                kamping::internal::datatype_to_tell> {
@@ -85,7 +86,7 @@ constexpr int tag_from(Tag tag) {
   return value == MPI_ANY_TAG ? tutti::tags::any : value;
 }
 
-/// An operator of MPI's, one element at a time.
+/// An MPI operator, applied to one element at a time.
 struct mpi_operator {
   MPI_Op native;
   template <class T>
@@ -105,17 +106,17 @@ auto type_out(MPI_Datatype& to) {
   return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, datatype_to_tell>{{&to}};
 }
 
-/// alloc_new_using<C>: a C of whatever elements the call has.
+/// alloc_new_using<C>: a C of the elements of the call.
 template <template <class...> class C>
 struct allocate_using {};
-/// Data of a buffer that is made so.
+/// The data of such a buffer.
 template <template <class...> class C>
 struct open_container {};
 template <tutti::parameter Name, tutti::detail::flow Flow, template <class...> class C>
 constexpr auto open_buffer(const allocate_using<C>&) {
   return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, open_container<C>>{};
 }
-/// alloc_container_of<T>: the communicator's container of these elements.
+/// alloc_container_of<T>: the communicator's container of T.
 template <class T>
 struct allocate_default {};
 template <class T>
@@ -133,7 +134,7 @@ constexpr auto new_counts(const allocate_using<C>&) {
   return tutti::detail::make_new<Name, tutti::detail::flow::out, C<int>>();
 }
 
-/// The layout of an MPI datatype, and the datatype, for operators of MPI's.
+/// The layout of an MPI datatype, with the datatype itself for MPI operators.
 struct native_layout : tutti::layout {
   explicit native_layout(MPI_Datatype type) : tutti::layout(tutti::layout_of(type)), native(type) {}
   MPI_Datatype native;
@@ -144,7 +145,7 @@ auto native_type(MPI_Datatype type) {
       native_layout(type)};
 }
 
-/// What ignore<T> is: no elements of T; of no type, a parameter that is not wanted.
+/// ignore<T>: no elements of T. Without a type it is an unwanted parameter.
 template <class T>
 struct ignored : std::span<const T, 0> {};
 template <>
@@ -187,8 +188,8 @@ using tutti::values_on_rank_0;
 template <class T>
 inline constexpr internal::allocate_default<std::conditional_t<std::is_same_v<T, bool>, kabool, T>>
     alloc_container_of{};
-/// A container C of the elements that the call has, as `recv_buf(alloc_new_using<std::vector>)`; of counts
-/// and displacements a C<int>.
+/// A container C of the call's elements, for example `recv_buf(alloc_new_using<std::vector>)`.
+/// Counts and displacements become a C<int>.
 template <template <class...> class C>
 inline constexpr internal::allocate_using<C> alloc_new_using{};
 // clang-format off
@@ -221,18 +222,19 @@ TUTTI_KAMPING_COUNTS(recv_displs)
 #undef TUTTI_KAMPING_OPEN
 // clang-format on
 
-/// The type of each item of the buffer, or of both buffers of a reduction. An operator of MPI's, op(MPI_Op),
-/// is given whole items of send_recv_type.
+/// The type of each item of the buffer, or of both buffers of a reduction. An MPI operator,
+/// op(MPI_Op), receives whole items of send_recv_type.
 inline auto send_recv_type(MPI_Datatype type) {
   return internal::native_type<tutti::parameter::send_recv_type>(type);
 }
 inline auto send_recv_type(const tutti::layout& type) { return tutti::send_recv_type(type); }
 
-/// As a buffer: no elements of T. As a status: none is wanted.
+/// As a buffer: no elements of T. As a status: none is requested.
 template <class T = void>
 inline constexpr internal::ignored<T> ignore{};
 
-/// Ranks are of any integer type. MPI_ANY_SOURCE and MPI_PROC_NULL mean what rank::any and rank::null do.
+/// Ranks are of any integer type. MPI_ANY_SOURCE and MPI_PROC_NULL mean the same as rank::any and
+/// rank::null.
 constexpr auto root(std::integral auto rank) {
   return internal::number<tutti::parameter::root>(static_cast<int>(rank));
 }
@@ -256,8 +258,8 @@ constexpr auto recv_tag(Tag value) {
   return internal::number<tutti::parameter::recv_tag>(internal::tag_from(value));
 }
 
-/// tutti's operators (ops.hpp), and MPI's, which are applied one element at a time and count as
-/// non-commutative unless it is said.
+/// tutti's operators (ops.hpp), and MPI operators. The latter are applied to one element at a time,
+/// and are non-commutative unless declared otherwise.
 template <class Function, class... Commutative>
 requires(!std::same_as<std::remove_cvref_t<Function>, MPI_Op>) constexpr auto op(Function&& function,
                                                                                  Commutative... c) {
@@ -268,8 +270,8 @@ auto op(MPI_Op native, Commutative... c) {
   return tutti::op(internal::mpi_operator{native}, c...);
 }
 
-/// The datatype of the elements, as mpi_datatype<T>(), which need not be freed. Without a variable it is part
-/// of the result, and converts to MPI_Datatype.
+/// The datatype of the elements, as by mpi_datatype<T>(), which need not be freed. Without a
+/// variable it is part of the result, and converts to MPI_Datatype.
 inline auto send_type_out() { return internal::type_out<tutti::parameter::send_type>(); }
 inline auto send_type_out(MPI_Datatype& to) { return internal::type_out<tutti::parameter::send_type>(to); }
 inline auto recv_type_out() { return internal::type_out<tutti::parameter::recv_type>(); }
@@ -279,7 +281,8 @@ inline auto send_recv_type_out(MPI_Datatype& to) {
   return internal::type_out<tutti::parameter::send_recv_type>(to);
 }
 
-/// The same as status_out(s): written by the call. Without s it is part of the result, as a Status.
+/// The same as status_out(s): the call writes into s. Without s it is part of the result, as a
+/// Status.
 inline auto status_out(Status& s) {
   return tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, no_resize, Status&>{s};
 }
@@ -310,8 +313,8 @@ auto statuses_out(const tutti::allocate<C>&) {
 }
 inline auto statuses(internal::ignored<void>) { return internal::unwanted{}; }
 
-/// The call's request goes here. What the call would return is to be had by extract() from what it returns
-/// now, once the request is complete; buffers that are moved in are kept until then.
+/// Stores the request of the call in r. The call then returns an object whose extract() returns the
+/// original result, once the request is complete. It keeps moved-in buffers until then.
 inline auto request(Request& r) { return internal::request_parameter{r}; }
 inline auto request(PooledRequest r) { return internal::request_parameter{r.get()}; }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KaMPIng's plugins, as bases that `Communicator<std::vector, plugin::SortPlugin, ...>` is given: what they
-// add is tutti's own (sort.hpp, sparse.hpp, grid.hpp, reproducible.hpp). A program's own plugins derive from
-// plugin::PluginBase.
+// KaMPIng's plugins, as bases for `Communicator<std::vector, plugin::SortPlugin, ...>`. Their calls
+// are tutti's own (sort.hpp, sparse.hpp, grid.hpp, reproducible.hpp). A program's own plugins
+// derive from plugin::PluginBase.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 
 namespace kamping::plugin {
 
-/// What each plugin derives from.
+/// The base of each plugin.
 template <class Comm, template <class...> class Container,
           template <class, template <class...> class> class Plugin>
 class PluginBase {
@@ -35,7 +35,7 @@ class PluginBase {
   const tutti::communicator& ranks() const { return to_communicator().tutti_communicator(); }
 };
 
-/// `comm.sort(v)`: sorts what the vectors of all ranks hold together (tutti::sort).
+/// `comm.sort(v)` sorts the elements of all ranks' vectors (tutti::sort).
 template <class Comm, template <class...> class Container>
 class SampleSort : public PluginBase<Comm, Container, SampleSort> {
  public:
@@ -49,7 +49,8 @@ class SampleSort : public PluginBase<Comm, Container, SampleSort> {
       data.assign(own.begin(), own.end());
     }
   }
-  /// The same of a range, into `out`, which may get more or fewer elements than the range has.
+  /// The same for a range, with the result in `out`, which may receive more or fewer elements than
+  /// the range has.
   template <std::random_access_iterator In, class Out, class Less = std::less<>>
   void sort(In begin, In end, Out out, const Less& less = {}) const {
     std::vector<std::iter_value_t<In>> data(begin, end);
@@ -57,7 +58,7 @@ class SampleSort : public PluginBase<Comm, Container, SampleSort> {
     for (const auto& each : data) *out++ = each;
   }
 };
-/// The same, as it is called too.
+/// The same, by its other name.
 template <class Comm, template <class...> class Container>
 using SortPlugin = SampleSort<Comm, Container>;
 
@@ -71,18 +72,18 @@ template <class F>
 struct on_message_t {
   F function;
 };
-/// Pairs of a rank and what goes to it, as std::unordered_map<int, std::vector<T>>.
+/// Pairs of a rank and its data, for example std::unordered_map<int, std::vector<T>>.
 template <class Messages>
 auto sparse_send_buf(const Messages& messages) {
   return sparse_send_buf_t<Messages>{messages};
 }
-/// Called with a ProbedMessage for each message that has come.
+/// A function that is called with a ProbedMessage for each received message.
 template <class F>
 auto on_message(F&& function) {
   return on_message_t<F>{static_cast<F&&>(function)};
 }
 
-/// A message that has come; recv() gives its elements.
+/// A received message; recv() returns its elements.
 template <class T>
 class ProbedMessage {
  public:
@@ -92,7 +93,7 @@ class ProbedMessage {
   std::size_t source() const noexcept { return static_cast<std::size_t>(source_); }
   std::size_t recv_count() const noexcept { return elements_.size(); }
   int recv_count_signed() const noexcept { return static_cast<int>(elements_.size()); }
-  /// Once: the elements, or with recv_buf(v) into v.
+  /// Returns the elements, or with recv_buf(v) moves them into v. It can be called once.
   std::vector<T> recv() { return std::move(elements_); }
   template <class Buffer>
   auto recv(Buffer&& into) {
@@ -115,8 +116,8 @@ class ProbedMessage {
 
 }  // namespace sparse_alltoall
 
-/// `comm.alltoallv_sparse(sparse_send_buf(messages), on_message(f))` (tutti::sparse_communicator). A tag is
-/// accepted and not needed: these messages meet no others.
+/// `comm.alltoallv_sparse(sparse_send_buf(messages), on_message(f))` (tutti::sparse_communicator).
+/// It accepts a tag but does not need one: these messages match no others.
 template <class Comm, template <class...> class Container>
 class SparseAlltoall : public PluginBase<Comm, Container, SparseAlltoall> {
  public:
@@ -144,10 +145,10 @@ class SparseAlltoall : public PluginBase<Comm, Container, SparseAlltoall> {
 
 namespace grid {
 
-/// What a message of alltoallv_with_envelope() says of itself.
+/// The envelope of a message of alltoallv_with_envelope().
 enum class MessageEnvelopeLevel { no_envelope, source, source_and_destination };
 
-/// An element with its source and destination. Ranks of the whole communicator.
+/// An element with its source and destination, as ranks of the whole communicator.
 template <class T>
 class MessageEnvelope {
  public:
@@ -167,8 +168,8 @@ class MessageEnvelope {
   int source_, destination_;
 };
 
-/// alltoallv in two hops over a grid of the ranks (tutti::grid_communicator). Container: what receive buffers
-/// are made as.
+/// alltoallv in two hops over a grid of the ranks (tutti::grid_communicator). Container is the type
+/// of receive buffers that it makes.
 template <template <class...> class Container = std::vector>
 class GridCommunicator {
  public:
@@ -188,9 +189,9 @@ class GridCommunicator {
         [&](auto&&... a) { return grid_.alltoallv(static_cast<decltype(a)&&>(a)...); },
         static_cast<Args&&>(args)...);
   }
-  /// alltoallv() of `send_buf(v), send_counts(c)`, and of send_displs(d) where they are given. Returns a
-  /// container of the elements, in the order of their sources; unless without an envelope, each with where it
-  /// is from and where it went.
+  /// alltoallv() of `send_buf(v), send_counts(c)`, and optional send_displs(d). Returns a container
+  /// of the elements, in the order of their sources. Unless Level is no_envelope, each element has
+  /// its source, and its destination if requested.
   template <MessageEnvelopeLevel Level = MessageEnvelopeLevel::no_envelope, class... Args>
   auto alltoallv_with_envelope(Args&&... args) const {
     if constexpr (Level == MessageEnvelopeLevel::no_envelope) {
@@ -253,13 +254,13 @@ class GridCommunicator : public PluginBase<Comm, Container, GridCommunicator> {
 
 namespace dispatch_alltoall {
 
-/// Not wanted: tutti's trees choose.
+/// Accepted and ignored: tutti's decision trees select the algorithm.
 template <class Number>
 auto comm_volume_threshold(Number) {
   return internal::unwanted{};
 }
 
-/// alltoallv by the algorithm that suits it.
+/// alltoallv with the selected algorithm.
 template <class Comm, template <class...> class Container>
 class DispatchAlltoall : public PluginBase<Comm, Container, DispatchAlltoall> {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls under way as KaMPIng keeps them: a request, and the result of a call that has buffers of its own.
+// Nonblocking calls in KaMPIng's form: a request, and the result of a call that owns buffers.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 namespace kamping {
 namespace internal {
 
-/// A parameter that is left out of the call.
+/// The type of an absent parameter.
 struct unwanted {};
 
-/// Where a status of MPI's own is written.
+/// Where an MPI_Status is written.
 struct native_status {
   MPI_Status* to;
   native_status& operator=(const tutti::status& what) {
@@ -27,7 +27,7 @@ struct native_status {
 using native_status_argument = tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out,
                                                        tutti::no_resize, native_status>;
 
-/// The status that a parameter of wait() or test() asks for.
+/// The status that a parameter of wait() or test() requests.
 template <class Parameter>
 inline constexpr bool asks_owned = false;
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P>
@@ -41,7 +41,7 @@ void put_status(Parameter& to, const tutti::status& what) {
 }  // namespace internal
 }  // namespace kamping
 
-// It refers to a status of the caller's, and so is no part of a result.
+// It refers to a status of the caller, and is therefore not part of a result.
 template <>
 struct tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, tutti::no_resize,
                                kamping::internal::native_status> {
@@ -57,13 +57,13 @@ namespace kamping {
 
 namespace internal {
 
-/// A call under way whose result is kept for whoever asks for it later.
+/// An unfinished call whose result is kept for a later extract().
 class kept_call {
  public:
   virtual ~kept_call() = default;
   virtual tutti::status wait() = 0;
   virtual std::optional<tutti::status> test() = 0;
-  virtual bool complete() = 0;  ///< test(), which does not take the result
+  virtual bool complete() = 0;  ///< test() without taking the result
 };
 
 template <class Result>
@@ -103,12 +103,13 @@ class kept_result final : public kept_call, private tutti::nonblocking_result<Re
 template <class Result>
 class NonBlockingResult;
 
-/// What a call with request(r) returns where it has a result: that is to be had once r is complete.
+/// The result of a call with request(r) that returns data. The data are available once r is
+/// complete.
 template <class Result>
 class RequestedResult {
  public:
   explicit RequestedResult(std::shared_ptr<internal::kept_result<Result>> call) : call_(std::move(call)) {}
-  /// Once. Waits where nobody has waited yet.
+  /// Returns the result; it can be called once. Waits if nothing has waited yet.
   Result extract() {
     return internal::translating([&] { return call_->extract(); });
   }
@@ -133,8 +134,8 @@ class RequestedResult {
   std::shared_ptr<internal::kept_result<Result>> call_;
 };
 
-/// A call under way. Movable; waits where it is dropped, so that no buffer goes while it is in use. There is
-/// no MPI_Request behind it.
+/// An unfinished call. It can be moved. The destructor waits, so that no buffer dies while it is in
+/// use. It contains no MPI_Request.
 class Request {
  public:
   Request() = default;
@@ -145,8 +146,8 @@ class Request {
     return *this;
   }
 
-  /// Waits; nothing to wait for is no error. With `status_out()` returns the status, with `status_out(s)`
-  /// writes it.
+  /// Waits; an empty request is not an error. `status_out()` returns the status, and
+  /// `status_out(s)` writes it.
   void wait() { (void)finished(); }
   template <class Parameter>
   auto wait(Parameter&& to) {
@@ -155,7 +156,8 @@ class Request {
     if constexpr (internal::asks_owned<std::remove_cvref_t<Parameter>>) return Status(what);
   }
 
-  /// Whether it is complete, or there was nothing. With `status_out()` a std::optional of the status.
+  /// Whether the call is complete, or the request empty. With `status_out()` returns a
+  /// std::optional of the status.
   [[nodiscard]] bool test() { return tested().has_value(); }
   template <class Parameter>
   [[nodiscard]] auto test(Parameter&& to) {
@@ -170,7 +172,7 @@ class Request {
   /// Whether there is nothing to wait for.
   bool is_null() const noexcept { return !call_.valid() && !kept_; }
 
-  // For calls: this is what was begun.
+  // For calls: stores the call that was begun.
   void hold(NonBlockingResult<void>&& call);
   template <class Result>
   auto hold(NonBlockingResult<Result>&& call) {
@@ -178,7 +180,8 @@ class Request {
     kept_ = kept;
     return RequestedResult<Result>(std::move(kept));
   }
-  // For pools: whether it is complete, which lets nothing go; and what wait() and test() do.
+  // For pools: whether the call is complete, without releasing it; and the bodies of wait() and
+  // test().
   bool complete() {
     return internal::translating(
         [&] { return kept_ ? kept_->complete() : tutti::detail::several::complete(call_, "test_all"); });
@@ -206,16 +209,16 @@ class Request {
 
 namespace internal {
 
-/// request(r): the call's request goes there.
+/// The parameter request(r): the call stores its request there.
 struct request_parameter {
   Request& to;
 };
 
 }  // namespace internal
 
-/// What an i... form returns: a call under way that has its buffers with it. wait() and test() as of
-/// tutti::nonblocking_result (request.hpp); with `status_out(s)` they write the status of a receive, and with
-/// `status_out()` give it beside the result.
+/// The result of an i... form: an unfinished call with its buffers. wait() and test() are those of
+/// tutti::nonblocking_result (request.hpp). `status_out(s)` writes the status of a receive, and
+/// `status_out()` returns it beside the result.
 template <class Result>
 class NonBlockingResult : public tutti::nonblocking_result<Result> {
   using base = tutti::nonblocking_result<Result>;
@@ -245,8 +248,8 @@ class NonBlockingResult : public tutti::nonblocking_result<Result> {
   auto test() {
     return internal::translating([&] { return base::test(); });
   }
-  /// With `status_out(s)` what test() returns, with `status_out()` an optional of what wait(status_out())
-  /// returns.
+  /// With `status_out(s)` returns the same as test(). With `status_out()` returns an optional of
+  /// the result of wait(status_out()).
   template <class Parameter>
   auto test(Parameter&& to) {
     using with_status = decltype(wait(static_cast<Parameter&&>(to)));
@@ -260,9 +263,9 @@ class NonBlockingResult : public tutti::nonblocking_result<Result> {
     }
   }
 
-  /// Parts the request from what the call returns: a Request, or where there is a result a pair of the
-  /// Request and the result (RequestedResult), which is to be had once the request is complete. Once, and in
-  /// place of wait().
+  /// Separates the request from the result of the call. Returns a Request, or if there is a result
+  /// a pair of the Request and a RequestedResult. The result is available once the request is
+  /// complete. It can be called once, in place of wait().
   auto extract() {
     (void)this->checked("extract");
     Request made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many calls under way at once: pools of requests, and what waits for all of several.
+// Many unfinished calls at once: pools of requests, and functions that wait for several.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@
 namespace kamping {
 namespace internal {
 
-/// Statuses of several calls, into the caller's container or a new one.
+/// Statuses of several calls, in the caller's container or a new one.
 template <class C, tutti::resize_policy Policy>
 struct statuses_of {
   C& data;
@@ -37,7 +37,7 @@ inline constexpr bool owns_statuses<owned_statuses<C>> = true;
 
 }  // namespace internal
 
-/// One of a pool's requests.
+/// One request of a pool.
 class PooledRequest {
  public:
   PooledRequest(Request& request, std::size_t index) : request_(&request), index_(index) {}
@@ -57,7 +57,7 @@ class PooledRequest {
   std::size_t index_;
 };
 
-/// What wait_any(status_out()) gives.
+/// The result of wait_any(status_out()).
 template <class Index, class StatusType>
 struct PoolAnyResult {
   Index index;
@@ -66,7 +66,7 @@ struct PoolAnyResult {
 
 namespace internal {
 
-// Waits for all, and throws what the first of them threw.
+// Waits for all, and throws the first exception in the order of the range.
 template <class Range, class Each>
 void finish_all(Range& range, Each&& each) {
   std::exception_ptr first;
@@ -95,7 +95,7 @@ auto wait_all(Range& range, std::size_t n, Parameter&& to) {
   }
 }
 
-// The first that is complete and was not before.
+// The first call that became complete.
 template <class Range>
 std::optional<std::size_t> find_complete(Range& range, bool waits, tutti::status& what) {
   for (;;) {
@@ -117,7 +117,7 @@ std::optional<std::size_t> find_complete(Range& range, bool waits, tutti::status
 
 }  // namespace internal
 
-/// Requests of which there may be any number. get_request() gives one to a call; references to it stay.
+/// Any number of requests. get_request() gives one to a call; references to it stay valid.
 class RequestPool {
  public:
   /// `comm.isend(send_buf(v), destination(1), request(pool.get_request()));`
@@ -128,17 +128,17 @@ class RequestPool {
   std::size_t num_requests() const noexcept { return requests_.size(); }
   std::size_t index_begin() const noexcept { return 0; }
   std::size_t index_end() const noexcept { return requests_.size(); }
-  /// Forgets all, after waiting for those under way.
+  /// Removes all requests after waiting for those that are under way.
   void clear() { requests_.clear(); }
 
-  /// Waits for all. `statuses_out()` returns a status for each, `statuses_out(v)` writes them. Where calls
-  /// throw, the others are waited for all the same, and the first exception is thrown.
+  /// Waits for all. `statuses_out()` returns a status for each, `statuses_out(v)` writes them. If
+  /// calls throw, it still waits for the others, and then throws the first exception.
   template <class Parameter = internal::unwanted>
   auto wait_all(Parameter to = {}) {
     return internal::wait_all(requests_, requests_.size(), to);
   }
-  /// Whether all are complete; where one is not, none is let go of, and no status written. With
-  /// `statuses_out()` a std::optional of the statuses.
+  /// Whether all are complete. If one is not, no request is released and no status is written. With
+  /// `statuses_out()` returns a std::optional of the statuses.
   template <class Parameter = internal::unwanted>
   [[nodiscard]] auto test_all(Parameter to = {}) {
     bool all = true;
@@ -148,12 +148,13 @@ class RequestPool {
     else
       return all && (wait_all(std::move(to)), true);
   }
-  /// One that is complete: its index, and with `status_out()` its status too; empty where none is left.
+  /// Waits for one: returns its index, and with `status_out()` also its status; empty if none is
+  /// left.
   template <class Parameter = internal::unwanted>
   auto wait_any(Parameter to = {}) {
     return any(true, to);
   }
-  /// The same, not waiting: empty too where none is complete yet.
+  /// The same without waiting: also empty if none is complete yet.
   template <class Parameter = internal::unwanted>
   auto test_any(Parameter to = {}) {
     return any(false, to);
@@ -178,7 +179,7 @@ class RequestPool {
 
 namespace requests {
 
-/// Waits for all of a range of Request, or for those that are named one by one.
+/// Waits for all requests of a range, or for those that are arguments.
 template <class Range, class Parameter = internal::unwanted>
 requires requires(Range& r) { r.begin(); }
 auto wait_all(Range&& range, Parameter to = {}) {

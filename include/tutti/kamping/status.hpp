@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a message, as KaMPIng says it: an MPI_Status with accessors.
+// The status of a message in KaMPIng's form: an MPI_Status with accessors.
 #pragma once
 
 #include "tutti/kamping/types.hpp"
 
 namespace kamping {
 
-/// Source, tag and length of a message; native() is a status that MPI_Get_count and the like understand.
+/// The source, tag and length of a message. MPI_Get_count and the like accept native().
 class Status {
  public:
   Status() { set(tutti::status()); }
@@ -22,7 +22,8 @@ class Status {
   std::size_t source() const noexcept { return static_cast<std::size_t>(source_signed()); }
   int tag() const noexcept { return native_.MPI_TAG; }
 
-  /// Elements of T in the message; MPI_UNDEFINED (which is negative) where it is not a whole number of them.
+  /// The number of elements of T in the message; MPI_UNDEFINED (which is negative) if it is not a
+  /// whole number.
   template <class T>
   int count_signed() const {
     int bytes = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's datatypes of C++ types, for the program's own calls of MPI; and the few types that KaMPIng has of its
-// own. tutti's calls need none of the datatypes: what is trivially copyable travels as its bytes.
+// MPI datatypes of C++ types, for the program's own MPI calls, and KaMPIng's own types. tutti's
+// calls need no datatypes: trivially copyable types travel as their bytes.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace kamping {
 
-/// A bool of which vectors are contiguous.
+/// A bool whose vectors are contiguous.
 class kabool {
  public:
   constexpr kabool() noexcept = default;
@@ -30,7 +30,7 @@ class kabool {
 
 }  // namespace kamping
 
-// It is a bool to operators, those of MPI among them.
+// Operators, including those of MPI, treat it as bool.
 template <>
 constexpr tutti::element tutti::element_of<kamping::kabool>() noexcept {
   return {sizeof(bool), element_kind::boolean, {}};
@@ -49,7 +49,7 @@ struct std::numeric_limits<kamping::kabool> : std::numeric_limits<bool> {
 
 namespace kamping {
 
-/// A view of contiguous elements: std::span under the name that KaMPIng gives it.
+/// A view of contiguous elements: std::span by KaMPIng's name.
 template <class T>
 class Span : public std::span<T> {
  public:
@@ -69,7 +69,8 @@ Span(C&&) -> Span<std::remove_pointer_t<decltype(std::declval<C&>().data())>>;
 
 namespace internal {
 
-/// MPI's name of a type that has one; MPI_DATATYPE_NULL else. No constants: Open MPI's are addresses.
+/// The MPI datatype of a type that has one, else MPI_DATATYPE_NULL. They are not constants, since
+/// Open MPI's are addresses.
 template <class T>
 MPI_Datatype builtin_datatype() {
   // clang-format off
@@ -106,10 +107,10 @@ inline constexpr bool has_builtin =
 template <class T>
 inline constexpr bool is_builtin_type_v = internal::has_builtin<T>;
 
-/// What kind of type it is to MPI's operators.
+/// The category of a type for MPI operators.
 enum class TypeCategory { integer, floating, complex, logical, byte, character, struct_like, contiguous };
 
-/// The traits of a type that MPI has a name for.
+/// The traits of a type that has an MPI name.
 template <class T>
 struct builtin_type {
   static constexpr bool has_to_be_committed = false;
@@ -122,7 +123,7 @@ struct builtin_type {
                                                               : TypeCategory::complex;
   static MPI_Datatype data_type() { return internal::builtin_datatype<T>(); }
 };
-/// Of one that is taken as its bytes.
+/// The traits of a type that is sent as its bytes.
 template <class T>
 struct byte_serialized {
   static_assert(tutti::detail::travels<T>, "byte_serialized: this type is not trivially copyable");
@@ -135,15 +136,15 @@ struct byte_serialized {
     return made;
   }
 };
-/// Of a struct: here its bytes too, gaps included.
+/// The traits of a struct: its bytes too, including gaps.
 template <class T>
 struct struct_type : byte_serialized<T> {};
 
-/// What a program specializes to say how T goes to MPI.
+/// A program specializes it to define how T maps to MPI.
 template <class T, class = void>
 struct mpi_type_traits : std::conditional_t<internal::has_builtin<T>, builtin_type<T>, byte_serialized<T>> {};
 
-/// N of T behind one another.
+/// N consecutive T.
 template <class T, std::size_t N>
 struct type_contiguous {
   static constexpr bool has_to_be_committed = true;
@@ -157,7 +158,7 @@ struct mpi_type_traits<std::array<T, N>> : type_contiguous<T, N> {};
 template <class T>
 inline constexpr bool has_static_type_v = tutti::detail::travels<T>;
 
-/// A datatype of the program's own, committed, and freed with this object. Movable.
+/// A datatype of the program, committed, and freed with this object. It can be moved.
 class ScopedDatatype {
  public:
   ScopedDatatype() = default;
@@ -179,7 +180,7 @@ class ScopedDatatype {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// The datatype of T, committed. Made once for each type, and kept until the process ends.
+/// The committed datatype of T. Created once for each type, and kept until the process ends.
 template <class T>
 MPI_Datatype mpi_datatype() {
   using traits = mpi_type_traits<std::remove_cv_t<T>>;

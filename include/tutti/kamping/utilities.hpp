@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nested containers as one buffer: flatten.hpp with numbers of ranks of any integer type; casts of integers
-// that look at the value. Also the levels of assertions, which are accepted and change nothing: what tutti
-// checks, it checks always.
+// Nested containers as one buffer (flatten.hpp, with ranks of any integer type), and checked
+// integer casts. It also has the assertion levels, which are accepted and change nothing: tutti
+// always checks what it checks.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@
 
 namespace kamping {
 
-/// `with_flattened(nested, comm.size()).call([&](auto... flat) { return comm.alltoallv(std::move(flat)...);
-/// })`
+/// `with_flattened(nested, comm.size()).call([&](auto... flat) { return
+/// comm.alltoallv(std::move(flat)...); })`
 template <class Nested>
 auto with_flattened(const Nested& nested, std::integral auto size) {
   return tutti::flatten(nested, static_cast<int>(size));
@@ -23,7 +23,7 @@ template <class Nested>
 auto flatten(const Nested& nested, std::integral auto size) {
   return tutti::flatten(nested, static_cast<int>(size));
 }
-/// The same of a range of containers, one for each rank.
+/// The same for a range of containers, one for each rank.
 template <class Nested>
 auto with_flattened(const Nested& nested) {
   static_assert(!tutti::detail::keyed<std::remove_cvref_t<decltype(*nested.begin())>>,
@@ -37,7 +37,7 @@ template <class Nested>
 auto flatten(const Nested& nested) {
   return with_flattened(nested);
 }
-/// KaMPIng's name of a container for the counts is accepted; they are a std::vector<std::size_t>.
+/// It accepts KaMPIng's container type for the counts; they are a std::vector<std::size_t>.
 template <template <class...> class Counts, class Nested, class... Size>
 auto with_flattened(const Nested& nested, Size... size) {
   return with_flattened(nested, size...);
@@ -48,20 +48,20 @@ auto flatten(const Nested& nested, Size... size) {
 }
 using tutti::unflatten;
 
-/// Whether a To can be what value is.
+/// Whether a To can represent value.
 template <std::integral To, std::integral From>
 constexpr bool in_range(From value) noexcept {
   const To there = static_cast<To>(value);
   return static_cast<From>(there) == value && (there < To{}) == (value < From{});
 }
-/// The value as a To. Throws std::range_error where it cannot be one.
+/// The value as a To. Throws std::range_error if a To cannot represent it.
 template <std::integral To, std::integral From>
 constexpr To throwing_cast(From value) {
   if (!in_range<To>(value))
     throw std::range_error("an integer is out of the range of the type it is cast to");
   return static_cast<To>(value);
 }
-/// The same: what KaMPIng asserts is checked here always.
+/// The same: what KaMPIng asserts is always checked here.
 template <std::integral To, std::integral From>
 constexpr To asserting_cast(From value) {
   return throwing_cast<To>(value);
