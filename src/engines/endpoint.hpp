@@ -5,6 +5,7 @@
 // may offer whole collectives of its own as "native".
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -101,12 +102,17 @@ class endpoint : public fabric::waiting {
     std::_Exit(1);
   }
   /// Where the program keeps the place of its current call, until another is given; null: nowhere.
-  virtual void read_place(const std::source_location* place) noexcept { place_ = place; }
+  virtual void read_place(const std::source_location* place) noexcept {
+    place_.store(place, std::memory_order_relaxed);
+  }
   /// Reads no place any more if it is this one, which is about to go.
   void read_no_more(const std::source_location* place) noexcept {
-    if (place_ == place) read_place(nullptr);
+    if (place_.load(std::memory_order_relaxed) == place) read_place(nullptr);
   }
-  std::source_location place() const noexcept { return place_ != nullptr ? *place_ : std::source_location(); }
+  std::source_location place() const noexcept {
+    const std::source_location* const place = place_.load(std::memory_order_relaxed);
+    return place != nullptr ? *place : std::source_location();
+  }
   void begin_reading(const fabric::wait_site&) override {}
   void end_reading() noexcept override {}
   /// True while a schedule that runs here should be interrupted at random places (deterministic fibers).
@@ -115,7 +121,7 @@ class endpoint : public fabric::waiting {
   virtual void stir() {}
 
  private:
-  const std::source_location* place_ = nullptr;
+  std::atomic<const std::source_location*> place_{nullptr};  // others read it while this rank waits
 };
 
 /// State of a native collective under way.
@@ -236,6 +242,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 13;
+inline constexpr std::uint32_t engine_abi = 14;
 
 }  // namespace tutti

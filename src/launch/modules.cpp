@@ -56,6 +56,15 @@ std::vector<std::string> folders_beside_the_program() {
   return folders;
 }
 
+std::vector<std::string> folders_of_the_variable() {
+  std::vector<std::string> folders;
+  if (const auto given = setting("TUTTI_MODULE_PATH")) {
+    std::istringstream parts(*given);
+    for (std::string one; std::getline(parts, one, ':');) folders.push_back(one);
+  }
+  return folders;
+}
+
 }  // namespace
 
 // A program with other rights than its caller's is told by none of the caller's variables to load an MPI.
@@ -82,10 +91,7 @@ std::vector<std::string> module_folders(const char* header) {
     if (!p.empty() && std::find(folders.begin(), folders.end(), p.string()) == folders.end())
       folders.push_back(p.string());
   };
-  if (const auto given = setting("TUTTI_MODULE_PATH")) {
-    std::istringstream parts(*given);
-    for (std::string one; std::getline(parts, one, ':');) add(one);
-  }
+  for (const std::string& one : folders_of_the_variable()) add(one);
   if (const fs::path lib = folder_of_library(); !lib.empty()) add(lib / "tutti");
 #if defined(TUTTI_MODULE_DIR_INSTALL)
   if (header != nullptr && fs::path(header).is_absolute()) {
@@ -103,9 +109,9 @@ std::vector<std::string> module_folders(const char* header) {
 
 found_files find_files(std::string_view beginning, std::string_view end, const char* header) {
   found_files all;
-  const std::vector<std::string> beside = folders_beside_the_program();
+  const std::vector<std::string> named = folders_of_the_variable();
   for (const std::string& folder : module_folders(header)) {
-    const bool is_beside = std::find(beside.begin(), beside.end(), folder) != beside.end();
+    const bool of_the_installation = std::find(named.begin(), named.end(), folder) == named.end();
     std::error_code fault;
     std::vector<std::string> here;
     for (const auto& entry : fs::directory_iterator(folder, fault)) {
@@ -117,7 +123,7 @@ found_files find_files(std::string_view beginning, std::string_view end, const c
     }
     std::sort(here.begin(), here.end());
     for (std::string& path : here) {
-      judged_file file = judge(path, is_beside);
+      judged_file file = judge(path, of_the_installation);
       if (!file.why_not.empty()) {
         all.rejected.push_back(path + ' ' + file.why_not);
         continue;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,16 +20,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* program = "/proc/self/exe";
 
-std::vector<uid_t> trusted_users(bool beside_the_program) {
+std::vector<uid_t> trusted_users(bool of_the_installation) {
   if (has_rights_of_others()) return {0};
   std::vector<uid_t> users{0, geteuid()};
-  struct stat exe {}, library {};
-  if (stat(program, &exe) != 0) return users;
-  if (beside_the_program) users.push_back(exe.st_uid);
+  struct stat about {};
+  if (of_the_installation && stat(program, &about) == 0) users.push_back(about.st_uid);
+  // A program that is linked statically has no name in the loader's list, and argv[0] is its caller's.
   Dl_info found{};
-  if (dladdr(reinterpret_cast<const void*>(&has_rights_of_others), &found) != 0 &&
-      stat(found.dli_fname, &library) == 0 && (library.st_ino != exe.st_ino || library.st_dev != exe.st_dev))
-    users.push_back(library.st_uid);
+  link_map* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&has_rights_of_others), &found, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) != 0 &&
+      map != nullptr && map->l_name != nullptr && map->l_name[0] == '/' && stat(map->l_name, &about) == 0)
+    users.push_back(about.st_uid);
   return users;
 }
 
@@ -65,11 +68,11 @@ std::string why_not_trusted(const fs::path& real, const std::vector<uid_t>& trus
 
 bool has_rights_of_others() noexcept { return getauxval(AT_SECURE) != 0; }
 
-judged_file judge(const fs::path& file, bool beside_the_program) {
+judged_file judge(const fs::path& file, bool of_the_installation) {
   std::error_code error;
   fs::path real = fs::canonical(file, error);
   if (error) return {{}, "cannot be looked up: " + error.message()};
-  std::string why_not = why_not_trusted(real, trusted_users(beside_the_program));
+  std::string why_not = why_not_trusted(real, trusted_users(of_the_installation));
   return {std::move(real), std::move(why_not)};
 }
 

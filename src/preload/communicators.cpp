@@ -188,6 +188,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
 int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm* intercomm, int array_of_errcodes[]) {
   if (const auto code = enter(comm, "MPI_Comm_spawn")) return *code;
+  settle_before(comm);
   return left_to_mpi(comm, [=] {
     return own<MPI_Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
   });
@@ -197,6 +198,7 @@ int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], const i
                             const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
                             int array_of_errcodes[]) {
   if (const auto code = enter(comm, "MPI_Comm_spawn_multiple")) return *code;
+  settle_before(comm);
   return left_to_mpi(comm, [=] {
     return own<MPI_Comm_spawn_multiple>(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
                                         array_of_errcodes);
@@ -205,15 +207,18 @@ int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], const i
 
 int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   if (const auto code = enter(comm, "MPI_Comm_accept")) return *code;
+  settle_before(comm);
   return left_to_mpi(comm, [=] { return own<MPI_Comm_accept>(port_name, info, root, comm, newcomm); });
 }
 
 int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   if (const auto code = enter(comm, "MPI_Comm_connect")) return *code;
+  settle_before(comm);
   return left_to_mpi(comm, [=] { return own<MPI_Comm_connect>(port_name, info, root, comm, newcomm); });
 }
 
 int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
+  settle_before(MPI_COMM_NULL);
   return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Comm_join>(fd, intercomm); });
 }
 

@@ -36,14 +36,20 @@ inline std::optional<int> enter_nonblocking(MPI_Comm comm, const char* call) {
 }
 
 /// Makes a call of MPI's own that blocks, of whatever kind. `comm`: the communicator whose ranks make it all;
-/// null: it is on none, or not all make it.
+/// null: it is on none, or not all make it. `waits_for_all`: as of under_way::beside().
 template <class Own>
-int left_to_mpi(MPI_Comm comm, Own&& own_call) {
+int left_to_mpi(MPI_Comm comm, Own&& own_call, bool waits_for_all = true) {
   process* const p = running.load(std::memory_order_acquire);
   if (p == nullptr || under_way::none()) [[likely]]
     return own_call();
   return p->begun->beside(
-      comm, [](void* call) { return (*static_cast<std::remove_reference_t<Own>*>(call))(); }, &own_call);
+      comm, waits_for_all, [](void* call) { return (*static_cast<std::remove_reference_t<Own>*>(call))(); }, &own_call);
+}
+
+/// Before a call of MPI's own in which no MPI progresses anything of this process, since it waits for other jobs.
+inline void settle_before(MPI_Comm comm) {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p != nullptr && !under_way::none()) p->begun->settle(comm);
 }
 
 template <class Own>

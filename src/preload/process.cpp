@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preload/process.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 
 #include "core/environment.hpp"
 #include "core/report.hpp"
@@ -71,6 +73,9 @@ void begin_process() {
   own<MPI_Comm_set_errhandler>(alone, MPI_ERRORS_RETURN);
   try {
     running = new process(alone, level == MPI_THREAD_MULTIPLE);
+  } catch (const peer_error&) {  // the rank that refuses reports it, and ends the job
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    PMPI_Abort(MPI_COMM_WORLD, 1);
   } catch (const std::exception& e) {
     // What the environment says is wrong, or differs from rank to rank.
     std::fprintf(stderr, "tutti preload: %s\n", std::string(without_prefix(e.what())).c_str());

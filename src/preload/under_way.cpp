@@ -132,9 +132,12 @@ bool under_way::own_left(MPI_Comm comm) {
   });
 }
 
-int under_way::beside(MPI_Comm comm, int (*call)(void*), void* state) {
+int under_way::beside(MPI_Comm comm, bool waits_for_all, int (*call)(void*), void* state) {
   if (!p_.door->progresses_inside()) {
-    settle(comm);
+    if (waits_for_all)
+      settle(comm);
+    else
+      go_on();
     return call(state);
   }
   struct own_call {

@@ -59,7 +59,14 @@ class under_way final : public rank_progress {
   void progress() override { go_on(); }
   /// Makes a call of MPI's own that blocks: a collective on `comm`, or on none (null). Calls under way go on
   /// meanwhile if the engine can progress them inside of it; else they are settled before.
-  int beside(MPI_Comm comm, int (*call)(void*), void* state);
+  /// `waits_for_all`: not of a call that no other rank has to make, such as MPI_Win_lock.
+  int beside(MPI_Comm comm, bool waits_for_all, int (*call)(void*), void* state);
+
+  /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
+  /// wait for what this rank has begun before they enter it. All on the communicator of that call have been
+  /// begun by all its ranks, so they end. What is on another may be begun there after that call alone; it is
+  /// given up after ten seconds, which is told.
+  void settle(MPI_Comm comm);
 
   /// While tutti is at work. MPI may have called the program within a call of beside()'s, and the program
   /// this library; MPI is then not to progress what is at work.
@@ -76,11 +83,6 @@ class under_way final : public rank_progress {
   };
 
  private:
-  /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
-  /// wait for what this rank has begun before they enter it. All on the communicator of that call have been
-  /// begun by all its ranks, so they end. What is on another may be begun there after that call alone; it is
-  /// given up after ten seconds, which is told.
-  void settle(MPI_Comm comm);
   static int query(void* extra, MPI_Status* status);
   static int let_go(void* extra);
   static int cancel(void* extra, int complete);

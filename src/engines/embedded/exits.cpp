@@ -62,7 +62,7 @@ ranks_under_way::ranks_under_way(int ranks) : left_(ranks > 1 ? ranks : 0) {
   if (ranks <= 1) return;
   static std::once_flag once;
   std::call_once(once, watch_exits);
-  process_of_ranks().store(getpid(), std::memory_order_relaxed);
+  if (process_of_ranks().exchange(getpid(), std::memory_order_relaxed) != getpid()) of_process() = 0;
   of_process().fetch_add(ranks, std::memory_order_relaxed);
 }
 

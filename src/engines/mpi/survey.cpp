@@ -63,8 +63,8 @@ void throw_refusal(const std::vector<place>& all, const std::exception_ptr& own,
   text.resize(static_cast<std::size_t>(first->refused));
   check(MPI_Bcast(text.data(), first->refused, MPI_CHAR, who, job), "run", rank);
   if (own) std::rethrow_exception(own);
-  throw usage_error(
-      "run", -1, "",
+  throw peer_error(
+      "run", rank, "",
       "rank " + std::to_string(who) + " refuses what is set for it: " + std::string(without_prefix(text)),
       "");
 }
