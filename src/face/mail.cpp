@@ -179,7 +179,7 @@ bool core::find_mail(const char* operation, int source, int tag, bool wait, enve
     box.take_in();
     if ((there = box.find(source, tag, found, operation))) return;
     if (!wait) {  // nothing is said of a wait: the program may do so for as long as it likes
-      progress_others(&box);
+      serve_others(&box);
       if (door().size() > 1) door().pause(box.site_of(operation, "a message", -1, tag));
       door().progressed();
       box.take_in();
@@ -262,7 +262,7 @@ class mail_under_way final : public pending {
     where_.refuse_elsewhere(operation());
     if (!ended()) {
       where_.guarded([&] {
-        where_.progress_others(nullptr);
+        where_.serve_others(nullptr);
         // To be asked is not to wait: a rank that is alone has nobody to make room for.
         if (!ended() && where_.door().size() > 1) where_.door().pause(site());
       });

@@ -107,7 +107,7 @@ class operation_under_way final : public pending {
     where_.refuse_elsewhere(name_of(call_.what).data());
     if (over()) return complete();
     where_.guarded([&] {
-      where_.progress_others(nullptr);
+      where_.serve_others(nullptr);  // a program may ask until others have what this rank owes them
       if (!over()) where_.door().pause(run().site("messages"));
     });
     return over() && complete();

@@ -28,16 +28,15 @@ fs::path folder_of_executable() {
   return fault ? fs::path() : self.parent_path();
 }
 
-// Of the shared library, or of the program where the library is static: that has no name in the loader's
-// list, and the file that dladdr names for it is what the caller gave as argv[0].
+// Of the shared library; nothing where the library is a part of the program, which has no name in the loader's
+// list: the file that dladdr names for it is what the caller gave as argv[0].
 fs::path folder_of_library() {
   Dl_info info{};
   link_map* map = nullptr;
   if (dladdr1(reinterpret_cast<const void*>(&find_modules), &info, reinterpret_cast<void**>(&map),
               RTLD_DL_LINKMAP) == 0)
     return {};
-  if (map == nullptr || map->l_name == nullptr || *map->l_name == '\0')
-    return has_rights_of_others() ? fs::path() : folder_of_executable();
+  if (map == nullptr || map->l_name == nullptr || *map->l_name == '\0') return {};
   if (info.dli_fname == nullptr) return {};
   std::error_code fault;
   const fs::path file = fs::canonical(info.dli_fname, fault);

@@ -86,18 +86,21 @@ fabric::parcel* mailbox::kept(int source, int tag) const noexcept {
 // -------------------------------------------------------------------------------------
 
 std::exception_ptr mailbox::broken_elements(const want& w) const {
-  return std::make_exception_ptr(mismatch_error(w.what.operation, where_.members().rank(), "recv_buf",
-                                                sent(w.found) +
-                                                    ", which are no whole number of elements of " +
-                                                    std::to_string(w.what.element) + " bytes",
-                                                "receive it with the element type that it was sent with"));
+  mismatch_error e(w.what.operation, where_.members().rank(), "recv_buf",
+                   sent(w.found) + ", which are no whole number of elements of " +
+                       std::to_string(w.what.element) + " bytes",
+                   "receive it with the element type that it was sent with");
+  e.locate(where_.door().place());
+  return std::make_exception_ptr(e);
 }
 
 std::exception_ptr mailbox::too_long(const want& w) const {
-  return std::make_exception_ptr(truncation_error(
+  truncation_error e(
       w.what.operation, where_.members().rank(), "recv_count",
       sent(w.found) + " where this rank has room for " + std::to_string(w.what.most),
-      "receive it with the count that it is sent with, or without one and the buffer is made to fit"));
+      "receive it with the count that it is sent with, or without one and the buffer is made to fit");
+  e.locate(where_.door().place());
+  return std::make_exception_ptr(e);
 }
 
 // Whether it can be received, and where it goes. Else the want says why not.

@@ -88,7 +88,7 @@ class flow final : public progressing {
   /// The same, and all else that is under way on this rank.
   void progress_all() {
     progress();
-    all_->guarded([&] { all_->progress_others(this); });
+    all_->guarded([&] { all_->serve_others(this); });
   }
 
   // --- transfers that were asked for

@@ -190,6 +190,22 @@ struct call_that_waits {
 
 const call_that_waits calls[] = {
     {"native_barrier", [](communicator& w) { w.barrier(algorithm("native")); }},
+    {"test",
+     [](communicator& w) {
+       messages(w, [&] {
+         auto came = w.irecv<int>(source(0), tag(9));
+         while (!came.test()) {
+         }
+       });
+     }},
+    {"iprobe",
+     [](communicator& w) {
+       messages(w, [&] {
+         while (!w.iprobe(source(0), tag(9))) {
+         }
+         w.recv<int>(source(0), tag(9));
+       });
+     }},
     {"barrier", [](communicator& w) { w.barrier(); }},
     {"native_allreduce", native_allreduce},
     {"warm_allreduce", warm_allreduce},

@@ -17,6 +17,7 @@ void impossible_collectives(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
     CHECK(lpf_collectives_init(ctx, s, p, 1, much, 8, &c) == LPF_ERR_OUT_OF_MEMORY);
     CHECK(lpf_collectives_init(ctx, s, p, 1, 8, much, &c) == LPF_ERR_OUT_OF_MEMORY);
     CHECK(lpf_collectives_init(ctx, s, p, much, much, much, &c) == LPF_ERR_OUT_OF_MEMORY);
+    CHECK(lpf_collectives_init(ctx, s, p, much, 8, 8, &c) == LPF_ERR_OUT_OF_MEMORY);
     CHECK(lpf_collectives_init_strided(ctx, s, p, s, p, 1, 1, much, 0, &c) == LPF_ERR_OUT_OF_MEMORY);
   }
   CHECK(c.ctx == LPF_INVALID_COLL.ctx && c.P == 0);
