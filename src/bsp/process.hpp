@@ -183,7 +183,7 @@ class process {
   detail::core& all_;
   int pid_, nprocs_;
   bool unbounded_;
-  unsigned count_sent_ = 0;  // those who want messages that come not to count
+  unsigned count_sent_ = 0;  // objects whose queue does not count incoming messages
   memory_register memory_;
   std::shared_ptr<outboxes> boxes_;
   std::uint64_t superstep_ = 0, first_superstep_ = 0;  // of the program: before it the machine is measured

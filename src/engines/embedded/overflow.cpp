@@ -25,7 +25,7 @@ constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
 // Async-signal-safe, as all that follows.
 void write_text(const char* text) noexcept {
-  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // nobody is left to be told
+  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // standard error is closed
 }
 
 void write_number(int n) noexcept {
@@ -128,7 +128,7 @@ watched_stack::~watched_stack() {
   if (!signal_stack_) return;
   stack_t now = {};
   if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != signal_stack_.get()) {
-    static_cast<void>(signal_stack_.release());  // somebody goes on using it, or it cannot be told
+    static_cast<void>(signal_stack_.release());  // the thread still uses it, or its use is unknown
     return;
   }
   stack_t none = {};

@@ -20,10 +20,6 @@ else
   exit 0
 fi
 
-echo "FAILED: $why:"
-echo "$said"
-printf 'again:'
-compgen -e | grep -E '^TUTTI_' | while IFS= read -r name; do printf ' %s=%q' "$name" "${!name}"; done
-printf ' %q' "$0" "$pattern" "$@"
-echo
+. "$(dirname "$0")/../print_failure.sh"
+print_failure "$why" "$said" "$0" "$pattern" "$@"
 exit 1

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by the scripts that judge one command. print_failure WHY OUTPUT COMMAND...: prints why the test failed, what the
+# command printed, and the line of the shell that runs the test again.
+print_failure() {
+  echo "FAILED: $1:"
+  echo "$2"
+  shift 2
+  printf 'again:'
+  compgen -e | grep -E '^TUTTI_|SAN_OPTIONS$' | while IFS= read -r name; do printf ' %s=%q' "$name" "${!name}"; done
+  printf ' %q' "$@"
+  echo
+}
