@@ -41,7 +41,8 @@ bool process::make_members(int first, int last, int stride, const port::limits& 
            "process " + std::to_string(pid_) + " is none of " + std::to_string(first) + " to " +
                std::to_string(last) + " in steps of " + std::to_string(stride),
            "call it on the members alone, of which there is one at least");
-  if (!unbounded_ && most.calls > std::numeric_limits<std::size_t>::max() / 65536) return false;  // none has that memory
+  if (!unbounded_ && most.calls > std::numeric_limits<std::size_t>::max() / 65536)
+    return false;  // none has that memory
   if (unbounded_ && memory_.full()) memory_.grow();
   if (!memory_.take_entry()) return false;
   const int end = first + (last - first) / stride * stride;

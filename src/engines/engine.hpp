@@ -52,8 +52,8 @@ struct engine_entry {
 
   /// What decision trees may ask of this engine. Nothing holds in it: an endpoint fills in a copy.
   std::span<const engine_condition> conditions = {};
-  /// Whether it has a collective of its own for a call within one group, where of `conditions` those hold whose
-  /// names are in `holds`. Null: for none.
+  /// Whether it has a collective of its own for a call within one group, where of `conditions` those hold
+  /// whose names are in `holds`. Null: for none.
   native_offer (*offers)(const agreed_signature&, std::span<const std::string> holds) noexcept = nullptr;
   /// Environment variables that this engine alone obeys.
   std::span<const variable> variables = {};

@@ -411,7 +411,7 @@ class core : public noted_place {
   }
   std::uint32_t next_ = 0;
   bool released_ = false;
-  std::atomic<std::size_t> holders_{1};  // see core_handle
+  std::atomic<std::size_t> holders_{1};         // see core_handle
   std::unique_ptr<mailbox> mail_;               // from its first message on
   core *before_ = nullptr, *behind_ = nullptr;  // among the rank's living ones
   core* behind_left_ = nullptr;                 // among those left behind

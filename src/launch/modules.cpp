@@ -28,8 +28,8 @@ fs::path folder_of_executable() {
   return fault ? fs::path() : self.parent_path();
 }
 
-// Of the shared library; nothing where the library is a part of the program, which has no name in the loader's
-// list: the file that dladdr names for it is what the caller gave as argv[0].
+// Of the shared library; nothing where the library is a part of the program, which has no name in the
+// loader's list: the file that dladdr names for it is what the caller gave as argv[0].
 fs::path folder_of_library() {
   Dl_info info{};
   link_map* map = nullptr;

@@ -22,8 +22,9 @@ struct judged_file {
 /// is the owner's, the convention for groups of one user.
 ///
 /// Trusted too is whose code the user runs already: the owner of the shared library that holds this function;
-/// in the folders that the program's code or place names (`of_the_installation`), and no variable, the owner of
-/// the program's file; and of the folders above the module's own, the owners of those that are above the program as well.
+/// in the folders that the program's code or place names (`of_the_installation`), and no variable, the owner
+/// of the program's file; and of the folders above the module's own, the owners of those that are above the
+/// program as well.
 judged_file judge(const std::filesystem::path& file, bool of_the_installation = false);
 
 /// Whether this process has other rights than the one that has started it, which then chooses no code for it.

@@ -43,10 +43,12 @@ int left_to_mpi(MPI_Comm comm, Own&& own_call, bool waits_for_all = true) {
   if (p == nullptr || under_way::none()) [[likely]]
     return own_call();
   return p->begun->beside(
-      comm, waits_for_all, [](void* call) { return (*static_cast<std::remove_reference_t<Own>*>(call))(); }, &own_call);
+      comm, waits_for_all, [](void* call) { return (*static_cast<std::remove_reference_t<Own>*>(call))(); },
+      &own_call);
 }
 
-/// Before a call of MPI's own in which no MPI progresses anything of this process, since it waits for other jobs.
+/// Before a call of MPI's own in which no MPI progresses anything of this process, since it waits for other
+/// jobs.
 inline void settle_before(MPI_Comm comm) {
   process* const p = running.load(std::memory_order_acquire);
   if (p != nullptr && !under_way::none()) p->begun->settle(comm);

@@ -97,39 +97,48 @@ int MPI_Win_complete(MPI_Win win) {
 }
 
 int MPI_Win_lock(int type, int rank, int assert, MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_lock>(type, rank, assert, win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_lock>(type, rank, assert, win); }, false);
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_lock_all>(assert, win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_lock_all>(assert, win); }, false);
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_unlock>(rank, win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_unlock>(rank, win); }, false);
 }
 
 int MPI_Win_unlock_all(MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_unlock_all>(win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_unlock_all>(win); }, false);
 }
 
 int MPI_Win_flush(int rank, MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_flush>(rank, win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_flush>(rank, win); }, false);
 }
 
 int MPI_Win_flush_all(MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_flush_all>(win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_flush_all>(win); }, false);
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_flush_local>(rank, win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_flush_local>(rank, win); }, false);
 }
 
 int MPI_Win_flush_local_all(MPI_Win win) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_flush_local_all>(win); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_flush_local_all>(win); }, false);
 }
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
-  return left_to_mpi(MPI_COMM_NULL, [=] { return own<MPI_Win_set_info>(win, info); }, false);
+  return left_to_mpi(
+      MPI_COMM_NULL, [=] { return own<MPI_Win_set_info>(win, info); }, false);
 }
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {

@@ -125,8 +125,9 @@ explanation explain(const document& d, const situation& asked, tree_half half) {
   const bool not_native = wants_name(first, asked);
   const situation s = not_native ? without_native(asked) : asked;
   if (not_native)
-    e.path.push_back({"not native: it does not report operands whose lengths differ, and is used where it is named",
-                      first.from});
+    e.path.push_back(
+        {"not native: it does not report operands whose lengths differ, and is used where it is named",
+         first.from});
   e.chosen = decide(d, s, half);
   e.algorithm = full_name(e.chosen, what);
   e.source = e.chosen.from.file == nullptr || e.chosen.from.file->builtin ? "default" : "file";
@@ -161,7 +162,8 @@ explanation explain(const document& d, const situation& asked, tree_half half) {
       if (c->what == what && c != chosen) reject({leaf::kind::composed, {}, composed_choice(c), {}});
   } else {
     if (not_native)
-      e.rejected.push_back({full_name(first, what), "it does not report operands whose lengths differ: name it"});
+      e.rejected.push_back(
+          {full_name(first, what), "it does not report operands whose lengths differ: name it"});
     else if (e.chosen.what != leaf::kind::native)
       reject(leaf{});
     for (const pure_algorithm* a : catalogue())

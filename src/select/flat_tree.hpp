@@ -26,8 +26,8 @@ class flat_tree {
 
   flat_tree() = default;
   /// Of `d` for the calls that differ from `s` in their count alone (vector forms: s is the call). Where
-  /// `native` is not given, what s says of it holds for every count; where it is, it may change its answer behind the
-  /// counts `native_bounds` only.
+  /// `native` is not given, what s says of it holds for every count; where it is, it may change its answer
+  /// behind the counts `native_bounds` only.
   flat_tree(const document& d, const situation& s, tree_half half = tree_half::pure,
             const native_rule& native = {}, std::span<const std::uint64_t> native_bounds = {});
 

@@ -13,7 +13,8 @@
 namespace tutti {
 
 /// Call `sub` of a program of `c`, on those of all ranks (none: on all) who lie as `layout` says. `whole` is
-/// the situation of `c`; `offers` says whether the engine has a collective of its own for a signature (native_offer).
+/// the situation of `c`; `offers` says whether the engine has a collective of its own for a signature
+/// (native_offer).
 ///
 /// Only calls on all ranks may be the engine's own, and of a nonblocking `c` only the first: the engine
 /// matches them by their order, and others come in another order on every rank.

@@ -142,8 +142,8 @@ std::string write_tree(const document&);
 document overlay(const document& base, const document& over);
 
 /// The leaf of a call in a half of the document. Where no region fits (the document is not total) the leaf is
-/// native if the engine offers that, and else the pure tree of compositions or a null algorithm. Where the engine
-/// offers native by name only, a document that chooses it decides again as if there were none.
+/// native if the engine offers that, and else the pure tree of compositions or a null algorithm. Where the
+/// engine offers native by name only, a document that chooses it decides again as if there were none.
 const leaf& decide(const document&, const situation&, tree_half = tree_half::pure) noexcept;
 
 /// True if a tree of the document divides the calls of the collective by this quantity.

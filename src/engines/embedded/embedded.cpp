@@ -51,9 +51,7 @@ void embedded_context::irecv(int, std::uint32_t, void*, std::size_t, transfer&) 
 bool embedded_context::done(transfer&, const fabric::wait_site&) { return true; }
 void embedded_context::wait_both(transfer*, transfer*, const fabric::wait_site&) {}
 
-native_offer embedded_context::offers(const agreed_signature& s) const noexcept {
-  return embedded_offers(s);
-}
+native_offer embedded_context::offers(const agreed_signature& s) const noexcept { return embedded_offers(s); }
 
 inline fabric::team& embedded_context::team() {
   if (!team_) [[unlikely]]

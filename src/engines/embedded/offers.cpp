@@ -7,7 +7,8 @@ namespace tutti {
 
 native_offer embedded_offers(const agreed_signature& s, std::span<const std::string>) noexcept {
   const bool known = fabric::slices_know(s.what) || s.what == collective::barrier,
-             overlaps = s.what == collective::reduce_scatter_block && s.in_place;  // results lie on others' operands
+             overlaps =
+                 s.what == collective::reduce_scatter_block && s.in_place;  // results lie on others' operands
   return known && !overlaps ? native_offer::any : native_offer::none;
 }
 

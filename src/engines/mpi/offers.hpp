@@ -59,15 +59,15 @@ constexpr bool mpi_has(const agreed_signature& s) noexcept {
   }
 }
 
-/// Whether MPICH's nonblocking form reports an operand that is longer than its peer expects, as its blocking form
-/// does. All but these complete with MPI_SUCCESS and wrong data (MPICH 4.0.2).
+/// Whether MPICH's nonblocking form reports an operand that is longer than its peer expects, as its blocking
+/// form does. All but these complete with MPI_SUCCESS and wrong data (MPICH 4.0.2).
 constexpr bool mpich_reports_lengths(collective what) noexcept {
   return what == collective::barrier || what == collective::bcast || what == collective::scatter ||
          what == collective::scatterv;
 }
 
-/// Within one group. In the header, since the modules link nothing of the library. MPICH's collectives are begun
-/// and polled (mpi_endpoint::begins_natives).
+/// Within one group. In the header, since the modules link nothing of the library. MPICH's collectives are
+/// begun and polled (mpi_endpoint::begins_natives).
 constexpr native_offer mpi_offers(const agreed_signature& s, bool mpich) noexcept {
   if (!mpi_has(s)) return native_offer::none;
   return !mpich || s.ranks == 1 || mpich_reports_lengths(s.what) ? native_offer::any : native_offer::by_name;
