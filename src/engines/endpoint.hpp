@@ -119,8 +119,15 @@ class endpoint : public fabric::waiting {
   virtual bool restless() const noexcept { return false; }
   /// A place where a restless engine may run others first.
   virtual void stir() {}
+  /// Between +1 and -1 this rank takes part in a call only for the others: it holds an error of its own, which
+  /// is no consequence of another's, even if it is taken out of a wait before it throws that error.
+  void serve_others(int change) noexcept { serves_others_ += change; }
+
+ protected:
+  bool serves_others() const noexcept { return serves_others_ != 0; }
 
  private:
+  int serves_others_ = 0;
   std::atomic<const std::source_location*> place_{nullptr};  // others read it while this rank waits
 };
 
@@ -242,6 +249,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 14;
+inline constexpr std::uint32_t engine_abi = 15;
 
 }  // namespace tutti

@@ -167,14 +167,16 @@ class operation_under_way final : public pending {
 /// One that serves the other ranks, and throws when it is complete.
 class refused_operation final : public pending {
  public:
+  explicit refused_operation(core& where) : where_(where) {}
+
   void start() override { inner->start(); }
   bool test() override {
-    const bool over = inner->test();
+    const bool over = serve([&] { return inner->test(); });
     if (over) room.complain();
     return over;
   }
   void wait() override {
-    inner->wait();
+    serve([&] { return inner->wait(), true; });
     room.complain();
   }
   bool dismiss() noexcept override {
@@ -188,6 +190,19 @@ class refused_operation final : public pending {
 
  private:
   ~refused_operation() = default;
+
+  // Whether it is over. The others may have failed because of the error that `room` keeps.
+  template <class Go>
+  bool serve(Go&& go) {
+    const serving_others guard(where_);
+    try {
+      return go();
+    } catch (...) {
+      return true;
+    }
+  }
+
+  core& where_;
 };
 
 void* core::operator new(std::size_t bytes, rank_state& shared) {
@@ -242,7 +257,7 @@ pending_call core::make_pending(const call& c, bool started) {
 
 pending_call core::make_refused(const call& c, bool started) {
   call instead = c;
-  owner<refused_operation> made(new refused_operation);
+  owner<refused_operation> made(new refused_operation(*this));
   take_refused(instead, started ? mode::nonblocking : mode::persistent, made->room);
   made->inner = make_right(instead, false, started);
   made->slot = noted_place::slot;

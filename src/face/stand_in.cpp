@@ -222,7 +222,11 @@ void stand_in::drop() noexcept {
 }
 void stand_in::rethrow() const { std::rethrow_exception(kept_->fault); }
 
+serving_others::serving_others(core& where) noexcept : where_(where) { where_.door().serve_others(1); }
+serving_others::~serving_others() { where_.door().serve_others(-1); }
+
 void serve(core& where, const call& c) noexcept {
+  const serving_others guard(where);
   try {
     run_call(where, c);
   } catch (...) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 
 #include "tutti/core/error.hpp"
 #include "tutti/face/frame.hpp"
@@ -36,7 +37,7 @@ inline void frame<F, T, Args...>::bcast(const call_site& s) {
     else
       length_given(s, n);
   } else {
-    if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
+    if (at_root) agree(s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
     n = count_by_bcast(s, call_.root, n);
   }
   if (s.beside(call_.root)) n = 0;
@@ -144,7 +145,7 @@ inline void frame<F, T, Args...>::scatter(const call_site& s) {
     else
       length_given(s, n);
   } else {
-    if (at_root) agree([&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
+    if (at_root) agree(s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
     n = count_by_bcast(s, call_.root, n);
   }
   if (s.beside(call_.root)) n = 0;
@@ -179,7 +180,7 @@ inline void frame<F, T, Args...>::gatherv(const call_site& s) {
   } else {
     std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.takes)) : nullptr;
     if constexpr (everywhere) {
-      agree(send_length, [&] { counts_by_allgather(s, refused_count, all); });
+      agree(s, send_length, [&] { counts_by_allgather(s, refused_count, all); });
       counts_by_allgather(s, length_, all);
     } else {
       agree_with_root(s, call_.out_counts, all, send_length);
@@ -215,7 +216,7 @@ inline void frame<F, T, Args...>::scatterv(const call_site& s) {
     if (at_root) at_the_root();
     length_ = count_given<recv_count>(s);
   } else {
-    if (at_root) agree([&] { at_the_root(); }, [&] { count_by_scatter(s, call_.root, {}, true); });
+    if (at_root) agree(s, [&] { at_the_root(); }, [&] { count_by_scatter(s, call_.root, {}, true); });
     length_ = count_by_scatter(s, call_.root, call_.in_counts, false);
   }
   call_.count = length_;
@@ -299,7 +300,7 @@ inline void frame<F, T, Args...>::alltoallv(const call_site& s) {
       std::size_t* wanted = inferred_.make(static_cast<std::size_t>(s.gives));
       const counts_view displs = view_of<recv_displs>();
       const auto tell = [&] { counts_by_alltoall(s, nullptr, wanted); };
-      agree([&] { extent_of(s, recv_counts, counts, recv_displs, displs, has_in<recv_displs>); }, tell);
+      agree(s, [&] { extent_of(s, recv_counts, counts, recv_displs, displs, has_in<recv_displs>); }, tell);
       counts_by_alltoall(s, &counts, wanted);
       send_blocks(s, inferred_.view());
     } else if constexpr (has_in<recv_counts>) {
@@ -307,7 +308,7 @@ inline void frame<F, T, Args...>::alltoallv(const call_site& s) {
     } else {
       std::size_t* received = inferred_.make(static_cast<std::size_t>(s.takes));
       const auto tell = [&] { counts_by_alltoall(s, nullptr, received); };
-      agree([&] { send_blocks(s, view_of<send_counts>()); }, tell);
+      agree(s, [&] { send_blocks(s, view_of<send_counts>()); }, tell);
       counts_by_alltoall(s, &call_.in_counts, received);
       counts = inferred_.view();
     }
@@ -323,12 +324,17 @@ inline void frame<F, T, Args...>::alltoallv(const call_site& s) {
 // wait in.
 template <form F, class T, class... Args>
 template <class Check, class Tell>
-inline void frame<F, T, Args...>::agree(Check&& check, Tell&& tell) {
+inline void frame<F, T, Args...>::agree(const call_site& s, Check&& check, Tell&& tell) {
   try {
     check();
   } catch (...) {
     stand_in_.others_know();
-    tell();
+    try {
+      const serving_others guard(s.where);
+      tell();
+    } catch (...) {
+      // The others may have failed because of this rank's own error, which is thrown here.
+    }
     throw;
   }
 }
@@ -348,10 +354,12 @@ inline void frame<F, T, Args...>::agree_with_root(const call_site& s, counts_vie
     sends_nothing_ = true;
   }
   try {
+    std::optional<serving_others> guard;
+    if (fault) guard.emplace(s.where);
     counts_by_gather(s, call_.root, fault ? refused_count : length_, all);
   } catch (const peer_error&) {
     stand_in_.others_go_on();
-    fault = std::current_exception();
+    if (!fault) fault = std::current_exception();
   }
   if (!fault) return;
   if (s.rank == call_.root) list = inferred_.view();

@@ -169,7 +169,7 @@ class frame : public frame_of<F, T, Args...>::base {
   void alltoallw(const call_site& s);
   void alltoallv(const call_site& s);
   template <class Check, class Tell>
-  void agree(Check&& check, Tell&& tell);
+  void agree(const call_site&, Check&& check, Tell&& tell);
   template <class Check>
   void agree_with_root(const call_site& s, counts_view& list, std::size_t* all, Check&& check);
   void check_received(const call_site& s, std::size_t n, bool receives);

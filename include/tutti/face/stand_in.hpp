@@ -58,6 +58,19 @@ class stand_in {
   bool taken_ = false;
 };
 
+/// While it lives, this rank takes part in a call only for the other ranks, and holds an error of its
+/// own.
+class serving_others {
+ public:
+  explicit serving_others(core& where) noexcept;
+  ~serving_others();
+  serving_others(const serving_others&) = delete;
+  serving_others& operator=(const serving_others&) = delete;
+
+ private:
+  core& where_;
+};
+
 /// Executes such a call. Its own errors are consequences of the kept error, and are ignored.
 void serve(core&, const call&) noexcept;
 

@@ -28,7 +28,7 @@ class embedded_endpoint : public endpoint {
   void abandon(std::exception_ptr what) noexcept override;
   void begin_reading(const fabric::wait_site& site) override {
     if (!job_.begin_reading(rank_)) [[unlikely]]
-      job_.throw_failure(rank_, site);
+      job_.throw_failure(rank_, serves_others(), site);
   }
   void end_reading() noexcept override { job_.end_reading(rank_); }
   void read_place(const std::source_location* place) noexcept override {

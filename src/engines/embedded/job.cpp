@@ -42,9 +42,9 @@ void job::leave_in_peace() noexcept {
     while (record(r).reading.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
-void job::throw_failure(int rank, const fabric::wait_site& site) {
+void job::throw_failure(int rank, bool has_own_error, const fabric::wait_site& site) {
   leave_in_peace();
-  record(rank).taken_out.store(true, std::memory_order_relaxed);
+  if (!has_own_error) record(rank).taken_out.store(true, std::memory_order_relaxed);
   const std::lock_guard guard(lock_);
   if (deadlock_.load(std::memory_order_relaxed))
     throw deadlock_error(site.operation, rank, "", outcome_.text, "");

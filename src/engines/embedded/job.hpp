@@ -70,8 +70,9 @@ class job {
   /// better when it ends; and a cause replaces a consequence. A consequence is a peer_error, or
   /// whatever a rank throws after it was taken out of a wait.
   void fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being = false);
-  /// Throws what a rank that is taken out of its wait should see.
-  [[noreturn]] void throw_failure(int rank, const fabric::wait_site& site);
+  /// Throws what a rank that is taken out of its wait should see. `has_own_error`: what the rank throws after
+  /// that is no consequence.
+  [[noreturn]] void throw_failure(int rank, bool has_own_error, const fabric::wait_site& site);
   /// The engine's way to make every sleeper look at failed().
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }
   outcome result();

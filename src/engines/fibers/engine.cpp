@@ -37,13 +37,13 @@ class fiber_endpoint final : public embedded_endpoint {
     note(rank_record::waiting, &word, value, site);
     const noted on_the_way_out{*this};
     while (!ready()) {
-      if (job_.failed()) job_.throw_failure(rank_, site);
+      if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
       worker_.wait(word, value, local);
     }
   }
 
   void pause(const fabric::wait_site& site) override {
-    if (job_.failed()) job_.throw_failure(rank_, site);
+    if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
     note_pause(site);
     worker_.yield();
   }

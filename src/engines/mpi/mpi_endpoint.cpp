@@ -172,7 +172,7 @@ void mpi_endpoint::look(const fabric::wait_site& site) {
 }
 
 void mpi_endpoint::throw_failure(const fabric::wait_site& site) {
-  taken_out_ = true;
+  if (!serves_others()) taken_out_ = true;
   if (watch_->deadlock()) give_up(deadlock_error(site.operation, rank_, "", watch_->text(), ""));
   give_up(peer_error(site.operation, rank_, "",
                      "rank " + std::to_string(watch_->failed_rank()) + " failed (" +

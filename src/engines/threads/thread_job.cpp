@@ -35,17 +35,17 @@ class thread_endpoint final : public embedded_endpoint {
       if (ready()) return;
       yield_core();
     }
-    if (job_.failed()) job_.throw_failure(rank_, site);
+    if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
     note(rank_record::waiting, &word, value, site);
     const noted on_the_way_out{*this};
     while (!ready()) {
       sleep_unless(bell(), [&] { return ready() || job_.failed(); });
-      if (job_.failed() && !ready()) job_.throw_failure(rank_, site);
+      if (job_.failed() && !ready()) job_.throw_failure(rank_, serves_others(), site);
     }
   }
 
   void pause(const fabric::wait_site& site) override {
-    if (job_.failed()) job_.throw_failure(rank_, site);
+    if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
     note_pause(site);
     if (++pauses_ % 64 == 0) yield_core();
     relax();

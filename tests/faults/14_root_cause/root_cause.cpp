@@ -26,6 +26,18 @@ void refused_exchange(communicator& world) {
   world.allgatherv(send_buf(v), recv_buf<no_resize>(into));
 }
 
+void begun(communicator& world) {
+  const auto p = static_cast<std::size_t>(world.size());
+  std::vector<int> v(p), counts(p, world.rank() == 1 ? -1 : 1);
+  world.ialltoallv(send_buf(v), send_counts(counts)).wait();
+}
+
+void by_root(communicator& world) {
+  const auto p = static_cast<std::size_t>(world.size());
+  const std::vector<int> v(p), counts(p, -1);
+  world.scatterv(send_buf(v), send_counts(counts), root(1));
+}
+
 // The others hand the error on in one of their own.
 void wrapped(communicator& world) {
   try {
@@ -55,7 +67,7 @@ int found() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(communicator&)>> cases = {
-      {"negative_counts", negative_counts}, {"refused_exchange", refused_exchange}, {"wrapped", wrapped}};
+      {"negative_counts", negative_counts}, {"refused_exchange", refused_exchange}, {"begun", begun}, {"by_root", by_root}, {"wrapped", wrapped}};
   const std::string name = argc > 1 ? argv[1] : "";
   if (name == "found") return found();
   const auto which = cases.find(name);
