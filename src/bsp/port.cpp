@@ -7,6 +7,7 @@ namespace tutti::bsp::port {
 
 process* open(detail::core& all, bool unbounded) { return new process(all, unbounded); }
 bool leave(process& p) noexcept { return p.leave(); }
+bool another_reports(const process& p) noexcept { return p.another_reports(); }
 void close(process* p) noexcept { delete p; }
 void begin_nested(process& p, const char* call) { p.begin_nested(call); }
 void end_nested(process& p) noexcept { p.end_nested(); }

@@ -263,12 +263,14 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   const std::uint32_t why = (all & notices::failed) != 0    ? notices::failed
                             : (all & notices::leaving) != 0 ? notices::leaving
                                                             : notices::nesting;
-  // One that is concerned, and one that is not.
-  int who[2] = {(mine & why) != 0 ? pid_ : -1, (mine & why) != 0 ? -1 : pid_};
+  // The highest that is concerned, and that is not; and the lowest of these, by their distances from the end.
+  const bool concerned = (mine & why) != 0;
+  const int from_end = nprocs_ - pid_;
+  int who[4] = {concerned ? pid_ : -1, concerned ? -1 : pid_, concerned ? from_end : 0, concerned ? 0 : from_end};
   call c;
   c.what = collective::allreduce;
   c.type = element_of<int>();
-  c.count = 2;
+  c.count = 4;
   c.in_place = true;
   c.output = who;
   c.op.combine = compute::kernel(builtin_op::max, element_kind::i32);
@@ -276,12 +278,17 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   c.op.commutative = true;
   all_.run_blocking(c);
   told_ = barred_ = true;
-  if (failure_ == nullptr) failure_ = failure_by_others(mine, all, why, who);
+  if (failure_ == nullptr) {
+    // Where some have failed these report their errors; else the lowest that sees what is wrong does.
+    const bool of_these = why == notices::nesting && who[2] != 0;
+    another_reports_ = why == notices::failed || from_end != (of_these ? who[2] : who[3]);
+    failure_ = failure_by_others(mine, all, why, {who[0], who[1]});
+  }
   std::rethrow_exception(failure_);
 }
 
 std::exception_ptr process::failure_by_others(std::uint32_t mine, std::uint32_t all, std::uint32_t why,
-                                              const int (&who)[2]) {
+                                              const std::array<int, 2>& who) {
   if ((all & (notices::failed | notices::leaving | notices::nesting)) == 0)
     return std::make_exception_ptr(
         mismatch_error("sync", pid_, "coll", "not all processes have scheduled the same collectives",
@@ -378,6 +385,7 @@ void process::compare_superstep() {
                     unbounded_ || count_sent_ != 0 ? SIZE_MAX : box().allowed());
   } catch (...) {
     told_ = barred_ = true;
+    another_reports_ = pid_ != 0;
     throw;
   }
 }

@@ -7,6 +7,7 @@
 // the meeting.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -72,6 +73,8 @@ class process {
   }
   void sync();
   bool leave() noexcept;
+  /// Whether this process has failed by what another process throws, too.
+  bool another_reports() const noexcept { return another_reports_; }
   /// In checked mode: messages that come to this process count in no queue.
   void count_sent_only() noexcept { ++count_sent_; }
   /// As often as that was called: they count again.
@@ -162,7 +165,7 @@ class process {
   void get_off(const notice& come, std::optional<parcel>& misfit);
   [[noreturn]] void fail_with_others(std::uint32_t mine, std::uint32_t all);
   std::exception_ptr failure_by_others(std::uint32_t mine, std::uint32_t all, std::uint32_t why,
-                                       const int (&who)[2]);
+                                       const std::array<int, 2>& who);
   void sync_at_once();
   [[noreturn]] void refuse_thrown();
   void agree_on_thrown();
@@ -198,6 +201,7 @@ class process {
   bool made_calls_ = false;   // since the last sync
   bool may_throw_ = false;    // one of these has a function of the program's
   bool told_ = false;         // the others know of the failure
+  bool another_reports_ = false;
   bool nested_ = false;       // a section within this one runs
   const char* nesting_call_ = "";
   bool barred_ = false;      // either of the two

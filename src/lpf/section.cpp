@@ -150,7 +150,7 @@ context* other_context(lpf_t ctx, const char* operation) noexcept {
 }
 
 lpf_err_t code_of_exception(context& c, const char* operation) noexcept {
-  if (!c.said) complain_of_exception(operation);
+  if (!c.said && !bsp::port::another_reports(*c.process)) complain_of_exception(operation);
   c.said = true;
   return LPF_ERR_FATAL;
 }

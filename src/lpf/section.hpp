@@ -83,8 +83,8 @@ inline context* context_of(lpf_t ctx, const char* operation) noexcept {
   return c != nullptr ? c : other_context(ctx, operation);
 }
 
-/// Where an exception is caught that a call on a context has thrown: says it, once a context, and returns the
-/// code.
+/// Where an exception is caught that a call on a context has thrown: says it, once a context and unless another
+/// process does, and returns the code.
 lpf_err_t code_of_exception(context& c, const char* operation) noexcept;
 
 /// Calls something on the process of a context, that returns whether there was room for it.

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ends_well.sh TEXT COMMAND...: passes if COMMAND ends by itself with status 0, says TEXT (an extended regular expression, in
-# which . stands for the end of a line too), and says FAILED nowhere. CTest's PASS_REGULAR_EXPRESSION does not look at the
-# status.
+# ends_well.sh [-r REPORTS] TEXT COMMAND...: passes if COMMAND ends by itself with status 0, says TEXT (an extended regular
+# expression, in which . stands for the end of a line too) in REPORTS reports at most (1), and says FAILED nowhere. CTest's
+# PASS_REGULAR_EXPRESSION does not look at the status.
 set -u
+most=1
+if [ "$1" = -r ]; then most=$2 && shift 2; fi
 text=$1
 shift
 
@@ -14,6 +16,8 @@ trap 'rm -f "$said"' EXIT
 status=$?
 why=''
 grep -qzE -e "$text" "$said" || why="it did not say \"$text\""
+reports=$(grep -c '^tutti: ' "$said")
+[ "$reports" -le "$most" ] || why="it reported $reports times"
 ! grep -q FAILED "$said" || why='it said FAILED'
 [ $status = 0 ] || why="it ended with $status"
 [ -n "$why" ] || exit 0
@@ -21,6 +25,6 @@ grep -qzE -e "$text" "$said" || why="it did not say \"$text\""
 echo "FAILED: $why:"
 cat "$said"
 printf 'again:'
-printf ' %q' "$0" "$text" "$@"
+printf ' %q' "$0" -r "$most" "$text" "$@"
 echo
 exit 1

@@ -72,6 +72,9 @@ process* open(detail::core& all, bool unbounded);
 /// Leaves the section together with all other processes; processes that still sync fail. Returns
 /// false if this process has failed, unless the reason is that others left during its sync.
 bool leave(process&) noexcept;
+/// Returns whether this process has failed by an error that another process throws, too, so that one
+/// report is enough.
+bool another_reports(const process&) noexcept;
 void close(process*) noexcept;
 /// Begins and ends a nested section of the same processes, over the same communicator. The begin is
 /// collective; it throws on all processes if some sync or leave instead. In between sync() throws
