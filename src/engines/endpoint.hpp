@@ -119,8 +119,8 @@ class endpoint : public fabric::waiting {
   virtual bool restless() const noexcept { return false; }
   /// A place where a restless engine may run others first.
   virtual void stir() {}
-  /// Between +1 and -1 this rank takes part in a call only for the others: it holds an error of its own, which
-  /// is no consequence of another's, even if it is taken out of a wait before it throws that error.
+  /// Between +1 and -1 this rank takes part in a call only for the others: it holds an error of its own,
+  /// which is no consequence of another's, even if it is taken out of a wait before it throws that error.
   void serve_others(int change) noexcept { serves_others_ += change; }
 
  protected:

@@ -185,8 +185,8 @@ static std::array<char, 1024> variables_that_decide(const selection& by) {
   const auto add = [&](const std::string& name, const std::string& value) {
     if (!value.empty()) text += (text.empty() ? "" : ", ") + name + "=" + value;
   };
-  for (const char* name : {"TUTTI_TREES", "TUTTI_COLL_SELECTION_JSON_FILE", "TUTTI_COLL_COMPOSITION_JSON_FILE",
-                           "TUTTI_COLL_FALLBACK", "TUTTI_CHECK"})
+  for (const char* name : {"TUTTI_TREES", "TUTTI_COLL_SELECTION_JSON_FILE",
+                           "TUTTI_COLL_COMPOSITION_JSON_FILE", "TUTTI_COLL_FALLBACK", "TUTTI_CHECK"})
     add(name, setting(name).value_or(""));
   for (std::size_t i = 0; i < by.forced.size(); ++i) {
     const auto what = static_cast<collective>(i);

@@ -4,9 +4,13 @@
 #include "tutti/run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <set>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "core/environment.hpp"
 #include "core/report.hpp"
@@ -30,10 +34,22 @@ std::string who_obeys(std::string_view variable) {
   return names;
 }
 
+// Whether an MPI launcher has started others before this process.
+bool is_a_later_process() {
+  if (!find_launcher().mpi) return false;
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const auto value = setting(rank); value && *value != "0") return true;
+  return false;
+}
+
+// Of processes that cannot start for the same reason the first one says it, and its end ends the others.
+void let_the_first_report() {
+  if (is_a_later_process()) std::this_thread::sleep_for(std::chrono::seconds(2));
+}
+
 // What is set and has no effect is said: once a job, on standard error.
 void say_what_is_ignored(const launcher& by, const engine_entry& engine) {
-  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const auto value = setting(rank); by.mpi && value && *value != "0") return;
+  if (is_a_later_process()) return;
   const auto say = [](std::string_view name, const std::string& why) {
     std::fprintf(stderr, "tutti: %s is set, but %s\n", echoed(name).c_str(), why.c_str());
   };
@@ -42,18 +58,17 @@ void say_what_is_ignored(const launcher& by, const engine_entry& engine) {
   if (const auto ranks = setting("TUTTI_RANKS");
       ranks && !engine.embedded() && *ranks != std::to_string(by.ranks))
     say("TUTTI_RANKS", "the MPI launcher decides how many ranks there are");
+  std::set<std::string_view> of_others;
   for (const engine_entry* other : engines())
-    for (const variable& v : other->variables)
-      if (setting(v.name) && std::none_of(engine.variables.begin(), engine.variables.end(),
-                                          [&](const variable& own) { return own.name == v.name; }))
-        say(v.name, "the engine is not " + who_obeys(v.name));
+    for (const variable& v : other->variables) of_others.insert(v.name);
+  for (const variable& v : engine.variables) of_others.erase(v.name);
+  for (const std::string_view name : of_others)
+    if (setting(name)) say(name, "the engine is not " + who_obeys(name));
 }
 
-outcome launch_ranks(const run_options& options, launch how, const rank_program& program) {
-  const std::string wish =
-      !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
-  const launcher by = find_launcher();
-
+// Fills in what the options and the variables say, and returns how many ranks they ask for; 0: as many as
+// usual.
+int read_launch(const run_options& options, launch& how) {
   how.seed = options.seed != 0 ? options.seed : number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0);
   if (options.ranks < 0 || options.ranks > 1000000)
     throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks),
@@ -71,10 +86,25 @@ outcome launch_ranks(const run_options& options, launch how, const rank_program&
   how.stack_bytes = options.stack_bytes != 0 ? options.stack_bytes
                                              : number_setting("TUTTI_STACK", least_stack, most_stack, 0);
   how.check = switch_setting("TUTTI_CHECK", false);
+  return asked;
+}
+
+outcome launch_ranks(const run_options& options, launch how, const rank_program& program) {
+  const std::string wish =
+      !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
+  const launcher by = find_launcher();
+  int asked = 0;
+  std::exception_ptr wrong;  // where ranks are processes they say it together, when they have met
+  try {
+    asked = read_launch(options, how);
+  } catch (const usage_error&) {
+    wrong = std::current_exception();
+  }
 
   const int cores = usable_cores();
   const engine_entry& engine = pick_engine(
       wish, {.launched = by.mpi, .seed = how.seed, .ranks = asked != 0 ? asked : cores, .cores = cores});
+  if (wrong && (engine.embedded() || !by.mpi)) std::rethrow_exception(wrong);
   how.ranks = asked != 0 ? asked : usual_ranks(engine);
 
   say_what_is_ignored(by, engine);
@@ -83,7 +113,10 @@ outcome launch_ranks(const run_options& options, launch how, const rank_program&
                        "is " + echoed(wish) + ", but an MPI launcher started this program (" + by.evidence +
                            " is set): each of its processes would run all ranks",
                        "unset TUTTI_ENGINE, or start the program without the launcher");
-  return make_ranks(engine, how, options.argc, options.argv, options.header, program);
+  return make_ranks(engine, how, options.argc, options.argv, options.header, [&](endpoint& door) {
+    if (wrong) std::rethrow_exception(wrong);
+    program(door);
+  });
 }
 
 outcome start(const run_options& options, detail::program_view program, const launch& how) {
@@ -125,7 +158,10 @@ int run(const run_options& options, detail::program_view program, std::nothrow_t
     if (end.what && !reported) report(end.failed_rank, end.text);
     return 1;
   } catch (const std::exception& e) {
-    if (!reported) report(-1, e.what());
+    if (!reported) {
+      let_the_first_report();
+      report(-1, e.what());
+    }
     return 2;
   }
 }
