@@ -3,8 +3,8 @@
 // Every algorithm of the catalogue beside the engine's own collective: time at several sizes, on the engine
 // that the program is started on or, with --engines, on several, for each of which it starts itself again.
 //
-// How a call is timed is told in bench/protocol.hpp, what its data are in src/tune/job.hpp. Four things
-// are this program's own:
+// How a call is timed is told in bench/protocol.hpp, what its data are in src/tuning/measured_call.hpp. Four
+// things are this program's own:
 //
 //   The algorithm. Each measurement has a new communicator on which one algorithm is forced, as the variable
 //   TUTTI_<COLLECTIVE>_ALGORITHM would do it for all of a process. So the calls that are timed name none, and
@@ -38,7 +38,7 @@
 #include "engines/engine.hpp"
 #include "machine.hpp"
 #include "protocol.hpp"
-#include "tutti/core/collective.hpp"
+#include "tutti/collective.hpp"
 
 namespace {
 
@@ -51,7 +51,7 @@ struct engine {
 };
 
 struct settings {
-  bench::wishes here;
+  bench::campaign_options here;
   std::vector<engine> engines;
   std::string json_file, shown_file;
   double minutes = 5;
@@ -114,8 +114,9 @@ void add_options(CLI::App& app, settings& s, std::string& engines) {
       ->delimiter(',')
       ->check(CLI::IsMember(known))
       ->option_text("NAME,...");
-  app.add_option("--sizes", s.here.sizes,
-                 "Bytes of the whole vector: 8,1K,64K,1M unless said otherwise; see src/tune/job.hpp")
+  app.add_option(
+         "--sizes", s.here.sizes,
+         "Bytes of the whole vector: 8,1K,64K,1M unless said otherwise; see src/tuning/measured_call.hpp")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{1}, bench::largest_size))

@@ -22,8 +22,8 @@ namespace {
 using json = nlohmann::ordered_json;
 using clock_type = std::chrono::steady_clock;
 
-constexpr double most_us = 1000;
-constexpr std::size_t most_bytes = 64 << 10;
+constexpr double max_us = 1000;
+constexpr std::size_t max_bytes = 64 << 10;
 
 struct cost {
   double us = 0;
@@ -36,7 +36,7 @@ cost cost_of(const tutti::pure_algorithm& a, int ranks, int rank) {
   s.size = ranks;
   s.rank = rank;
   s.in_place = demands(a.needs, tutti::restriction::in_place);
-  s.knobs = a.usual();
+  s.parameter_values = a.default_values();
   if (demands(a.needs, tutti::restriction::inter)) s.first_group = ranks / 2;
   std::array<int, 4> near{};  // of the neighbour collectives: two on either side
   for (int i = 0; i < 4; ++i)
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
                    {"us", worst.us},
                    {"bytes", worst.bytes},
                    {"written_rounds", worst.rounds},
-                   {"above", worst.us > most_us || worst.bytes > most_bytes}});
+                   {"above", worst.us > max_us || worst.bytes > max_bytes}});
   }
   if (as_json) {
     fmt::print("{}\n", all.dump(1));

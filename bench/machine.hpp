@@ -20,12 +20,12 @@
 #include <sched.h>
 
 #include "memory.hpp"
-#include "tune/measure.hpp"
+#include "tuning/measure.hpp"
 
 namespace bench {
 
-using tutti::tune::clock;
-using tutti::tune::seconds;
+using tutti::tuning::clock;
+using tutti::tuning::seconds;
 
 // The cores that this process may use.
 inline std::vector<int> usable_cores() {
@@ -33,8 +33,8 @@ inline std::vector<int> usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (int core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(core, &set)) cores.push_back(core);
+    for (int communicator_impl = 0; communicator_impl < CPU_SETSIZE; ++communicator_impl) {
+      if (CPU_ISSET(communicator_impl, &set)) cores.push_back(communicator_impl);
     }
   }
   if (cores.empty()) cores.push_back(0);
@@ -74,7 +74,7 @@ inline double copy_speed(std::size_t bytes, std::span<const int> cores, double b
           const auto begin = clock::now();
           for (std::size_t copy = 0; copy < copies; ++copy) {
             std::memcpy(to.get(), from.get(), bytes);
-            tutti::tune::keep(to.get());
+            tutti::tuning::keep(to.get());
           }
           mine = seconds(clock::now() - begin).count();
         }
@@ -113,10 +113,10 @@ inline double round_trip() {
   };
   const auto cores = usable_cores();
   if (cores.size() < 2) return 0;
-  const auto pin = [](int core) {
+  const auto pin = [](int communicator_impl) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(core, &set);
+    CPU_SET(communicator_impl, &set);
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);
   };
   // The first of them only waits for the threads to be there.

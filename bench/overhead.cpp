@@ -29,8 +29,8 @@
 
 #include "callgrind.hpp"
 #include "engines/engine.hpp"
-#include "fabric/channel.hpp"
 #include "overhead/in_front.hpp"
+#include "transport/shm/channel.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -50,19 +50,19 @@ double by_hand(long calls, bool threads) {
   how.workers = 1;
   how.pin = threads;
   const tutti::outcome end =
-      tutti::find_engine(threads ? "threads" : "fibers")->run(how, [&](tutti::endpoint& door) {
-        const int me = door.rank(), other = 1 - me;
-        tutti::fabric::channel& out = door.node()->between(me, other);
-        tutti::fabric::channel& in = door.node()->between(other, me);
-        const tutti::fabric::wait_site site{"by_hand", "", "a message from", other, 0, 0};
+      tutti::find_engine(threads ? "threads" : "fibers")->run(how, [&](tutti::endpoint& ep) {
+        const int me = ep.rank(), other = 1 - me;
+        tutti::shm::channel& out = ep.node()->between(me, other);
+        tutti::shm::channel& in = ep.node()->between(other, me);
+        const tutti::shm::wait_site site{"by_hand", "", "a message from", other, 0, 0};
         double mine = me, sum = 0;
         const auto start = clock_type::now();
         for (long i = 0; i < calls; ++i) {
           const auto tag = static_cast<std::uint64_t>(i);
-          while (!out.has_room()) door.wait(out.room_word(), out.room_value(), !threads, site);
+          while (!out.has_room()) ep.wait(out.room_word(), out.room_value(), !threads, site);
           out.post(tag, &mine, sizeof mine, nullptr);
-          tutti::fabric::arrival a;
-          while (!in.look(tag, a)) door.wait(in.arrival_word(), in.arrival_value(), !threads, site);
+          tutti::shm::arrival a;
+          while (!in.look(tag, a)) ep.wait(in.arrival_word(), in.arrival_value(), !threads, site);
           double theirs;
           std::memcpy(&theirs, a.data, sizeof theirs);
           sum = me == 0 ? mine + theirs : theirs + mine;

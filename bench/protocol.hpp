@@ -2,8 +2,8 @@
 //
 // How a collective is measured. Both sides of `compare` (bench/tutti_side.cpp and bench/mpi/native.cpp)
 // include this file, so that they differ in the calls they make and in nothing else: the command line, the
-// data (workload.hpp), the check of the results, the clock and the statistics (src/tune/measure.hpp), and the
-// lines that come out are shared.
+// data (workload.hpp), the check of the results, the clock and the statistics (src/tuning/measure.hpp), and
+// the lines that come out are shared.
 //
 // A side is a world (rank, size, barrier, max) that also turns a collective into a call:
 //
@@ -41,15 +41,15 @@
 #include <nlohmann/json.hpp>
 
 #include "memory.hpp"
-#include "tune/measure.hpp"
+#include "tuning/measure.hpp"
 #include "workload.hpp"
 
 namespace bench {
 
-using tutti::tune::measure;
-using tutti::tune::measurement;
-using tutti::tune::mode;
-using tutti::tune::world;
+using tutti::tuning::measure;
+using tutti::tuning::measurement;
+using tutti::tuning::mode;
+using tutti::tuning::world;
 
 struct options {
   std::vector<std::size_t> sizes{8, 1024, 32768, 1048576, 16777216};

@@ -10,9 +10,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bsp/collective_calls.hpp"
-#include "bsp/memory_register.hpp"
-#include "lpf/bsplib_registrations.hpp"
+#include "frontends/bsp/collective_calls.hpp"
+#include "frontends/bsp/memory_register.hpp"
+#include "frontends/lpf/bsplib_registrations.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {

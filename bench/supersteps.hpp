@@ -17,9 +17,9 @@
 
 #include <tutti/tutti.hpp>
 
+#include "frontends/lpf/section.hpp"
 #include "lpf/collectives.h"
 #include "lpf/core.h"
-#include "lpf/section.hpp"
 
 namespace bench {
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tune/measure.hpp"
+#include "tuning/measure.hpp"
 
 namespace bench {
 
@@ -117,10 +117,10 @@ class workload {
   void read() const {
     double sum = 0;
     for (std::size_t i = 0; i < read_.size(); i += line) sum += read_[i];
-    tutti::tune::keep(sum);
+    tutti::tuning::keep(sum);
   }
   void touch(std::size_t round) { touched_[round * line & touched_mask_] += 1; }
-  void read(std::size_t round) const { tutti::tune::keep(read_[round * line & read_mask_]); }
+  void read(std::size_t round) const { tutti::tuning::keep(read_[round * line & read_mask_]); }
 
   // A figure for a wrong result is worth nothing: known values go in, every step-th one is checked when it
   // comes out. With step == line this mends what touch() has changed, and looks at those words alone.

@@ -62,7 +62,7 @@ function(tutti_generate_catalogue kind folders output)
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-Dkind=${kind}" "-Dfolders=${folders}" "-Doutput=${output}"
       -P "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake"
-    DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake" "${PROJECT_SOURCE_DIR}/include/tutti/core/collective.hpp"
+    DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/catalogue.cmake" "${PROJECT_SOURCE_DIR}/include/tutti/collective.hpp"
       "${PROJECT_SOURCE_DIR}/src/schedule/algorithm.hpp" "${PROJECT_SOURCE_DIR}/src/schedule/shape.hpp"
     COMMENT "Reading the heads of all ${kind}" VERBATIM)
 endfunction()
@@ -185,7 +185,7 @@ function(tutti_add_workers)
     message(STATUS "tutti: no oneTBB (libtbb-dev): tasks run on one worker a rank")
     return()
   endif()
-  add_library(tutti-workers MODULE src/workers/workers.cpp)
+  add_library(tutti-workers MODULE src/frontends/tasks/tbb/tbb_worker_pool.cpp)
   add_dependencies(modules tutti-workers)
   tutti_configure(tutti-workers)
   target_link_libraries(tutti-workers PRIVATE TBB::tbb Threads::Threads)

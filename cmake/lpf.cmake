@@ -5,7 +5,7 @@
 # tutti_add_lpf(): makes tutti::lpf, and tutti::lpf_<mpi> and tutti::lpf_mpi where there are engines for them. Puts the
 # targets to be installed into lpf_libraries.
 function(tutti_add_lpf)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/lpf/*.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/frontends/lpf/*.cpp")
   # How the library comes before main() depends on whether it is in the program (their heads say why).
   if(BUILD_SHARED_LIBS)
     list(FILTER sources EXCLUDE REGEX "/start_static\\.cpp$")
@@ -21,7 +21,7 @@ function(tutti_add_lpf)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   set(made tutti_lpf)
 
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/lpf/mpi/*.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/frontends/lpf/mpi/*.cpp")
   foreach(mpi IN LISTS TUTTI_MPIS)
     if(TARGET tutti_mpi_${mpi})
       set(library tutti_lpf_${mpi})

@@ -33,7 +33,7 @@ endforeach()
 file(WRITE "${output}.new" "// SPDX-License-Identifier: Apache-2.0
 //
 // Generated from the files of trees/ and the names of the engines.
-#include \"select/tree.hpp\"
+#include \"selection/tree.hpp\"
 
 namespace tutti {
 

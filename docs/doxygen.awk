@@ -6,12 +6,12 @@
 #   "the same for": it is given the same comment.
 # - What stands below `// For the library`, `// For calls` or the like, up to the next blank line or access specifier, is
 #   no part of the interface.
-# - The functions that are generated from the table of parameters (TUTTI_PARAMETERS, face/table.hpp) stand there as what
+# - The functions that are generated from the table of parameters (TUTTI_PARAMETERS, detail/parameter_table.hpp) stand there as what
 #   they are, with the table's text.
 BEGIN {
   file = ARGV[1]
   table = file
-  sub(/\/[^\/]*$/, "/face/table.hpp", table)
+  sub(/\/[^\/]*$/, "/detail/parameter_table.hpp", table)
 }
 
 function out_factories(name, text, function_name) {

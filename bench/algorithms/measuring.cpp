@@ -7,38 +7,38 @@
 
 #include <fmt/core.h>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "launch/modules.hpp"
 #include "protocol.hpp"
-#include "select/choose.hpp"
-#include "tune/job.hpp"
-#include "tune/rig.hpp"
+#include "runtime/launch/modules.hpp"
+#include "selection/choose.hpp"
+#include "tuning/benchmark_fixture.hpp"
+#include "tuning/measured_call.hpp"
 
 namespace bench {
 namespace {
 
 using tutti::choice;
 using tutti::endpoint;
-using tutti::tune::clock;
-using tutti::tune::job;
-using tutti::tune::seconds;
+using tutti::tuning::clock;
+using tutti::tuning::job;
+using tutti::tuning::seconds;
 
 // The engine that the environment or the launcher names, as tutti::run() finds it.
 tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {
-  const auto wish = tutti::setting("TUTTI_ENGINE");
+  const auto case_options = tutti::setting("TUTTI_ENGINE");
   const int cores = tutti::usable_cores();
   if (ranks == 0)
     ranks =
         static_cast<int>(tutti::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
   const tutti::engine_entry& engine = tutti::pick_engine(
-      wish.value_or(""), {.launched = tutti::find_launcher().mpi, .ranks = ranks, .cores = cores});
-  return tutti::tune::start(engine, ranks, argc, argv, program);
+      case_options.value_or(""), {.launched = tutti::find_launcher().mpi, .ranks = ranks, .cores = cores});
+  return tutti::tuning::start(engine, ranks, argc, argv, program);
 }
 
-std::string engine_name(endpoint& door) {
-  return door.engine() == "mpi" ? tutti::setting("TUTTI_MPI").value_or(tutti::find_launcher().module)
-                                : std::string(door.engine());
+std::string engine_name(endpoint& ep) {
+  return ep.engine() == "mpi" ? tutti::setting("TUTTI_MPI").value_or(tutti::find_launcher().module)
+                              : std::string(ep.engine());
 }
 
 bool has_in_place(tutti::collective what) {
@@ -46,18 +46,19 @@ bool has_in_place(tutti::collective what) {
 }
 
 // The algorithm with its usual parameters and, where wished for, with others, one at a time.
-std::vector<std::string> variants(const tutti::pure_algorithm& a, const wishes& w, int ranks,
+std::vector<std::string> variants(const tutti::pure_algorithm& a, const campaign_options& w, int ranks,
                                   std::size_t bytes) {
   std::vector<std::string> texts{std::string(a.name)};
   if (!w.parameters) return texts;
-  for (const tutti::knob_range& p : a.parameters) {
+  for (const tutti::algorithm_parameter_range& p : a.parameters) {
     std::vector<std::uint32_t> values;
-    if (p.which == tutti::knob::k) values = {2, 3, 4, 8, 16};
-    if (p.which == tutti::knob::radix) values = {2, 4, 8, 16};
-    if (p.which == tutti::knob::segment) values = {4096, 16384, 65536, 262144};
+    if (p.which == tutti::algorithm_parameter::k) values = {2, 3, 4, 8, 16};
+    if (p.which == tutti::algorithm_parameter::radix) values = {2, 4, 8, 16};
+    if (p.which == tutti::algorithm_parameter::segment) values = {4096, 16384, 65536, 262144};
     for (const std::uint32_t v : values) {
-      if (v == p.usual || v < p.least || v > p.most) continue;
-      if (p.which == tutti::knob::segment ? v >= bytes : v > static_cast<std::uint32_t>(ranks)) continue;
+      if (v == p.default_value || v < p.least || v > p.most) continue;
+      if (p.which == tutti::algorithm_parameter::segment ? v >= bytes : v > static_cast<std::uint32_t>(ranks))
+        continue;
       texts.push_back(fmt::format("{}:{}={}", a.name, name_of(p.which), v));
     }
   }
@@ -67,24 +68,24 @@ std::vector<std::string> variants(const tutti::pure_algorithm& a, const wishes& 
 // One rank's part of the benchmark.
 class measuring_rank {
  public:
-  measuring_rank(endpoint& door, const wishes& w, const std::function<void(const record&)>& done)
-      : rig_(door, nullptr), wishes_(w), done_(done), engine_(engine_name(door)) {}
+  measuring_rank(endpoint& ep, const campaign_options& w, const std::function<void(const record&)>& done)
+      : benchmark_fixture_(ep, nullptr), options_(w), done_(done), engine_(engine_name(ep)) {}
 
   // False where a result was wrong.
   bool measure_all() {
     const auto start = clock::now();
-    std::size_t left = wishes_.collectives.size();
-    for (const std::string& name : wishes_.collectives) {
+    std::size_t left = options_.collectives.size();
+    for (const std::string& name : options_.collectives) {
       const auto at = std::find(tutti::collective_names.begin(), tutti::collective_names.end(), name);
       const auto what = static_cast<tutti::collective>(at - tutti::collective_names.begin());
       // What is left of the time is shared by what is left of the work, so that a slow engine shows a part of
       // each.
       const double now = since(start);
-      measure(what, now + (wishes_.seconds - now) / static_cast<double>(left--), start);
+      measure(what, now + (options_.seconds - now) / static_cast<double>(left--), start);
     }
-    if (left_out_ > 0 && rig_.rank() == 0)
-      fmt::print(stderr, "{} p={}: time was up, {} measurements are left out\n", engine_, rig_.size(),
-                 left_out_);
+    if (left_out_ > 0 && benchmark_fixture_.rank() == 0)
+      fmt::print(stderr, "{} p={}: time was up, {} measurements are left out\n", engine_,
+                 benchmark_fixture_.size(), left_out_);
     return good_;
   }
 
@@ -96,40 +97,43 @@ class measuring_rank {
   };
 
   // The same on all ranks, since all must leave out the same.
-  double since(clock::time_point start) { return rig_.max(seconds(clock::now() - start).count()); }
+  double since(clock::time_point start) {
+    return benchmark_fixture_.max(seconds(clock::now() - start).count());
+  }
 
   bool wanted(const std::string& algorithm) const {
     const auto tail = without_collective(algorithm);
     const auto matches = [&](const std::string& part) {
       return algorithm == part || tail.find(part) != tail.npos;
     };
-    return wishes_.algorithms.empty() || tail == "native" ||
-           std::any_of(wishes_.algorithms.begin(), wishes_.algorithms.end(), matches);
+    return options_.algorithms.empty() || tail == "native" ||
+           std::any_of(options_.algorithms.begin(), options_.algorithms.end(), matches);
   }
 
   std::vector<row> rows(const tutti::call& c, std::size_t bytes) {
     std::vector<row> found;
-    const tutti::situation s = rig_.situation_of(c);
+    const tutti::selection_context s = benchmark_fixture_.selection_context_of(c);
     if (s.native) found.push_back({std::string(name_of(c.what)) + "/native"});
     for (const tutti::pure_algorithm* a : tutti::catalogue()) {
       if (a->what != c.what || !wanted(std::string(a->name))) continue;
-      for (const std::string& text : variants(*a, wishes_, rig_.size(), bytes))
+      for (const std::string& text : variants(*a, options_, benchmark_fixture_.size(), bytes))
         if (permits(tutti::read_choice(c.what, text), s)) found.push_back({text});
     }
     return found;
   }
 
   void measure(tutti::collective what, double until, clock::time_point start) {
-    if (is_neighborly(what) && rig_.size() == 1) return;
+    if (is_neighborly(what) && benchmark_fixture_.size() == 1) return;
     const std::vector<std::size_t> no_size{0};
-    const auto& sizes = what == tutti::collective::barrier ? no_size : wishes_.sizes;
+    const auto& sizes = what == tutti::collective::barrier ? no_size : options_.sizes;
     std::size_t left = sizes.size();
     for (const std::size_t bytes : sizes) {
-      job work(what, bytes, rig_.rank(), rig_.size(), wishes_.in_place && has_in_place(what));
+      job work(what, bytes, benchmark_fixture_.rank(), benchmark_fixture_.size(),
+               options_.in_place && has_in_place(what));
       auto all = rows(work.call(), bytes);
       const double now = since(start);
       const double share = now + (until - now) / static_cast<double>(left--);
-      for (int repeat = 0; repeat < wishes_.repeat; ++repeat) {
+      for (int repeat = 0; repeat < options_.repeat; ++repeat) {
         for (std::size_t i = 0; i < all.size(); ++i) {
           // Forth and back, so that whatever the machine does meanwhile meets not always the same ones.
           row& one = all[repeat % 2 == 0 ? i : all.size() - 1 - i];
@@ -141,46 +145,46 @@ class measuring_rank {
           measure(one, work, bytes);
         }
       }
-      if (rig_.rank() == 0)
+      if (benchmark_fixture_.rank() == 0)
         for (const row& one : all) report(one, what, bytes);
     }
   }
 
   void measure(row& one, job& work, std::size_t bytes) {
-    const auto where = rig_.communicator(work.call().what, one.algorithm, "");
+    const auto where = benchmark_fixture_.communicator(work.call().what, one.algorithm, "");
     const auto operation = [&] { where->run_blocking(work.call()); };
     bool right = true;
     const auto check = [&] {
       work.prepare();
-      rig_.barrier();
+      benchmark_fixture_.barrier();
       operation();
-      right = right && rig_.max(work.correct() ? 0.0 : 1.0) == 0.0;
+      right = right && benchmark_fixture_.max(work.correct() ? 0.0 : 1.0) == 0.0;
     };
     check();
     if (const std::string ran = where->last_algorithm(work.call().what);
         ran != one.algorithm.substr(0, one.algorithm.find(':')))
       throw std::logic_error(one.algorithm + " was to be measured, and " + ran + " ran");
-    const auto result =
-        bench::measure(rig_, bytes < 4096 ? mode::loop : mode::single, wishes_.budget_ms, operation, work);
+    const auto result = bench::measure(benchmark_fixture_, bytes < 4096 ? mode::loop : mode::single,
+                                       options_.budget_ms, operation, work);
     check();
     one.right = one.right && right;
     good_ = good_ && right;
     if (!one.measured || result.us < one.best.us) one.best = result;
     one.measured = true;
-    rig_.barrier();  // nobody takes the communicator down while another is in it
+    benchmark_fixture_.barrier();  // nobody takes the communicator down while another is in it
   }
 
   void report(const row& one, tutti::collective what, std::size_t bytes) const {
     if (!one.measured) return;
     const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
-    record r{engine_,       rig_.size(),          std::string(name_of(what)), bytes,
-             one.algorithm, rounded(one.best.us), rounded(one.best.noise),    {}};
+    record r{engine_,       benchmark_fixture_.size(), std::string(name_of(what)), bytes,
+             one.algorithm, rounded(one.best.us),      rounded(one.best.noise),    {}};
     if (!one.right) r.error = "wrong result";
     done_(r);
   }
 
-  tutti::tune::rig rig_;
-  const wishes& wishes_;
+  tutti::tuning::benchmark_fixture benchmark_fixture_;
+  const campaign_options& options_;
   const std::function<void(const record&)>& done_;
   std::string engine_;
   std::size_t left_out_ = 0;
@@ -189,10 +193,11 @@ class measuring_rank {
 
 }  // namespace
 
-int measure_here(int argc, char** argv, const wishes& w, const std::function<void(const record&)>& done) {
+int measure_here(int argc, char** argv, const campaign_options& w,
+                 const std::function<void(const record&)>& done) {
   std::atomic<bool> good{true};
-  const tutti::outcome end = start(argc, argv, w.ranks, [&](endpoint& door) {
-    measuring_rank me(door, w, done);
+  const tutti::outcome end = start(argc, argv, w.ranks, [&](endpoint& ep) {
+    measuring_rank me(ep, w, done);
     if (!me.measure_all()) good = false;
   });
   if (end.failed_rank >= 0) {

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-struct wishes {
+struct campaign_options {
   std::vector<std::string> collectives;
   std::vector<std::size_t> sizes{8, 1024, 65536, 1048576};
   std::vector<std::string> algorithms;  // names, or parts of them; none: all
@@ -24,6 +24,7 @@ struct wishes {
 };
 
 /// Calls `done` on one rank for each record, as soon as it is there. Returns the exit status.
-int measure_here(int argc, char** argv, const wishes& w, const std::function<void(const record&)>& done);
+int measure_here(int argc, char** argv, const campaign_options& w,
+                 const std::function<void(const record&)>& done);
 
 }  // namespace bench

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 
 #include "figures.hpp"
-#include "tune/machine.hpp"
+#include "tuning/machine.hpp"
 
 namespace bench {
 namespace {
@@ -289,7 +289,7 @@ nlohmann::ordered_json results::json() const {
                        {{"date", date.data()},
                         {"executable", "compare"},
                         {"num_cpus", cores_},
-                        {"processor", tutti::tune::processor()},
+                        {"processor", tutti::tuning::processor()},
                         {"copy_speed", copies}}},
                       {"benchmarks", ordered_json::array()}};
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "compare/process.hpp"
-#include "launch/modules.hpp"
 #include "machine.hpp"
+#include "runtime/launch/modules.hpp"
 
 namespace bench {
 namespace {

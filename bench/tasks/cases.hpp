@@ -2,7 +2,7 @@
 //
 // The jobs that tasks are measured by. Programs over tutti (tasks.cpp, mpi/tasks.cpp) and over StarPU-MPI
 // (starpu/tasks.cpp) include this file, so that they differ in the calls they make and in nothing else: data,
-// kernels, distributions, checks, clock and statistics (src/tune/measure.hpp) are shared.
+// kernels, distributions, checks, clock and statistics (src/tuning/measure.hpp) are shared.
 //
 // A side is a world (rank, size, barrier, max) that has jobs:
 //
@@ -30,7 +30,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tasks/cholesky/tiled.hpp"
-#include "tune/measure.hpp"
+#include "tuning/measure.hpp"
 
 namespace bench {
 
@@ -130,7 +130,7 @@ class task_measure {
       void touch(std::size_t) {}
       void read(std::size_t) {}
     } hooks{before, after};
-    using namespace tutti::tune;
+    using namespace tutti::tuning;
     return measure(side_, mode::single, settings_.budget_ms, operation, hooks).us * 1e-6;
   }
   /// Of one operation of many in a loop.
@@ -142,7 +142,7 @@ class task_measure {
       void touch(std::size_t) {}
       void read(std::size_t) {}
     } hooks;
-    using namespace tutti::tune;
+    using namespace tutti::tuning;
     return measure(side_, mode::loop, settings_.budget_ms, operation, hooks).us * 1e-6;
   }
   void add(task_figure f) { figures_.push_back(std::move(f)); }

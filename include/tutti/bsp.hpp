@@ -35,9 +35,9 @@
 #include <utility>
 
 #include "tutti/communicator.hpp"
-#include "tutti/core/bsp.hpp"
-#include "tutti/face/bsp_memory.hpp"
-#include "tutti/face/bsp_section.hpp"
+#include "tutti/detail/bsp_abi.hpp"
+#include "tutti/detail/bsp_memory.hpp"
+#include "tutti/detail/bsp_section.hpp"
 #include "tutti/run.hpp"
 
 namespace tutti::bsp {
@@ -237,7 +237,7 @@ class subset {
   template <class Src>
   detail::bsp_memory read_memory(Src& src) {
     detail::bsp_memory seen = detail::memory_of(src);
-    if constexpr (detail::nature_of<Src>() == detail::nature::single)
+    if constexpr (detail::argument_shape_of<Src>() == detail::argument_shape::single)
       seen.data = const_cast<void*>(section_->keep(seen.data, sizeof(Src), alignof(Src)));
     return seen;
   }
@@ -366,7 +366,7 @@ class context : public subset {
   /// The cost for messages of at least `message_bytes`. The library measures it once for each
   /// engine. Both fields are positive and the same on all processes. Local.
   costs cost(std::size_t message_bytes = 8) const noexcept {
-    const figures& f = port::measured(section_->process());
+    const figures& f = abi::measured(section_->process());
     return {f.byte_of(message_bytes), f.superstep_of(static_cast<std::size_t>(nprocs()))};
   }
 

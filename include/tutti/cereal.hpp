@@ -89,12 +89,12 @@ struct needs_cereal {
 template <class Out, class In>
 struct cereal_format {
   template <class X>
-  using obstacle_to_send =
+  using cannot_be_sent =
       std::conditional_t<cereal::traits::is_output_serializable<X, Out>::value, void, needs_cereal<X>>;
   template <class X>
-  using obstacle_to_receive = std::conditional_t<cereal::traits::is_input_serializable<X, In>::value &&
-                                                     std::is_default_constructible_v<X>,
-                                                 void, needs_cereal<X>>;
+  using cannot_be_received = std::conditional_t<cereal::traits::is_input_serializable<X, In>::value &&
+                                                    std::is_default_constructible_v<X>,
+                                                void, needs_cereal<X>>;
 
   template <class X, class Iterator>
   static void pack(object_bytes& to, Iterator first, std::size_t n, std::size_t* lengths, object_place) {

@@ -12,8 +12,8 @@
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
-#include "tutti/face/invoke.hpp"
+#include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/invoke.hpp"
 #include "tutti/reductions.hpp"
 
 namespace tutti {
@@ -392,7 +392,7 @@ class collectives : public reductions<Self> {
   /// [send_displs], [recv_displs], [recv_buf])`, in place `alltoallw(send_recv_buf(v),
   /// recv_counts(c), recv_types(t), [recv_displs])`
   ///
-  /// Block i is c[i] items of layout t[i] (core/layout.hpp), and begins at byte send_displs[i] of
+  /// Block i is c[i] items of layout t[i] (layout.hpp), and begins at byte send_displs[i] of
   /// v. Without displacements, a block begins where the extent of the previous one ends.
   /// Displacements are in bytes, and all lists have p entries. The call neither reads nor writes
   /// the gaps of a layout. Both ranks of a pair must give the same number of bytes.

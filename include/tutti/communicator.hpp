@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "tutti/collectives.hpp"
-#include "tutti/core/port.hpp"
+#include "tutti/detail/abi.hpp"
 #include "tutti/messages.hpp"
 #include "tutti/parameters.hpp"
 #include "tutti/within_group.hpp"
@@ -56,7 +56,7 @@ inline constexpr int undefined = -0x7fffff03;
 /// call in place: v holds what is sent, and then what is received. The call changes an lvalue; a
 /// moved container is returned with the same storage.
 ///
-/// **Layouts.** A buffer may hold items of a layout (core/layout.hpp) instead of elements.
+/// **Layouts.** A buffer may hold items of a layout (layout.hpp) instead of elements.
 /// `send_type(l)`, `recv_type(l)` and `send_recv_type(l)` state the layout.
 /// - Every call that takes the buffer takes them too, except alltoallw and the _single forms. In a
 ///   reduction send_recv_type also covers both buffers.
@@ -127,21 +127,21 @@ class communicator : public collectives<communicator>,
                      public messages<communicator> {
  public:
   /// For the library: run() or adopt() supplies the first communicator of a program.
-  explicit communicator(detail::core_handle core)
-      : core_(std::move(core)), rank_(detail::rank_of(*core_)), size_(detail::size_of(*core_)) {}
+  explicit communicator(detail::communicator_handle communicator_impl)
+      : impl_(std::move(communicator_impl)), rank_(detail::rank_of(*impl_)), size_(detail::size_of(*impl_)) {}
 
   communicator(const communicator&) = default;
   communicator& operator=(const communicator&) = default;
   /// The moved-from object keeps rank() and size(); its calls throw usage_error.
   communicator(communicator&& other) noexcept
-      : core_(std::exchange(other.core_, detail::moved_from())),
+      : impl_(std::exchange(other.impl_, detail::moved_from())),
         rank_(other.rank_),
         size_(other.size_),
         default_root_(other.default_root_),
         default_tag_(other.default_tag_) {}
   communicator& operator=(communicator&& other) noexcept {
     if (this == &other) return *this;
-    core_ = std::exchange(other.core_, detail::moved_from());
+    impl_ = std::exchange(other.impl_, detail::moved_from());
     rank_ = other.rank_;
     size_ = other.size_;
     take_defaults(other);
@@ -203,7 +203,7 @@ class communicator : public collectives<communicator>,
   /// ```
   std::optional<communicator> split(int color, int key = 0,
                                     std::source_location at = std::source_location::current()) const {
-    detail::core_handle made = detail::split(noted(at), color, key);
+    detail::communicator_handle made = detail::split(noted(at), color, key);
     if (!made) return std::nullopt;
     return std::optional<communicator>(std::in_place, std::move(made));
   }
@@ -224,7 +224,7 @@ class communicator : public collectives<communicator>,
   /// if one names a bin that is not below `bins`, and mismatch_error if `bins` differs.
   std::optional<communicator> split_bin(int bins, int bin,
                                         std::source_location at = std::source_location::current()) const {
-    detail::core_handle made = detail::split_bin(noted(at), bins, bin);
+    detail::communicator_handle made = detail::split_bin(noted(at), bins, bin);
     if (!made) return std::nullopt;
     return std::optional<communicator>(std::in_place, std::move(made));
   }
@@ -263,7 +263,7 @@ class communicator : public collectives<communicator>,
   /// freed. Also throws it if one of them is over a structure that does not know the rank.
   int translate(int rank, const communicator& other,
                 std::source_location at = std::source_location::current()) const {
-    return detail::translate(noted(at), rank, *other.core_);
+    return detail::translate(noted(at), rank, *other.impl_);
   }
   /// Collective over the members of a structure (group.hpp) whose parent is this communicator.
   /// Returns a communicator of the members that knows only the ranks that the structure knows. Its
@@ -286,8 +286,8 @@ class communicator : public collectives<communicator>,
   /// auto [number, count] = world.number_distinct(world.rank() % 2 == 0 ? "even" : "odd");
   /// assert(number == world.rank() % 2 && count == std::min(world.size(), 2));
   /// ```
-  numbered number_distinct(std::string_view text,
-                           std::source_location at = std::source_location::current()) const {
+  distinct_number number_distinct(std::string_view text,
+                                  std::source_location at = std::source_location::current()) const {
     return detail::number_distinct(noted(at), text);
   }
 
@@ -337,19 +337,19 @@ class communicator : public collectives<communicator>,
                           std::source_location at = std::source_location::current()) const;
 
   /// Frees this communicator and its copies: later calls throw usage_error. Local.
-  void free() noexcept { detail::release(*core_); }
+  void free() noexcept { detail::release(*impl_); }
 
   /// The algorithm of the last call of `what` on this rank, such as "allreduce/ring" or
   /// "allreduce/native". The text is empty before the first call. For reports and tests; the text
   /// lives as long as the library.
-  const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*core_, what); }
+  const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*impl_, what); }
 
   // For front ends: the library's object for this communicator, and the call site of a call of form
   // f.
-  detail::core& native() const noexcept { return *core_; }
-  const detail::core_handle& shared() const noexcept { return core_; }
+  detail::communicator_impl& native() const noexcept { return *impl_; }
+  const detail::communicator_handle& shared() const noexcept { return impl_; }
   detail::call_site site(detail::form f) const noexcept {
-    return {{*core_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
+    return {{*impl_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
   }
 
  protected:
@@ -360,12 +360,12 @@ class communicator : public collectives<communicator>,
   }
 
  private:
-  detail::core& noted(const std::source_location& at) const noexcept {
-    detail::note_place(*core_, at);
-    return *core_;
+  detail::communicator_impl& noted(const std::source_location& at) const noexcept {
+    detail::set_call_site(*impl_, at);
+    return *impl_;
   }
 
-  detail::core_handle core_;
+  detail::communicator_handle impl_;
   int rank_, size_;
   int default_root_ = 0, default_tag_ = 0;
 };

@@ -18,7 +18,7 @@
 #pragma once
 
 #include "tutti/communicator.hpp"
-#include "tutti/face/combining.hpp"
+#include "tutti/detail/combining_rules.hpp"
 
 namespace tutti {
 namespace detail {
@@ -28,8 +28,8 @@ namespace detail {
 struct sides_found {
   bool left, right;
 };
-sides_found double_exscan(core&, element type, std::size_t n, const operation& op, const void* own,
-                          void* from_left, void* from_right);
+sides_found double_exscan(communicator_impl&, element type, std::size_t n, const operation& op,
+                          const void* own, void* from_left, void* from_right);
 
 }  // namespace detail
 
@@ -47,7 +47,7 @@ auto communicator::double_exscan(Args&&... args) const {
   constexpr detail::verdict v =
       detail::judged_combination<false, element_type, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
-    detail::complaint<v.what, v.which>{};
+    detail::diagnostic<v.what, v.which>{};
     return detail::mistaken{};
   } else {
     detail::bag<std::remove_cvref_t<Args>&...> bag{{detail::without_const(args)}...};
@@ -58,7 +58,7 @@ auto communicator::double_exscan(Args&&... args) const {
     result.from_left.resize(n);
     result.from_right.resize(n);
     const auto found =
-        detail::double_exscan(*core_, element_of<element_type>(), n, how, detail::data_of(buffer),
+        detail::double_exscan(*impl_, element_of<element_type>(), n, how, detail::data_of(buffer),
                               result.from_left.data(), result.from_right.data());
     if (!found.left) result.from_left.resize(0);
     if (!found.right) result.from_right.resize(0);

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 #include "tutti/parameters.hpp"
 
 namespace tutti {

@@ -33,8 +33,10 @@ class graph_communicator : public communicator {
   using communicator::communicator;
 
   /// How many neighbours this rank receives from, and sends to.
-  int sources() const noexcept { return detail::blocks_taken(native(), collective::neighbor_alltoallv); }
-  int destinations() const noexcept { return detail::blocks_given(native(), collective::neighbor_alltoallv); }
+  int sources() const noexcept { return detail::recv_block_count(native(), collective::neighbor_alltoallv); }
+  int destinations() const noexcept {
+    return detail::send_block_count(native(), collective::neighbor_alltoallv);
+  }
 
   /// Collective: the same ranks and neighbours, with separate traffic. Costs the same as
   /// communicator::duplicate().

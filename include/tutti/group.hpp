@@ -27,7 +27,7 @@
 #include <type_traits>
 
 #include "tutti/communicator.hpp"
-#include "tutti/core/structure.hpp"
+#include "tutti/detail/structure.hpp"
 
 namespace tutti {
 

@@ -39,23 +39,23 @@ namespace tutti {
 class intercommunicator : public collectives<intercommunicator> {
  public:
   /// For the library: communicator::between() makes it.
-  explicit intercommunicator(detail::core_handle core)
-      : core_(std::move(core)),
-        rank_(detail::rank_of(*core_)),
-        size_(detail::size_of(*core_)),
-        first_(detail::first_group(*core_)) {}
+  explicit intercommunicator(detail::communicator_handle communicator_impl)
+      : impl_(std::move(communicator_impl)),
+        rank_(detail::rank_of(*impl_)),
+        size_(detail::size_of(*impl_)),
+        first_(detail::first_group(*impl_)) {}
 
   intercommunicator(const intercommunicator&) = default;
   intercommunicator& operator=(const intercommunicator&) = default;
   /// The moved-from object keeps its ranks and sizes; its calls throw usage_error.
   intercommunicator(intercommunicator&& other) noexcept
-      : core_(std::exchange(other.core_, detail::moved_from())),
+      : impl_(std::exchange(other.impl_, detail::moved_from())),
         rank_(other.rank_),
         size_(other.size_),
         first_(other.first_) {}
   intercommunicator& operator=(intercommunicator&& other) noexcept {
     if (this == &other) return *this;
-    core_ = std::exchange(other.core_, detail::moved_from());
+    impl_ = std::exchange(other.impl_, detail::moved_from());
     rank_ = other.rank_;
     size_ = other.size_;
     first_ = other.first_;
@@ -73,34 +73,34 @@ class intercommunicator : public collectives<intercommunicator> {
   int remote_size() const noexcept { return size_ - local_size(); }  ///< ranks of the other group
 
   /// Collective: the same two groups, with separate traffic. Costs the same as between().
-  intercommunicator duplicate() const { return intercommunicator(detail::duplicate(*core_)); }
+  intercommunicator duplicate() const { return intercommunicator(detail::duplicate(*impl_)); }
   /// Frees this communicator and its copies: later calls throw usage_error. Local.
-  void free() noexcept { detail::release(*core_); }
+  void free() noexcept { detail::release(*impl_); }
   /// The same as communicator::last_algorithm().
-  const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*core_, what); }
+  const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*impl_, what); }
 
   // For front ends: the library's object for this communicator, and the call site of a call of form
   // f.
-  detail::core& native() const noexcept { return *core_; }
-  const detail::core_handle& shared() const noexcept { return core_; }
+  detail::communicator_impl& native() const noexcept { return *impl_; }
+  const detail::communicator_handle& shared() const noexcept { return impl_; }
   detail::call_site site(detail::form f) const noexcept {
-    return {{*core_, f},
+    return {{*impl_, f},
             f.what,
             rank_,
             size_,
-            detail::blocks_given(*core_, f.what),
-            detail::blocks_taken(*core_, f.what),
+            detail::send_block_count(*impl_, f.what),
+            detail::recv_block_count(*impl_, f.what),
             first_};
   }
 
  private:
-  detail::core_handle core_;
+  detail::communicator_handle impl_;
   int rank_, size_, first_;
 };
 
 inline intercommunicator communicator::inter(const communicator& local, int remote_leader,
                                              std::source_location at) const {
-  return intercommunicator(detail::between_groups(noted(at), *local.core_, remote_leader));
+  return intercommunicator(detail::between_groups(noted(at), *local.impl_, remote_leader));
 }
 inline intercommunicator communicator::between(int first, std::source_location at) const {
   return intercommunicator(detail::between(noted(at), first));

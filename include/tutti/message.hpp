@@ -5,8 +5,8 @@
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
-#include "tutti/face/post.hpp"
+#include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/invoke_message.hpp"
 
 namespace tutti {
 
@@ -29,12 +29,12 @@ class [[nodiscard]] message {
  public:
   message() noexcept = default;
   message(message&& other) noexcept
-      : where_(std::move(other.where_)), letter_(std::exchange(other.letter_, nullptr)), what_(other.what_) {}
+      : where_(std::move(other.where_)), args_(std::exchange(other.args_, nullptr)), what_(other.what_) {}
   message& operator=(message&& other) noexcept {
     if (this == &other) return *this;
     drop();
     where_ = std::move(other.where_);
-    letter_ = std::exchange(other.letter_, nullptr);
+    args_ = std::exchange(other.args_, nullptr);
     what_ = other.what_;
     return *this;
   }
@@ -47,66 +47,67 @@ class [[nodiscard]] message {
   /// [recv_type(_out)], [status(_out)])`.
   template <class T = void, class... Args>
   auto recv(Args&&... args) {
-    return detail::post<form(detail::mode::blocking, false), T>(*this,
-                                                                detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form(detail::mode::blocking, false), T>(
+        *this, detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto recv(std::source_location at = std::source_location::current()) {
-    return detail::post_alone<form(detail::mode::blocking, false), T>(*this, at);
+    return detail::invoke_message_alone<form(detail::mode::blocking, false), T>(*this, at);
   }
   template <class T = void, class... Args>
   auto recv_single(Args&&... args) {
-    return detail::post<form(detail::mode::blocking, true), T>(*this,
-                                                               detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form(detail::mode::blocking, true), T>(
+        *this, detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto recv_single(std::source_location at = std::source_location::current()) {
-    return detail::post_alone<form(detail::mode::blocking, true), T>(*this, at);
+    return detail::invoke_message_alone<form(detail::mode::blocking, true), T>(*this, at);
   }
   /// The same as communicator's irecv; the request takes over the message.
   template <class T = void, class... Args>
   auto irecv(Args&&... args) {
-    return detail::post<form(detail::mode::nonblocking, false), T>(
+    return detail::invoke_message<form(detail::mode::nonblocking, false), T>(
         *this, detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto irecv(std::source_location at = std::source_location::current()) {
-    return detail::post_alone<form(detail::mode::nonblocking, false), T>(*this, at);
+    return detail::invoke_message_alone<form(detail::mode::nonblocking, false), T>(*this, at);
   }
   template <class T = void, class... Args>
   auto irecv_single(Args&&... args) {
-    return detail::post<form(detail::mode::nonblocking, true), T>(
+    return detail::invoke_message<form(detail::mode::nonblocking, true), T>(
         *this, detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto irecv_single(std::source_location at = std::source_location::current()) {
-    return detail::post_alone<form(detail::mode::nonblocking, true), T>(*this, at);
+    return detail::invoke_message_alone<form(detail::mode::nonblocking, true), T>(*this, at);
   }
 
   // For the library.
-  message(const detail::core_handle& where, detail::held_letter* letter, const detail::envelope& what)
-      : where_(where), letter_(letter), what_(what) {}
-  detail::core& native() const { return *shared(); }
-  const detail::core_handle& shared() const {
+  message(const detail::communicator_handle& where, detail::matched_message* send_args,
+          const detail::envelope& what)
+      : where_(where), args_(send_args), what_(what) {}
+  detail::communicator_impl& native() const { return *shared(); }
+  const detail::communicator_handle& shared() const {
     if (!where_) refuse_empty();
     return where_;
   }
-  detail::envelope receive(detail::reception);
-  detail::pending_call start_receive(detail::reception);
+  detail::envelope receive(detail::recv_args);
+  detail::pending_call start_receive(detail::recv_args);
 
  private:
   static constexpr detail::message_form form(detail::mode how, bool single) {
     return {detail::message_call::recv, how, single, true};
   }
   void drop() noexcept {
-    if (letter_ != nullptr) detail::put_back(*where_, std::exchange(letter_, nullptr));
+    if (args_ != nullptr) detail::put_back(*where_, std::exchange(args_, nullptr));
     where_ = {};
   }
-  void aim(detail::reception&) const noexcept;
+  void aim(detail::recv_args&) const noexcept;
   [[noreturn]] static void refuse_empty();
 
-  detail::core_handle where_;
-  detail::held_letter* letter_ = nullptr;  // also null for a message from rank::null
+  detail::communicator_handle where_;
+  detail::matched_message* args_ = nullptr;  // also null for a message from rank::null
   detail::envelope what_;
 };
 
@@ -115,15 +116,15 @@ namespace detail {
 /// The message that a receive would take. The blocking form waits for one; the other form returns
 /// an optional.
 template <mode How>
-auto matched(const core_handle& where, const reception& r) {
+auto matched(const communicator_handle& where, const recv_args& r) {
   envelope what;
-  held_letter* letter = take(*where, r.operation, r.source, r.tag, How == mode::blocking, what);
+  matched_message* send_args = take(*where, r.operation, r.source, r.tag, How == mode::blocking, what);
   if constexpr (How == mode::blocking)
-    return message(where, letter, what);
-  else if (letter == nullptr && r.source != rank::null)
+    return message(where, send_args, what);
+  else if (send_args == nullptr && r.source != rank::null)
     return std::optional<message>();
   else
-    return std::optional<message>(std::in_place, where, letter, what);
+    return std::optional<message>(std::in_place, where, send_args, what);
 }
 
 }  // namespace detail

@@ -15,8 +15,8 @@
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
-#include "tutti/face/post.hpp"
+#include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/invoke_message.hpp"
 #include "tutti/message.hpp"
 
 namespace tutti {
@@ -54,19 +54,23 @@ class messages {
   /// ```
   template <class... Args>
   auto send(Args&&... args) const {
-    return detail::post<form<which::send>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::send>, void>(self(),
+                                                           detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto ssend(Args&&... args) const {
-    return detail::post<form<which::ssend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::ssend>, void>(self(),
+                                                            detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto bsend(Args&&... args) const {
-    return detail::post<form<which::bsend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::bsend>, void>(self(),
+                                                            detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto rsend(Args&&... args) const {
-    return detail::post<form<which::rsend>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::rsend>, void>(self(),
+                                                            detail::named(static_cast<Args&&>(args))...);
   }
 
   /// Begins the same send without waiting. Returns a request whose wait() returns nothing (except
@@ -74,45 +78,45 @@ class messages {
   /// `send_buf(std::move(v))`. With `request(r)` the call returns void.
   template <class... Args>
   auto isend(Args&&... args) const {
-    return detail::post<form<which::send, nonblocking>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::send, nonblocking>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto issend(Args&&... args) const {
-    return detail::post<form<which::ssend, nonblocking>, void>(self(),
-                                                               detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::ssend, nonblocking>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto ibsend(Args&&... args) const {
-    return detail::post<form<which::bsend, nonblocking>, void>(self(),
-                                                               detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::bsend, nonblocking>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto irsend(Args&&... args) const {
-    return detail::post<form<which::rsend, nonblocking>, void>(self(),
-                                                               detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::rsend, nonblocking>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
 
   /// Prepares the same send. Returns a plan; every start() sends the current contents of v.
   template <class... Args>
   auto send_init(Args&&... args) const {
-    return detail::post<form<which::send, persistent>, void>(self(),
-                                                             detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::send, persistent>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto ssend_init(Args&&... args) const {
-    return detail::post<form<which::ssend, persistent>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::ssend, persistent>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto bsend_init(Args&&... args) const {
-    return detail::post<form<which::bsend, persistent>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::bsend, persistent>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class... Args>
   auto rsend_init(Args&&... args) const {
-    return detail::post<form<which::rsend, persistent>, void>(self(),
-                                                              detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::rsend, persistent>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
 
   /// Receives a message.
@@ -144,20 +148,20 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto recv(Args&&... args) const {
-    return detail::post<form<which::recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto recv(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::recv>, T>(self(), at);
+    return detail::invoke_message_alone<form<which::recv>, T>(self(), at);
   }
   template <class T = void, class... Args>
   auto recv_single(Args&&... args) const {
-    return detail::post<form<which::recv, detail::mode::blocking, true>, T>(
+    return detail::invoke_message<form<which::recv, detail::mode::blocking, true>, T>(
         self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto recv_single(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::recv, detail::mode::blocking, true>, T>(self(), at);
+    return detail::invoke_message_alone<form<which::recv, detail::mode::blocking, true>, T>(self(), at);
   }
 
   /// Begins the same receive without waiting. Returns a request whose wait() returns what recv()
@@ -171,42 +175,42 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto irecv(Args&&... args) const {
-    return detail::post<form<which::recv, nonblocking>, T>(self(),
-                                                           detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::recv, nonblocking>, T>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto irecv(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::recv, nonblocking>, T>(self(), at);
+    return detail::invoke_message_alone<form<which::recv, nonblocking>, T>(self(), at);
   }
   template <class T = void, class... Args>
   auto irecv_single(Args&&... args) const {
-    return detail::post<form<which::recv, nonblocking, true>, T>(self(),
-                                                                 detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::recv, nonblocking, true>, T>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto irecv_single(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::recv, nonblocking, true>, T>(self(), at);
+    return detail::invoke_message_alone<form<which::recv, nonblocking, true>, T>(self(), at);
   }
 
   /// Prepares the same receive. With recv_count(n) the container keeps n elements, whatever the
   /// length of the message.
   template <class T = void, class... Args>
   auto recv_init(Args&&... args) const {
-    return detail::post<form<which::recv, persistent>, T>(self(),
-                                                          detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::recv, persistent>, T>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto recv_init(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::recv, persistent>, T>(self(), at);
+    return detail::invoke_message_alone<form<which::recv, persistent>, T>(self(), at);
   }
   template <class T = void, class... Args>
   auto recv_single_init(Args&&... args) const {
-    return detail::post<form<which::recv, persistent, true>, T>(self(),
-                                                                detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::recv, persistent, true>, T>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto recv_single_init(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::recv, persistent, true>, T>(self(), at);
+    return detail::invoke_message_alone<form<which::recv, persistent, true>, T>(self(), at);
   }
 
   /// Receives a message only if it has already arrived; does not wait. Returns an optional of the
@@ -222,11 +226,12 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto try_recv(Args&&... args) const {
-    return detail::post<form<which::try_recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::try_recv>, T>(self(),
+                                                            detail::named(static_cast<Args&&>(args))...);
   }
   template <class T = void>
   auto try_recv(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::try_recv>, T>(self(), at);
+    return detail::invoke_message_alone<form<which::try_recv>, T>(self(), at);
   }
 
   /// Waits until there is a message that recv() of this source and tag would take, and leaves it in
@@ -246,18 +251,19 @@ class messages {
   /// ```
   template <class... Args>
   auto probe(Args&&... args) const {
-    return detail::post<form<which::probe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::probe>, void>(self(),
+                                                            detail::named(static_cast<Args&&>(args))...);
   }
   auto probe(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::probe>, void>(self(), at);
+    return detail::invoke_message_alone<form<which::probe>, void>(self(), at);
   }
   template <class... Args>
   auto iprobe(Args&&... args) const {
-    return detail::post<form<which::probe, nonblocking>, void>(self(),
-                                                               detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::probe, nonblocking>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   auto iprobe(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::probe, nonblocking>, void>(self(), at);
+    return detail::invoke_message_alone<form<which::probe, nonblocking>, void>(self(), at);
   }
 
   /// Matches a message in the same way, and removes it from the reach of other receives. Returns a
@@ -273,18 +279,19 @@ class messages {
   /// ```
   template <class... Args>
   auto mprobe(Args&&... args) const {
-    return detail::post<form<which::mprobe>, void>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::mprobe>, void>(self(),
+                                                             detail::named(static_cast<Args&&>(args))...);
   }
   auto mprobe(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::mprobe>, void>(self(), at);
+    return detail::invoke_message_alone<form<which::mprobe>, void>(self(), at);
   }
   template <class... Args>
   auto improbe(Args&&... args) const {
-    return detail::post<form<which::mprobe, nonblocking>, void>(self(),
-                                                                detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::mprobe, nonblocking>, void>(
+        self(), detail::named(static_cast<Args&&>(args))...);
   }
   auto improbe(std::source_location at = std::source_location::current()) const {
-    return detail::post_alone<form<which::mprobe, nonblocking>, void>(self(), at);
+    return detail::invoke_message_alone<form<which::mprobe, nonblocking>, void>(self(), at);
   }
 
   /// Sends one message and receives another; the peers may use any send and receive.
@@ -311,7 +318,8 @@ class messages {
   /// ```
   template <class T = void, class... Args>
   auto sendrecv(Args&&... args) const {
-    return detail::post<form<which::sendrecv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
+    return detail::invoke_message<form<which::sendrecv>, T>(self(),
+                                                            detail::named(static_cast<Args&&>(args))...);
   }
 
  private:

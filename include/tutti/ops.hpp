@@ -17,10 +17,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "tutti/core/element.hpp"
-#include "tutti/core/operation.hpp"
-#include "tutti/face/argument.hpp"
-#include "tutti/face/signature.hpp"
+#include "tutti/detail/argument.hpp"
+#include "tutti/detail/callable_signature.hpp"
+#include "tutti/element.hpp"
+#include "tutti/operation.hpp"
 
 namespace tutti {
 

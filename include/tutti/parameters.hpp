@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Named parameters. An argument of a collective is written `name(data)`. Arguments come in any
-// order, and the library infers optional ones that are absent. The table in face/table.hpp has a
+// order, and the library infers optional ones that are absent. The table in detail/parameter_table.hpp has a
 // row for each parameter, with its meaning.
 //
 //     written as                 the call ...
@@ -13,7 +13,7 @@
 // A receive buffer is always an output: recv_buf(...) is recv_buf_out(...). send_recv_buf(...) is
 // read and written. send_buf_out(std::move(v)) is sent, and returned as a part of the result.
 //
-// Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>` (face/argument.hpp). The
+// Resizing: `name_out<resize_to_fit>(c)`, `<grow_only>`, `<no_resize>` (detail/argument.hpp). The
 // default for a passed container is no_resize, whether it is moved or not; a call throws
 // usage_error if it is too small.
 //
@@ -30,7 +30,7 @@
 // does not fit throws usage_error; recv_counts_out<std::vector<std::size_t>>() returns 64 bits. A
 // single count is any integer.
 //
-// A buffer may hold items of a layout (core/layout.hpp) instead of elements. send_type, recv_type
+// A buffer may hold items of a layout (layout.hpp) instead of elements. send_type, recv_type
 // and send_recv_type name the layout; the class communicator states what it means.
 //
 // Reports contain the source location of a call. It is that of the first buffer. Without a buffer
@@ -52,10 +52,10 @@
 
 #include <concepts>
 
-#include "tutti/core/layout.hpp"
-#include "tutti/core/mail.hpp"
-#include "tutti/face/argument.hpp"
-#include "tutti/face/refused.hpp"
+#include "tutti/layout.hpp"
+#include "tutti/detail/p2p_abi.hpp"
+#include "tutti/detail/argument.hpp"
+#include "tutti/detail/refused_factories.hpp"
 
 namespace tutti {
 namespace detail {

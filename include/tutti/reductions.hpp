@@ -5,8 +5,8 @@
 // these comments. within_group.hpp has the scans, which work within one group only.
 #pragma once
 
-#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
-#include "tutti/face/invoke.hpp"
+#include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/invoke.hpp"
 
 namespace tutti {
 

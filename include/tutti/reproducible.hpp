@@ -33,7 +33,7 @@
 #include <utility>
 
 #include "tutti/communicator.hpp"
-#include "tutti/face/combining.hpp"
+#include "tutti/detail/combining_rules.hpp"
 
 namespace tutti {
 namespace detail {
@@ -163,7 +163,7 @@ class reproducible {
     using element = detail::element_of_call<void, std::remove_cvref_t<Args>...>;
     constexpr detail::verdict v = detail::judged_combination<Rooted, element, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != detail::problem::none) {
-      detail::complaint<v.what, v.which>{};
+      detail::diagnostic<v.what, v.which>{};
       return detail::mistaken{};
     } else {
       static_assert(alignof(element) <= 16, "send_buf: elements of an alignment above 16 are not supported");

@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "tutti/core/error.hpp"
-#include "tutti/core/port.hpp"
+#include "tutti/detail/abi.hpp"
+#include "tutti/error.hpp"
 #include "tutti/status.hpp"
 
 namespace tutti {

@@ -27,8 +27,8 @@
 #include <source_location>
 #include <utility>
 
-#include "tutti/face/check.hpp"
-#include "tutti/face/held_frame.hpp"
+#include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/held_frame.hpp"
 
 namespace tutti {
 namespace detail {
@@ -94,7 +94,7 @@ bool test_for_all(Range& range, status* to, const std::source_location& at) {
 template <bool Wait, class Range, class... Args>
 auto any_of(Range& range, const std::source_location& at, Args&&... args) {
   constexpr verdict v = judged_several<parameter::status, std::remove_cvref_t<Args>...>();
-  if constexpr (v.what != problem::none) complaint<v.what, v.which>{};
+  if constexpr (v.what != problem::none) diagnostic<v.what, v.which>{};
   status what;
   std::optional<std::size_t> index;
   for (bool left = true; left && !index;) {
@@ -130,7 +130,7 @@ template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto wait_all(Range&& requests, Args&&... args) {
   constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
-    detail::complaint<v.what, v.which>{};
+    detail::diagnostic<v.what, v.which>{};
     return detail::mistaken{};
   } else {
     detail::wait_for_all(requests, (detail::several::room("wait_all", args, requests), ...),
@@ -151,7 +151,7 @@ template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto test_all(Range&& requests, Args&&... args) {
   constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
-    detail::complaint<v.what, v.which>{};
+    detail::diagnostic<v.what, v.which>{};
     return detail::mistaken{};
   } else {
     const bool all = detail::test_for_all(requests, (detail::several::room("test_all", args, requests), ...),

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tutti/face/complaint.hpp"
+#include "tutti/detail/diagnostic.hpp"
 
 namespace tutti {
 namespace detail {
@@ -107,7 +107,7 @@ class [[nodiscard]] result {
     constexpr std::size_t at = own == end && parameter::NAME == parameter::recv_buf                         \
                                    ? where<parameter::send_recv_buf> : own;                                 \
     if constexpr (at == end) {                                                                              \
-      detail::complaint<at == end ? detail::problem::not_asked : detail::problem::none, parameter::NAME>{}; \
+      detail::diagnostic<at == end ? detail::problem::not_asked : detail::problem::none, parameter::NAME>{}; \
       return detail::mistaken{};                                                                            \
     } else {                                                                                                \
       note_taken<at>(parameter::NAME);                                                                      \

@@ -25,7 +25,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti {
 

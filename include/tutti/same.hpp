@@ -58,16 +58,16 @@ bool equal_elements(const void* a, const void* b, std::size_t n) {
 /// ```
 template <class Value>
 bool is_same_on_all_ranks(const communicator& ranks, const Value& value) {
-  constexpr detail::nature kind = detail::nature_of<const Value>();
-  static_assert(kind != detail::nature::scattered,
+  constexpr detail::argument_shape kind = detail::argument_shape_of<const Value>();
+  static_assert(kind != detail::argument_shape::scattered,
                 "is_same_on_all_ranks: this container is not contiguous (data() and size())");
-  if constexpr (kind == detail::nature::contiguous) {
+  if constexpr (kind == detail::argument_shape::contiguous) {
     using element = detail::element_type<const Value>;
     static_assert(detail::travels<element>,
                   "is_same_on_all_ranks: the elements of this range are not trivially copyable");
     return detail::same_range(ranks, detail::data_of(value), detail::size_of(value), sizeof(element),
                               &detail::equal_elements<element>);
-  } else if constexpr (kind == detail::nature::single) {
+  } else if constexpr (kind == detail::argument_shape::single) {
     static_assert(detail::travels<Value>, "is_same_on_all_ranks: this type is not trivially copyable");
     using agreement = detail::agreement<Value>;
     const agreement mine{value, static_cast<bool>(value == value)};

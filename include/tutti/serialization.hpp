@@ -75,8 +75,8 @@
 // ```
 #pragma once
 
-#include "tutti/face/archive_kinds.hpp"  // first: every error message contains its include path
-#include "tutti/face/objects.hpp"
+#include "tutti/detail/archive_kinds.hpp"  // first: every error message contains its include path
+#include "tutti/detail/objects.hpp"
 
 namespace tutti {
 /// The namespace of as_serialized() and as_deserializable(), so that kamping.hpp can use these

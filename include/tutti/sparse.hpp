@@ -124,8 +124,9 @@ class sparse_communicator {
 
   template <class Messages, class Visit>
   void exchange(const Messages& messages, Visit visit) {
-    static_assert(detail::nature_of<const container_of<Messages>>() == detail::nature::contiguous,
-                  "sparse_communicator: a message must be a contiguous container (data() and size())");
+    static_assert(
+        detail::argument_shape_of<const container_of<Messages>>() == detail::argument_shape::contiguous,
+        "sparse_communicator: a message must be a contiguous container (data() and size())");
     using element = element_of<Messages>;
     static_assert(detail::travels<element> && !std::is_same_v<element, bool>,
                   "sparse_communicator: elements must be trivially copyable, and not bool");

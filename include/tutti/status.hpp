@@ -7,8 +7,8 @@
 #include <concepts>
 #include <type_traits>
 
-#include "tutti/core/mail.hpp"
-#include "tutti/face/argument.hpp"
+#include "tutti/detail/argument.hpp"
+#include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti {
 

@@ -47,9 +47,9 @@
 #include <vector>
 
 #include "tutti/communicator.hpp"
-#include "tutti/core/tasks.hpp"
-#include "tutti/face/task_arguments.hpp"
-#include "tutti/face/task_objects.hpp"
+#include "tutti/detail/task_arguments.hpp"
+#include "tutti/detail/task_objects.hpp"
+#include "tutti/detail/tasks_abi.hpp"
 #include "tutti/run.hpp"
 #include "tutti/status.hpp"
 
@@ -85,18 +85,18 @@ class runtime {
   /// usage_error if the communicator is an intercommunicator, or has only neighbours. Throws
   /// engine_error if `workers` is more than one and the library was built without a worker pool.
   explicit runtime(const communicator& ranks, const options& how = {})
-      : flow_(port::open(ranks.native(), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
+      : graph_(abi::open(ranks.native(), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
   /// Collective: waits for all work of all ranks. A pending exception is reported and ends the job.
   /// During stack unwinding no more tasks run. If nothing is under way and the other ranks also end
   /// within a tenth of a second, all of them leave normally. Otherwise the job is aborted.
-  ~runtime() { port::close(flow_, std::uncaught_exceptions() > passing_by_); }
+  ~runtime() { abi::close(graph_, std::uncaught_exceptions() > passing_by_); }
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  int rank() const noexcept { return port::rank(*flow_); }  ///< in the communicator
-  int size() const noexcept { return port::size(*flow_); }  ///< of the communicator
+  int rank() const noexcept { return abi::rank(*graph_); }  ///< in the communicator
+  int size() const noexcept { return abi::size(*graph_); }  ///< of the communicator
   int workers() const noexcept {
-    return port::workers(*flow_);
+    return abi::workers(*graph_);
   }  ///< that run kernels here, including the rank itself
 
   // --- data ---
@@ -136,14 +136,14 @@ class runtime {
   [[nodiscard]] handle<T> data(int owner, Count count, Tag... tag) {
     static_assert(typed::held<T>::is_span, "tutti: data: a count, but T is no span");
     if constexpr (std::is_signed_v<Count>)
-      if (count < 0) port::refuse(*flow_, "data", "count", "is below 0", "give the number of elements");
+      if (count < 0) abi::refuse(*graph_, "data", "count", "is below 0", "give the number of elements");
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
   }
   /// Waits for the uses of the data on this rank, and unregisters them here; received copies are
   /// freed. Handles of the data then dangle. Their tag may be used again.
   template <class T>
   void remove(handle<T>& h) {
-    port::remove(*flow_, h.native());
+    abi::remove(*graph_, h.native());
     h = {};
   }
 
@@ -151,30 +151,30 @@ class runtime {
   /// registration.
   template <class T>
   long tag(const handle<T>& h) const {
-    return port::tag_of(checked(h, "tag"));
+    return abi::tag_of(checked(h, "tag"));
   }
   /// Sets the tag, before the data are used. If they were the last that was registered, the next
   /// ones take over their number.
   template <class T>
   void set_tag(const handle<T>& h, long tag) {
-    port::set_tag(*flow_, checked(h, "set_tag"), tag);
+    abi::set_tag(*graph_, checked(h, "set_tag"), tag);
   }
   /// The owner.
   template <class T>
   int rank(const handle<T>& h) const {
-    return port::extent_of(checked(h, "rank")).owner;
+    return abi::extent_of(checked(h, "rank")).owner;
   }
   /// Changes the owner from here on. All ranks that registered the data call it, at the same place
   /// in their order of insertion. The contents move to the new owner at the next use, by scatter(),
   /// or before another change of owner.
   template <class T>
   void set_rank(const handle<T>& h, int owner) {
-    port::set_owner(*flow_, checked(h, "set_rank"), owner);
+    abi::set_owner(*graph_, checked(h, "set_rank"), owner);
   }
   /// How many elements the data have.
   template <class T>
   std::size_t count(const handle<T>& h) const {
-    return port::extent_of(checked(h, "count")).count;
+    return abi::extent_of(checked(h, "count")).count;
   }
 
   // --- tasks ---
@@ -197,12 +197,12 @@ class runtime {
       if constexpr (typed::check_kernel<kernel_type>(uses_type())) {
         using code_type = typed::code_type<kernel_type, uses_type>;
         std::array<use, uses_type::count + 1> uses;
-        wishes w;
+        task_options w;
         std::size_t n = 0;
         (note(arguments, w, uses.data(), n), ...);
-        if (void* room = port::begin(*flow_, uses.data(), n, w, code_type::value)) {
+        if (void* room = abi::begin(*graph_, uses.data(), n, w, code_type::value)) {
           code_type::make(room, std::forward<Kernel>(kernel), arguments...);
-          port::submit(*flow_);
+          abi::submit(*graph_);
         }
       }
   }
@@ -211,14 +211,14 @@ class runtime {
   /// owned data. It ends reductions: if a rank calls it that owns reduced data, the ranks that
   /// contributed call it too. Throws task_error. Throws usage_error if the remaining work can never
   /// be done (a view is still acquired, a tag is not unlocked).
-  void wait_all(std::source_location at = std::source_location::current()) { port::wait_all(noted(at)); }
+  void wait_all(std::source_location at = std::source_location::current()) { abi::wait_all(noted(at)); }
   /// Releases the tasks that wait for this tag. A transfer with unlock(tag) does the same.
-  void unlock(std::uint64_t tag) { port::unlock(*flow_, tag); }
+  void unlock(std::uint64_t tag) { abi::unlock(*graph_, tag); }
   /// Returns when all ranks have called it. Tasks and transfers continue meanwhile; it does not
   /// wait for them.
-  void barrier(std::source_location at = std::source_location::current()) { port::barrier(noted(at)); }
+  void barrier(std::source_location at = std::source_location::current()) { abi::barrier(noted(at)); }
   /// Sends what is ready and receives what has arrived. Runs no kernel.
-  void progress(std::source_location at = std::source_location::current()) { port::progress(noted(at)); }
+  void progress(std::source_location at = std::source_location::current()) { abi::progress(noted(at)); }
 
   /// Gives the program itself access to the data, in order with the tasks. It waits for earlier
   /// tasks, and later ones wait while the view lives. `how` is access::read, write or read_write.
@@ -250,7 +250,7 @@ class runtime {
   /// may.
   template <class T>
   void fetch(const handle<T>& h, int rank, std::source_location at = std::source_location::current()) {
-    port::fetch(noted(at), h.native(), rank);
+    abi::fetch(noted(at), h.native(), rank);
   }
   /// Sends data whose contents are at `root` to their owners; the root keeps no copy. Collective,
   /// over a range of handles of one type. Some handles may be empty on ranks that are not
@@ -259,7 +259,7 @@ class runtime {
   template <class Handles>
   void scatter(const Handles& handles, int root, std::source_location at = std::source_location::current()) {
     noted(at);
-    each(handles, [&](auto* d, std::size_t n) { port::scatter(*flow_, d, n, root); });
+    each(handles, [&](auto* d, std::size_t n) { abi::scatter(*graph_, d, n, root); });
   }
   /// Sends the data of all owners to `root` for inspection, even if it already has copies. A task
   /// there that reads them receives them again. Collective, by the same tree. Throws usage_error if
@@ -267,20 +267,20 @@ class runtime {
   template <class Handles>
   void gather(const Handles& handles, int root, std::source_location at = std::source_location::current()) {
     noted(at);
-    each(handles, [&](auto* d, std::size_t n) { port::gather(*flow_, d, n, root); });
+    each(handles, [&](auto* d, std::size_t n) { abi::gather(*graph_, d, n, root); });
   }
 
   /// Sets whether copies are kept. All ranks call it at the same place. If off, received data are
   /// used once.
-  void cache(bool on) { port::set_cache(*flow_, on); }
+  void cache(bool on) { abi::set_cache(*graph_, on); }
   /// Discards the copies of the data. The owner and all ranks that hold a copy call it, at the same
   /// place.
   template <class T>
   void flush(const handle<T>& h) {
-    port::flush(*flow_, &checked(h, "flush"));
+    abi::flush(*graph_, &checked(h, "flush"));
   }
   /// Discards all copies of all data. All ranks call it.
-  void flush() { port::flush(*flow_, nullptr); }
+  void flush() { abi::flush(*graph_, nullptr); }
 
   // --- explicit transfers ---
   // A send reads the data and a receive writes them, in order with the tasks. Both ranks call their
@@ -336,15 +336,15 @@ class runtime {
   }
 
   /// The work of this rank so far.
-  tasks::statistics statistics() const { return port::told(*flow_); }
+  tasks::statistics statistics() const { return abi::told(*graph_); }
 
   // For the library.
-  flow& native() const noexcept { return *flow_; }
+  task_graph& native() const noexcept { return *graph_; }
 
  private:
-  flow& noted(const std::source_location& at) const noexcept {
-    port::note(*flow_, at);
-    return *flow_;
+  task_graph& noted(const std::source_location& at) const noexcept {
+    abi::note(*graph_, at);
+    return *graph_;
   }
   template <class T, class... Tag>
   handle<T> make(void* memory, std::size_t count, int owner, Tag... tag) {
@@ -359,41 +359,41 @@ class runtime {
     extent e{memory, sizeof(element), count, alignof(element), owner, -1};
     ((e.tag = tag.tag), ...);
     if constexpr (sizeof...(Tag) != 0)
-      if (e.tag < 0) port::refuse(*flow_, "data", "with_tag", "is below 0", "give tags from 0 on");
-    return handle<T>(port::add(*flow_, e));
+      if (e.tag < 0) abi::refuse(*graph_, "data", "with_tag", "is below 0", "give tags from 0 on");
+    return handle<T>(abi::add(*graph_, e));
   }
   template <class T>
-  datum& checked(const handle<T>& h, const char* operation) const {
-    if (!h) port::refuse(*flow_, operation, "handle", "is empty", "give one that data() has returned");
+  data_handle& checked(const handle<T>& h, const char* operation) const {
+    if (!h) abi::refuse(*graph_, operation, "handle", "is empty", "give one that data() has returned");
     return *h.native();
   }
 
   template <class T, use_mode How>
-  static void note(const typed::typed_use<T, How>& u, wishes&, use* uses, std::size_t& n) noexcept {
+  static void note(const typed::typed_use<T, How>& u, task_options&, use* uses, std::size_t& n) noexcept {
     uses[n++] = {u.what, How, u.by};
   }
-  static void note(typed::on_rank a, wishes& w, use*, std::size_t&) noexcept {
-    w.on_said = true;
+  static void note(typed::on_rank a, task_options& w, use*, std::size_t&) noexcept {
+    w.on_given_rank = true;
     w.on = a.rank;
   }
-  static void note(typed::on_owner a, wishes& w, use*, std::size_t&) noexcept {
-    w.owner_said = true;
+  static void note(typed::on_owner a, task_options& w, use*, std::size_t&) noexcept {
+    w.owner_given = true;
     w.on_owner_of = a.what;
   }
-  static void note(typed::after_tag a, wishes& w, use*, std::size_t&) noexcept {
+  static void note(typed::after_tag a, task_options& w, use*, std::size_t&) noexcept {
     w.waits = true;
     w.after = a.tag;
   }
-  static void note(typed::called a, wishes& w, use*, std::size_t&) noexcept { w.name = a.name; }
+  static void note(typed::called a, task_options& w, use*, std::size_t&) noexcept { w.name = a.name; }
 
   template <bool Const, class T>
   view<T, Const> acquired(const handle<T>& h, use_mode how) {
     place at{};
-    void* one = port::acquire(*flow_, &checked(h, "acquire"), how, at);
-    return view<T, Const>(*flow_, one, at);
+    void* one = abi::acquire(*graph_, &checked(h, "acquire"), how, at);
+    return view<T, Const>(*graph_, one, at);
   }
   request started(const transfer& t, bool sends) {
-    return request(*flow_, port::start(*flow_, t.all, sends));
+    return request(*graph_, abi::start(*graph_, t.all, sends));
   }
   template <class... Then>
   void detached(std::span<const transfer> all, bool sends, Then&&... then) {
@@ -401,7 +401,7 @@ class runtime {
     static_assert(sizeof(transfer) == sizeof(explicit_transfer));
     follow_up f;
     (follow(f, std::forward<Then>(then)), ...);
-    port::detach(*flow_, reinterpret_cast<const explicit_transfer*>(all.data()), all.size(), sends, f);
+    abi::detach(*graph_, reinterpret_cast<const explicit_transfer*>(all.data()), all.size(), sends, f);
   }
   static void follow(follow_up& f, unlocks u) {
     f.unlocks = true;
@@ -414,12 +414,12 @@ class runtime {
 
   template <class Handles, class Do>
   void each(const Handles& handles, Do&& run) {
-    std::vector<datum*> all;
+    std::vector<data_handle*> all;
     for (const auto& h : handles) all.push_back(h.native());
     run(all.data(), all.size());
   }
 
-  flow* flow_;
+  task_graph* graph_;
   int passing_by_;
 };
 

@@ -24,7 +24,7 @@
 #pragma once
 
 #include "tutti/communicator.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 #include "tutti/graph.hpp"
 #include "tutti/intercommunicator.hpp"
 #include "tutti/message.hpp"

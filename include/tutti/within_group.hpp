@@ -7,8 +7,8 @@
 
 #include <source_location>
 
-#include "tutti/face/complaint.hpp"  // first: every error message contains its include path
-#include "tutti/face/invoke.hpp"
+#include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/invoke.hpp"
 
 namespace tutti {
 

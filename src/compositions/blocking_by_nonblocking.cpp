@@ -14,24 +14,24 @@
 // Source:       MPICH (its nonblocking collectives serve blocking ones)
 // Calls:        the same collective on the same ranks, nonblocking
 // Good for:     libraries whose nonblocking collective is the better one
-#include "compose/composition.hpp"
 #include "compositions/parts/block_order.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::blocking_by_nonblocking {
 
 void plan(planner& p) {
-  const call& asked = p.asked();
+  const call& requested = p.requested();
   const bool root = p.rank() == p.root();
   subcall same;
-  same.what = asked.what;
-  same.in_place = asked.in_place;
+  same.what = requested.what;
+  same.in_place = requested.in_place;
   same.nonblocking = true;
-  same.root = asked.root;
-  same.count = asked.count;
+  same.root = requested.root;
+  same.count = requested.count;
   same.input = p.input();
   same.output = p.output();
   const auto table = [&](const counts_view& v) { return parts::vector_of(v, p.size()); };
-  switch (asked.what) {
+  switch (requested.what) {
     case collective::bcast:
       same.input = same.output = root ? p.operand() : p.output();
       break;
@@ -39,22 +39,22 @@ void plan(planner& p) {
       if (!root) break;
       [[fallthrough]];
     case collective::allgatherv:
-      same.out_counts = table(asked.out_counts);
-      same.out_displs = table(asked.out_displs);
+      same.out_counts = table(requested.out_counts);
+      same.out_displs = table(requested.out_displs);
       break;
     case collective::scatterv:
       if (!root) break;
-      same.in_counts = table(asked.in_counts);
-      same.in_displs = table(asked.in_displs);
+      same.in_counts = table(requested.in_counts);
+      same.in_displs = table(requested.in_displs);
       break;
     case collective::alltoallv:
     case collective::alltoallw:
     case collective::reduce_scatter:
-      same.out_counts = table(asked.out_counts);
-      same.out_displs = table(asked.out_displs);
-      if (asked.in_place && asked.what != collective::reduce_scatter) break;
-      same.in_counts = table(asked.in_counts);
-      same.in_displs = table(asked.in_displs);
+      same.out_counts = table(requested.out_counts);
+      same.out_displs = table(requested.out_displs);
+      if (requested.in_place && requested.what != collective::reduce_scatter) break;
+      same.in_counts = table(requested.in_counts);
+      same.in_displs = table(requested.in_displs);
       break;
     default:
       break;

@@ -8,15 +8,15 @@
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        gather to rank 0, bcast from it
 // Good for:     where the library's own allgather is worse than its parts
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::gather_bcast {
 
 void plan(planner& p) {
   const subgroup all = p.all();
   subcall gather = parts::call_of(collective::gather, p.operand(), p.output(), p.count());
-  gather.in_place = p.asked().in_place && p.rank() == 0;
+  gather.in_place = p.requested().in_place && p.rank() == 0;
   p.call_on(all, gather);
   p.call_on(all, parts::bcast(p.output(), p.count() * static_cast<std::size_t>(p.size()), 0));
 }

@@ -8,28 +8,29 @@
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        gatherv to rank 0, bcast from it
 // Good for:     where the library's own allgatherv is worse than its parts
-#include "compose/composition.hpp"
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::gatherv_bcast {
 
 void plan(planner& p) {
   const subgroup all = p.all();
-  const auto displs = parts::vector_of(p.asked().out_displs, p.size());
-  const parts::block_order order(parts::in_order(p.size()), parts::vector_of(p.asked().out_counts, p.size()));
+  const auto displs = parts::vector_of(p.requested().out_displs, p.size());
+  const parts::block_order order(parts::in_order(p.size()),
+                                 parts::vector_of(p.requested().out_counts, p.size()));
   // Whether the blocks are to stand as they come is each rank's own matter: the calls are the same.
   const bool direct = parts::stand_so(order, displs);
   const area dense = direct ? p.output() : p.scratch(order.total);
   area mine = p.operand();
-  if (p.asked().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];
+  if (p.requested().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];
   subcall gather;
   gather.what = collective::gatherv;
   gather.count = order.count_of(p.rank());
   gather.input = mine;
   gather.output = dense;
   if (p.rank() == 0) {
-    gather.in_place = direct && p.asked().in_place;
+    gather.in_place = direct && p.requested().in_place;
     gather.out_counts = order.counts;
     gather.out_displs = order.begins;
   }

@@ -10,10 +10,10 @@
 // Calls:        in the node scatter, reduce_scatter, gather or allgather of parts (vector forms where
 //                 they are not equal); in the lanes the same collective
 // Good for:     long vectors where one core cannot saturate the network
-#include "compose/composition.hpp"
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::multi_lane {
 
@@ -67,7 +67,7 @@ void allreduce(planner& p) {
   const int own = static_cast<int>(s.place);
   const area target = p.output() + s.begin;
   area mine = p.operand();
-  if (s.width > 1) mine = p.asked().in_place ? p.scratch(s.count) : target;
+  if (s.width > 1) mine = p.requested().in_place ? p.scratch(s.count) : target;
   p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, own, p.operand(), mine));
   if (s.nodes > 1)
     p.call_on(s.lane, parts::call_of(collective::allreduce, mine, target, s.count));

@@ -10,10 +10,10 @@
 // Calls:        the same collective in the lanes and in the node, of several blocks
 // Good for:     long blocks where one core cannot saturate the network; short ones of an alltoall on many
 //                 nodes
-#include "compose/composition.hpp"
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::multi_lane_blocks {
 
@@ -68,9 +68,9 @@ void scatter(planner& p) {
   p.call_if(near && s.width > 1, s.node, c);
   if (s.nodes > 1) {
     c = parts::call_of(collective::scatter, mine, p.output(), n, as_place(s.node_of(p.root())));
-    c.in_place = root && p.asked().in_place;
+    c.in_place = root && p.requested().in_place;
     p.call_on(s.lane, c);
-  } else if (root && !p.asked().in_place) {
+  } else if (root && !p.requested().in_place) {
     p.copy(mine + s.own_node * n, p.output(), n);
   }
 }

@@ -11,9 +11,9 @@
 // Calls:        in the node reduce_scatter (block form where the parts are equal), allgather or
 //                 allgatherv, and scan; in the lanes exscan
 // Good for:     long vectors where one core cannot saturate the network
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::multi_lane_scan {
 

@@ -11,9 +11,9 @@
 // Calls:        in the node a bcast or reduce for each part, all under way together; among a part's
 //                 leaders the same collective; for the root of a reduce gather or gatherv in its node
 // Good for:     long vectors where one core cannot saturate the network
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::multi_leader {
 
@@ -25,7 +25,7 @@ struct leadership : parts::lanes {
   std::size_t leaders;
 
   explicit leadership(planner& p) : lanes(p) {
-    leaders = std::min<std::size_t>(std::max<std::size_t>(1, p.of(knob::leaders)), width);
+    leaders = std::min<std::size_t>(std::max<std::size_t>(1, p.of(algorithm_parameter::leaders)), width);
     counts = parts::split(p.count(), leaders);
     begins = parts::sums_before(counts);
   }
@@ -112,7 +112,7 @@ void reduce(planner& p) {
 void allreduce(planner& p) {
   const leadership led(p);
   // In place the parts of others are still read when the own sum is there.
-  const bool beside = led.leads() && p.asked().in_place && led.width > 1;
+  const bool beside = led.leads() && p.requested().in_place && led.width > 1;
   const area target = p.output() + (led.leads() ? led.begin() : 0);
   const area mine = reduce_in_node(p, led, beside ? p.scratch(led.count()) : target);
   if (led.leads() && led.nodes > 1)

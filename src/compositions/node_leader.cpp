@@ -11,9 +11,9 @@
 // Calls:        in the node barrier, bcast or reduce; among the leaders the same collective; in the node
 //                 barrier or bcast
 // Good for:     short vectors on many nodes, where the network's latency weighs most
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader {
 
@@ -28,14 +28,14 @@ void barrier(planner& p) {
 }
 
 // From the leaders of the nodes of level `from` - 1 down to all ranks.
-void spread(planner& p, const groups& g, std::size_t from, area data) {
+void distribute(planner& p, const groups& g, std::size_t from, area data) {
   for (std::size_t l = from; l-- > 0;)
     p.call_if(g[l].several(), g[l].group, parts::bcast(data, p.count(), g[l].leader));
 }
 
 void bcast(planner& p) {
   const groups g = parts::levels_of(p, p.root());
-  spread(p, g, g.size(), p.rank() == p.root() ? p.operand() : p.output());
+  distribute(p, g, g.size(), p.rank() == p.root() ? p.operand() : p.output());
 }
 
 // Up through the groups below `to`: where what this rank has combined stands then.
@@ -67,7 +67,7 @@ void allreduce(planner& p) {
   if (g[top].group.member() && (combined || !g[top].several())) p.copy(mine, p.output(), p.count());
   p.call_if(g[top].several(), g[top].group,
             parts::call_of(collective::allreduce, combined ? p.output() : mine, p.output(), p.count()));
-  spread(p, g, top, p.output());
+  distribute(p, g, top, p.output());
 }
 
 }  // namespace

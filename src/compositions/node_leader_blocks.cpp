@@ -11,10 +11,10 @@
 // Calls:        in the node gather or scatter; among the leaders the same, of nodes' blocks (vector forms
 //                 where they are not equal); in the node bcast
 // Good for:     short blocks on many nodes
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/tree_order.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader_blocks {
 
@@ -94,23 +94,23 @@ void scatter(planner& p) {
       mine = mine + (order.begin_of_share(p.layout(), p.rank(), l) -
                      order.begin_of_share(p.layout(), p.rank(), l + 1));
   }
-  if (!root || !p.asked().in_place) p.copy(mine, p.output(), p.count());
+  if (!root || !p.requested().in_place) p.copy(mine, p.output(), p.count());
 }
 
 void allgather(planner& p) {
   const groups g = parts::levels_of(p, 0);
   const std::size_t top = g.size() - 1;
   const bool uneven = p.what() == collective::allgatherv;
-  const tree_order order(p.layout(), uneven ? parts::vector_of(p.asked().out_counts, p.size())
+  const tree_order order(p.layout(), uneven ? parts::vector_of(p.requested().out_counts, p.size())
                                             : parts::uniform_counts(p.size(), p.count()));
-  const auto displs =
-      uneven ? parts::vector_of(p.asked().out_displs, p.size()) : parts::uniform_displs(p.size(), p.count());
+  const auto displs = uneven ? parts::vector_of(p.requested().out_displs, p.size())
+                             : parts::uniform_displs(p.size(), p.count());
   // Displacements are this rank's own; what it does with others may not depend on them, but it needs no
   // scratch where its blocks are to stand as they come.
   const bool direct = parts::stand_so(order, displs);
   const area dense = direct ? p.output() : p.scratch(order.total);
   area mine = p.operand();
-  if (uneven && p.asked().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];
+  if (uneven && p.requested().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];
   mine = collect(p, g, order, top, mine, dense);
 
   const subgroup& leaders = g[top].group;

@@ -8,9 +8,9 @@
 // Source:       Bienz, Gropp, Olson 2022 (hierarchical alltoall)
 // Calls:        in the node gather, among the leaders alltoall or alltoallv, in the node scatter
 // Good for:     short blocks on many nodes of several ranks
-#include "compose/composition.hpp"
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader_exchange {
 
@@ -45,10 +45,10 @@ void turn(planner& p, const leading& l, area rows, area parcels, bool sent) {
       c.n = l.n;
       for (std::size_t j = 0; j < width; j += c.blocks) {
         const area in_row = row + static_cast<std::size_t>(theirs[j]) * l.n,
-                   in_parcel = parcel + j * next * l.n;
+                   in_package = parcel + j * next * l.n;
         c.blocks = regular ? width : 1;
-        c.from = sent ? in_row : in_parcel;
-        c.to = sent ? in_parcel : in_row;
+        c.from = sent ? in_row : in_package;
+        c.to = sent ? in_package : in_row;
         c.from_distance = (sent ? stride : next) * l.n;
         c.to_distance = (sent ? next : stride) * l.n;
         if (l.n != 0) p.copy(c);

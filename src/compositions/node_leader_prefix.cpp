@@ -9,9 +9,9 @@
 // Restrictions: node_consecutive
 // Calls:        in the node scan or exscan, among its last ranks exscan, in the node bcast
 // Good for:     many nodes, where the prefix of all ranks would cross the network often
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader_prefix {
 
@@ -59,13 +59,13 @@ area prefixes_of_node(planner& p, const last_group& node, bool last) {
   }
   const bool sums_up = last && node.size > 1;
   area sum = operand;
-  if (sums_up && p.asked().in_place) {
+  if (sums_up && p.requested().in_place) {
     sum = p.scratch(n);
     p.copy(operand, sum, n);
   }
   p.call_if(node.size > 1, node.group, parts::call_of(collective::exscan, operand, p.output(), n));
   if (!sums_up) return sum;
-  const area whole = p.asked().in_place ? sum : p.scratch(n);
+  const area whole = p.requested().in_place ? sum : p.scratch(n);
   p.combine(p.output(), sum, whole, n);
   return whole;
 }

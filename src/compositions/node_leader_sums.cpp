@@ -10,10 +10,10 @@
 // Calls:        in the node reduce; among the leaders reduce_scatter (block form where nodes are equal);
 //                 in the node scatter or scatterv
 // Good for:     short blocks on many nodes
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/tree_order.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader_sums {
 

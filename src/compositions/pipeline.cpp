@@ -12,8 +12,8 @@
 // Good for:     long vectors, where algorithms without segments are chosen for short ones
 #include <algorithm>
 
-#include "compose/composition.hpp"
 #include "compositions/parts/segments.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::pipeline {
 
@@ -21,7 +21,7 @@ void plan(planner& p) {
   const subgroup all = p.all();
   const parts::segments cut(p);
   std::vector<planner::ticket> under_way;
-  const std::size_t window = std::max<std::size_t>(1, p.of(knob::window));
+  const std::size_t window = std::max<std::size_t>(1, p.of(algorithm_parameter::window));
   const area from = p.operand();
   // Of a bcast the root has an input, the others an output.
   const bool receives = p.what() == collective::bcast && p.rank() != p.root();
@@ -30,7 +30,7 @@ void plan(planner& p) {
     subcall one;
     one.what = p.what();
     one.nonblocking = true;
-    one.in_place = p.asked().in_place && p.what() != collective::bcast;
+    one.in_place = p.requested().in_place && p.what() != collective::bcast;
     one.root = p.root();
     one.count = cut.length(i);
     one.input = (receives ? p.output() : from) + cut.begin(i);

@@ -12,10 +12,10 @@
 // Calls:        in the node bcast or reduce; among the leaders the same collective; a segment each, all
 //                 stages under way together
 // Good for:     long vectors on many nodes
-#include "compose/composition.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/segments.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::pipelined_hierarchical {
 

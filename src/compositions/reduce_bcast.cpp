@@ -8,7 +8,7 @@
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        reduce to rank 0, bcast from it
 // Good for:     where the library's own allreduce is worse than its parts
-#include "compose/composition.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::reduce_bcast {
 
@@ -17,7 +17,7 @@ void plan(planner& p) {
   subcall reduce;
   reduce.what = collective::reduce;
   reduce.count = p.count();
-  reduce.in_place = p.asked().in_place && p.rank() == 0;
+  reduce.in_place = p.requested().in_place && p.rank() == 0;
   reduce.input = p.operand();
   reduce.output = p.output();
   p.call_on(all, reduce);

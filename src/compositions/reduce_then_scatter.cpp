@@ -10,20 +10,20 @@
 // Good for:     where the library's own reduce_scatter is worse than its parts
 #include <numeric>
 
-#include "compose/composition.hpp"
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::reduce_then_scatter {
 
 void plan(planner& p) {
   const subgroup all = p.all();
   const bool uneven = p.what() == collective::reduce_scatter, root = p.rank() == 0;
-  const auto counts =
-      uneven ? parts::vector_of(p.asked().in_counts, p.size()) : parts::uniform_counts(p.size(), p.count());
+  const auto counts = uneven ? parts::vector_of(p.requested().in_counts, p.size())
+                             : parts::uniform_counts(p.size(), p.count());
   const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   // In place rank 0 has its own block where it belongs then: at the beginning.
-  const bool in_place = p.asked().in_place;
+  const bool in_place = p.requested().in_place;
   const area sums = in_place ? p.output() : p.scratch(root ? total : 0);
   p.call_on(all, parts::reduce(p.operand(), sums, root, total, 0));
   subcall scatter;

@@ -14,9 +14,9 @@
 // Good for:     memory that the network cannot reach, or blocks strewn over a large buffer
 #include <numeric>
 
-#include "compose/composition.hpp"
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::staged_buffer {
 
@@ -64,16 +64,16 @@ void gather(planner& p) {
              everywhere = p.what() == collective::allgather || p.what() == collective::allgatherv;
   const bool receives = everywhere || p.rank() == p.root();
   const std::size_t n =
-      uneven && receives ? p.asked().out_counts[static_cast<std::size_t>(p.rank())] : p.count();
+      uneven && receives ? p.requested().out_counts[static_cast<std::size_t>(p.rank())] : p.count();
   const area mine = p.scratch(n);
   area operand = p.operand();
-  if (uneven && receives && p.asked().in_place)
-    operand = operand + p.asked().out_displs[static_cast<std::size_t>(p.rank())];
+  if (uneven && receives && p.requested().in_place)
+    operand = operand + p.requested().out_displs[static_cast<std::size_t>(p.rank())];
   p.copy(operand, mine, n);
   subcall c = parts::call_of(p.what(), mine, mine, n, p.root());
   c.in_place = false;
   if (!receives) return p.call_on(p.all(), c);
-  const staged all = uneven ? staged(p, p.asked().out_counts, p.asked().out_displs) : blocks_of(p);
+  const staged all = uneven ? staged(p, p.requested().out_counts, p.requested().out_displs) : blocks_of(p);
   c.output = all.dense;
   if (uneven) {
     c.out_counts = all.order.counts;
@@ -85,12 +85,13 @@ void gather(planner& p) {
 
 void scatter(planner& p) {
   const bool uneven = p.what() == collective::scatterv, root = p.rank() == p.root();
-  const std::size_t n = uneven && root ? p.asked().in_counts[static_cast<std::size_t>(p.rank())] : p.count();
+  const std::size_t n =
+      uneven && root ? p.requested().in_counts[static_cast<std::size_t>(p.rank())] : p.count();
   const area mine = p.scratch(n);
   subcall c = parts::call_of(p.what(), {}, mine, n, p.root());
   c.in_place = false;
   if (root) {
-    const staged all = uneven ? staged(p, p.asked().in_counts, p.asked().in_displs) : blocks_of(p);
+    const staged all = uneven ? staged(p, p.requested().in_counts, p.requested().in_displs) : blocks_of(p);
     all.in(p, p.input());
     c.input = all.dense;
     if (uneven) {
@@ -99,15 +100,15 @@ void scatter(planner& p) {
     }
   }
   p.call_on(p.all(), c);
-  if (!root || !p.asked().in_place) p.copy(mine, p.output(), n);
+  if (!root || !p.requested().in_place) p.copy(mine, p.output(), n);
 }
 
 void exchange(planner& p) {
-  const call& asked = p.asked();
+  const call& requested = p.requested();
   const bool uneven = p.what() != collective::alltoall;
-  const staged result = uneven ? staged(p, asked.out_counts, asked.out_displs) : blocks_of(p);
-  const staged given = !uneven || asked.in_place ? staged(p, result.order.counts, result.displs)
-                                                 : staged(p, asked.in_counts, asked.in_displs);
+  const staged result = uneven ? staged(p, requested.out_counts, requested.out_displs) : blocks_of(p);
+  const staged given = !uneven || requested.in_place ? staged(p, result.order.counts, result.displs)
+                                                     : staged(p, requested.in_counts, requested.in_displs);
   given.in(p, p.operand());
   subcall c = parts::call_of(p.what(), given.dense, result.dense, p.count());
   c.in_place = false;
@@ -123,8 +124,9 @@ void exchange(planner& p) {
 }
 
 void reduce_scatter(planner& p) {
-  const auto counts = p.what() == collective::reduce_scatter ? parts::vector_of(p.asked().in_counts, p.size())
-                                                             : parts::uniform_counts(p.size(), p.count());
+  const auto counts = p.what() == collective::reduce_scatter
+                          ? parts::vector_of(p.requested().in_counts, p.size())
+                          : parts::uniform_counts(p.size(), p.count());
   const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   const std::size_t own = counts[static_cast<std::size_t>(p.rank())];
   const area given = p.scratch(total), result = p.scratch(own);

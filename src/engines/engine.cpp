@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/report.hpp"
-#include "tutti/core/error.hpp"
+#include "base/report_text.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti {
 
@@ -14,7 +14,7 @@ const engine_entry* find_engine(std::string_view name) noexcept {
   return nullptr;
 }
 
-const engine_entry& pick_engine(std::string_view name, const occasion& now) {
+const engine_entry& pick_engine(std::string_view name, const start_conditions& now) {
   for (const engine_entry* e : engines())
     if (name.empty() ? e->by_default != nullptr && e->by_default(now) : e->name == name) return *e;
   throw usage_error("run", -1, "TUTTI_ENGINE",

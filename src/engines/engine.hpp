@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/environment.hpp"
-#include "engines/endpoint.hpp"
+#include "base/environment.hpp"
+#include "transport/endpoint.hpp"
 
 namespace tutti {
 
 /// What is known when no engine is named.
-struct occasion {
+struct start_conditions {
   bool launched = false;  // by an MPI launcher
   std::uint64_t seed = 0;
   int ranks = 1;
@@ -35,7 +35,7 @@ struct engine_entry {
 
   /// Whether a program that names no engine gets this one, and `when`, in words. At most one engine says yes
   /// to an occasion. Null: it is always to be named.
-  bool (*by_default)(const occasion&) noexcept = nullptr;
+  bool (*by_default)(const start_conditions&) noexcept = nullptr;
   std::string_view when = "only when it is named";
 
   /// Makes the ranks in this process and returns when all have ended. Null: each rank is a process, which a
@@ -44,8 +44,8 @@ struct engine_entry {
   bool shared_memory = false;  ///< its endpoints have a node
 
   /// More ranks are refused; `limit` says why, or what to do instead. Where nobody says how many ranks there
-  /// shall be, there are as many as cores, up to `most_ranks`.
-  int most_ranks = 1000000;
+  /// shall be, there are as many as cores, up to `max_ranks`.
+  int max_ranks = 1000000;
   std::string_view limit = "";
   /// With how many `tutti tune` measures unless told. 0: the cores.
   int ranks_to_tune = 0;
@@ -73,7 +73,7 @@ const engine_entry* find_engine(std::string_view name) noexcept;
 
 /// The one of that name, or where it is empty the one for the occasion. Throws usage_error of "run" that
 /// names TUTTI_ENGINE and all engines.
-const engine_entry& pick_engine(std::string_view name, const occasion&);
+const engine_entry& pick_engine(std::string_view name, const start_conditions&);
 
 /// "fibers, mpi or threads"
 std::string engine_names(std::string_view last_word);

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/environment.hpp"
-#include "tutti/core/error.hpp"
+#include "base/environment.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti {
 

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "group/hierarchy.hpp"
+#include "base/group/hierarchy.hpp"
 
 namespace tutti {
 

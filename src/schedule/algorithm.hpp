@@ -9,9 +9,9 @@
 #include <span>
 #include <string_view>
 
-#include "group/reach.hpp"
+#include "base/group/reach.hpp"
 #include "schedule/builder.hpp"
-#include "tutti/core/collective.hpp"
+#include "tutti/collective.hpp"
 
 namespace tutti {
 
@@ -69,9 +69,9 @@ inline constexpr restriction_name restriction_names[] = {
     {restriction::peer_readable, "peer_readable", "the ranks read one another's buffers"}};
 
 /// A parameter that an algorithm has.
-struct knob_range {
-  knob which;
-  std::uint32_t usual, least, most;
+struct algorithm_parameter_range {
+  algorithm_parameter which;
+  std::uint32_t default_value, least, most;
   std::string_view what;
 };
 
@@ -79,7 +79,7 @@ struct knob_range {
 /// only with that value of the parameter, and any ranks with another.
 struct reach_claim {
   reach to = reach::any_rank;
-  knob with = knob::k;
+  algorithm_parameter with = algorithm_parameter::k;
   std::uint32_t value = 0;
 };
 
@@ -90,23 +90,24 @@ struct catalogue_entry {
   restriction needs = restriction::none;
   reach_claim reaches{};
   std::string_view idea, source, good_for;
-  std::span<const knob_range> parameters;
+  std::span<const algorithm_parameter_range> parameters;
 
   std::string_view short_name() const noexcept { return name.substr(name.find('/') + 1); }
-  reach reach_with(const knob_values& knobs) const noexcept {
-    return reaches.value == 0 || knobs[static_cast<std::size_t>(reaches.with)] == reaches.value
+  reach reach_with(const algorithm_parameter_values& parameter_values) const noexcept {
+    return reaches.value == 0 || parameter_values[static_cast<std::size_t>(reaches.with)] == reaches.value
                ? reaches.to
                : reach::any_rank;
   }
-  knob_values usual() const noexcept {
-    knob_values all{};
-    for (const knob_range& p : parameters) all[static_cast<std::size_t>(p.which)] = p.usual;
+  algorithm_parameter_values default_values() const noexcept {
+    algorithm_parameter_values all{};
+    for (const algorithm_parameter_range& p : parameters)
+      all[static_cast<std::size_t>(p.which)] = p.default_value;
     return all;
   }
 };
 
 struct pure_algorithm : catalogue_entry {
-  std::string_view rounds, bytes, scratch;  ///< formulas (check/formula.hpp)
+  std::string_view rounds, bytes, scratch;  ///< formulas (proof/formula.hpp)
   void (*write)(const shape&, builder&) = nullptr;
 };
 

@@ -117,7 +117,7 @@ class builder {
   }
 
   void measure(place what, place word) { local({step_kind::measure, false, {}, what, {}, word}); }
-  void greatest(place a, place b, place word) { local({step_kind::greatest, false, {}, a, b, word}); }
+  void maximum(place a, place b, place word) { local({step_kind::maximum, false, {}, a, b, word}); }
   void reserve(place what) { local({step_kind::reserve, false, {}, {}, {}, what}); }
 
   /// Ends the round that is being written.

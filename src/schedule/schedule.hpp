@@ -76,7 +76,7 @@ enum class step_kind : std::uint8_t {
   copy,          // target = source; of a padded place and another the other's length
   reduce,        // target = source op other
   measure,       // word target = the number of elements in source, which is not read
-  greatest,      // word target = the greater of words source and other
+  maximum,       // word target = the greater of words source and other
   reserve,       // target's buffer, a scratch, holds target from here on; what it held may be lost
 };
 constexpr bool is_local(step_kind k) noexcept { return k >= step_kind::copy; }

@@ -10,12 +10,12 @@
 #include <span>
 #include <string_view>
 
-#include "tutti/core/collective.hpp"
+#include "tutti/collective.hpp"
 
 namespace tutti {
 
-/// The parameters that algorithms have. The order is that of `knob_names`.
-enum class knob : std::uint8_t {
+/// The parameters that algorithms have. The order is that of `algorithm_parameter_names`.
+enum class algorithm_parameter : std::uint8_t {
   k,          ///< fan-out, factor or base of the pattern
   radix,      ///< base of the digits of a slot
   segment,    ///< bytes of one message of a pipeline
@@ -25,12 +25,14 @@ enum class knob : std::uint8_t {
   region,     ///< ranks that are near one another, consecutive
   leaders,    ///< ranks of a node that speak for it
 };
-inline constexpr std::array<std::string_view, 8> knob_names = {"k",      "radix",     "segment", "window",
-                                                               "blocks", "aggregate", "region",  "leaders"};
-constexpr std::string_view name_of(knob k) noexcept { return knob_names[static_cast<std::size_t>(k)]; }
+inline constexpr std::array<std::string_view, 8> algorithm_parameter_names = {
+    "k", "radix", "segment", "window", "blocks", "aggregate", "region", "leaders"};
+constexpr std::string_view name_of(algorithm_parameter k) noexcept {
+  return algorithm_parameter_names[static_cast<std::size_t>(k)];
+}
 
 /// The value of every parameter; those that an algorithm has not are 0.
-using knob_values = std::array<std::uint32_t, knob_names.size()>;
+using algorithm_parameter_values = std::array<std::uint32_t, algorithm_parameter_names.size()>;
 
 struct shape {
   collective what = collective::barrier;
@@ -41,10 +43,12 @@ struct shape {
   bool commutative = true;
   int first_group =
       0;  ///< between two groups: how many ranks the first has, the others are the second; else 0
-  knob_values knobs{};
+  algorithm_parameter_values parameter_values{};
   std::span<const int> sources{}, destinations{};  ///< neighbours, of the neighbour collectives
 
-  int of(knob k) const noexcept { return static_cast<int>(knobs[static_cast<std::size_t>(k)]); }
+  int of(algorithm_parameter k) const noexcept {
+    return static_cast<int>(parameter_values[static_cast<std::size_t>(k)]);
+  }
   /// Ranks relative to the root, for rooted algorithms.
   int relative() const noexcept { return rank >= root ? rank - root : rank - root + size; }
   int absolute(int v) const noexcept { return v + root >= size ? v + root - size : v + root; }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "launch/modules.hpp"
+#include "runtime/launch/modules.hpp"
 #include "support/check.hpp"
 #include "support/program.hpp"
 #include "tutti/mpi.hpp"

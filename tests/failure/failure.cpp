@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tutti/core/mail.hpp"
+#include "tutti/detail/p2p_abi.hpp"
 #include "tutti/tutti.hpp"
 
 int main(int argc, char** argv) {
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
       {"throws_beside_large_messages",
        [](communicator& world) {
          std::vector<char> out(1 << 20), in(1 << 20);
-         detail::letter l{.destination = 1, .data = out.data(), .bytes = out.size()};
+         detail::send_args l{.destination = 1, .data = out.data(), .bytes = out.size()};
          if (world.rank() == 1) {
            detail::receive(world.native(), {.source = rank::any, .into = in.data(), .most = in.size()});
            throw std::runtime_error("planted fault");

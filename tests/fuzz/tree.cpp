@@ -6,7 +6,7 @@
 //
 // With libFuzzer (built by Clang):  fuzz_tree CORPUS...
 // otherwise a loop of its own:      fuzz_tree SECONDS FILE-OR-FOLDER...
-#include "select/tree.hpp"
+#include "selection/tree.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "support/again.hpp"
+#include "support/repeated_calls.hpp"
 #include "support/scratch_folder.hpp"
-#include "support/situations.hpp"
+#include "support/selection_contexts.hpp"
 
 using namespace tutti;
 
@@ -36,8 +36,8 @@ void expect(bool holds, const char* what) {
   if (!holds) throw broken(what);
 }
 
-std::vector<situation> some_situations() {
-  std::vector<situation> all;
+std::vector<selection_context> some_situations() {
+  std::vector<selection_context> all;
   for (std::size_t c = 0; c < collective_names.size(); ++c)
     for (const int ranks : {1, 2, 6, 7, 8})
       for (int bits = 0; bits < 32; ++bits) {
@@ -51,7 +51,7 @@ std::vector<situation> some_situations() {
 
 bool try_text(std::string_view text) {
   static const document common = builtin_document("common");
-  static const std::vector<situation> situations = some_situations();
+  static const std::vector<selection_context> selection_contexts = some_situations();
   const read_result whole = read_tree(text, "whole", extent::whole);
   const read_result r = read_tree(text, "fuzz");
   expect(!whole.good() || r.good(), "whole, but at fault");
@@ -62,14 +62,15 @@ bool try_text(std::string_view text) {
   const read_result again = read_tree(written, "written");
   expect(again.good() && write_tree(again.made) == written, "cannot be read again");
   const document both = overlay(common, r.made);
-  for (const situation& s : situations) {
+  for (const selection_context& s : selection_contexts) {
     expect(serves(decide(both, s), s), "an illegal choice");
     if (whole.good()) expect(serves(decide(whole.made, s), s), "an illegal choice of a whole one");
     expect(serves(decide(both, s, tree_half::composition), s, tree_half::composition),
            "an illegal composition");
   }
   for (const tree_half half : {tree_half::composition, tree_half::pure})
-    expect(!explain(both, situations[text.size() % situations.size()], half).path.empty(), "no explanation");
+    expect(!explain(both, selection_contexts[text.size() % selection_contexts.size()], half).path.empty(),
+           "no explanation");
   return true;
 }
 
@@ -136,9 +137,11 @@ std::string mutated(const text_list& corpus, const text_list& known, std::mt1993
                       length = below(std::min<std::size_t>(text.size() - at, 40) + 1);
     // A word of the text, to be replaced by another one.
     std::size_t first = at, last = at;
-    const auto letter = [&](std::size_t i) { return text[i] == '_' || (text[i] >= 'a' && text[i] <= 'z'); };
-    while (first > 0 && letter(first - 1)) --first;
-    while (last < text.size() && letter(last)) ++last;
+    const auto send_args = [&](std::size_t i) {
+      return text[i] == '_' || (text[i] >= 'a' && text[i] <= 'z');
+    };
+    while (first > 0 && send_args(first - 1)) --first;
+    while (last < text.size() && send_args(last)) ++last;
     switch (below(7)) {
       case 0:
         text.erase(at, length);

@@ -3,7 +3,7 @@
 // What surrounds the programs of this folder: a check that fails ends the job, and is told with its rank.
 #pragma once
 
-#include "launch/modules.hpp"
+#include "runtime/launch/modules.hpp"
 #include "support/check.hpp"
 #include "support/program.hpp"
 #include "tutti/kamping.hpp"

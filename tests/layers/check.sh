@@ -1,54 +1,64 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check.sh ROOT         fails when a room of ROOT/src includes what stands above it, or is not in both tables
+# check.sh ROOT         fails when a module of ROOT/src includes what stands above it, or is not in both tables
 # check.sh --self-test  plants such faults in a scratch tree, and fails when they are not caught
 #
-# The rooms bottom up, and what each may include of those above it in this table (itself always). What may be in
-# each is told in the table of docs/architecture.md, which has the same rooms in the same order.
+# The modules bottom up, and what each may include of those above it in this table (itself always). What may be in
+# each is told in the table of docs/architecture.md, which has the same modules in the same order.
 table='
-core        :
-compute     :
-group       :
-fabric      : core compute group
-schedule    : group
-patterns    :
-algorithms  : schedule patterns
-compose     : group schedule
-compositions: group compose
-select      : core group schedule compose
-check       : group schedule compose select
-engines     : core compute group fabric
-execute     : compute group fabric schedule compose engines/endpoint.hpp
-mail        : group fabric engines/endpoint.hpp engines/carrier.hpp execute/progressing.hpp
-trace       : core select
-settings    : core select engines/endpoint.hpp trace
-face        : core compute group fabric schedule compose select engines/endpoint.hpp execute mail trace settings
-bsp         : core compute group fabric engines/endpoint.hpp mail face
-launch      : core engines settings face
-tasks       : core engines/endpoint.hpp engines/embedded/sleep.hpp execute/progressing.hpp mail face launch/modules.hpp
-workers     : tasks/crew.hpp
-lpf         : core engines launch face bsp
-preload     : core compute group engines select trace settings face
-toolkit     :
-tune        : core compute select check engines face launch
+base               :
+base/compute       :
+base/group         :
+transport/shm      : base base/compute base/group
+schedule           : base/group
+schedule/patterns  :
+algorithms         : schedule schedule/patterns
+schedule/composite : base/group schedule
+compositions       : base/group schedule/composite
+selection          : base base/group schedule schedule/composite
+proof              : base/group schedule schedule/composite selection
+transport          : base base/group transport/shm
+engines            : base base/compute base/group transport/shm transport
+runtime/executor   : base/compute base/group transport/shm schedule schedule/composite transport
+communicator/p2p   : base/group transport/shm transport runtime/executor/progressable.hpp
+runtime/trace      : base selection
+runtime/settings   : base selection transport runtime/trace
+communicator       : base base/compute base/group transport/shm schedule schedule/composite selection transport runtime/executor communicator/p2p runtime/trace runtime/settings
+frontends/bsp      : base base/compute base/group transport/shm transport communicator/p2p communicator
+runtime/launch     : base engines transport runtime/settings communicator
+frontends/tasks    : base transport engines/embedded/sleep.hpp runtime/executor/progressable.hpp communicator/p2p communicator runtime/launch/modules.hpp
+frontends/tasks/tbb: frontends/tasks/worker_pool.hpp
+frontends/lpf      : base engines transport runtime/launch communicator frontends/bsp
+frontends/preload  : base base/compute base/group engines transport selection runtime/trace runtime/settings communicator
+frontends/toolkit  :
+tuning             : base base/compute selection proof engines transport communicator runtime/launch
 '
-# Of the public headers every room may include tutti/version.hpp and tutti/core/; these may include all of them.
-public_rooms=' face launch lpf toolkit '
-# tutti/core/ itself includes nothing but tutti/core/ and the standard library.
+# Public headers that every module may include, and that include only one another:
+shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|owner|p2p_abi|repeat_call|structure|tasks_abi))[.]hpp$'
+# These modules may include all public headers.
+public_modules=' communicator runtime/launch frontends/lpf frontends/toolkit '
 # <mpi.h> appears here only:
-mpi_places='^(src/engines/mpi/|src/launch/mpi/|src/lpf/mpi/|src/preload/|include/tutti/mpi\.hpp$|include/lpf/mpi\.h$|bench/|tests/)'
+mpi_places='^(src/engines/mpi/|src/runtime/launch/mpi/|src/frontends/lpf/mpi/|src/frontends/preload/|include/tutti/mpi\.hpp$|include/lpf/mpi\.h$|bench/|tests/)'
 
 set -u
 export LC_ALL=C
 
+# module_of PATH: the module that PATH (below src/) is in, the innermost one; empty: none
+module_of() {
+  module_of=${1%/}
+  while [ -n "$module_of" ] && [ -z "${allowed[$module_of]-}" ]; do
+    case $module_of in */*) module_of=${module_of%/*} ;; *) module_of= ;; esac
+  done
+}
+
 declare -A allowed
-rooms=()
-while IFS=: read -r room list; do
-  read -r room <<< "$room"
-  [ -n "$room" ] || continue
-  rooms+=("$room")
-  allowed[$room]=" $room $list "
+modules=()
+while IFS=: read -r module list; do
+  read -r module <<< "$module"
+  [ -n "$module" ] || continue
+  modules+=("$module")
+  allowed[$module]=" $module $list "
 done <<< "$table"
 
 if [ "${1-}" = --self-test ]; then
@@ -56,11 +66,11 @@ if [ "${1-}" = --self-test ]; then
   scratch=$(mktemp -d) || exit 2
   trap 'rm -rf "$scratch"' EXIT
   failed=0
-  # house [SED]: a tree of empty rooms, and the document that tells of them, changed by SED
-  house() {
+  # project [SED]: a tree of empty modules, and the document that tells of them, changed by SED
+  project() {
     rm -rf "$scratch/tree"
-    mkdir -p "$scratch/tree/include" "$scratch/tree/docs" "${rooms[@]/#/$scratch/tree/src/}"
-    printf '| `src/%s` | something |\n' "${rooms[@]}" | sed "${1-}" > "$scratch/tree/docs/architecture.md"
+    mkdir -p "$scratch/tree/include" "$scratch/tree/docs" "${modules[@]/#/$scratch/tree/src/}"
+    printf '| `src/%s` | something |\n' "${modules[@]}" | sed "${1-}" > "$scratch/tree/docs/architecture.md"
   }
   # outcome STATUS WHAT: what the check must say of the tree
   outcome() {
@@ -69,35 +79,37 @@ if [ "${1-}" = --self-test ]; then
   }
   # expect STATUS FILE INCLUDE: a tree that holds only FILE, with that include
   expect() {
-    house
+    project
     mkdir -p "$scratch/tree/$(dirname "$2")"
     printf '#include %s\n' "$3" > "$scratch/tree/$2"
     outcome "$1" "$2 including $3"
   }
-  house; outcome 0 'a house of all rooms'
-  house '/compute/d'; outcome 1 'a room that the document does not tell of'
-  house '1{h;d};2{G}'; outcome 1 'rooms in another order in the document'
-  house '$a | `src/attic` | old things |'; outcome 1 'a room that is in the document alone'
-  house 's,`src/fabric`,`src/fabric/deep`,'; outcome 0 'a row for a part of a room'
-  house; rmdir "$scratch/tree/src/tune"; outcome 1 'a room that is in the tables alone'
-  house; touch "$scratch/tree/src/a.cpp"; outcome 1 'a file in no room'
-  expect 1 src/core/a.cpp '"execute/executor.hpp"'
-  expect 1 src/core/a.cpp '"../execute/executor.hpp"'
+  project; outcome 0 'a project of all modules'
+  project '/base.compute/d'; outcome 1 'a module that the document does not tell of'
+  project '1{h;d};2{G}'; outcome 1 'modules in another order in the document'
+  project '$a | `src/attic` | old things |'; outcome 1 'a module that is in the document alone'
+  project 's,`src/proof`,`src/proof/deep`,'; outcome 0 'a row for a part of a module'
+  project; rmdir "$scratch/tree/src/tuning"; outcome 1 'a module that is in the tables alone'
+  project; touch "$scratch/tree/src/a.cpp"; outcome 1 'a file in no module'
+  expect 1 src/base/a.cpp '"runtime/executor/executor.hpp"'
+  expect 1 src/base/a.cpp '"../runtime/executor/executor.hpp"'
   expect 1 src/schedule/deep/a.hpp '<engines/threads/engine.hpp>'
-  expect 1 src/algorithms/allreduce/ring.cpp '"engines/endpoint.hpp"'
-  expect 1 src/execute/a.cpp '"engines/mpi/engine.hpp"'
-  expect 1 src/face/a.cpp '"tune/grow.hpp"'
-  expect 1 src/execute/a.cpp '<tutti/tutti.hpp>'
-  expect 1 src/fabric/a.cpp '<mpi.h>'
+  expect 1 src/algorithms/allreduce/ring.cpp '"transport/endpoint.hpp"'
+  expect 1 src/runtime/executor/a.cpp '"engines/mpi/engine.hpp"'
+  expect 1 src/communicator/a.cpp '"tuning/grow.hpp"'
+  expect 1 src/runtime/executor/a.cpp '<tutti/tutti.hpp>'
+  expect 1 src/transport/shm/a.cpp '<mpi.h>'
   expect 1 include/tutti/tutti.hpp '<mpi.h>'
-  expect 1 include/tutti/core/error.hpp '<tutti/tutti.hpp>'
-  expect 1 include/tutti/tutti.hpp '"core/signature.hpp"'
+  expect 1 include/tutti/error.hpp '<tutti/tutti.hpp>'
+  expect 1 include/tutti/tutti.hpp '"base/agreed_signature.hpp"'
+  expect 1 src/frontends/a.cpp '<vector>'
+  expect 1 src/transport/shm/a.cpp '"transport/endpoint.hpp"'
   expect 1 src/attic/a.cpp '<vector>'
-  expect 0 src/execute/a.cpp '"engines/endpoint.hpp"'
-  expect 0 src/execute/a.cpp '"execute/cache.hpp"'
-  expect 0 src/algorithms/allreduce/ring.cpp '"patterns/ring.hpp"'
-  expect 0 src/core/a.cpp '<tutti/core/error.hpp>'
-  expect 0 src/face/a.cpp '<tutti/tutti.hpp>'
+  expect 0 src/runtime/executor/a.cpp '"transport/endpoint.hpp"'
+  expect 0 src/runtime/executor/a.cpp '"runtime/executor/cache.hpp"'
+  expect 0 src/algorithms/allreduce/ring.cpp '"schedule/patterns/ring.hpp"'
+  expect 0 src/base/a.cpp '<tutti/error.hpp>'
+  expect 0 src/communicator/a.cpp '<tutti/tutti.hpp>'
   expect 0 src/engines/mpi/a.cpp '<mpi.h>'
   expect 0 include/tutti/mpi.hpp '<mpi.h>'
   [ $failed = 0 ] && echo 'layers: the check catches what it should'
@@ -108,30 +120,31 @@ cd "${1:?usage: check.sh ROOT | --self-test}" || exit 2
 bad=0
 complain() { echo "$1:$2: $3"; bad=1; }
 
-# a room may include only what stands above it in the table, which is below it in the house
+# a module may include only what stands above it in the table, which is below it in the project
 below=' '
-for room in "${rooms[@]}"; do
-  for one in ${allowed[$room]}; do
-    [[ $one == "$room" || $below == *" ${one%%/*} "* ]] || complain "src/$room" 0 "may include $one, which stands above it"
+for module in "${modules[@]}"; do
+  for one in ${allowed[$module]}; do
+    module_of "$one"
+    [[ $one == "$module" || $below == *" $module_of "* ]] || complain "src/$module" 0 "may include $one, which stands above it"
   done
-  below+="$room "
+  below+="$module "
 done
 
-# the folders, this table and that of the document have the same rooms
-for folder in src/*/; do
-  [ -d "$folder" ] || continue
-  room=$(basename "$folder")
-  [ -n "${allowed[$room]-}" ] || complain "src/$room" 0 'is not in the table of tests/layers/check.sh'
+# the folders, this table and that of the document have the same modules
+while read -r folder; do
+  module_of "${folder#src/}"
+  [ "$folder" = src ] || [ -n "$module_of" ] || complain "$folder" 0 'is not in the table of tests/layers/check.sh'
+done < <(find src -type f -printf '%h\n' | sort -u)
+for module in "${modules[@]}"; do
+  [ -d "src/$module" ] || complain "src/$module" 0 'is in the table of tests/layers/check.sh, and is no folder'
 done
-for room in "${rooms[@]}"; do
-  [ -d "src/$room" ] || complain "src/$room" 0 'is in the table of tests/layers/check.sh, and is no folder'
-done
-told=$(sed -nE 's,^\| `src/([a-z_]+).*,\1,p' docs/architecture.md | uniq)
-[ "$told" = "$(printf '%s\n' "${rooms[@]}")" ] ||
-  complain docs/architecture.md 0 "has other rooms than the table of tests/layers/check.sh, or another order: ${told//$'\n'/ }"
+listed=$(sed -nE 's,^\| `src/([a-z0-9_/]+).*,\1,p' docs/architecture.md |
+  while read -r path; do module_of "$path"; echo "${module_of:-$path}"; done | uniq)
+[ "$listed" = "$(printf '%s\n' "${modules[@]}")" ] ||
+  complain docs/architecture.md 0 "has other modules than the table of tests/layers/check.sh, or another order: ${listed//$'\n'/ }"
 
 for file in src/*.?pp; do
-  [ -e "$file" ] && complain "$file" 0 'stands in no room'
+  [ -e "$file" ] && complain "$file" 0 'stands in no module'
 done
 
 # normal FILE PATH: PATH with its dots taken out, seen from the folder of FILE when it begins with one
@@ -159,37 +172,36 @@ while IFS=: read -r file line text; do
     continue
   fi
   top=${path%%/*}
+  module_of "$path"
+  target=$module_of
   case $file in
     include/*)
-      [ "$path" != "$top" ] && [ -n "${allowed[$top]-}" ] && [ ! -e "$(dirname "$file")/$path" ] && [ ! -e "include/$path" ] &&
+      [ "$path" != "$top" ] && [ -n "$target" ] && [ ! -e "$(dirname "$file")/$path" ] && [ ! -e "include/$path" ] &&
         complain "$file" "$line" "is public, but includes src/$path"
-      case $file:$path in
-        include/tutti/core/*:tutti/core/* | include/tutti/core/*:tutti/version.hpp) ;;
-        include/tutti/core/*:tutti/* | include/tutti/core/*:lpf/*)
-          complain "$file" "$line" "includes <$path>, which stands above tutti/core" ;;
-      esac ;;
+      [[ ${file#include/} =~ $shared && $path == @(tutti|lpf)/* && ! $path =~ $shared ]] &&
+        complain "$file" "$line" "includes <$path>, which stands above the headers that all modules share" ;;
     src/*/*)
-      room=${file#src/}
-      room=${room%%/*}
-      [ -n "${allowed[$room]-}" ] || continue
+      module_of "${file#src/}"
+      module=$module_of
+      [ -n "$module" ] || continue
+      [[ $path =~ $shared ]] && continue
       case $path in
-        tutti/core/* | tutti/version.hpp) continue ;;
         tutti/* | lpf/*)
-          [[ $public_rooms == *" $room "* || $file =~ $mpi_places ]] ||
-            complain "$file" "$line" "$room includes the public <$path>"
+          [[ $public_modules == *" $module "* || $file =~ $mpi_places ]] ||
+            complain "$file" "$line" "$module includes the public <$path>"
           continue ;;
       esac
       [ "$path" = "$top" ] && continue                 # <vector>, or a neighbour of the same folder
-      [ -n "${allowed[$top]-}" ] || continue           # a folder of another library, or of the room's own
-      [ -e "$(dirname "$file")/$path" ] && continue    # a folder of the room itself
-      [[ ${allowed[$room]} == *" $top "* || ${allowed[$room]} == *" $path "* ]] ||
-        complain "$file" "$line" "$room includes $path, which it may not" ;;
+      [ -n "$target" ] || continue                     # a folder of another library, or of the module's own
+      [ -e "$(dirname "$file")/$path" ] && continue    # a folder of the module itself
+      [[ ${allowed[$module]} == *" $target "* || ${allowed[$module]} == *" $path "* ]] ||
+        complain "$file" "$line" "$module includes $path, which it may not" ;;
   esac
 done < <(grep -rnE --include='*.cpp' --include='*.hpp' --include='*.h' --include='*.c' '^[[:space:]]*#[[:space:]]*include' \
   "${places[@]}" 2>/dev/null)
 
 if [ $bad = 0 ]; then
-  echo 'layers: every room includes only what stands below it'
+  echo 'layers: every module includes only what stands below it'
 else
   echo 'layers: the table of what may include what stands at the head of tests/layers/check.sh'
 fi

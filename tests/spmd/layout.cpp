@@ -12,9 +12,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "communicator/communicator_impl.hpp"
 #include "engines/engine.hpp"
-#include "face/core.hpp"
-#include "launch/modules.hpp"
+#include "runtime/launch/modules.hpp"
 #include "support/check.hpp"
 #include "support/environment.hpp"
 #include "support/program.hpp"
@@ -25,12 +25,12 @@ using namespace tutti;
 using tests::check;
 
 // What every rank has, one after the other. `id`: another for each call.
-std::vector<int> of_all(endpoint& door, std::uint64_t id, const std::vector<int>& mine) {
+std::vector<int> of_all(endpoint& ep, std::uint64_t id, const std::vector<int>& mine) {
   const auto shared = std::make_shared<detail::rank_state>();
-  shared->door = &door;
+  shared->ep = &ep;
   shared->by = std::make_shared<const selection>();  // without trees: what the engine offers, or an algorithm
-  detail::core world(shared, door.open(group::range(0, 1, door.size(), door.rank()), id, nullptr));
-  std::vector<int> all(mine.size() * static_cast<std::size_t>(door.size()));
+  detail::communicator_impl world(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), id, nullptr));
+  std::vector<int> all(mine.size() * static_cast<std::size_t>(ep.size()));
   call c;
   c.what = collective::allgather;
   c.type = element_of<int>();
@@ -44,13 +44,13 @@ std::vector<int> of_all(endpoint& door, std::uint64_t id, const std::vector<int>
 int node_of(int rank) { return rank * rank % 3; }
 
 // Cores that any rank of the job may use. All are on one machine here.
-int cores_of(endpoint& door) {
+int cores_of(endpoint& ep) {
   cpu_set_t set;
   CPU_ZERO(&set);
   sched_getaffinity(0, sizeof set, &set);
   std::vector<int> mine(CPU_SETSIZE);
   for (std::size_t i = 0; i < CPU_SETSIZE; ++i) mine[i] = CPU_ISSET(i, &set) ? 1 : 0;
-  const std::vector<int> all = of_all(door, 1, mine);
+  const std::vector<int> all = of_all(ep, 1, mine);
   int cores = 0;
   for (std::size_t i = 0; i < CPU_SETSIZE; ++i) {
     bool used = false;
@@ -60,15 +60,15 @@ int cores_of(endpoint& door) {
   return cores;
 }
 
-std::vector<int> nodes_expected(endpoint& door, bool pretended) {
+std::vector<int> nodes_expected(endpoint& ep, bool pretended) {
   std::vector<int> expected;
   if (pretended) {
-    for (int r = 0; r < door.size(); ++r) expected.push_back(node_of(r));
+    for (int r = 0; r < ep.size(); ++r) expected.push_back(node_of(r));
     return expected;
   }
   char name[HOST_NAME_MAX + 1] = "";
   gethostname(name, sizeof name - 1);
-  const std::vector<int> all = of_all(door, 2, std::vector<int>(name, name + sizeof name));
+  const std::vector<int> all = of_all(ep, 2, std::vector<int>(name, name + sizeof name));
   for (std::size_t at = 0; at < all.size(); at += sizeof name)  // the first rank of the same name
     for (std::size_t first = 0;; first += sizeof name)
       if (std::equal(all.begin() + static_cast<long>(at), all.begin() + static_cast<long>(at + sizeof name),
@@ -79,23 +79,23 @@ std::vector<int> nodes_expected(endpoint& door, bool pretended) {
   return expected;
 }
 
-void look(endpoint& door, bool pretended, const std::string& mpi) {
-  const hierarchy& layout = door.layout();
-  check.equal(layout.ranks(), door.size());
+void look(endpoint& ep, bool pretended, const std::string& mpi) {
+  const hierarchy& layout = ep.layout();
+  check.equal(layout.ranks(), ep.size());
   check.equal(layout.levels(), 1);
-  const std::vector<int> expected = nodes_expected(door, pretended);
-  for (int a = 0; a < door.size(); ++a)
+  const std::vector<int> expected = nodes_expected(ep, pretended);
+  for (int a = 0; a < ep.size(); ++a)
     for (int b = 0; b < a; ++b)
       check.equal(layout.node_of(a) == layout.node_of(b),
                   expected[static_cast<std::size_t>(a)] == expected[static_cast<std::size_t>(b)]);
 
-  const auto known = find_engine(door.engine())->conditions;
-  check.equal(door.conditions().size(), known.size());
-  const int cores = cores_of(door);
+  const auto known = find_engine(ep.engine())->conditions;
+  check.equal(ep.conditions().size(), known.size());
+  const int cores = cores_of(ep);
   for (std::size_t i = 0; i < known.size(); ++i) {
-    const engine_condition& one = door.conditions()[i];
+    const engine_condition& one = ep.conditions()[i];
     check.equal(one.name, known[i].name);
-    if (one.name == "oversubscribed") check.equal(one.holds, door.size() > cores);
+    if (one.name == "oversubscribed") check.equal(one.holds, ep.size() > cores);
     if (one.name == "open_mpi") check.equal(one.holds, mpi == "openmpi");
     if (one.name == "mpich") check.equal(one.holds, mpi == "mpich");
   }
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
       if (tests::variable(rank).value_or("0") != "0") text = "other";
     setenv("TUTTI_NODES", text.c_str(), 1);
   }
-  const auto program = [&](endpoint& door) { look(door, pretended, by.module); };
+  const auto program = [&](endpoint& ep) { look(ep, pretended, by.module); };
   outcome end;
   if (by.mpi) {
     end.failed_rank = 0;

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "support/again.hpp"
-#include "tutti/core/error.hpp"
+#include "support/repeated_calls.hpp"
+#include "tutti/error.hpp"
 
 namespace tests {
 

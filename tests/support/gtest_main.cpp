@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main program of every unit test. The first failed check of a test prints the two lines of again.hpp.
+// The main program of every unit test. The first failed check of a test prints the two lines of
+// repeated_calls.hpp.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -9,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/again.hpp"
+#include "support/repeated_calls.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <mutex>
 
-#include "face/core.hpp"
-#include "launch/modules.hpp"
+#include "communicator/communicator_impl.hpp"
+#include "runtime/launch/modules.hpp"
 #include "support/environment.hpp"
 #include "support/group_kinds.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The main program of a test that runs on every rank of whatever started it. It ends with 0 when every case
-// ended well on every rank; else the first rank that failed says so, in the two lines of again.hpp.
+// ended well on every rank; else the first rank that failed says so, in the two lines of repeated_calls.hpp.
 #pragma once
 
 #include <functional>

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/endpoint.hpp"
+#include "transport/endpoint.hpp"
 #include "tutti/run.hpp"
 
 namespace tests {

@@ -9,13 +9,13 @@
 
 #include <gtest/gtest.h>
 
-#include "support/again.hpp"
+#include "support/repeated_calls.hpp"
 
 namespace tests {
 
 /// The seed of a test that draws: kept with the test, for the line that says how to run it again.
-inline std::uint64_t seed_or(std::uint64_t usual) {
-  const std::uint64_t seed = wanted_seed().value_or(usual);
+inline std::uint64_t seed_or(std::uint64_t default_value) {
+  const std::uint64_t seed = wanted_seed().value_or(default_value);
   testing::Test::RecordProperty("seed", std::to_string(seed));
   return seed;
 }

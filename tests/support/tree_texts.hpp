@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "select/tree.hpp"
+#include "selection/tree.hpp"
 
 namespace tutti {
 

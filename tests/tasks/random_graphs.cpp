@@ -12,8 +12,8 @@
 
 int main(int argc, char** argv) {
   // Read before the program takes its own arguments out.
-  const auto number = [&](int i, unsigned long usual) {
-    return i < argc && argv[i][0] != '-' ? std::strtoul(argv[i], nullptr, 10) : usual;
+  const auto number = [&](int i, unsigned long default_value) {
+    return i < argc && argv[i][0] != '-' ? std::strtoul(argv[i], nullptr, 10) : default_value;
   };
   const unsigned long first = number(1, 1), last = number(2, first + 9), most = number(3, 2000),
                       workers = number(4, 0);

@@ -91,7 +91,7 @@ void dependants(communicator& world) {
 }
 
 // Nothing of it comes to ranks that need nothing of it.
-void others_go_on(communicator& world) {
+void others_continue(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1;
   int x = 1, y = 1;
@@ -264,7 +264,7 @@ int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     const std::pair<const char*, void (*)(communicator&)> all[] = {
         {"dependants", dependants},
-        {"others_go_on", others_go_on},
+        {"others_continue", others_continue},
         {"away_from_home", away_from_home},
         {"contributions", contributions},
         {"transfers", transfers},

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "select/tree.hpp"
+#include "selection/tree.hpp"
 #include "support/environment.hpp"
 #include "support/ranks.hpp"
 #include "support/text.hpp"
@@ -80,7 +80,7 @@ TEST(a_new_engine, offers_no_collectives_unless_it_says_so) {
 }
 
 TEST(a_new_engine, has_the_common_trees_until_it_is_measured) {
-  situation s;
+  selection_context s;
   s.call.what = collective::allreduce;
   s.call.ranks = 4;
   const document own = builtin_document("loopback"), common = builtin_document("common");

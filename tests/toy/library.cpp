@@ -8,12 +8,12 @@
 
 #include <tutti/tutti.hpp>
 
-#include "check/composed_cases.hpp"
-#include "check/prove.hpp"
 #include "engines/engine.hpp"
-#include "select/choose.hpp"
+#include "proof/composed_cases.hpp"
+#include "proof/prove.hpp"
+#include "selection/choose.hpp"
 #include "support/algorithm_cases.hpp"
-#include "tune/candidates.hpp"
+#include "tuning/candidates.hpp"
 
 namespace tutti {
 namespace {
@@ -34,8 +34,8 @@ TEST(catalogue, has_what_the_head_of_an_algorithm_says) {
   EXPECT_EQ(a.name, "allreduce/everybody");
   EXPECT_EQ(a.needs, restriction::commutative | restriction::not_in_place);
   ASSERT_EQ(a.parameters.size(), 1u);
-  EXPECT_EQ(a.parameters[0].which, knob::window);
-  EXPECT_EQ(a.parameters[0].usual, 4u);
+  EXPECT_EQ(a.parameters[0].which, algorithm_parameter::window);
+  EXPECT_EQ(a.parameters[0].default_value, 4u);
   EXPECT_EQ(a.parameters[0].most, 64u);
   EXPECT_EQ(a.bytes, "n * (p - 1)");
   EXPECT_EQ(a.good_for, "tests");
@@ -46,7 +46,7 @@ TEST(catalogue, has_what_the_head_of_a_composition_says) {
   EXPECT_EQ(c.name, "scan/own_last");
   EXPECT_EQ(c.needs, restriction::not_in_place);
   ASSERT_EQ(c.parameters.size(), 1u);
-  EXPECT_EQ(c.parameters[0].which, knob::segment);
+  EXPECT_EQ(c.parameters[0].which, algorithm_parameter::segment);
   EXPECT_EQ(c.calls, "exscan on the same ranks, a segment each");
 }
 
@@ -55,25 +55,25 @@ TEST(catalogue, has_the_algorithms_of_the_library_too) {
   EXPECT_NE(find_composition(collective::allreduce, "node_leader"), nullptr);
 }
 
-void expect_proved(const check::proof& all) {
-  for (const check::finding& f : all.findings) ADD_FAILURE() << f.call << ": " << f.what.what;
+void expect_proved(const proof::proof_result& all) {
+  for (const proof::finding& f : all.findings) ADD_FAILURE() << f.call << ": " << f.what.what;
   EXPECT_GT(all.calls, 0u);
 }
 
 TEST(proof, takes_an_algorithm_and_its_claims) {
-  check::abstract_machine machine;
-  check::proof all;
-  for (int p = 1; p <= 12; ++p) all += check::prove(toy_algorithm(), p, machine);
+  proof::abstract_machine machine;
+  proof::proof_result all;
+  for (int p = 1; p <= 12; ++p) all += proof::prove(toy_algorithm(), p, machine);
   expect_proved(all);
-  EXPECT_EQ(all.most_rounds, 11);
+  EXPECT_EQ(all.max_rounds, 11);
 }
 
 TEST(proof, says_which_claim_is_wrong) {
-  check::abstract_machine machine;
+  proof::abstract_machine machine;
   const auto said = [&](std::string_view bytes) {
     pure_algorithm wrong = toy_algorithm();
     wrong.bytes = bytes;
-    const check::proof all = check::prove(wrong, 5, machine);
+    const proof::proof_result all = proof::prove(wrong, 5, machine);
     return all.findings.empty() ? "" : all.findings[0].what.what;
   };
   EXPECT_NE(said("n * p").find("Bytes: n * p is "), std::string::npos) << said("n * p");
@@ -83,15 +83,15 @@ TEST(proof, says_which_claim_is_wrong) {
 }
 
 TEST(proof, takes_a_composition) {
-  check::proof all;
-  for (int p = 1; p <= 7; ++p) all += check::prove(toy_composition(), p);
+  proof::proof_result all;
+  for (int p = 1; p <= 7; ++p) all += proof::prove(toy_composition(), p);
   expect_proved(all);
 }
 
-void program(endpoint& door) {
-  tests::on_a_core(door, [](detail::core& core, tests::cases& all) {
-    tests::try_algorithm(core, all, toy_algorithm());
-    tests::try_composition(core, all, toy_composition());
+void program(endpoint& ep) {
+  tests::on_a_core(ep, [](detail::communicator_impl& communicator_impl, tests::cases& all) {
+    tests::try_algorithm(communicator_impl, all, toy_algorithm());
+    tests::try_composition(communicator_impl, all, toy_composition());
   });
 }
 
@@ -117,19 +117,19 @@ TEST(matrix, runs_both_on_fibers) {
 }
 
 TEST(tuning, measures_both_and_their_parameters) {
-  situation s;
+  selection_context s;
   s.call.what = collective::allreduce;
   s.call.ranks = 16;
   s.call.count = 1024;
   s.call.element_size = 8;
   s.call.commutative = true;
-  const auto has = [](const std::vector<tune::candidate>& all, std::string_view name) {
-    return std::any_of(all.begin(), all.end(), [&](const tune::candidate& c) { return c.name == name; });
+  const auto has = [](const std::vector<tuning::candidate>& all, std::string_view name) {
+    return std::any_of(all.begin(), all.end(), [&](const tuning::candidate& c) { return c.name == name; });
   };
-  const auto pure = tune::pure_candidates(s, s.call.count, true, {});
+  const auto pure = tuning::pure_candidates(s, s.call.count, true, {});
   EXPECT_TRUE(has(pure, "everybody") && has(pure, "everybody:window=1"));
   s.call.what = collective::scan;
-  const auto composed = tune::composed_candidates(s, s.call.count, true);
+  const auto composed = tuning::composed_candidates(s, s.call.count, true);
   EXPECT_TRUE(has(composed, "own_last") && has(composed, "own_last:segment=4096"));
 }
 

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tutti/core/bsp.hpp>
-#include <tutti/core/mail.hpp>
+#include <tutti/detail/bsp_abi.hpp>
+#include <tutti/detail/p2p_abi.hpp>
 #include <tutti/group.hpp>
 #include <tutti/timer.hpp>
 #include <tutti/tutti.hpp>
@@ -127,8 +127,8 @@ auto sum_by_shifts(communicator& world, std::vector<double>& in, std::vector<dou
     out = travels = in;
     for (int i = 1; i < world.size(); ++i) {
       const std::size_t bytes = in.size() * sizeof(double);
-      detail::letter l{.destination = right, .tag = i, .data = travels.data(), .bytes = bytes};
-      detail::reception r{.source = left, .tag = i, .into = came.data(), .most = bytes};
+      detail::send_args l{.destination = right, .tag = i, .data = travels.data(), .bytes = bytes};
+      detail::recv_args r{.source = left, .tag = i, .into = came.data(), .most = bytes};
       shift(world.native(), l, r);
       travels = came;
       for (std::size_t k = 0; k < out.size(); ++k) out[k] += came[k];
@@ -138,30 +138,31 @@ auto sum_by_shifts(communicator& world, std::vector<double>& in, std::vector<dou
 
 TEST_P(warm, blocking_messages_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
-              return sum_by_shifts(world, in, out,
-                                   [&world](detail::core& c, detail::letter& l, detail::reception& r) {
-                                     detail::envelope e;
-                                     if (world.rank() != 0)
-                                       detail::look(c, "probe", r.source, r.tag, true, e);
-                                     if (world.rank() != 0) detail::receive(c, r);
-                                     detail::send(c, l);
-                                     if (world.rank() == 0) detail::receive(c, r);
-                                   });
+              return sum_by_shifts(
+                  world, in, out,
+                  [&world](detail::communicator_impl& c, detail::send_args& l, detail::recv_args& r) {
+                    detail::envelope e;
+                    if (world.rank() != 0) detail::look(c, "probe", r.source, r.tag, true, e);
+                    if (world.rank() != 0) detail::receive(c, r);
+                    detail::send(c, l);
+                    if (world.rank() == 0) detail::receive(c, r);
+                  });
             }),
             0);
 }
 
 TEST_P(warm, nonblocking_and_persistent_messages_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
-              return sum_by_shifts(world, in, out,
-                                   [](detail::core& c, detail::letter& l, detail::reception& r) {
-                                     l.mode = l.tag % 2 ? send_modes::standard : send_modes::synchronous;
-                                     auto came = detail::start_receive(c, r);
-                                     auto sent = detail::prepare_send(c, l);
-                                     sent->start();
-                                     came->wait();
-                                     sent->wait();
-                                   });
+              return sum_by_shifts(
+                  world, in, out,
+                  [](detail::communicator_impl& c, detail::send_args& l, detail::recv_args& r) {
+                    l.mode = l.tag % 2 ? send_modes::standard : send_modes::synchronous;
+                    auto came = detail::start_receive(c, r);
+                    auto sent = detail::prepare_send(c, l);
+                    sent->start();
+                    came->wait();
+                    sent->wait();
+                  });
             }),
             0);
 }
@@ -220,36 +221,36 @@ TEST_P(warm, supersteps_allocate_nothing) {
   how.ranks = way.ranks;
   std::atomic<long> least{1000000};
   run(how, [&](communicator& world) {
-    namespace port = bsp::port;
+    namespace abi = bsp::abi;
     const int p = world.size(), next = (world.rank() + 1) % p;
     const std::size_t bytes = way.count * sizeof(double);
     std::vector<double> from(way.count * p), into(way.count * p);
-    bsp::process* const mine = port::open(world.native(), false);
-    port::resize_register(*mine, 3);
-    port::resize_queue(*mine, 8);
-    port::sync(*mine);
+    bsp::process* const mine = abi::open(world.native(), false);
+    abi::resize_register(*mine, 3);
+    abi::resize_queue(*mine, 8);
+    abi::sync(*mine);
     bsp::slot f, t;
     bsp::members all;
-    port::add(*mine, true, from.data(), bytes * p, f);
-    port::add(*mine, true, into.data(), bytes * p, t);
-    port::make_members(*mine, 0, p - 1, 1, {2, 8, bytes * p}, all);
+    abi::add(*mine, true, from.data(), bytes * p, f);
+    abi::add(*mine, true, into.data(), bytes * p, t);
+    abi::make_members(*mine, 0, p - 1, 1, {2, 8, bytes * p}, all);
     const auto sum = [](std::size_t n, const void* other, void* sums) {
       for (std::size_t i = 0; i < n; ++i)
         static_cast<double*>(sums)[i] += static_cast<const double*>(other)[i];
     };
     const auto supersteps = [&] {
-      port::sync(*mine);
-      port::put(*mine, f, 0, next, t, 0, 8);
-      port::sync(*mine);
-      port::put(*mine, f, 0, next, t, 0, bytes);
-      port::get(*mine, next, f, 0, t, bytes * (p - 1), bytes);
-      port::sync(*mine);
-      port::combine(*mine, all, from.data(), f, 1, 8, sum, -1, true);
-      port::sync(*mine);
-      port::broadcast(*mine, all, f, t, bytes, 0);
-      port::sync(*mine);
-      port::alltoall(*mine, all, f, t, bytes);
-      port::sync(*mine);
+      abi::sync(*mine);
+      abi::put(*mine, f, 0, next, t, 0, 8);
+      abi::sync(*mine);
+      abi::put(*mine, f, 0, next, t, 0, bytes);
+      abi::get(*mine, next, f, 0, t, bytes * (p - 1), bytes);
+      abi::sync(*mine);
+      abi::combine(*mine, all, from.data(), f, 1, 8, sum, -1, true);
+      abi::sync(*mine);
+      abi::broadcast(*mine, all, f, t, bytes, 0);
+      abi::sync(*mine);
+      abi::alltoall(*mine, all, f, t, bytes);
+      abi::sync(*mine);
     };
     for (int i = 0; i < 20; ++i) supersteps();
     // Other ranks, and the engine, may still be on their way: the least of some counts is meant.
@@ -262,8 +263,8 @@ TEST_P(warm, supersteps_allocate_nothing) {
       const long after = allocations.load();
       if (world.rank() == 0) least = std::min(least.load(), after - before);
     }
-    port::leave(*mine);
-    port::close(mine);
+    abi::leave(*mine);
+    abi::close(mine);
   });
   EXPECT_EQ(least.load(), 0) << way;
 }

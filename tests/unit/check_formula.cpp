@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "check/formula.hpp"
-#include "check/plan.hpp"
+#include "proof/abstract_call.hpp"
+#include "proof/formula.hpp"
 #include "schedule/algorithm.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 variables given() {
@@ -111,10 +111,10 @@ TEST(claim, is_exact_or_a_bound) {
 }
 
 TEST(names, have_a_value_in_every_plan) {
-  wish w;
+  case_options w;
   w.what = collective::alltoallv;
   w.ranks = 4;
-  w.knobs[static_cast<std::size_t>(knob::segment)] = 16;
+  w.parameter_values[static_cast<std::size_t>(algorithm_parameter::segment)] = 16;
   const variables v = variables_of(make_plan(w));
   for (const formula_name& one : formula_names) EXPECT_NE(v.find(one.name), nullptr) << one.name;
   EXPECT_NE(v.find("segment"), nullptr);
@@ -125,11 +125,11 @@ TEST(claim, every_head_parses) {
   for (const pure_algorithm* a : catalogue()) {
     variables v;
     for (const formula_name& one : formula_names) v.set(one.name, 1);
-    for (const knob_range& k : a->parameters) v.set(name_of(k.which), k.usual);
+    for (const algorithm_parameter_range& k : a->parameters) v.set(name_of(k.which), k.default_value);
     for (const std::string_view claim : {a->rounds, a->bytes, a->scratch})
       EXPECT_NO_THROW(evaluate_claim(claim, v)) << a->name << ": " << claim;
   }
 }
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -6,14 +6,14 @@
 
 #include <gtest/gtest.h>
 
-#include "check/abstract_run.hpp"
+#include "proof/abstract_run.hpp"
 #include "support/text.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 plan call_of(collective what, int ranks, std::size_t count) {
-  wish w;
+  case_options w;
   w.what = what;
   w.ranks = ranks;
   w.count = count;
@@ -96,7 +96,7 @@ TEST(places, what_holds_nothing_is_not_read) {
 }
 
 TEST(places, gaps_of_the_caller_stay_as_they_are) {
-  wish w;
+  case_options w;
   w.what = collective::allgatherv;
   w.ranks = 2;
   w.count = 4;
@@ -199,7 +199,7 @@ TEST(barrier, nobody_leaves_before_all_have_come) {
 // --- words
 
 TEST(words, say_how_long_blocks_are) {
-  wish w;
+  case_options w;
   w.what = collective::allgatherv;
   w.ranks = 2;
   w.count = 5;
@@ -212,7 +212,7 @@ TEST(words, say_how_long_blocks_are) {
       if (measured) b.measure(whole(buffer::input), word(s.rank));
       b.round();
       b.exchange(1 - s.rank, word(s.rank), 1 - s.rank, word(1 - s.rank));
-      b.greatest(word(0), word(1), word(2));
+      b.maximum(word(0), word(1), word(2));
       b.reserve(blocks(buffer::scratch0, 0, 2, table::padded));
       b.copy(whole(buffer::input), block(buffer::scratch0, s.rank, table::padded));
       b.round();
@@ -225,8 +225,8 @@ TEST(words, say_how_long_blocks_are) {
   outcome o;
   EXPECT_EQ(found(p, write(true), &o), "");
   const std::size_t longest = std::max(p.counts[0], p.counts[1]);
-  EXPECT_EQ(o.measured.most_bytes(), 8 + 8 * longest);
-  EXPECT_EQ(o.measured.most_scratch(), 2 * 8 * longest);
+  EXPECT_EQ(o.measured.max_bytes(), 8 + 8 * longest);
+  EXPECT_EQ(o.measured.max_scratch(), 2 * 8 * longest);
   EXPECT_NE(found(p, write(false)), "");
 }
 
@@ -245,7 +245,7 @@ TEST(one_port, messages_of_a_round_stand_in_line) {
                 &o),
             "");
   EXPECT_EQ(o.measured.rounds, 4);
-  EXPECT_EQ(o.measured.most_bytes(), 8u);
+  EXPECT_EQ(o.measured.max_bytes(), 8u);
   ASSERT_EQ(o.recorded[0].size(), 1u);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(o.recorded[0][0].steps[static_cast<std::size_t>(i)].time, i);
 }
@@ -273,4 +273,4 @@ TEST(one_port, lists_that_block_one_another_are_served_all_the_same) {
 }
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -27,7 +27,7 @@ class compositions : public testing::TestWithParam<layout_case> {
                                        std::uint64_t seed = 0) {
     const set_for_now nodes("TUTTI_NODES", GetParam().nodes);
     return passes({engine, GetParam().ranks, workers, seed},
-                  [&](tutti::endpoint& door) { every_composition(door, how); });
+                  [&](tutti::endpoint& ep) { every_composition(ep, how); });
   }
 };
 

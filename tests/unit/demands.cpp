@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each restriction means: a call that meets it and one that does not, and what is said of the second.
-#include "select/demands.hpp"
-
 #include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "selection/restrictions.hpp"
+
 namespace tutti {
 namespace {
 
 // Four ranks on two nodes, a vector of eight doubles.
-situation usual() {
-  situation s;
+selection_context default_values() {
+  selection_context s;
   s.call = {collective::allreduce, 4, 8, 8, element_kind::f64, builtin_op::sum, true, false, false};
   s.nodes = 2;
   s.ranks_per_node = 2;
@@ -23,41 +23,46 @@ situation usual() {
 
 struct restriction_case {
   restriction which;
-  std::function<void(situation&)> met, broken;
+  std::function<void(selection_context&)> met, broken;
   const char* said;
 };
 const restriction_case cases[] = {
-    {restriction::power_of_two, [](situation&) {}, [](situation& s) { s.call.ranks = 6; }, "power of two"},
-    {restriction::even_ranks, [](situation&) {}, [](situation& s) { s.call.ranks = 5; }, "even number"},
-    {restriction::commutative, [](situation&) {}, [](situation& s) { s.call.commutative = false; },
-     "declared commutative"},
-    {restriction::builtin_op, [](situation&) {}, [](situation& s) { s.call.op = builtin_op::user; },
-     "standard operator"},
-    {restriction::not_in_place, [](situation&) {}, [](situation& s) { s.call.in_place = true; },
-     "does not work in place"},
-    {restriction::in_place, [](situation& s) { s.call.in_place = true; }, [](situation&) {}, "in place only"},
-    {restriction::count_ge_ranks, [](situation&) {}, [](situation& s) { s.call.count = 3; },
+    {restriction::power_of_two, [](selection_context&) {}, [](selection_context& s) { s.call.ranks = 6; },
+     "power of two"},
+    {restriction::even_ranks, [](selection_context&) {}, [](selection_context& s) { s.call.ranks = 5; },
+     "even number"},
+    {restriction::commutative, [](selection_context&) {},
+     [](selection_context& s) { s.call.commutative = false; }, "declared commutative"},
+    {restriction::builtin_op, [](selection_context&) {},
+     [](selection_context& s) { s.call.op = builtin_op::user; }, "standard operator"},
+    {restriction::not_in_place, [](selection_context&) {},
+     [](selection_context& s) { s.call.in_place = true; }, "does not work in place"},
+    {restriction::in_place, [](selection_context& s) { s.call.in_place = true; }, [](selection_context&) {},
+     "in place only"},
+    {restriction::count_ge_ranks, [](selection_context&) {}, [](selection_context& s) { s.call.count = 3; },
      "as many elements as ranks"},
-    {restriction::inter, [](situation& s) { s.call.inter = true; }, [](situation&) {}, "two groups only"},
-    {restriction::hierarchical, [](situation&) {},
-     [](situation& s) {
+    {restriction::inter, [](selection_context& s) { s.call.inter = true; }, [](selection_context&) {},
+     "two groups only"},
+    {restriction::hierarchical, [](selection_context&) {},
+     [](selection_context& s) {
        s.nodes = 1;
        s.ranks_per_node = 4;
      },
      "several nodes"},
-    {restriction::equal_nodes, [](situation&) {}, [](situation& s) { s.ranks_per_node = 0; },
+    {restriction::equal_nodes, [](selection_context&) {}, [](selection_context& s) { s.ranks_per_node = 0; },
      "as many ranks"},
-    {restriction::node_consecutive, [](situation&) {}, [](situation& s) { s.node_consecutive = false; },
-     "scattered"},
-    {restriction::rank_order, [](situation& s) { s.node_consecutive = false; },
-     [](situation& s) {
+    {restriction::node_consecutive, [](selection_context&) {},
+     [](selection_context& s) { s.node_consecutive = false; }, "scattered"},
+    {restriction::rank_order, [](selection_context& s) { s.node_consecutive = false; },
+     [](selection_context& s) {
        s.node_consecutive = false;
        s.call.commutative = false;
      },
      "order of operands"},
-    {restriction::parent, [](situation&) {}, [](situation& s) { s.whole_job = false; }, "whole job"},
-    {restriction::peer_readable, [](situation&) {}, [](situation& s) { s.shared_memory = false; },
-     "one another's memory"},
+    {restriction::parent, [](selection_context&) {}, [](selection_context& s) { s.whole_job = false; },
+     "whole job"},
+    {restriction::peer_readable, [](selection_context&) {},
+     [](selection_context& s) { s.shared_memory = false; }, "one another's memory"},
 };
 
 catalogue_entry demanding(restriction which) {
@@ -71,7 +76,7 @@ catalogue_entry demanding(restriction which) {
 TEST(demands, are_met_or_said) {
   for (const restriction_case& c : cases) {
     const catalogue_entry e = demanding(c.which);
-    situation met = usual(), broken = usual();
+    selection_context met = default_values(), broken = default_values();
     c.met(met);
     c.broken(broken);
     EXPECT_TRUE(meets_demands(e, {}, met)) << c.said;
@@ -82,7 +87,7 @@ TEST(demands, are_met_or_said) {
 }
 
 TEST(demands, of_everything_are_said_together) {
-  situation s = usual();
+  selection_context s = default_values();
   s.call.ranks = 5;
   s.call.commutative = false;
   const catalogue_entry e = demanding(restriction::power_of_two | restriction::commutative);
@@ -92,7 +97,7 @@ TEST(demands, of_everything_are_said_together) {
 }
 
 TEST(demands, all_buffers_are_memory_of_the_host) {
-  EXPECT_TRUE(meets_demands(demanding(restriction::host_memory), {}, usual()));
+  EXPECT_TRUE(meets_demands(demanding(restriction::host_memory), {}, default_values()));
 }
 
 TEST(demands, every_restriction_has_a_case_here) {

@@ -2,7 +2,7 @@
 //
 // What the step set promises beyond today's algorithms: one-sided work, pipelines by segments, loops,
 // rendezvous with many messages at once, and memory that stays small at large p.
-#include "execute/executor.hpp"
+#include "runtime/executor/executor.hpp"
 
 #include <atomic>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include "schedule/builder.hpp"
 #include "support/check.hpp"
 #include "support/ranks.hpp"
-#include "tutti/core/layout.hpp"
+#include "tutti/layout.hpp"
 
 namespace tutti {
 namespace {
@@ -35,9 +35,9 @@ call plain_call(std::vector<int>& in, std::vector<int>& out, std::size_t count) 
 }
 
 // Every rank puts its block into every other's memory and says so; nobody receives by name.
-void put_everywhere(endpoint& door, std::size_t count) {
-  const int p = door.size(), r = door.rank();
-  auto where = door.open(group::range(0, 1, p, r), 1, nullptr);
+void put_everywhere(endpoint& ep, std::size_t count) {
+  const int p = ep.size(), r = ep.rank();
+  auto where = ep.open(group::range(0, 1, p, r), 1, nullptr);
   links peers(*where);
   builder b;
   for (int s = 0; s < p; ++s) {
@@ -68,7 +68,7 @@ void put_everywhere(endpoint& door, std::size_t count) {
 TEST(one_sided_steps, deliver_small_and_large_puts) {
   for (const std::size_t count : {1, 100, 5000}) {
     for (const int p : {1, 2, 3, 7}) {
-      const auto program = [&](endpoint& door) { put_everywhere(door, count); };
+      const auto program = [&](endpoint& ep) { put_everywhere(ep, count); };
       EXPECT_TRUE(passes(job{"fibers", p, 2}, program));
       EXPECT_TRUE(passes(job{"threads", p}, program));
     }
@@ -77,9 +77,9 @@ TEST(one_sided_steps, deliver_small_and_large_puts) {
 
 // A chain: segment i is received while segment i - 1 is passed on. What lies outside is left out on both
 // sides.
-void pipeline(endpoint& door, std::size_t count, std::size_t segment_size) {
-  const int p = door.size(), r = door.rank();
-  auto where = door.open(group::range(0, 1, p, r), 1, nullptr);
+void pipeline(endpoint& ep, std::size_t count, std::size_t segment_size) {
+  const int p = ep.size(), r = ep.rank();
+  auto where = ep.open(group::range(0, 1, p, r), 1, nullptr);
   links peers(*where);
   builder b;
   b.segments_of(segment_size);
@@ -103,7 +103,7 @@ TEST(segments, make_a_pipeline_of_any_length) {
   for (const std::size_t count : {0, 1, 7, 1000, 9999})
     for (const std::size_t bytes : {1, 4, 64, 1000, 20000, 1000000})
       for (const int p : {1, 2, 5}) {
-        EXPECT_TRUE(passes(job{"fibers", p, 2}, [&](endpoint& door) { pipeline(door, count, bytes); }))
+        EXPECT_TRUE(passes(job{"fibers", p, 2}, [&](endpoint& ep) { pipeline(ep, count, bytes); }))
             << " count " << count << " segment " << bytes;
       }
 }
@@ -118,7 +118,7 @@ TEST(schedules, stay_small_at_large_p) {
     s.rank = 65535;
     s.root = 0;
     s.what = a->what;
-    s.knobs = a->usual();
+    s.parameter_values = a->default_values();
     s.in_place = demands(a->needs, restriction::in_place);
     s.first_group = demands(a->needs, restriction::inter) ? s.size - 1 : 0;
     builder b;
@@ -129,19 +129,19 @@ TEST(schedules, stay_small_at_large_p) {
 }
 
 TEST(channels, put_aside_what_belongs_to_another_call) {
-  EXPECT_TRUE(passes(job{"fibers", 2, 1}, [](endpoint& door) {
-    fabric::channel& c = door.node()->between(0, 1);
+  EXPECT_TRUE(passes(job{"fibers", 2, 1}, [](endpoint& ep) {
+    shm::channel& c = ep.node()->between(0, 1);
     std::atomic<std::uint32_t> done{1};
-    if (door.rank() == 0) {
+    if (ep.rank() == 0) {
       for (int i = 0; i < 6; ++i) c.post(static_cast<std::uint64_t>(i % 3), &i, sizeof i, &done);
       return;
     }
-    fabric::wait_site site;
+    shm::wait_site site;
     for (const int tag : {2, 0, 1})
       for (int k = 0; k < 2; ++k) {
-        fabric::arrival a;
+        shm::arrival a;
         while (!c.look(static_cast<std::uint64_t>(tag), a))
-          door.wait(c.arrival_word(), c.arrival_value(), true, site);
+          ep.wait(c.arrival_word(), c.arrival_value(), true, site);
         int value = 0;
         std::memcpy(&value, a.data, sizeof value);
         c.take(a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Flat trees choose what the trees they are made of choose, for every count near a bound and random ones.
-#include "select/flat_tree.hpp"
+#include "selection/flat_tree.hpp"
 
 #include <algorithm>
 #include <random>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "support/seed.hpp"
-#include "support/situations.hpp"
+#include "support/selection_contexts.hpp"
 
 namespace tutti {
 namespace {
@@ -20,24 +20,24 @@ std::vector<std::uint64_t> counts_to_try(const flat_tree& flat, const std::vecto
   const auto around = [&](std::uint64_t bound) {
     for (const std::uint64_t c : {bound - 1, bound, bound + 1}) counts.push_back(c);
   };
-  for (const flat_step& step : flat.steps()) around(step.upto_count);
+  for (const flat_step& step : flat.steps()) around(step.upper_bound_of_count);
   for (const std::uint64_t b : bounds) around(b);
   for (int i = 0; i < 12; ++i) counts.push_back(random() >> random() % 32);
   return counts;
 }
 
 // Thresholds of a tree as counts of elements of this size, where a flat tree might have forgotten one.
-void thresholds_of(const tree_node& n, const situation& s, std::vector<std::uint64_t>& counts) {
+void thresholds_of(const tree_node& n, const selection_context& s, std::vector<std::uint64_t>& counts) {
   for (const tree_step& step : n.steps) {
     const std::uint64_t size = std::max<std::size_t>(s.call.element_size, 1);
-    for (const std::uint64_t upto :
-         {step.upto, step.upto / size, step.upto / size / static_cast<std::uint64_t>(s.call.ranks)})
-      counts.push_back(upto);
+    for (const std::uint64_t upper_bound :
+         {step.upper_bound, step.upper_bound / size, step.upper_bound / size / static_cast<std::uint64_t>(s.call.ranks)})
+      counts.push_back(upper_bound);
     thresholds_of(step.then, s, counts);
   }
 }
 
-std::size_t differences(const document& d, situation s, tree_half half, const flat_tree::native_rule& native,
+std::size_t differences(const document& d, selection_context s, tree_half half, const flat_tree::native_rule& native,
                         const std::vector<std::uint64_t>& native_bounds, std::mt19937& random) {
   const flat_tree flat(d, s, half, native, native_bounds);
   std::vector<std::uint64_t> bounds = native_bounds;
@@ -45,9 +45,9 @@ std::size_t differences(const document& d, situation s, tree_half half, const fl
     thresholds_of(r.then, s, bounds);
   std::size_t wrong = 0;
   EXPECT_FALSE(flat.empty());
-  EXPECT_EQ(flat.steps().back().upto_count, tree_step::open);
+  EXPECT_EQ(flat.steps().back().upper_bound_of_count, tree_step::open);
   for (std::size_t i = 1; i < flat.steps().size(); ++i) {
-    wrong += flat.steps()[i - 1].upto_count >= flat.steps()[i].upto_count;
+    wrong += flat.steps()[i - 1].upper_bound_of_count >= flat.steps()[i].upper_bound_of_count;
     wrong += flat.steps()[i - 1].chosen == flat.steps()[i].chosen;
   }
   for (const std::uint64_t count : counts_to_try(flat, bounds, random)) {
@@ -100,7 +100,7 @@ TEST(flat_trees, choose_what_their_trees_choose) {
         for (const std::size_t size : {1, 4, 8, 24})
           for (int i = 0; i < 6; ++i) {
             const auto bits = static_cast<unsigned>(random());
-            const situation s =
+            const selection_context s =
                 varied(make_situation(static_cast<collective>(c), ranks, bits >> 8 & 1023, size,
                                       (bits & 1) != 0, bits & 2 ? builtin_op::sum : builtin_op::user,
                                       (bits & 4) != 0, (bits & 24) == 24, (bits & 32) != 0, (bits & 64) != 0),
@@ -126,11 +126,11 @@ TEST(flat_trees, choose_what_their_trees_choose) {
 
 TEST(flat_trees, are_short_and_exact_at_their_bounds) {
   const document d = tangled();
-  situation s = make_situation(collective::allgather, 3, 0, 8, false, {}, true, false, false, true);
+  selection_context s = make_situation(collective::allgather, 3, 0, 8, false, {}, true, false, false, true);
   const flat_tree flat(d, s);
   // 24 bytes an element in all: thresholds below that fall together.
   std::vector<std::uint64_t> bounds;
-  for (const flat_step& step : flat.steps()) bounds.push_back(step.upto_count);
+  for (const flat_step& step : flat.steps()) bounds.push_back(step.upper_bound_of_count);
   EXPECT_EQ(bounds,
             (std::vector<std::uint64_t>{0, 1, 2, 3, 6, 9, (std::uint64_t{1} << 62) / 24, tree_step::open}));
   EXPECT_EQ(name_of(flat.at(6)), "ring");
@@ -143,12 +143,12 @@ TEST(flat_trees, are_short_and_exact_at_their_bounds) {
 
 TEST(flat_trees, that_forget_a_bound_of_the_native_collective_are_found) {
   const document d = builtin_document("common");
-  const situation s = make_situation(collective::gather, 4, 0, 8, false, {}, true, false, true, true);
+  const selection_context s = make_situation(collective::gather, 4, 0, 8, false, {}, true, false, true, true);
   const auto native = [](std::uint64_t count) { return count <= 10 ? native_offer::any : native_offer::none; };
   std::mt19937 random(static_cast<unsigned>(tests::seed_or(1)));
   EXPECT_EQ(differences(d, s, tree_half::pure, native, {10}, random), 0u);
   const flat_tree forgetful(d, s, tree_half::pure, native, {});
-  situation ten = s;
+  selection_context ten = s;
   ten.call.count = 10;
   EXPECT_NE(&forgetful.at(10), &decide(d, ten));
 }

@@ -3,7 +3,7 @@
 // Layouts of ranks on nodes: what a layout says of every rank against what the plain list of nodes says, the
 // forms of TUTTI_NODES, texts that must be refused with what would be right, and what the embedded engines
 // make of the variable.
-#include "group/hierarchy.hpp"
+#include "base/group/hierarchy.hpp"
 
 #include <atomic>
 #include <random>
@@ -21,7 +21,7 @@
 #include "support/ranks.hpp"
 #include "support/seed.hpp"
 #include "support/text.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace {
 
@@ -182,9 +182,9 @@ INSTANTIATE_TEST_SUITE_P(engines, embedded_layout, testing::ValuesIn(engines_on_
 
 TEST_P(embedded_layout, is_one_node_unless_the_variable_says_otherwise) {
   const auto look = [&](const std::vector<int>& expected) {
-    return [expected](endpoint& door) {
-      tests::check.equal(nodes_of(door.layout()), expected);
-      tests::check.equal(door.layout().levels(), 1);
+    return [expected](endpoint& ep) {
+      tests::check.equal(nodes_of(ep.layout()), expected);
+      tests::check.equal(ep.layout().levels(), 1);
     };
   };
   EXPECT_TRUE(passes(4, look({0, 0, 0, 0})));
@@ -196,8 +196,7 @@ TEST_P(embedded_layout, is_one_object_for_all_ranks) {
   const int p = 64;
   const tests::set_for_now nodes("TUTTI_NODES", "16x4");
   std::vector<const hierarchy*> seen(p);
-  EXPECT_TRUE(
-      passes(p, [&](endpoint& door) { seen[static_cast<std::size_t>(door.rank())] = &door.layout(); }));
+  EXPECT_TRUE(passes(p, [&](endpoint& ep) { seen[static_cast<std::size_t>(ep.rank())] = &ep.layout(); }));
   ASSERT_NE(seen.front(), nullptr);
   for (const hierarchy* one : seen) EXPECT_EQ(one, seen.front());
 }
@@ -220,9 +219,9 @@ TEST_P(embedded_layout, says_whether_there_are_more_ranks_than_cores) {
   const int cores = usable_cores();
   for (const int p : {1, cores, cores + 1}) {
     std::atomic<int> looked{0};
-    EXPECT_TRUE(passes(p, [&](endpoint& door) {
-      const auto known = find_engine(door.engine())->conditions;
-      const auto all = door.conditions();
+    EXPECT_TRUE(passes(p, [&](endpoint& ep) {
+      const auto known = find_engine(ep.engine())->conditions;
+      const auto all = ep.conditions();
       tests::check.equal(all.size(), std::size_t{1});
       tests::check.equal(all[0].name, known[0].name);
       tests::check.equal(all[0].name, "oversubscribed");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who a member of a group knows: groups of each kind against the definition, and which kind serves which.
-#include "group/reach.hpp"
+#include "base/group/reach.hpp"
 
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "group/group.hpp"
+#include "base/group/rank_list.hpp"
 
 namespace tutti {
 namespace {

@@ -3,7 +3,7 @@
 // Reports name places in the program, and none in the library's own headers.
 #include <gtest/gtest.h>
 
-#include "core/report.hpp"
+#include "base/report_text.hpp"
 
 namespace tutti {
 namespace {

@@ -49,7 +49,7 @@ void chain(communicator& world) {
 TEST_P(task_trace, tells_each_task_transfer_and_rank) {
   const scratch_folder here;
   const std::string path = here.path("trace.json");
-  const set_for_now wish("TUTTI_TRACE", "tasks:" + path);
+  const set_for_now case_options("TUTTI_TRACE", "tasks:" + path);
   ASSERT_TRUE(passes(job{GetParam(), ranks}, [](communicator& world) {
     chain(world);
     chain(world);
@@ -87,7 +87,7 @@ TEST_P(task_trace, tells_each_task_transfer_and_rank) {
 
 TEST_P(task_trace, is_refused_without_a_file) {
   for (const char* wrong : {"tasks", "tasks:", "calls,", "calls,task:x"}) {
-    const set_for_now wish("TUTTI_TRACE", wrong);
+    const set_for_now case_options("TUTTI_TRACE", wrong);
     run_options options;
     options.engine = GetParam();
     EXPECT_THROW(run(options, [](communicator&) {}), usage_error) << wrong;

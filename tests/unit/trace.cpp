@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The recorder behind TUTTI_TRACE: lines by kind of call, sums, what is folded together, and both its forms.
-#include "trace/trace.hpp"
+#include "runtime/trace/trace.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "support/scratch_folder.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -132,13 +132,13 @@ TEST(trace, bytes_of_regular_calls) {
 
 TEST(trace, kinds_beyond_the_limit_are_told_together) {
   quiet_trace t;
-  for (std::size_t i = 0; i < call_trace::most_kinds + 5; ++i) t.add(ring(i), 1, microseconds(1));
+  for (std::size_t i = 0; i < call_trace::max_kinds + 5; ++i) t.add(ring(i), 1, microseconds(1));
   t.add(ring(0), 1, microseconds(1));  // known already
   const std::string table = t.table();
-  EXPECT_EQ(lines(table), call_trace::most_kinds + 3);
+  EXPECT_EQ(lines(table), call_trace::max_kinds + 3);
   EXPECT_TRUE(holds(table, "others"));
   EXPECT_TRUE(holds(t.json(), "\"others\": {\"calls\": 5, \"bytes\": 5, \"nanoseconds\": 5000}"));
-  t.consists_of(ring(call_trace::most_kinds + 1), {inner_call{}});
+  t.consists_of(ring(call_trace::max_kinds + 1), {inner_call{}});
   EXPECT_FALSE(holds(t.json(), "\"inside\""));
 }
 

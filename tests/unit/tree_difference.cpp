@@ -3,16 +3,17 @@
 // What a comparison of two trees says is so: a call is in one of the differences exactly where the trees
 // decide it differently, and then they choose what the difference says.
 
+#include "selection/tree_difference.hpp"
+
 #include <gtest/gtest.h>
 
-#include "select/difference.hpp"
-#include "support/situations.hpp"
+#include "support/selection_contexts.hpp"
 #include "support/tree_texts.hpp"
 
 namespace tutti {
 namespace {
 
-bool within(const difference& d, tree_half half, const situation& s) {
+bool within(const difference& d, tree_half half, const selection_context& s) {
   const condition_bits truth = conditions_of(s);
   if (d.half != half || d.what != s.call.what || !d.when.hold(truth)) return false;
   for (const literals& one : d.except)
@@ -35,9 +36,9 @@ tally check(const document& a, const document& second) {
   EXPECT_EQ(all.conditions, b.conditions);
   tally t;
   unsigned turn = 0;
-  for_each_situation([&](const situation& one) {
+  for_each_situation([&](const selection_context& one) {
     if (++turn % 23 != 0) return;
-    const situation s = varied(one, turn * 37);
+    const selection_context s = varied(one, turn * 37);
     if (s.nodes > s.call.ranks || (s.call.what == collective::barrier && s.call.count != 0)) return;
     for (const tree_half half : {tree_half::composition, tree_half::pure}) {
       const leaf &first = decide(a, s, half), &other = decide(b, s, half);

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "select/tree.hpp"
-#include "support/situations.hpp"
+#include "selection/tree.hpp"
+#include "support/selection_contexts.hpp"
 #include "support/tree_texts.hpp"
 
 namespace tutti {
@@ -51,7 +51,7 @@ TEST(templates, lie_under_what_extends_them) {
   ASSERT_TRUE(r.good()) << all_faults(r);
   const document threads = builtin_document("threads");
   std::size_t own = 0, wrong = 0;
-  for_each_situation([&](const situation& s) {
+  for_each_situation([&](const selection_context& s) {
     const leaf& got = decide(r.made, s);
     if (got.from.file->name == "test")
       ++own;
@@ -82,7 +82,7 @@ TEST(declared_conditions, follow_the_engine_by_their_names) {
   std::vector<std::string> names;
   for (const declared_condition& c : both.conditions) names.push_back(c.name);
   EXPECT_EQ(names, (std::vector<std::string>{"open_mpi", "oversubscribed", "mpich"}));
-  situation s = make_situation(collective::bcast, 4, 8, 8, false, {}, true, false, false, false);
+  selection_context s = make_situation(collective::bcast, 4, 8, 8, false, {}, true, false, false, false);
   const auto chosen = [&](std::vector<registered> engine) {
     s.engine = engine_bits(both, engine);
     return std::string(name_of(decide(both, s)));
@@ -134,7 +134,7 @@ TEST(compositions, are_chosen_and_explained) {
   {"use": "reduce_bcast"}]}]}})");
   ASSERT_TRUE(over.good()) << all_faults(over);
   const document d = overlay(builtin_document("threads"), over.made);
-  situation s =
+  selection_context s =
       make_situation(collective::allreduce, 6, 8, 8, false, builtin_op::sum, true, false, true, true);
   EXPECT_EQ(decide(d, s, tree_half::composition).what, leaf::kind::pure);
   EXPECT_EQ(explain(d, s, tree_half::composition).path.back().text, "by bytes = 64: upto 64");
@@ -168,25 +168,26 @@ TEST(compositions, are_said_of_every_collective) {
 TEST(demands, are_one_for_the_proof_and_for_the_call) {
   std::size_t wrong = 0, refused = 0, permitted = 0;
   unsigned turn = 0;
-  const auto try_entry = [&](const catalogue_entry& entry, const knob_values& knobs, const situation& s) {
+  const auto try_entry = [&](const catalogue_entry& entry, const algorithm_parameter_values& parameter_values,
+                             const selection_context& s) {
     if (entry.what != s.call.what) return;
-    const bool fine = meets_demands(entry, knobs, s);
-    wrong += fine != unmet_demands(entry, knobs, s).empty();
-    const demand d = demands_of(entry, knobs);
+    const bool fine = meets_demands(entry, parameter_values, s);
+    wrong += fine != unmet_demands(entry, parameter_values, s).empty();
+    const demand d = demands_of(entry, parameter_values);
     if (d.beyond.empty()) wrong += fine != d.conditions.hold(conditions_of(s));
     ++(fine ? permitted : refused);
   };
-  for_each_situation([&](const situation& one) {
+  for_each_situation([&](const selection_context& one) {
     if (++turn % 7 != 0) return;
-    const situation s = varied(one, turn * 37);
-    for (const pure_algorithm* a : catalogue()) try_entry(*a, a->usual(), s);
-    for (const composed_algorithm* a : composition_catalogue()) try_entry(*a, a->usual(), s);
+    const selection_context s = varied(one, turn * 37);
+    for (const pure_algorithm* a : catalogue()) try_entry(*a, a->default_values(), s);
+    for (const composed_algorithm* a : composition_catalogue()) try_entry(*a, a->default_values(), s);
   });
   EXPECT_EQ(wrong, 0u);
   EXPECT_GT(permitted, 10000u);
   EXPECT_GT(refused, 10000u);
   // Every restriction has its condition and words.
-  situation s = make_situation(collective::allreduce, 6, 1, 8, true, {}, false, false, false, false);
+  selection_context s = make_situation(collective::allreduce, 6, 1, 8, true, {}, false, false, false, false);
   s = varied(s, 2);
   s.whole_job = false;
   for (const restriction_name& r : restriction_names) {
@@ -194,14 +195,14 @@ TEST(demands, are_one_for_the_proof_and_for_the_call) {
     catalogue_entry entry;
     entry.what = collective::allreduce;
     entry.needs = r.which;
-    knob_values knobs{};
-    knobs[static_cast<std::size_t>(knob::region)] = 4;
-    situation against = s;
+    algorithm_parameter_values parameter_values{};
+    parameter_values[static_cast<std::size_t>(algorithm_parameter::region)] = 4;
+    selection_context against = s;
     if (r.which == restriction::in_place) against.call.in_place = false;
     if (r.which == restriction::even_ranks) against.call.ranks = 7;
     if (r.which == restriction::hierarchical) against.nodes = 1;
-    EXPECT_FALSE(meets_demands(entry, knobs, against)) << r.name;
-    EXPECT_FALSE(unmet_demands(entry, knobs, against).empty()) << r.name;
+    EXPECT_FALSE(meets_demands(entry, parameter_values, against)) << r.name;
+    EXPECT_FALSE(unmet_demands(entry, parameter_values, against).empty()) << r.name;
   }
 }
 

@@ -8,15 +8,15 @@
 
 #include <gtest/gtest.h>
 
-#include "core/environment.hpp"
-#include "select/nearest.hpp"
-#include "select/tree.hpp"
-#include "select/truth_set.hpp"
+#include "base/environment.hpp"
+#include "selection/suggestion.hpp"
+#include "selection/tree.hpp"
+#include "selection/truth_set.hpp"
 #include "support/scratch_folder.hpp"
 #include "support/seed.hpp"
-#include "support/situations.hpp"
+#include "support/selection_contexts.hpp"
 #include "support/tree_texts.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti {
 namespace {
@@ -98,8 +98,8 @@ TEST(right_trees, on_the_common_one_serve_every_call) {
     const document both = overlay(common, r.made);
     std::size_t wrong = 0;
     unsigned turn = 0;
-    for_each_situation([&](const situation& one) {
-      const situation s = varied(one, ++turn * 37);
+    for_each_situation([&](const selection_context& one) {
+      const selection_context s = varied(one, ++turn * 37);
       for (const tree_half half : {tree_half::composition, tree_half::pure})
         wrong += !serves(decide(both, s, half), s, half);
     });
@@ -113,7 +113,7 @@ TEST(builtin_trees, serve_every_call_whatever_the_engine_registers) {
   for (const std::string_view engine : {"common", "threads", "fibers", "mpi"}) {
     const document tree = builtin_document(engine);
     std::size_t tried = 0, wrong = 0;
-    for_each_situation([&](situation s) {
+    for_each_situation([&](selection_context s) {
       for (const std::uint32_t registered : {0u, 1u, 2u, 3u}) {
         s.engine = registered;
         ++tried;
@@ -129,7 +129,7 @@ TEST(builtin_trees, serve_every_call_whatever_the_engine_registers) {
 // The engine's own, or else a schedule of messages: nothing that a tree would have to say.
 TEST(fallback_in_code, serves_every_call_that_any_algorithm_serves) {
   std::size_t served = 0;
-  for_each_situation([&](const situation& s) {
+  for_each_situation([&](const selection_context& s) {
     const auto fits = [&](const pure_algorithm* a) {
       return a->what == s.call.what && permits(choice(a), s);
     };
@@ -153,7 +153,7 @@ TEST(builtin_trees, are_whole_and_where_they_are_from_is_known) {
     EXPECT_TRUE(whole.good()) << all_faults(whole);
   }
   const document d = builtin_document("threads");
-  const situation s = make_situation(collective::gather, 4, 8, 8, false, {}, true, false, true, true);
+  const selection_context s = make_situation(collective::gather, 4, 8, 8, false, {}, true, false, true, true);
   EXPECT_EQ(decide(d, s).from.file->name, "trees/threads.json");
   const std::string text(builtin_tree("threads"));
   int line = 1;
@@ -187,11 +187,11 @@ TEST(explanations, say_the_path_and_why_not_the_others) {
       "  {\"use\": \"segmented_ring\", \"with\": {\"segment\": \"8K\"}}]}]}}");
   ASSERT_TRUE(over.good()) << all_faults(over);
   const document d = overlay(builtin_document("common"), over.made);
-  situation s =
+  selection_context s =
       make_situation(collective::allreduce, 12, 256, 8, false, builtin_op::sum, true, false, false, true);
   explanation e = explain(d, s);
   EXPECT_EQ(e.algorithm, "allreduce/recursive_multiplying");
-  EXPECT_EQ(e.chosen.chosen.knobs[static_cast<std::size_t>(knob::k)], 4u);
+  EXPECT_EQ(e.chosen.chosen.parameter_values[static_cast<std::size_t>(algorithm_parameter::k)], 4u);
   EXPECT_EQ(e.source, "file");
   EXPECT_EQ(e.chosen.from.line, 4);
   ASSERT_EQ(e.path.size(), 2u);
@@ -232,7 +232,7 @@ TEST(conditions, have_names_and_obey_their_laws) {
   for (const quantity_entry& e : quantities()) EXPECT_EQ(find_quantity(name_of(e.which)), e.which);
   std::size_t broken = 0;
   unsigned turn = 0;
-  for_each_situation([&](situation s) {
+  for_each_situation([&](selection_context s) {
     s = varied(s, ++turn);
     for (const bool native : {false, true}) {
       s.native = native;  // also where no engine would offer it
@@ -245,7 +245,7 @@ TEST(conditions, have_names_and_obey_their_laws) {
     }
   });
   EXPECT_EQ(broken, 0u);
-  situation s = make_situation(collective::allgather, 6, 5, 8, false, {}, true, false, false, true);
+  selection_context s = make_situation(collective::allgather, 6, 5, 8, false, {}, true, false, false, true);
   EXPECT_EQ(value_of(quantity::bytes, s), 40u);
   EXPECT_EQ(value_of(quantity::total_bytes, s), 240u);
   s.call.count = ~std::size_t{0};
@@ -258,7 +258,7 @@ TEST(truth_sets, are_exact) {
     const auto what = static_cast<collective>(random() % collective_names.size());
     condition_bits mentioned = 0;
     for (int i = 0; i < 9; ++i) mentioned |= condition_bits{1} << random() % conditions().size();
-    if (round % 3 == 0) mentioned |= bit(declared(random() % most_declared));
+    if (round % 3 == 0) mentioned |= bit(declared(random() % max_declared));
     const auto some = [&] {
       literals l;
       const auto bits = [&] { return condition_bits{random()} << 32 | random(); };
@@ -296,9 +296,9 @@ TEST(truth_sets, are_exact) {
 
 TEST(suggestions, name_what_is_near) {
   static constexpr std::string_view names[] = {"ring", "bruck", "recursive_doubling"};
-  EXPECT_EQ(nearest("rnig", names), "ring");
-  EXPECT_EQ(nearest("recursive-doubling", names), "recursive_doubling");
-  EXPECT_EQ(nearest("swing_over_the_river", names), "");
+  EXPECT_EQ(closest("rnig", names), "ring");
+  EXPECT_EQ(closest("recursive-doubling", names), "recursive_doubling");
+  EXPECT_EQ(closest("swing_over_the_river", names), "");
   EXPECT_EQ(suggest("xyz", names), "known: ring, bruck, recursive_doubling");
 }
 

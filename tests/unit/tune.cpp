@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "support/seed.hpp"
-#include "tune/candidates.hpp"
-#include "tune/grow.hpp"
-#include "tune/guidelines.hpp"
-#include "tune/nodes.hpp"
+#include "tuning/candidates.hpp"
+#include "tuning/grow.hpp"
+#include "tuning/guidelines.hpp"
+#include "tuning/tree_nodes.hpp"
 
-namespace tutti::tune {
+namespace tutti::tuning {
 namespace {
 
 leaf algorithm(collective what, std::string_view text) {
@@ -34,8 +34,8 @@ leaf composition(collective what, std::string_view text) {
   return l;
 }
 
-situation call_of(collective what, int ranks, std::size_t size, bool native = true) {
-  situation s;
+selection_context call_of(collective what, int ranks, std::size_t size, bool native = true) {
+  selection_context s;
   s.call.what = what;
   s.call.ranks = ranks;
   s.call.element_size = 8;
@@ -60,7 +60,7 @@ cell measured(collective what, int ranks, std::size_t size, std::vector<time_of>
 }
 
 // What is decided when `made` is laid over the base.
-std::string decided(const document& base, const document& made, const situation& s,
+std::string decided(const document& base, const document& made, const selection_context& s,
                     tree_half half = tree_half::pure) {
   return label(decide(overlay(base, made), s, half));
 }
@@ -136,7 +136,7 @@ TEST(growing, takes_the_quickest_and_leaves_other_calls_alone) {
     for (const std::size_t bytes : {0, 8, 256, 4096, 65536})
       EXPECT_EQ(at(ranks, bytes), label(decide(threads(), call_of(alltoall, ranks, bytes))))
           << ranks << " " << bytes;
-  situation between = call_of(alltoall, 4, 8, false);
+  selection_context between = call_of(alltoall, 4, 8, false);
   between.call.inter = true;
   EXPECT_EQ(decided(threads(), g.made, between), "across");
 }
@@ -173,7 +173,7 @@ TEST(growing, demands_of_the_conditions_what_the_leaves_do) {
   ASSERT_FALSE(regions.empty());
   EXPECT_EQ(decided(threads(), g.made, call_of(allreduce, 4, 65536)), "swing");
   EXPECT_EQ(decided(threads(), g.made, call_of(allreduce, 3, 65536)), "ring");
-  situation ordered = call_of(allreduce, 4, 65536);
+  selection_context ordered = call_of(allreduce, 4, 65536);
   ordered.call.commutative = false;
   EXPECT_EQ(decided(threads(), g.made, ordered), label(decide(threads(), ordered)));
 }
@@ -222,7 +222,7 @@ TEST(growing, chooses_for_all_sizes_of_a_vector_form_at_once) {
     return std::vector<cell>{measured(gatherv, 4, 8, {{"native", 1}, {"linear", 0.5}}),
                              measured(gatherv, 4, 65536, {{"native", 10}, {"linear", large}})};
   };
-  const situation s = call_of(gatherv, 4, 8);
+  const selection_context s = call_of(gatherv, 4, 8);
   EXPECT_EQ(decided(threads(), grown_from(threads(), cells(10.1)).made, s), "linear");
   EXPECT_EQ(decided(threads(), grown_from(threads(), cells(15)).made, s), "native");
 }
@@ -312,7 +312,7 @@ TEST(nodes, cut_to_a_part_of_the_calls) {
 }
 
 TEST(candidates, are_what_the_call_permits) {
-  const auto names = [](const situation& s, bool parameters) {
+  const auto names = [](const selection_context& s, bool parameters) {
     std::vector<std::string> all;
     for (const candidate& c : pure_candidates(s, s.call.count, parameters, {})) all.push_back(c.name);
     return all;
@@ -349,7 +349,7 @@ TEST(model, is_fitted_and_leaves_out_what_is_hopeless) {
   EXPECT_GT(nonsense.alpha, 0);
   EXPECT_GT(fit(claim("ring", 8, 8), 100, ring, 1).beta, 0);  // the large one was quicker
 
-  const situation s = call_of(bcast, 64, 8);
+  const selection_context s = call_of(bcast, 64, 8);
   auto all = pure_candidates(s, 1, false, real);
   const auto there = [&](std::string_view name) {
     return std::any_of(all.begin(), all.end(), [&](const candidate& c) { return c.name == name; });
@@ -390,4 +390,4 @@ TEST(guidelines, that_do_not_hold_are_named) {
 }
 
 }  // namespace
-}  // namespace tutti::tune
+}  // namespace tutti::tuning

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "check/plan.hpp"
+#include "proof/abstract_call.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -57,9 +57,9 @@ std::string preface_with_names() {
   const auto replace = [&](std::string_view mark, const std::string& by) {
     text.replace(text.find(mark), mark.size(), by);
   };
-  for (const check::formula_name& one : check::formula_names)
+  for (const proof::formula_name& one : proof::formula_names)
     names += fmt::format("| `{}` | {} |\n", one.name, one.what);
-  for (const std::string_view name : knob_names)
+  for (const std::string_view name : algorithm_parameter_names)
     parameters += fmt::format("{}`{}`", parameters.empty() ? "" : ", ", name);
   for (const restriction_name& one : restriction_names)
     restrictions += fmt::format("| `{}` | {} |\n", one.name, one.what);
@@ -111,9 +111,9 @@ std::string head_items(const catalogue_entry& a) {
   line("restrictions", needs.empty() ? "none" : needs);
   if (a.reaches.to != reach::any_rank) line("reach", reach_text(a));
   if (a.parameters.empty()) line("parameters", "none");
-  for (const knob_range& k : a.parameters)
-    line("parameter", fmt::format("`{}` = {}, from {} to {}: {}", name_of(k.which), k.usual, k.least, k.most,
-                                  escaped(k.what)));
+  for (const algorithm_parameter_range& k : a.parameters)
+    line("parameter", fmt::format("`{}` = {}, from {} to {}: {}", name_of(k.which), k.default_value, k.least,
+                                  k.most, escaped(k.what)));
   return text;
 }
 

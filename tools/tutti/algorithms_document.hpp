@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "compose/composition.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::tool {
 

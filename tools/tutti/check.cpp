@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti check: proves algorithms and compositions for numbers of ranks (src/check/), and says what breaks
+// tutti check: proves algorithms and compositions for numbers of ranks (src/proof/), and says what breaks
 // where.
 #include <algorithm>
 #include <atomic>
@@ -16,10 +16,10 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "check/composed_cases.hpp"
-#include "check/prove.hpp"
+#include "proof/composed_cases.hpp"
+#include "proof/prove.hpp"
 #include "schedule/algorithm.hpp"
-#include "select/choose.hpp"
+#include "selection/choose.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
 
@@ -27,7 +27,7 @@ namespace tutti::tool {
 namespace {
 
 using json = nlohmann::ordered_json;
-using check::proof;
+using proof::proof_result;
 
 // "1..64", "7", "2,4,8..12": ascending, once each. Empty where it is none of these.
 std::vector<int> parse_ranks(const std::string& text) {
@@ -63,13 +63,13 @@ bool is_called(const catalogue_entry& a, std::string_view name) {
 template <class Entry>
 struct held_fast {
   Entry entry;
-  std::vector<knob_range> ranges;
+  std::vector<algorithm_parameter_range> ranges;
 
-  held_fast(const Entry& e, const knob_values& given, std::string_view text) : entry(e) {
-    for (knob_range range : e.parameters) {
+  held_fast(const Entry& e, const algorithm_parameter_values& given, std::string_view text) : entry(e) {
+    for (algorithm_parameter_range range : e.parameters) {
       const std::uint32_t value = given[static_cast<std::size_t>(range.which)];
       const std::string named = std::string(name_of(range.which)) + "=";
-      if (text.find(named) != text.npos) range.usual = range.least = range.most = value;
+      if (text.find(named) != text.npos) range.default_value = range.least = range.most = value;
       ranges.push_back(range);
     }
     entry.parameters = ranges;
@@ -78,8 +78,8 @@ struct held_fast {
 
 struct row {
   std::string_view name;
-  std::function<proof(int ranks, check::abstract_machine&, bool exhaustive)> prove;
-  proof all{};
+  std::function<proof_result(int ranks, proof::abstract_machine&, bool exhaustive)> prove;
+  proof_result all{};
   double seconds = 0;
   std::size_t left = 0;  // numbers of ranks that are not done
 };
@@ -87,21 +87,21 @@ struct row {
 row row_of(const pure_algorithm& a, std::string_view parameters) {
   if (parameters.empty())
     return {a.name,
-            [&a](int ranks, check::abstract_machine& m, bool all) { return check::prove(a, ranks, m, all); }};
+            [&a](int ranks, proof::abstract_machine& m, bool all) { return proof::prove(a, ranks, m, all); }};
   const choice given = read_choice(a.what, std::string(a.name) + std::string(parameters));
-  const auto held = std::make_shared<held_fast<pure_algorithm>>(a, given.knobs, parameters);
-  return {a.name, [held](int ranks, check::abstract_machine& m, bool all) {
-            return check::prove(held->entry, ranks, m, all);
+  const auto held = std::make_shared<held_fast<pure_algorithm>>(a, given.parameter_values, parameters);
+  return {a.name, [held](int ranks, proof::abstract_machine& m, bool all) {
+            return proof::prove(held->entry, ranks, m, all);
           }};
 }
 row row_of(const composed_algorithm& c, std::string_view parameters) {
   if (parameters.empty())
     return {c.name,
-            [&c](int ranks, check::abstract_machine&, bool all) { return check::prove(c, ranks, all); }};
+            [&c](int ranks, proof::abstract_machine&, bool all) { return proof::prove(c, ranks, all); }};
   const composed_choice given = read_composition(c.what, std::string(c.name) + std::string(parameters));
-  const auto held = std::make_shared<held_fast<composed_algorithm>>(c, given.knobs, parameters);
-  return {c.name, [held](int ranks, check::abstract_machine&, bool all) {
-            return check::prove(held->entry, ranks, all);
+  const auto held = std::make_shared<held_fast<composed_algorithm>>(c, given.parameter_values, parameters);
+  return {c.name, [held](int ranks, proof::abstract_machine&, bool all) {
+            return proof::prove(held->entry, ranks, all);
           }};
 }
 
@@ -121,7 +121,7 @@ std::size_t name_width(const std::vector<row>& rows) {
 
 void print_row(const row& r, std::size_t width) {
   fmt::print("{:<{}} {:>8} {:>11} {:>7} {:>8.2f}  {}\n", r.name, width, r.all.calls, r.all.messages,
-             r.all.most_rounds, r.seconds,
+             r.all.max_rounds, r.seconds,
              r.all.findings.empty() ? "ok" : fmt::format("{} faults", r.all.findings.size()));
 }
 
@@ -129,7 +129,7 @@ void print_findings(const std::vector<row>& rows) {
   int shown = 0;
   for (const row& r : rows)
     for (std::size_t i = 0; i < r.all.findings.size(); ++i) {
-      const check::finding& f = r.all.findings[i];
+      const proof::finding& f = r.all.findings[i];
       if (i == 3) {
         fmt::print("\n{}: and {} more faults\n", f.algorithm, r.all.findings.size() - i);
         break;
@@ -142,15 +142,15 @@ void print_findings(const std::vector<row>& rows) {
     }
 }
 
-json to_json(const check::coverage& c) { return {{"tried", c.tried}, {"of", c.all}}; }
-json to_json(const proof& all) {
+json to_json(const proof::coverage& c) { return {{"tried", c.tried}, {"of", c.all}}; }
+json to_json(const proof_result& all) {
   if (all.layouts.all > 0) return {{"root_mode_count_on_layouts", to_json(all.layouts)}};
   return {{"root_mode_count", to_json(all.plain)}, {"with_parameters_and_splits", to_json(all.further)}};
 }
 
 // What was tried of what there is, so that nobody takes a sample for a proof.
-void print_coverage(const proof& all, bool exhaustive) {
-  const auto line = [&](const check::coverage& c, const char* of) {
+void print_coverage(const proof_result& all, bool exhaustive) {
+  const auto line = [&](const proof::coverage& c, const char* of) {
     if (c.all == 0) return false;
     fmt::print("  {}: {} of {} {}\n", c.tried == c.all ? "all  " : "drawn", c.tried, c.all, of);
     return c.tried != c.all;
@@ -163,7 +163,7 @@ void print_coverage(const proof& all, bool exhaustive) {
 }
 
 // Every combination was tried.
-bool all_tried(const proof& all) {
+bool all_tried(const proof_result& all) {
   return all.plain.tried == all.plain.all && all.further.tried == all.further.all &&
          all.layouts.tried == all.layouts.all;
 }
@@ -172,7 +172,7 @@ json to_json(const std::vector<row>& rows) {
   json all = json::array();
   for (const row& r : rows) {
     json findings = json::array();
-    for (const check::finding& f : r.all.findings)
+    for (const proof::finding& f : r.all.findings)
       findings.push_back({{"ranks", f.ranks},
                           {"call", f.call},
                           {"rank", f.what.rank},
@@ -182,8 +182,8 @@ json to_json(const std::vector<row>& rows) {
                    {"calls", r.all.calls},
                    {"messages", r.all.messages},
                    {"combined", r.all.combined},
-                   {"rounds", r.all.most_rounds},
-                   {"schedule_bytes", r.all.most_memory},
+                   {"rounds", r.all.max_rounds},
+                   {"schedule_bytes", r.all.max_memory},
                    {"proved", to_json(r.all)},
                    {"seconds", r.seconds},
                    {"faults", findings}});
@@ -192,20 +192,20 @@ json to_json(const std::vector<row>& rows) {
 }
 
 // The proofs are independent: threads take them from one list, the numbers of many ranks first.
-void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const check_options& wish) {
-  const bool progress = isatty(STDERR_FILENO) != 0 && !wish.quiet;
-  const bool table = !wish.as_json && !wish.quiet;
+void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const check_options& case_options) {
+  const bool progress = isatty(STDERR_FILENO) != 0 && !case_options.quiet;
+  const bool table = !case_options.as_json && !case_options.quiet;
   const std::size_t all = rows.size() * ranks.size();
   std::atomic<std::size_t> next{0};
   std::mutex guard;
   std::size_t done = 0, printed = 0;
   const auto work = [&] {
-    check::abstract_machine machine;
+    proof::abstract_machine machine;
     for (std::size_t i; (i = next.fetch_add(1)) < all;) {
       row& r = rows[i / ranks.size()];
       const int p = ranks[ranks.size() - 1 - i % ranks.size()];
       const auto begin = std::chrono::steady_clock::now();
-      proof one = r.prove(p, machine, wish.exhaustive);
+      proof_result one = r.prove(p, machine, case_options.exhaustive);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       const std::lock_guard lock(guard);
       r.all += one;
@@ -223,8 +223,9 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
       }
     }
   };
-  const unsigned threads =
-      wish.threads != 0 ? wish.threads : std::clamp(std::thread::hardware_concurrency(), 1u, 2u);
+  const unsigned threads = case_options.threads != 0
+                               ? case_options.threads
+                               : std::clamp(std::thread::hardware_concurrency(), 1u, 2u);
   std::vector<std::thread> others;
   for (unsigned t = 1; t < threads; ++t) others.emplace_back(work);
   work();
@@ -235,14 +236,16 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
                      [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
 }
 
-int check_algorithms(const check_options& wish) {
-  const std::vector<int> ranks = parse_ranks(wish.ranks);
+int check_algorithms(const check_options& case_options) {
+  const std::vector<int> ranks = parse_ranks(case_options.ranks);
   if (ranks.empty()) {
-    fmt::print(stderr, "tutti check: \"{}\" are no numbers of ranks: 1..64, 8 or 2,4,8..12\n", wish.ranks);
+    fmt::print(stderr, "tutti check: \"{}\" are no numbers of ranks: 1..64, 8 or 2,4,8..12\n",
+               case_options.ranks);
     return 2;
   }
   std::vector<row> rows;
-  for (const std::string& wanted : wish.names.empty() ? std::vector<std::string>{""} : wish.names) {
+  for (const std::string& wanted :
+       case_options.names.empty() ? std::vector<std::string>{""} : case_options.names) {
     const std::string name = wanted.substr(0, wanted.find(':')), parameters = wanted.substr(name.size());
     const std::size_t before = rows.size();
     const auto add = [&](const auto& all) {
@@ -256,18 +259,18 @@ int check_algorithms(const check_options& wish) {
                suggest_any(name));
     return 2;
   }
-  if (!wish.as_json && !wish.quiet)
+  if (!case_options.as_json && !case_options.quiet)
     fmt::print("{:<{}} {:>8} {:>11} {:>7} {:>8}  {}\n", "algorithm", name_width(rows), "calls", "messages",
                "rounds", "seconds", "result");
   for (row& r : rows) r.left = ranks.size();
-  prove_all(rows, ranks, wish);
-  proof all;
+  prove_all(rows, ranks, case_options);
+  proof_result all;
   std::size_t faulty = 0;
   for (const row& r : rows) {
     all += r.all;
     if (!r.all.findings.empty()) ++faulty;
   }
-  if (wish.as_json) {
+  if (case_options.as_json) {
     fmt::print("{}\n", to_json(rows).dump(2));
   } else {
     print_findings(rows);
@@ -276,7 +279,7 @@ int check_algorithms(const check_options& wish) {
                faulty != 0      ? fmt::format("{} of them fail{}", faulty, faulty == 1 ? "s" : "")
                : all_tried(all) ? "all proved"
                                 : "no fault found");
-    if (faulty == 0) print_coverage(all, wish.exhaustive);
+    if (faulty == 0) print_coverage(all, case_options.exhaustive);
   }
   return faulty == 0 ? 0 : 1;
 }
@@ -286,19 +289,19 @@ int check_algorithms(const check_options& wish) {
 void add_check(CLI::App& app, int& status) {
   auto* command = app.add_subcommand(
       "check", "Prove algorithms and compositions: results, hazards, and what they claim to cost");
-  auto wish = std::make_shared<check_options>();
+  auto case_options = std::make_shared<check_options>();
   command->add_option(
-      "name", wish->names,
+      "name", case_options->names,
       "allreduce/ring, ring, with a parameter held fast bcast/knomial:k=6, or all of a collective: "
       "allreduce");
-  command->add_option("--ranks", wish->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
+  command->add_option("--ranks", case_options->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
       ->capture_default_str();
-  command->add_option("--threads", wish->threads, "How many work at it; 2 unless given")
+  command->add_option("--threads", case_options->threads, "How many work at it; 2 unless given")
       ->check(CLI::Range(1u, 256u));
-  command->add_flag("--exhaustive", wish->exhaustive,
+  command->add_flag("--exhaustive", case_options->exhaustive,
                     "Every combination of root, mode, count, parameters and split, whatever the time");
-  command->add_flag("--json", wish->as_json, "An array of objects");
-  command->add_flag("--quiet", wish->quiet, "Only faults, and the last lines");
+  command->add_flag("--json", case_options->as_json, "An array of objects");
+  command->add_flag("--quiet", case_options->quiet, "Only faults, and the last lines");
   command->footer(
       "Runs every schedule on symbols, all ranks at once, nothing buffered. Status 0: all hold; 1: some do "
       "not.\nUp to 64 ranks every combination of root, mode (in place, ordered) and count is tried with the "
@@ -312,7 +315,7 @@ void add_check(CLI::App& app, int& status) {
       "7\n"
       "  tutti check bcast/knomial:k=6 --ranks 30..40\n  tutti check allreduce/node_leader node_leader\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
-  command->callback([wish, &status] { status = check_algorithms(*wish); });
+  command->callback([case_options, &status] { status = check_algorithms(*case_options); });
 }
 
 }  // namespace tutti::tool

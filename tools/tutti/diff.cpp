@@ -30,8 +30,8 @@ json as_json(const literals& some, std::span<const declared_condition> declared)
 json as_json(const leaf& l) {
   json one = {{"use", name_of(l)}, {"with", json::object()}};
   if (const catalogue_entry* const entry = l.named())
-    for (const knob_range& p : entry->parameters)
-      one["with"][std::string(name_of(p.which))] = l.knobs()[static_cast<std::size_t>(p.which)];
+    for (const algorithm_parameter_range& p : entry->parameters)
+      one["with"][std::string(name_of(p.which))] = l.parameter_values()[static_cast<std::size_t>(p.which)];
   one["file"] = l.from.file == nullptr ? "" : l.from.file->name;
   one["line"] = l.from.line;
   return one;
@@ -72,8 +72,8 @@ json as_json(const comparison& all) {
   return list;
 }
 
-void print(const comparison& all, const diff_options& asked) {
-  const std::size_t width = std::max(asked.first.size(), asked.second.size()) + 1;
+void print(const comparison& all, const diff_options& requested) {
+  const std::size_t width = std::max(requested.first.size(), requested.second.size()) + 1;
   const difference* before = nullptr;
   for (const difference& d : all.differences) {
     if (before == nullptr || before->what != d.what || before->half != d.half)
@@ -81,36 +81,36 @@ void print(const comparison& all, const diff_options& asked) {
                  d.half == tree_half::pure ? "" : ", composition");
     before = &d;
     fmt::print("  {}\n", calls_of(d, all.conditions));
-    for (const auto& [name, chosen] : {std::pair(&asked.first, &d.first), {&asked.second, &d.second}})
+    for (const auto& [name, chosen] : {std::pair(&requested.first, &d.first), {&requested.second, &d.second}})
       fmt::print("    {:<{}} {} ({})\n", *name + ":", width, words_for(*chosen), place_of(chosen->from));
   }
-  if (before == nullptr) fmt::print("{} and {} decide every call alike\n", asked.first, asked.second);
+  if (before == nullptr) fmt::print("{} and {} decide every call alike\n", requested.first, requested.second);
 }
 
-int run(const diff_options& asked) {
-  if (!asked.engine.empty() && !is_engine(asked.engine)) {
-    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are {}\n", asked.engine,
+int run(const diff_options& requested) {
+  if (!requested.engine.empty() && !is_engine(requested.engine)) {
+    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are {}\n", requested.engine,
                engine_names("and"));
     return 2;
   }
   // What files leave open is decided by the engine's own trees.
-  const std::string engine = !asked.engine.empty()     ? asked.engine
-                             : is_engine(asked.first)  ? asked.first
-                             : is_engine(asked.second) ? asked.second
-                                                       : usual_engine();
+  const std::string engine = !requested.engine.empty()     ? requested.engine
+                             : is_engine(requested.first)  ? requested.first
+                             : is_engine(requested.second) ? requested.second
+                                                           : usual_engine();
   int status = 0;
   const auto load = [&](const std::string& name) -> std::optional<document> {
     std::optional<document> one = load_tree("diff", name, status);
     if (!one || is_engine(name)) return one;
     return overlay(builtin_document(engine), *one);
   };
-  const std::optional<document> first = load(asked.first), second = load(asked.second);
+  const std::optional<document> first = load(requested.first), second = load(requested.second);
   if (!first || !second) return status;
   const comparison all = compare(*first, *second);
-  if (asked.as_json)
+  if (requested.as_json)
     fmt::print("{}\n", as_json(all).dump(2, ' ', false, json::error_handler_t::replace));
   else
-    print(all, asked);
+    print(all, requested);
   return all.differences.empty() ? 0 : 1;
 }
 
@@ -118,19 +118,20 @@ int run(const diff_options& asked) {
 
 void add_diff(CLI::App& app, int& status) {
   auto* diff = app.add_subcommand("diff", "For which calls two decision trees choose differently");
-  auto asked = std::make_shared<diff_options>();
-  diff->add_option("A", asked->first, "A file, or the built-in trees of " + engine_names("or"))->required();
-  diff->add_option("B", asked->second, "Another")->required();
+  auto requested = std::make_shared<diff_options>();
+  diff->add_option("A", requested->first, "A file, or the built-in trees of " + engine_names("or"))
+      ->required();
+  diff->add_option("B", requested->second, "Another")->required();
   diff->add_option(
-      "--engine", asked->engine,
+      "--engine", requested->engine,
       "Whose trees decide what a file leaves open: by default the one of A or B, or " + usual_engine());
-  diff->add_flag("--json", asked->as_json, "An array of differences");
+  diff->add_flag("--json", requested->as_json, "An array of differences");
   diff->footer(
       "Ends with 0 where they decide every call alike, with 1 where they do not, with 2 where one of them "
       "cannot\n"
       "be read or is at fault (see tutti validate).\n"
       "Examples:\n  tutti diff threads fibers | head -5\n  tutti diff mpi mine.json --json\n");
-  diff->callback([asked, &status] { status = run(*asked); });
+  diff->callback([requested, &status] { status = run(*requested); });
 }
 
 }  // namespace tutti::tool

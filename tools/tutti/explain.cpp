@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-#include "core/regular_file.hpp"
+#include "base/regular_file.hpp"
 #include "engines/engine.hpp"
 #include "subcommands.hpp"
 
@@ -134,15 +134,15 @@ int tell_batch(const std::string& file, bool as_object) {
 
 void add_explain(CLI::App& app, int& status) {
   struct explain_options {
-    question asked;
+    question requested;
     std::string batch;
     bool as_object = false;
   };
   auto* explain = app.add_subcommand("explain", "Which algorithm a call would run, and why");
-  auto wish = std::make_shared<explain_options>();
-  add_options(*explain, wish->asked);
-  explain->add_flag("--json", wish->as_object, "One object; of a batch, an array of them");
-  explain->add_option("--batch", wish->batch,
+  auto case_options = std::make_shared<explain_options>();
+  add_options(*explain, case_options->requested);
+  explain->add_flag("--json", case_options->as_object, "One object; of a batch, an array of them");
+  explain->add_option("--batch", case_options->batch,
                       "A file of many calls: on each line variables, if any, and what would stand behind "
                       "`tutti explain`");
   explain->footer(
@@ -156,13 +156,13 @@ void add_explain(CLI::App& app, int& status) {
       "  tutti explain allreduce --ranks 8 --nodes 2x4 --count 1K --composition reduce_bcast\n"
       "  tutti explain bcast --ranks 64 --bytes 1M --engine fibers --json | jq .choice\n"
       "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti explain allreduce --ranks 5 --op noncommutative\n");
-  explain->callback([wish, &status] {
-    if (!wish->batch.empty() && !wish->asked.what.empty())
+  explain->callback([case_options, &status] {
+    if (!case_options->batch.empty() && !case_options->requested.what.empty())
       throw called_wrongly("--batch has its calls in the file; name no collective");
-    if (wish->batch.empty() && wish->asked.what.empty())
+    if (case_options->batch.empty() && case_options->requested.what.empty())
       throw called_wrongly("name a collective, as in tutti explain allreduce --ranks 8");
-    status =
-        wish->batch.empty() ? tell(wish->asked, wish->as_object) : tell_batch(wish->batch, wish->as_object);
+    status = case_options->batch.empty() ? tell(case_options->requested, case_options->as_object)
+                                         : tell_batch(case_options->batch, case_options->as_object);
   });
 }
 

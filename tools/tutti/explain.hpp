@@ -12,10 +12,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "group/hierarchy.hpp"
-#include "select/resolve.hpp"
-#include "settings/settings.hpp"
-#include "tutti/core/call.hpp"
+#include "base/group/hierarchy.hpp"
+#include "runtime/settings/settings.hpp"
+#include "selection/resolve.hpp"
+#include "tutti/call.hpp"
 
 namespace tutti::tool {
 
@@ -32,7 +32,7 @@ struct asked_call {
   call meant;
   std::string engine, mpi, type_name, op_name;
   hierarchy layout;
-  situation seen;
+  selection_context seen;
   bool blocking = true;
   std::vector<std::string> holds;           ///< of the engine's own conditions
   std::map<std::string, std::string> from;  ///< value: "asked", "environment" or "default"
@@ -55,7 +55,7 @@ class environment {
 /// Throws called_wrongly.
 asked_call read_question(const question& q);
 /// The engine's conditions in the order in which these trees declare them.
-void state_conditions(asked_call& asked, const document& trees);
+void state_conditions(asked_call& requested, const document& trees);
 
 /// A call that the composed one makes, on the ranks of rank 0's node.
 struct inner_answer {
@@ -66,13 +66,13 @@ struct inner_answer {
   int root = 0;
   bool in_place = false;
   int times = 1;  ///< calls that are alike
-  situation seen;
+  selection_context seen;
   resolution found;
 };
 
 struct answer {
   question typed;
-  asked_call asked;
+  asked_call requested;
   std::shared_ptr<const environment> under;
   resolution found;
   std::string refused;  ///< what the library would say instead of carrying the call out; empty: it would not
@@ -84,8 +84,8 @@ struct answer {
     if (found.composed.which != nullptr) return found.composed.which;
     return found.pure.pure;
   }
-  const knob_values& knobs() const noexcept {
-    return found.composed.which != nullptr ? found.composed.knobs : found.pure.knobs;
+  const algorithm_parameter_values& parameter_values() const noexcept {
+    return found.composed.which != nullptr ? found.composed.parameter_values : found.pure.parameter_values;
   }
 };
 
@@ -97,8 +97,8 @@ struct way_step {
   std::string_view half;  ///< "composition", "pure"
   std::string text, file;
   int line = 0;
-  std::string source;  ///< "default", "file", "environment", "call"
-  bool asked = true;   ///< false: what this tree would say, where something else decided
+  std::string source;     ///< "default", "file", "environment", "call"
+  bool requested = true;  ///< false: what this tree would say, where something else decided
 };
 std::vector<way_step> way_of(const answer& a);
 
@@ -117,7 +117,8 @@ std::string source_of(chosen_by by, const leaf& from);
 
 /// "allreduce/ring", "allreduce/native"
 std::string name_of_entry(const catalogue_entry* e, collective what);
-nlohmann::ordered_json parameters_of(const catalogue_entry* e, const knob_values& knobs);
+nlohmann::ordered_json parameters_of(const catalogue_entry* e,
+                                     const algorithm_parameter_values& parameter_values);
 
 std::string as_text(const answer& a);
 nlohmann::ordered_json as_json(const answer& a);

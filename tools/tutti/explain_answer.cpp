@@ -6,23 +6,23 @@
 
 #include <fmt/core.h>
 
-#include "compose/planner.hpp"
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 #include "engines/engine.hpp"
 #include "explain.hpp"
-#include "select/inside.hpp"
-#include "settings/trees.hpp"
+#include "runtime/settings/active_trees.hpp"
+#include "schedule/composite/planner.hpp"
+#include "selection/inner_calls.hpp"
 
 namespace tutti::tool {
 namespace {
 
-constexpr std::size_t most_asked = 64;  // ranks of a node whose programs are read
+constexpr std::size_t max_asked = 64;  // ranks of a node whose programs are read
 
-const leaf& leaf_of(const answer& a, tree_half half) { return decide(a.trees(), a.asked.seen, half); }
+const leaf& leaf_of(const answer& a, tree_half half) { return decide(a.trees(), a.requested.seen, half); }
 
 // "TUTTI_ALLREDUCE_ALGORITHM=ring", "--algorithm ring"
 std::string spelled(const answer& a, chosen_by by, override_kind kind) {
-  const collective what = a.asked.meant.what;
+  const collective what = a.requested.meant.what;
   const bool composition = kind == override_kind::composition;
   if (by == chosen_by::call)
     return composition ? "composition(\"" + a.typed.composition + "\")"
@@ -35,7 +35,7 @@ std::string spelled(const answer& a, chosen_by by, override_kind kind) {
 }
 
 override_kind algorithm_kind(const answer& a) {
-  return a.asked.seen.call.inter ? override_kind::inter_algorithm : override_kind::algorithm;
+  return a.requested.seen.call.inter ? override_kind::inter_algorithm : override_kind::algorithm;
 }
 
 // Counts and displacements of a vector form whose blocks are all as long.
@@ -59,18 +59,18 @@ bool alike(const inner_answer& a, const inner_answer& b) {
 // The programs of rank 0 and of the others on its node, whose calls among them are told once.
 std::vector<inner_answer> calls_inside(const answer& a) {
   std::vector<inner_answer> all;
-  call c = a.asked.meant;
-  const hierarchy& layout = a.asked.layout;
+  call c = a.requested.meant;
+  const hierarchy& layout = a.requested.layout;
   const equal_blocks blocks(c, layout.ranks());
   const selection& by = a.under->by();
   std::vector<std::pair<std::uint32_t, std::vector<int>>> told;
   const auto node = layout.members(layout.node_of(0));
-  for (const int r : node.first(std::min(node.size(), most_asked))) {
+  for (const int r : node.first(std::min(node.size(), max_asked))) {
     // Of a rooted collective only the root is in place.
-    if (is_rooted(c.what)) c.in_place = a.asked.meant.in_place && r == c.root;
-    planner asks(c, r, layout, a.found.composed.knobs);
+    if (is_rooted(c.what)) c.in_place = a.requested.meant.in_place && r == c.root;
+    planner asks(c, r, layout, a.found.composed.parameter_values);
     a.found.composed.which->plan(asks);
-    const program made = asks.finish();
+    const composite_plan made = asks.finish();
     const std::size_t own = all.size();
     for (const subcall& sub : made.calls) {
       const std::vector<int>& ranks = made.groups[static_cast<std::size_t>(sub.group)];
@@ -90,9 +90,10 @@ std::vector<inner_answer> calls_inside(const answer& a) {
       one.count = sub.count;
       one.root = sub.root;
       one.in_place = sub.in_place;
-      one.seen = situation_inside(
-          a.asked.seen, c, sub, ranks, layout, a.asked.blocking,
-          [&](const agreed_signature& s) { return find_engine(a.asked.engine)->native(s, a.asked.holds); });
+      one.seen = inner_selection_context(
+          a.requested.seen, c, sub, ranks, layout, a.requested.blocking, [&](const agreed_signature& s) {
+            return find_engine(a.requested.engine)->native(s, a.requested.holds);
+          });
       const auto same = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(own), all.end(),
                                      [&](const inner_answer& known) { return alike(known, one); });
       if (same != all.end()) {
@@ -115,7 +116,7 @@ std::string refusal_of(const answer& a) {
     return fmt::format("{}: \"{}\" does not serve this call: {} (TUTTI_COLL_FALLBACK=error)", name_of(what),
                        u.name, u.reason);
   };
-  if (std::string text = unfit(a.found, a.asked.meant.what); !text.empty()) return text;
+  if (std::string text = unfit(a.found, a.requested.meant.what); !text.empty()) return text;
   if (!a.found.served) return "no algorithm serves this call on this engine";
   for (const inner_answer& one : a.inside) {
     if (std::string text = unfit(one.found, one.what); !text.empty()) return text;
@@ -147,12 +148,12 @@ environment::environment(const std::string& engine) : set_(detail::read_settings
 answer find_answer(const question& q) {
   answer a;
   a.typed = q;
-  a.asked = read_question(q);
-  a.under = std::make_shared<const environment>(a.asked.engine);
-  state_conditions(a.asked, a.trees());
+  a.requested = read_question(q);
+  a.under = std::make_shared<const environment>(a.requested.engine);
+  state_conditions(a.requested, a.trees());
   const named_choice named{q.algorithm.empty() ? nullptr : q.algorithm.c_str(),
                            q.composition.empty() ? nullptr : q.composition.c_str()};
-  a.found = resolve(a.under->by(), a.asked.seen, named);
+  a.found = resolve(a.under->by(), a.requested.seen, named);
   if (a.found.composed.which != nullptr) a.inside = calls_inside(a);
   a.refused = refusal_of(a);
   return a;
@@ -196,12 +197,12 @@ std::string place_of(const answer& a) {
 
 std::vector<way_step> way_of(const answer& a) {
   std::vector<way_step> way;
-  const auto add_tree = [&](tree_half half, std::string_view name, bool asked) {
-    const explanation e = explain(a.trees(), a.asked.seen, half);
+  const auto add_tree = [&](tree_half half, std::string_view name, bool requested) {
+    const explanation e = explain(a.trees(), a.requested.seen, half);
     const auto add = [&](const std::string& text, const origin& from) {
       const bool is_default = from.file == nullptr || from.file->builtin;
       way.push_back({name, text, from.file == nullptr ? "" : from.file->name, from.line,
-                     is_default ? "default" : "file", asked});
+                     is_default ? "default" : "file", requested});
     };
     for (const explanation::line& l : e.path) add(l.text, l.from);
     add("=> " + text_of_leaf(e.chosen), e.chosen.from);
@@ -236,7 +237,7 @@ std::vector<way_step> way_of(const answer& a) {
 
 std::vector<rejected_entry> rejected_by(const answer& a) {
   std::vector<rejected_entry> all;
-  const situation& s = a.asked.seen;
+  const selection_context& s = a.requested.seen;
   const collective what = s.call.what;
   const catalogue_entry* const chosen = a.chosen();
   const bool composed = a.found.composed.which != nullptr;
@@ -268,11 +269,12 @@ std::string name_of_entry(const catalogue_entry* e, collective what) {
   return e != nullptr ? std::string(e->name) : fmt::format("{}/native", name_of(what));
 }
 
-nlohmann::ordered_json parameters_of(const catalogue_entry* e, const knob_values& knobs) {
+nlohmann::ordered_json parameters_of(const catalogue_entry* e,
+                                     const algorithm_parameter_values& parameter_values) {
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   if (e != nullptr)
-    for (const knob_range& p : e->parameters)
-      all[name_of(p.which)] = knobs[static_cast<std::size_t>(p.which)];
+    for (const algorithm_parameter_range& p : e->parameters)
+      all[name_of(p.which)] = parameter_values[static_cast<std::size_t>(p.which)];
   return all;
 }
 

@@ -11,32 +11,33 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json situation_as_json(const asked_call& asked) {
-  const situation& s = asked.seen;
-  const call& c = asked.meant;
+json situation_as_json(const asked_call& requested) {
+  const selection_context& s = requested.seen;
+  const call& c = requested.meant;
   json holding = json::object(), quantities_here = json::object(), from = json::object();
   const condition_bits truth = conditions_of(s);
   for (const condition_entry& e : conditions()) holding[e.name] = (truth & bit(e.which)) != 0;
-  for (const engine_condition& e : find_engine(asked.engine)->conditions)
-    holding[e.name] = std::find(asked.holds.begin(), asked.holds.end(), e.name) != asked.holds.end();
+  for (const engine_condition& e : find_engine(requested.engine)->conditions)
+    holding[e.name] =
+        std::find(requested.holds.begin(), requested.holds.end(), e.name) != requested.holds.end();
   for (const quantity_entry& e : quantities()) quantities_here[e.name] = value_of(e.which, s);
-  for (const auto& [value, who] : asked.from) from[value] = who;
+  for (const auto& [value, who] : requested.from) from[value] = who;
   json nodes = json::array();
-  for (int n = 0; n < asked.layout.nodes(); ++n) nodes.push_back(asked.layout.members(n).size());
-  return {{"engine", asked.engine},
-          {"mpi", asked.mpi.empty() ? json() : json(asked.mpi)},
+  for (int n = 0; n < requested.layout.nodes(); ++n) nodes.push_back(requested.layout.members(n).size());
+  return {{"engine", requested.engine},
+          {"mpi", requested.mpi.empty() ? json() : json(requested.mpi)},
           {"ranks", s.call.ranks},
           {"nodes", nodes},
-          {"levels", asked.layout.levels()},
+          {"levels", requested.layout.levels()},
           {"count", c.count},
-          {"type", asked.type_name},
+          {"type", requested.type_name},
           {"element", c.type.size},
-          {"op", asked.op_name.empty() ? json() : json(asked.op_name)},
+          {"op", requested.op_name.empty() ? json() : json(requested.op_name)},
           {"root", is_rooted(c.what) ? json(c.root) : json()},
           {"in_place", c.in_place},
           {"inter", s.call.inter},
           {"reach", name_of(s.reaches)},
-          {"nonblocking", !asked.blocking},
+          {"nonblocking", !requested.blocking},
           {"conditions", holding},
           {"quantities", quantities_here},
           {"from", from}};
@@ -55,7 +56,7 @@ json inside_as_json(const answer& a) {
                    {"in_place", one.in_place},
                    {"times", one.times},
                    {"algorithm", name_of_entry(one.found.pure.pure, one.what)},
-                   {"parameters", parameters_of(one.found.pure.pure, one.found.pure.knobs)},
+                   {"parameters", parameters_of(one.found.pure.pure, one.found.pure.parameter_values)},
                    {"source", source_of(one.found.algorithm_by, decide(a.trees(), one.seen))}});
   return all;
 }
@@ -65,16 +66,16 @@ json inside_as_json(const answer& a) {
 nlohmann::ordered_json as_json(const answer& a) {
   const auto by_or_null = [](const catalogue_entry* e) { return e == nullptr ? json() : json(e->name); };
   json j;
-  const call& c = a.asked.meant;
+  const call& c = a.requested.meant;
   j["collective"] = name_of(c.what);
   j["choice"] = {{"algorithm", a.refused.empty() ? json(name_of_entry(a.chosen(), c.what)) : json()},
-                 {"parameters", parameters_of(a.chosen(), a.knobs())},
+                 {"parameters", parameters_of(a.chosen(), a.parameter_values())},
                  {"source", source_of(a)},
                  {"composition", by_or_null(a.found.composed.which)},
                  {"said_by", place_of(a)}};
   if (!a.refused.empty()) j["refused"] = a.refused;
 
-  j["situation"] = situation_as_json(a.asked);
+  j["situation"] = situation_as_json(a.requested);
   j["path"] = json::array();
   for (const way_step& w : way_of(a))
     j["path"].push_back({{"tree", w.half},
@@ -82,7 +83,7 @@ nlohmann::ordered_json as_json(const answer& a) {
                          {"file", w.file.empty() ? json() : json(w.file)},
                          {"line", w.line != 0 ? json(w.line) : json()},
                          {"source", w.source},
-                         {"asked", w.asked}});
+                         {"asked", w.requested}});
   j["rejected"] = json::array();
   for (const rejected_entry& r : rejected_by(a))
     j["rejected"].push_back({{"algorithm", r.name}, {"reason", r.reason}, {"permitted", r.permitted}});

@@ -9,13 +9,13 @@
 
 #include <fmt/core.h>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
 #include "engines/node_layout.hpp"
 #include "explain.hpp"
-#include "launch/modules.hpp"
-#include "select/nearest.hpp"
+#include "runtime/launch/modules.hpp"
+#include "selection/suggestion.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {
@@ -110,8 +110,8 @@ element read_type(const std::string& name) {
   no_such("type", name, known);
 }
 
-void read_op(asked_call& asked, const std::string& name) {
-  call& c = asked.meant;
+void read_op(asked_call& requested, const std::string& name) {
+  call& c = requested.meant;
   for (const named_op& o : operators) {
     if (o.name != name && !(name == "user" && o.name == "noncommutative")) continue;
     const bool bits =
@@ -120,7 +120,7 @@ void read_op(asked_call& asked, const std::string& name) {
     const bool fraction = k == element_kind::f32 || k == element_kind::f64 || k == element_kind::f80;
     if (o.which != builtin_op::user && (k == element_kind::opaque || (bits && fraction)))
       throw called_wrongly(fmt::format("{} is not an operator on {}; ask for another --type, or for --op {}",
-                                       o.name, asked.type_name, "commutative or noncommutative"));
+                                       o.name, requested.type_name, "commutative or noncommutative"));
     c.op.which = o.which;
     c.op.commutative = o.commutative;
     return;
@@ -131,10 +131,10 @@ void read_op(asked_call& asked, const std::string& name) {
 }
 
 // What the library would take, and who says so.
-std::string engine_of(const question& q, asked_call& asked, int ranks) {
+std::string engine_of(const question& q, asked_call& requested, int ranks) {
   const auto set = setting("TUTTI_ENGINE");
   const std::string name = !q.engine.empty() ? q.engine : set.value_or("");
-  asked.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
+  requested.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
     const std::uint64_t seed = setting("TUTTI_SEED").value_or("0") != "0" ? 1 : 0;  // any one
@@ -148,16 +148,16 @@ std::string engine_of(const question& q, asked_call& asked, int ranks) {
   return name;
 }
 
-std::string pick_mpi(const question& q, asked_call& asked) {
+std::string pick_mpi(const question& q, asked_call& requested) {
   static constexpr std::string_view known[] = {"openmpi", "mpich"};
-  if (asked.engine != "mpi") {
+  if (requested.engine != "mpi") {
     if (!q.mpi.empty())
       throw called_wrongly(
-          fmt::format("--mpi is given for the engine {}; ask for --engine mpi", asked.engine));
+          fmt::format("--mpi is given for the engine {}; ask for --engine mpi", requested.engine));
     return "";
   }
   const auto set = setting("TUTTI_MPI");
-  asked.from["mpi"] = !q.mpi.empty() ? "asked" : set ? "environment" : "default";
+  requested.from["mpi"] = !q.mpi.empty() ? "asked" : set ? "environment" : "default";
   std::string name = !q.mpi.empty() ? q.mpi : set.value_or("");
   if (name.empty()) {
     const auto there = find_modules();
@@ -167,10 +167,10 @@ std::string pick_mpi(const question& q, asked_call& asked) {
   return name;
 }
 
-void read_layout(const question& q, asked_call& asked, int ranks) {
-  asked.from["nodes"] = !q.nodes.empty() ? "asked" : setting(layout_variable) ? "environment" : "default";
+void read_layout(const question& q, asked_call& requested, int ranks) {
+  requested.from["nodes"] = !q.nodes.empty() ? "asked" : setting(layout_variable) ? "environment" : "default";
   try {
-    asked.layout = q.nodes.empty() ? layout_of_process(ranks) : read_nodes(q.nodes, ranks);
+    requested.layout = q.nodes.empty() ? layout_of_process(ranks) : read_nodes(q.nodes, ranks);
   } catch (const std::invalid_argument& fault) {
     throw called_wrongly(fmt::format("--nodes {}: {}", q.nodes, fault.what()));
   }
@@ -217,16 +217,16 @@ reach read_group(const question& q) {
 }
 
 // What the engine registers: known of the machine, or said.
-void read_conditions(const question& q, const engine_entry& engine, int ranks, asked_call& asked) {
+void read_conditions(const question& q, const engine_entry& engine, int ranks, asked_call& requested) {
   const auto known = engine.conditions;
   const auto state = [&](std::string_view name, bool holds) {
-    std::erase(asked.holds, name);
-    if (holds) asked.holds.emplace_back(name);
+    std::erase(requested.holds, name);
+    if (holds) requested.holds.emplace_back(name);
   };
   if (std::any_of(known.begin(), known.end(),
                   [](const engine_condition& k) { return k.name == "oversubscribed"; }))
     state("oversubscribed", ranks > usable_cores());
-  if (!asked.mpi.empty()) state(asked.mpi == "mpich" ? "mpich" : "open_mpi", true);
+  if (!requested.mpi.empty()) state(requested.mpi == "mpich" ? "mpich" : "open_mpi", true);
   for (const std::string& text : q.conditions) {
     const std::string name = text.substr(0, text.find('='));
     const std::string value = name.size() == text.size() ? "true" : text.substr(name.size() + 1);
@@ -241,28 +241,28 @@ void read_conditions(const question& q, const engine_entry& engine, int ranks, a
 }  // namespace
 
 asked_call read_question(const question& q) {
-  asked_call asked;
-  call& c = asked.meant;
+  asked_call requested;
+  call& c = requested.meant;
   c.what = read_collective(q.what);
-  asked.from["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
+  requested.from["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
   const int ranks = q.ranks != 0
                         ? q.ranks
                         : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
                                                           static_cast<std::uint64_t>(usable_cores())));
-  asked.engine = engine_of(q, asked, ranks);
-  if (const engine_entry& e = *find_engine(asked.engine); ranks > e.most_ranks)
-    throw called_wrongly(fmt::format("the engine {} has {} rank{} at most; give --ranks", e.name,
-                                     e.most_ranks, e.most_ranks == 1 ? "" : "s"));
-  asked.mpi = pick_mpi(q, asked);
-  read_layout(q, asked, ranks);
+  requested.engine = engine_of(q, requested, ranks);
+  if (const engine_entry& e = *find_engine(requested.engine); ranks > e.max_ranks)
+    throw called_wrongly(fmt::format("the engine {} has {} rank{} at most; give --ranks", e.name, e.max_ranks,
+                                     e.max_ranks == 1 ? "" : "s"));
+  requested.mpi = pick_mpi(q, requested);
+  read_layout(q, requested, ranks);
 
-  asked.from["type"] = q.type.empty() ? "default" : "asked";
-  asked.type_name = c.what == collective::alltoallw ? "byte" : q.type.empty() ? "double" : q.type;
-  c.type = read_type(asked.type_name);
+  requested.from["type"] = q.type.empty() ? "default" : "asked";
+  requested.type_name = c.what == collective::alltoallw ? "byte" : q.type.empty() ? "double" : q.type;
+  c.type = read_type(requested.type_name);
   if (combines(c.what)) {
     const bool opaque = c.type.kind == element_kind::opaque;
-    asked.op_name = !q.op.empty() ? q.op : opaque ? "noncommutative" : "sum";
-    read_op(asked, asked.op_name);
+    requested.op_name = !q.op.empty() ? q.op : opaque ? "noncommutative" : "sum";
+    read_op(requested, requested.op_name);
   } else if (!q.op.empty()) {
     throw called_wrongly(fmt::format("{} combines nothing; leave --op out", q.what));
   }
@@ -271,29 +271,29 @@ asked_call read_question(const question& q) {
   c.root = q.root;
   refuse_nonsense(q, c.what, ranks);
 
-  asked.blocking = !q.nonblocking;
-  situation& s = asked.seen;
+  requested.blocking = !q.nonblocking;
+  selection_context& s = requested.seen;
   s.call = agreed_part(c, ranks, q.inter);
   if (has_agreed_counts(c.what) && !q.inter) {  // all blocks are as long
     const std::vector<std::size_t> counts(static_cast<std::size_t>(ranks), c.count);
     s.call.total_bytes = agreed_total({counts.data(), counts.size()}, c.type.size);
   }
-  const engine_entry& engine = *find_engine(asked.engine);
+  const engine_entry& engine = *find_engine(requested.engine);
   s.shared_memory = engine.shared_memory;
   s.reaches = read_group(q);
-  if (s.reaches == reach::any_rank) s.lie_on(asked.layout);
+  if (s.reaches == reach::any_rank) s.lie_on(requested.layout);
 
-  read_conditions(q, engine, ranks, asked);
-  if (s.reaches == reach::any_rank) s.offer(engine.native(s.call, asked.holds));
-  return asked;
+  read_conditions(q, engine, ranks, requested);
+  if (s.reaches == reach::any_rank) s.offer(engine.native(s.call, requested.holds));
+  return requested;
 }
 
-void state_conditions(asked_call& asked, const document& trees) {
-  const auto known = find_engine(asked.engine)->conditions;
+void state_conditions(asked_call& requested, const document& trees) {
+  const auto known = find_engine(requested.engine)->conditions;
   std::vector<engine_condition> registered(known.begin(), known.end());
   for (engine_condition& one : registered)
-    one.holds = std::find(asked.holds.begin(), asked.holds.end(), one.name) != asked.holds.end();
-  asked.seen.engine = engine_bits(trees, registered);
+    one.holds = std::find(requested.holds.begin(), requested.holds.end(), one.name) != requested.holds.end();
+  requested.seen.engine = engine_bits(trees, registered);
 }
 
 }  // namespace tutti::tool

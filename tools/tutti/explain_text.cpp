@@ -11,7 +11,7 @@
 namespace tutti::tool {
 namespace {
 
-constexpr std::size_t most_ranks = 12;  // of a group that is listed
+constexpr std::size_t max_ranks = 12;  // of a group that is listed
 
 std::string size_text(std::uint64_t bytes) {
   constexpr std::string_view units[] = {"bytes", "KiB", "MiB", "GiB"};
@@ -21,33 +21,33 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string said(const answer& a, const char* value) {
-  const auto at = a.asked.from.find(value);
-  return at == a.asked.from.end() || at->second == "asked" ? "" : fmt::format(" ({})", at->second);
+  const auto at = a.requested.from.find(value);
+  return at == a.requested.from.end() || at->second == "asked" ? "" : fmt::format(" ({})", at->second);
 }
 
 std::string call_text(const answer& a) {
-  const call& c = a.asked.meant;
+  const call& c = a.requested.meant;
   std::string text(name_of(c.what));
   if (c.what != collective::barrier) {
     const std::uint64_t bytes = std::uint64_t{c.count} * c.type.size;
     text += is_vector_form(c.what)
                 ? fmt::format(" of {} elements, say, a block", c.count)
                 : fmt::format(" of {} element{} ({})", c.count, c.count == 1 ? "" : "s", size_text(bytes));
-    text += fmt::format(" of type {}", a.asked.type_name);
+    text += fmt::format(" of type {}", a.requested.type_name);
   }
-  if (combines(c.what)) text += fmt::format(", operator {}", a.asked.op_name);
+  if (combines(c.what)) text += fmt::format(", operator {}", a.requested.op_name);
   if (is_rooted(c.what)) text += fmt::format(", root {}", c.root);
   if (c.in_place) text += ", in place";
-  if (a.asked.seen.call.inter) text += ", between two groups";
-  if (const reach r = a.asked.seen.reaches; r != reach::any_rank)
+  if (a.requested.seen.call.inter) text += ", between two groups";
+  if (const reach r = a.requested.seen.reaches; r != reach::any_rank)
     text += ", of ranks that know " + std::string(description_of(r)) + ", no others";
-  if (!a.asked.blocking) text += ", nonblocking";
+  if (!a.requested.blocking) text += ", nonblocking";
   return text;
 }
 
 std::string layout_text(const answer& a) {
-  const hierarchy& h = a.asked.layout;
-  const int ranks = a.asked.seen.call.ranks;
+  const hierarchy& h = a.requested.layout;
+  const int ranks = a.requested.seen.call.ranks;
   std::string text = fmt::format("{} rank{}{}", ranks, ranks == 1 ? "" : "s", said(a, "ranks"));
   if (h.nodes() == 1) return text + fmt::format(" on one node{}", said(a, "nodes"));
   text += fmt::format(" on {} nodes", h.nodes());
@@ -58,20 +58,21 @@ std::string layout_text(const answer& a) {
 }
 
 std::string engine_text(const answer& a) {
-  std::string text = fmt::format("engine {}{}", a.asked.engine, said(a, "engine"));
-  if (!a.asked.mpi.empty()) text += fmt::format(" on {}{}", a.asked.mpi, said(a, "mpi"));
-  text += a.asked.seen.native ? ", which has a collective of its own for it"
-                              : ", which has no collective of its own for it";
-  for (const std::string& name : a.asked.holds) text += ", " + name;
+  std::string text = fmt::format("engine {}{}", a.requested.engine, said(a, "engine"));
+  if (!a.requested.mpi.empty()) text += fmt::format(" on {}{}", a.requested.mpi, said(a, "mpi"));
+  text += a.requested.seen.native ? ", which has a collective of its own for it"
+                                  : ", which has no collective of its own for it";
+  for (const std::string& name : a.requested.holds) text += ", " + name;
   return text;
 }
 
-std::string with_parameters(const catalogue_entry* e, collective what, const knob_values& knobs) {
+std::string with_parameters(const catalogue_entry* e, collective what,
+                            const algorithm_parameter_values& parameter_values) {
   std::string text = name_of_entry(e, what);
   if (e == nullptr) return text;
-  for (const knob_range& p : e->parameters)
+  for (const algorithm_parameter_range& p : e->parameters)
     text += fmt::format("{}{}={}", &p == e->parameters.data() ? ":" : ",", name_of(p.which),
-                        knobs[static_cast<std::size_t>(p.which)]);
+                        parameter_values[static_cast<std::size_t>(p.which)]);
   return text;
 }
 
@@ -79,7 +80,7 @@ std::string ranks_text(const inner_answer& one, int all) {
   if (static_cast<int>(one.ranks.size()) == all) return fmt::format("all {}", all);
   std::string text = fmt::format("{}:", one.ranks.size());
   for (std::size_t i = 0; i < one.ranks.size(); ++i) {
-    if (i == most_ranks) return text + " ...";
+    if (i == max_ranks) return text + " ...";
     text += fmt::format(" {}", one.ranks[i]);
   }
   return text;
@@ -107,21 +108,21 @@ std::string way_text(const answer& a) {
   std::string text;
   for (const std::string_view half : {"composition", "pure"}) {
     rows.clear();
-    bool asked = false;
+    bool requested = false;
     for (const way_step& s : way)
-      if (s.half == half && s.line != 0) asked = s.asked;
+      if (s.half == half && s.line != 0) requested = s.requested;
     std::string overrides;
     for (const way_step& s : way) {
       if (s.half != half) continue;
       if (s.file.empty()) {
         overrides += fmt::format("  {}\n", s.text);
       } else {
-        rows.push_back(
-            {asked ? s.text : fmt::format("({})", s.text), fmt::format("{}:{}", s.file, s.line), s.source});
+        rows.push_back({requested ? s.text : fmt::format("({})", s.text),
+                        fmt::format("{}:{}", s.file, s.line), s.source});
       }
     }
-    text +=
-        fmt::format("\n{} tree{}\n{}{}", half, asked ? "" : ", which is not asked", overrides, table(rows));
+    text += fmt::format("\n{} tree{}\n{}{}", half, requested ? "" : ", which is not asked", overrides,
+                        table(rows));
   }
   return text;
 }
@@ -134,9 +135,11 @@ std::string inside_text(const answer& a) {
     if (one.in_place && one.what != collective::bcast) how += how.empty() ? "in place" : ", in place";
     rows.push_back(
         {std::to_string(one.by), std::string(name_of(one.what)),
-         one.what == collective::barrier ? "" : fmt::format("{} x {}", one.count, a.asked.meant.type.size),
-         ranks_text(one, a.asked.layout.ranks()), how,
-         one.found.served ? with_parameters(one.found.pure.pure, one.what, one.found.pure.knobs) : "nothing",
+         one.what == collective::barrier ? ""
+                                         : fmt::format("{} x {}", one.count, a.requested.meant.type.size),
+         ranks_text(one, a.requested.layout.ranks()), how,
+         one.found.served ? with_parameters(one.found.pure.pure, one.what, one.found.pure.parameter_values)
+                          : "nothing",
          source_of(one.found.algorithm_by, decide(a.trees(), one.seen))});
   }
   return fmt::format("\nwhat rank 0 and its node call inside of it\n{}", table(rows));
@@ -175,16 +178,16 @@ std::string as_text(const answer& a) {
   if (!a.refused.empty()) {
     text += fmt::format("\nrefused: {}\n", a.refused);
   } else {
-    text +=
-        fmt::format("\nchoice: {}\n  said by {} ({})\n",
-                    with_parameters(a.chosen(), a.asked.meant.what, a.knobs()), place_of(a), source_of(a));
+    text += fmt::format("\nchoice: {}\n  said by {} ({})\n",
+                        with_parameters(a.chosen(), a.requested.meant.what, a.parameter_values()),
+                        place_of(a), source_of(a));
     for (const resolution::unfit& u : a.found.unfits)
       text += fmt::format("  in place of {}, which does not serve it\n", u.name);
     if (const catalogue_entry* e = a.chosen())
-      for (const knob_range& p : e->parameters) {
-        const std::uint32_t value = a.knobs()[static_cast<std::size_t>(p.which)];
+      for (const algorithm_parameter_range& p : e->parameters) {
+        const std::uint32_t value = a.parameter_values()[static_cast<std::size_t>(p.which)];
         text += fmt::format("  {} = {}: {}{}\n", name_of(p.which), value, p.what,
-                            value == p.usual ? " (its default)" : "");
+                            value == p.default_value ? " (its default)" : "");
       }
   }
   if (!a.inside.empty()) text += inside_text(a);

@@ -6,9 +6,9 @@
 
 #include <fmt/core.h>
 
-#include "core/regular_file.hpp"
+#include "base/regular_file.hpp"
 #include "mpich_tree.hpp"
-#include "select/tree_text.hpp"
+#include "selection/tree_text.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {
@@ -19,31 +19,32 @@ struct import_options {
   bool quiet = false;
 };
 
-int import_from_mpich(const import_options& asked) {
-  const auto [text, problem] = read_tree_text(asked.file);
+int import_from_mpich(const import_options& requested) {
+  const auto [text, problem] = read_tree_text(requested.file);
   if (!problem.empty()) throw called_wrongly{problem};
-  imported all = import_mpich(text, asked.file);
+  imported all = import_mpich(text, requested.file);
   if (!all.problem.empty()) throw called_wrongly{all.problem};
-  all.made.machine["imported"] = "MPICH's selection file " + asked.file.substr(asked.file.rfind('/') + 1);
+  all.made.machine["imported"] =
+      "MPICH's selection file " + requested.file.substr(requested.file.rfind('/') + 1);
   const std::string made = write_tree(all.made);
   if (const read_result got = read_tree(made, "the result"); !got.good()) {
     fmt::print(stderr, "tutti import: the tree that was made is at fault, and is not written:\n");
     for (const fault& f : got.faults) fmt::print(stderr, "  {}\n", f.text());
     return 1;
   }
-  if (!asked.quiet && !all.notes.empty()) {
+  if (!requested.quiet && !all.notes.empty()) {
     fmt::print(stderr, "without an exact counterpart:\n");
     for (const std::string& note : all.notes) fmt::print(stderr, "  {}\n", note);
   }
-  if (asked.output.empty()) {
+  if (requested.output.empty()) {
     fmt::print("{}", made);
     return 0;
   }
-  if (const std::string fault = write_regular_file(asked.output, made); !fault.empty()) {
+  if (const std::string fault = write_regular_file(requested.output, made); !fault.empty()) {
     fmt::print(stderr, "tutti import: {}\n", fault);
     return 1;
   }
-  fmt::print("{} is written; TUTTI_TREES={} uses it\n", asked.output, asked.output);
+  fmt::print("{} is written; TUTTI_TREES={} uses it\n", requested.output, requested.output);
   return 0;
 }
 
@@ -53,10 +54,10 @@ void add_import(CLI::App& app, int& status) {
   auto* import = app.add_subcommand("import", "The selection files of other libraries as decision trees");
   import->require_subcommand(1);
   auto* mpich = import->add_subcommand("mpich", "Of MPICH: MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE");
-  auto asked = std::make_shared<import_options>();
-  mpich->add_option("FILE", asked->file, "The selection file")->required();
-  mpich->add_option("--output", asked->output, "The file to write; standard output unless given");
-  mpich->add_flag("--quiet", asked->quiet, "Do not list what has no counterpart");
+  auto requested = std::make_shared<import_options>();
+  mpich->add_option("FILE", requested->file, "The selection file")->required();
+  mpich->add_option("--output", requested->output, "The file to write; standard output unless given");
+  mpich->add_flag("--quiet", requested->quiet, "Do not list what has no counterpart");
   mpich->footer(
       "Converts the blocking collectives within one group. What has no exact counterpart is listed on\n"
       "standard error with its line: device algorithms, nonblocking collectives, sizes that not all ranks\n"
@@ -64,7 +65,7 @@ void add_import(CLI::App& app, int& status) {
       "decides. Status 0: written; 1: it could not be written; 2: the file is no selection file.\n\n"
       "Examples:\n  tutti import mpich generic.json --output mine.json && tutti validate mine.json\n"
       "  tutti import mpich generic.json > mine.json; TUTTI_TREES=mine.json mpirun -n 4 ./app\n");
-  mpich->callback([asked, &status] { status = import_from_mpich(*asked); });
+  mpich->callback([requested, &status] { status = import_from_mpich(*requested); });
 }
 
 }  // namespace tutti::tool

@@ -9,17 +9,17 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
 #include "engines/node_layout.hpp"
-#include "launch/make_ranks.hpp"
-#include "launch/modules.hpp"
+#include "runtime/launch/make_ranks.hpp"
+#include "runtime/launch/modules.hpp"
+#include "runtime/settings/active_trees.hpp"
 #include "schedule/algorithm.hpp"
-#include "settings/trees.hpp"
 #include "subcommands.hpp"
-#include "tune/machine.hpp"
-#include "tutti/core/error.hpp"
+#include "tuning/machine.hpp"
+#include "tutti/error.hpp"
 #include "tutti/version.hpp"
 
 namespace tutti::tool {
@@ -54,10 +54,11 @@ json layout_in_force() {
   }
   try {
     const int ranks =
-        over_mpi ? by.ranks
-                 : static_cast<int>(number_setting(
-                       "TUTTI_RANKS", 1, 1000000,
-                       static_cast<std::uint64_t>(named != nullptr ? usual_ranks(*named) : usable_cores())));
+        over_mpi
+            ? by.ranks
+            : static_cast<int>(number_setting(
+                  "TUTTI_RANKS", 1, 1000000,
+                  static_cast<std::uint64_t>(named != nullptr ? default_ranks(*named) : usable_cores())));
     const hierarchy layout = layout_of_process(ranks);
     std::string text = count_of(ranks, "rank") + " on " + count_of(layout.nodes(), "node");
     if (layout.ranks_per_node() > 0 && layout.nodes() > 1)
@@ -92,7 +93,7 @@ json gather() {
   for (const engine_entry* e : engines())
     if (e->embedded() || !all["modules"].empty()) all["engines"].push_back(e->name);
   all["searched"] = module_folders();
-  all["machine"] = {{"processor", tune::processor()},
+  all["machine"] = {{"processor", tuning::processor()},
                     {"usable_cores", usable_cores()},
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
@@ -122,7 +123,7 @@ json gather() {
 void print_markdown() {
   fmt::print("# Environment variables\n\n");
   fmt::print(
-      "Made by `tutti info --markdown` from the library's own table (`src/core/environment.cpp`) and what "
+      "Made by `tutti info --markdown` from the library's own table (`src/base/environment.cpp`) and what "
       "the "
       "engines say of\nthemselves (`src/engines/*/engine.cpp`). A `TUTTI_*` variable that is not in it is "
       "named by "
@@ -184,17 +185,18 @@ void add_info(CLI::App& app, int& status) {
     bool as_json = false, as_markdown = false;
   };
   auto* info = app.add_subcommand("info", "Engines, MPIs, machine, and the variables in force");
-  auto wish = std::make_shared<info_options>();
-  info->add_flag("--json", wish->as_json, "One JSON object");
-  info->add_flag("--markdown", wish->as_markdown, "The table of variables, as in docs/environment.md");
+  auto case_options = std::make_shared<info_options>();
+  info->add_flag("--json", case_options->as_json, "One JSON object");
+  info->add_flag("--markdown", case_options->as_markdown,
+                 "The table of variables, as in docs/environment.md");
   info->footer("Examples:\n  tutti info\n  tutti info --json | jq .modules\n");
-  info->callback([wish, &status] {
-    if (wish->as_markdown) {
+  info->callback([case_options, &status] {
+    if (case_options->as_markdown) {
       print_markdown();
       return;
     }
     const json all = gather();
-    if (wish->as_json)
+    if (case_options->as_json)
       fmt::print("{}\n", all.dump(2));
     else
       print_table(all);

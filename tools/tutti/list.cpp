@@ -27,9 +27,9 @@ json to_json(const catalogue_entry& e, std::string_view kind) {
   json restrictions = json::array(), parameters = json::array();
   for (const restriction_name& one : restriction_names)
     if (demands(e.needs, one.which)) restrictions.push_back(one.name);
-  for (const knob_range& k : e.parameters)
+  for (const algorithm_parameter_range& k : e.parameters)
     parameters.push_back({{"name", name_of(k.which)},
-                          {"default", k.usual},
+                          {"default", k.default_value},
                           {"least", k.least},
                           {"most", k.most},
                           {"what", k.what}});
@@ -37,7 +37,7 @@ json to_json(const catalogue_entry& e, std::string_view kind) {
           {"kind", kind},
           {"source", e.source},
           {"restrictions", restrictions},
-          {"reach", name_of(e.reach_with(e.usual()))},
+          {"reach", name_of(e.reach_with(e.default_values()))},
           {"parameters", parameters}};
 }
 
@@ -117,8 +117,8 @@ class table {
 
 std::string parameters_of(const catalogue_entry& e) {
   std::string all;
-  for (const knob_range& k : e.parameters)
-    all += fmt::format("{}{}={}", all.empty() ? "" : ",", name_of(k.which), k.usual);
+  for (const algorithm_parameter_range& k : e.parameters)
+    all += fmt::format("{}{}={}", all.empty() ? "" : ",", name_of(k.which), k.default_value);
   return all.empty() ? "-" : all;
 }
 
@@ -161,9 +161,10 @@ void print_head(const catalogue_entry& e) {
   print_line("source", e.source);
   print_line("restrictions", restrictions_of(e, "none"));
   if (e.parameters.empty()) print_line("parameters", "none");
-  for (const knob_range& k : e.parameters)
-    print_line(&k == e.parameters.data() ? "parameters" : "",
-               fmt::format("{} = {} in {}..{}: {}", name_of(k.which), k.usual, k.least, k.most, k.what));
+  for (const algorithm_parameter_range& k : e.parameters)
+    print_line(
+        &k == e.parameters.data() ? "parameters" : "",
+        fmt::format("{} = {} in {}..{}: {}", name_of(k.which), k.default_value, k.least, k.most, k.what));
 }
 
 void print_long(const pure_algorithm& a) {
@@ -187,38 +188,40 @@ struct list_options {
   bool as_json = false, as_markdown = false, in_full = false, parameters = false;
 };
 
-int list_algorithms(const list_options& wish) {
-  if (wish.parameters) {
+int list_algorithms(const list_options& case_options) {
+  if (case_options.parameters) {
     fmt::print("{}", parameters_document());
     return 0;
   }
   algorithms pure;
   compositions composed;
   const auto is_meant = [&](const catalogue_entry& e) {
-    return wish.which.empty() || name_of(e.what) == wish.which || e.name == wish.which;
+    return case_options.which.empty() || name_of(e.what) == case_options.which ||
+           e.name == case_options.which;
   };
   for (const pure_algorithm* a : catalogue())
     if (is_meant(*a)) pure.push_back(a);
   for (const composed_algorithm* c : composition_catalogue())
     if (is_meant(*c)) composed.push_back(c);
-  if (pure.empty() && composed.empty() && !wish.which.empty()) {
-    const bool one = wish.which.find('/') != wish.which.npos;
-    const bool known =
-        std::find(collective_names.begin(), collective_names.end(), wish.which) != collective_names.end();
+  if (pure.empty() && composed.empty() && !case_options.which.empty()) {
+    const bool one = case_options.which.find('/') != case_options.which.npos;
+    const bool known = std::find(collective_names.begin(), collective_names.end(), case_options.which) !=
+                       collective_names.end();
     if (!known) {
       fmt::print(stderr, "tutti list: there is no {} \"{}\"; {}\n", one ? "algorithm" : "collective",
-                 wish.which, one ? suggest_algorithm(wish.which) : suggest_any(wish.which));
+                 case_options.which,
+                 one ? suggest_algorithm(case_options.which) : suggest_any(case_options.which));
       return 2;
     }
   }
-  if (wish.as_markdown) {
+  if (case_options.as_markdown) {
     fmt::print("{}", algorithms_document(pure, composed));
-  } else if (wish.as_json) {
+  } else if (case_options.as_json) {
     json array = json::array();
     for (const pure_algorithm* a : pure) array.push_back(to_json(*a));
     for (const composed_algorithm* c : composed) array.push_back(to_json(*c));
     fmt::print("{}\n", array.dump(2));
-  } else if (wish.in_full) {
+  } else if (case_options.in_full) {
     bool first = true;
     const auto print = [&](const auto& all) {
       for (const auto* one : all) {
@@ -239,14 +242,15 @@ int list_algorithms(const list_options& wish) {
 void add_list(CLI::App& app, int& status) {
   auto* list =
       app.add_subcommand("list", "The algorithms and compositions: restrictions, parameters, costs, sources");
-  auto wish = std::make_shared<list_options>();
-  list->add_option("which", wish->which,
+  auto case_options = std::make_shared<list_options>();
+  list->add_option("which", case_options->which,
                    "Only those of this collective, as allreduce, or one: allreduce/ring");
-  list->add_flag("--long", wish->in_full,
+  list->add_flag("--long", case_options->in_full,
                  "All that the head of each file says, and the variable that asks for it");
-  auto* as_json = list->add_flag("--json", wish->as_json, "An array of objects");
-  list->add_flag("--markdown", wish->as_markdown, "As docs/algorithms.md")->excludes(as_json);
-  list->add_flag("--parameters", wish->parameters, "The named parameters of calls, as docs/parameters.md")
+  auto* as_json = list->add_flag("--json", case_options->as_json, "An array of objects");
+  list->add_flag("--markdown", case_options->as_markdown, "As docs/algorithms.md")->excludes(as_json);
+  list->add_flag("--parameters", case_options->parameters,
+                 "The named parameters of calls, as docs/parameters.md")
       ->excludes(as_json);
   list->footer(
       "Rounds and bytes are formulas of the ranks p, the bytes n of a vector and b of a block, and the\n"
@@ -254,7 +258,7 @@ void add_list(CLI::App& app, int& status) {
       "Examples:\n  tutti list\n  tutti list allgather\n  tutti list allreduce/ring --long\n"
       "  tutti list allreduce/reduce_bcast --long\n"
       "  tutti list --json | jq -r '.[] | select(.restrictions == []) | .name'\n");
-  list->callback([wish, &status] { status = list_algorithms(*wish); });
+  list->callback([case_options, &status] { status = list_algorithms(*case_options); });
 }
 
 }  // namespace tutti::tool

@@ -15,9 +15,9 @@
 
 #include <fmt/core.h>
 
-#include "select/nearest.hpp"
+#include "selection/suggestion.hpp"
 #include "subcommands.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 #include "tutti/version.hpp"
 
 namespace {

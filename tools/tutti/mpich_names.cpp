@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 #include "mpich_tree.hpp"
 
 namespace tutti::tool {
@@ -72,8 +72,8 @@ std::string_view tail_of(collective what, std::string_view name) {
   return name.starts_with(head) ? name.substr(head.size()) : std::string_view();
 }
 
-const knob_range* parameter_of(const pure_algorithm& a, std::string_view name) {
-  for (const knob_range& k : a.parameters)
+const algorithm_parameter_range* parameter_of(const pure_algorithm& a, std::string_view name) {
+  for (const algorithm_parameter_range& k : a.parameters)
     if (name_of(k.which) == name) return &k;
   return nullptr;
 }
@@ -82,7 +82,7 @@ void take_parameters(const pure_algorithm& a, const mpich_parameters& with, leaf
                      std::vector<std::string>& left_out) {
   for (const auto& [key, value] : with) {
     if (key == "tree_type") continue;  // is in the name
-    const knob_range* own = parameter_of(a, key);
+    const algorithm_parameter_range* own = parameter_of(a, key);
     if (own == nullptr && key == "radix") own = parameter_of(a, "k");
     if (own == nullptr && (key == "chunk_size" || key == "segsize")) own = parameter_of(a, "segment");
     if (own == nullptr && (key == "batch_size" || key == "throttle")) own = parameter_of(a, "window");
@@ -90,7 +90,8 @@ void take_parameters(const pure_algorithm& a, const mpich_parameters& with, leaf
     if (own == nullptr || !number || *number < own->least || *number > own->most)
       left_out.push_back(key + "=" + value);
     else
-      made.chosen.knobs[static_cast<std::size_t>(own->which)] = static_cast<std::uint32_t>(*number);
+      made.chosen.parameter_values[static_cast<std::size_t>(own->which)] =
+          static_cast<std::uint32_t>(*number);
   }
 }
 

@@ -8,11 +8,11 @@
 
 #include <fmt/core.h>
 
-#include "core/environment.hpp"
-#include "select/json.hpp"
-#include "select/nearest.hpp"
-#include "select/truth_set.hpp"
-#include "tune/nodes.hpp"
+#include "base/environment.hpp"
+#include "selection/json.hpp"
+#include "selection/suggestion.hpp"
+#include "selection/truth_set.hpp"
+#include "tuning/tree_nodes.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -42,11 +42,13 @@ struct test {
   tutti::condition which{};
   bool wanted = true;
   quantity by{};
-  std::uint64_t upto = 0;
+  std::uint64_t upper_bound = 0;
 
   static test constant(bool holds) { return {holds ? kind::always : kind::never, {}, true, {}, 0}; }
   static test of(tutti::condition c, bool wanted) { return {kind::condition, c, wanted, {}, 0}; }
-  static test of(quantity q, std::uint64_t upto) { return {kind::threshold, {}, true, q, upto}; }
+  static test of(quantity q, std::uint64_t upper_bound) {
+    return {kind::threshold, {}, true, q, upper_bound};
+  }
 };
 
 struct named_condition {
@@ -184,14 +186,14 @@ class converter {
     if (!c) {
       tree_region r;
       r.when = known;
-      r.then = tune::reachable(steps(v, 0, known), what_, known, all_values(what_, known));
+      r.then = tuning::reachable(steps(v, 0, known), what_, known, all_values(what_, known));
       return {r};
     }
     literals yes = known, no = known;
     yes.demand(*c, true);
     no.demand(*c, false);
     std::vector<tree_region> all = regions(v, yes), more = regions(v, no);
-    if (all.size() == 1 && more.size() == 1 && tune::same(all[0].then, more[0].then)) {
+    if (all.size() == 1 && more.size() == 1 && tuning::same(all[0].then, more[0].then)) {
       all[0].when = known;
       return all;
     }
@@ -213,7 +215,7 @@ class converter {
       if (passed) continue;
       if (t.is != test::kind::threshold) return steps(v.items[i], 0, known);
       std::vector<tree_step> two(2);
-      two[0] = {t.upto, steps(v.items[i], 0, known), {}};
+      two[0] = {t.upper_bound, steps(v.items[i], 0, known), {}};
       two[1] = {tree_step::open, steps(v, i + 1, known), {}};
       made.by = t.by;
       made.steps = std::move(two);
@@ -281,7 +283,7 @@ class converter {
       std::vector<tree_region> all;
       for (tree_region* one : {&r, &other})
         if (feasible(one->when)) {
-          one->then = tune::reachable(one->then, what_, one->when, all_values(what_, one->when));
+          one->then = tuning::reachable(one->then, what_, one->when, all_values(what_, one->when));
           for (tree_region& legal : legalized(*one)) all.push_back(std::move(legal));
         }
       return all;
@@ -309,7 +311,7 @@ class converter {
   void replace_unknown(tree_node& n, const literals& when) const {
     for (tree_step& s : n.steps) replace_unknown(s.then, when);
     if (!n.is_leaf()) {
-      n = tune::joined(n.by, std::move(n.steps));
+      n = tuning::joined(n.by, std::move(n.steps));
     } else if (is_unknown(n.use)) {
       n.use = always(when);
     }

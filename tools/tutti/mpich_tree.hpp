@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "select/tree.hpp"
+#include "selection/tree.hpp"
 
 namespace tutti::tool {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The named parameters as one document. What calls take, and what they cannot do without, is asked of the
-// rules by which the compiler judges them (tutti/face/check.hpp), so that the two say the same.
+// rules by which the compiler judges them (tutti/detail/collective_rules.hpp), so that the two say the same.
 #include "parameters_document.hpp"
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 #include <fmt/core.h>
 
-#include "face/exchanges.hpp"
-#include "tutti/face/check.hpp"
-#include "tutti/face/message_rules.hpp"
+#include "communicator/count_exchanges.hpp"
+#include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/message_rules.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -21,8 +21,8 @@ using namespace detail;
 
 constexpr const char* preface = R"(# Named parameters
 
-Made by `tutti list --parameters` from the table of parameters (`include/tutti/face/table.hpp`) and the rules by which the
-compiler judges calls (`include/tutti/face/check.hpp`, `message_rules.hpp`): change those, and make it again.
+Made by `tutti list --parameters` from the table of parameters (`include/tutti/detail/parameter_table.hpp`) and the rules by which the
+compiler judges calls (`include/tutti/detail/collective_rules.hpp`, `message_rules.hpp`): change those, and make it again.
 [The guide](guide/parameters.md) teaches them.
 
 ## Every parameter

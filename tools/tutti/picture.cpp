@@ -13,23 +13,23 @@
 
 namespace tutti::tool {
 
-using check::traced_place;
-using check::traced_step;
+using proof::traced_place;
+using proof::traced_step;
 
 void collect_messages(picture& p) {
   std::map<std::pair<int, int>, std::deque<std::size_t>> open;
   const auto each_step = [&](auto&& body) {
     for (int r = 0; r < p.call.ranks; ++r)
-      for (const check::traced_round& round : p.result.recorded[static_cast<std::size_t>(r)])
+      for (const proof::traced_round& round : p.result.recorded[static_cast<std::size_t>(r)])
         for (const traced_step& s : round.steps) body(r, round, s);
   };
-  each_step([&](int rank, const check::traced_round& round, const traced_step& s) {
+  each_step([&](int rank, const proof::traced_round& round, const traced_step& s) {
     if (is_local(s.kind)) p.locals.push_back({rank, &s, round.end - 1});
     if (s.kind != step_kind::send && s.kind != step_kind::put && s.kind != step_kind::signal) return;
     if (s.kind != step_kind::put) open[{rank, s.peer}].push_back(p.messages.size());
     p.messages.push_back({rank, s.peer, &s, nullptr, s.time});
   });
-  each_step([&](int rank, const check::traced_round&, const traced_step& s) {
+  each_step([&](int rank, const proof::traced_round&, const traced_step& s) {
     if (s.kind != step_kind::recv && s.kind != step_kind::recv_reduce && s.kind != step_kind::await_signal)
       return;
     auto& sent = open[{s.peer, rank}];
@@ -45,13 +45,13 @@ void collect_messages(picture& p) {
 }
 
 std::vector<claim> claims_of(const picture& p) {
-  const check::variables given = check::variables_of(p.call);
-  const check::costs& c = p.result.measured;
+  const proof::variables given = proof::variables_of(p.call);
+  const proof::costs& c = p.result.measured;
   const pure_algorithm& a = *p.algorithm;
   std::vector<claim> all{{"rounds", a.rounds, {}, static_cast<double>(c.rounds)},
-                         {"bytes", a.bytes, {}, static_cast<double>(c.most_bytes())},
-                         {"scratch", a.scratch, {}, static_cast<double>(c.most_scratch())}};
-  for (claim& one : all) one.here = check::evaluate_claim(one.formula, given);
+                         {"bytes", a.bytes, {}, static_cast<double>(c.max_bytes())},
+                         {"scratch", a.scratch, {}, static_cast<double>(c.max_scratch())}};
+  for (claim& one : all) one.here = proof::evaluate_claim(one.formula, given);
   return all;
 }
 
@@ -90,7 +90,7 @@ std::string text_of_local(const traced_step& s) {
       return fmt::format("reduce  {} = {} op {}", text_of(s.target), text_of(s.source), text_of(s.other));
     case step_kind::measure:
       return fmt::format("measure {} = how many elements there are", text_of(s.target));
-    case step_kind::greatest:
+    case step_kind::maximum:
       return fmt::format("greater {} = max({}, {})", text_of(s.target), text_of(s.source), text_of(s.other));
     default:
       return fmt::format("reserve {}", text_of(s.target));

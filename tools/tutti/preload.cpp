@@ -17,9 +17,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "core/environment.hpp"
-#include "launch/modules.hpp"
+#include "base/environment.hpp"
 #include "mpi_of.hpp"
+#include "runtime/launch/modules.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {
@@ -111,15 +111,16 @@ std::string library_for(const std::string& mpi) {
 }
 
 // The variables of ours that ranks shall have, by name; what is set here already comes along.
-std::map<std::string, std::string> settings_for_ranks(const preload_options& wish) {
+std::map<std::string, std::string> settings_for_ranks(const preload_options& case_options) {
   std::map<std::string, std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     if (const auto equals = text.find('='); text.starts_with("TUTTI_") && equals != text.npos)
       all[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  if (wish.stats) all["TUTTI_PRELOAD_STATS"] = "1";
-  if (!wish.stats_file.empty()) all["TUTTI_PRELOAD_STATS"] = "json:" + fs::absolute(wish.stats_file).string();
+  if (case_options.stats) all["TUTTI_PRELOAD_STATS"] = "1";
+  if (!case_options.stats_file.empty())
+    all["TUTTI_PRELOAD_STATS"] = "json:" + fs::absolute(case_options.stats_file).string();
   return all;
 }
 
@@ -174,7 +175,7 @@ words for_mpich(const words& command, const std::string& preload,
   return all;
 }
 
-plan make_plan(const words& command, const preload_options& wish) {
+plan make_plan(const words& command, const preload_options& case_options) {
   if (command.empty())
     throw called_wrongly(fmt::format("there is no command behind --; write it as in: {}", example));
   plan p;
@@ -185,12 +186,13 @@ plan make_plan(const words& command, const preload_options& wish) {
                                          ? "; install it, or let PATH have its folder"
                                          : "; see whether the file is there, and executable"));
   const bool launcher = called_as_launcher(p.file);
-  p.mpi = launcher ? mpi_by_launcher(command, p.file, wish.mpi) : mpi_by_program(command, wish.mpi);
+  p.mpi = launcher ? mpi_by_launcher(command, p.file, case_options.mpi)
+                   : mpi_by_program(command, case_options.mpi);
   p.library = library_for(p.mpi);
   const char* theirs = std::getenv("LD_PRELOAD");
   const std::string preload =
       p.library + (theirs != nullptr && *theirs != '\0' ? ':' + std::string(theirs) : "");
-  const auto settings = settings_for_ranks(wish);
+  const auto settings = settings_for_ranks(case_options);
   if (launcher) {
     refuse_a_second_preload(command);
     p.command =
@@ -199,7 +201,7 @@ plan make_plan(const words& command, const preload_options& wish) {
   }
   p.command = command;
   p.environment["LD_PRELOAD"] = preload;
-  if (wish.stats || !wish.stats_file.empty())
+  if (case_options.stats || !case_options.stats_file.empty())
     p.environment["TUTTI_PRELOAD_STATS"] = settings.at("TUTTI_PRELOAD_STATS");
   return p;
 }
@@ -243,16 +245,18 @@ void print(const plan& p, bool as_json) {
 void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command) {
   auto* preload =
       app.add_subcommand("preload", "Run an MPI program, unchanged, with its collectives by tutti");
-  auto wish = std::make_shared<preload_options>();
-  auto* stats = preload->add_flag("--stats", wish->stats, "Say at the end which calls tutti served, and how");
-  preload->add_option("--stats-json", wish->stats_file, "The same as JSON, into this file")
+  auto case_options = std::make_shared<preload_options>();
+  auto* stats =
+      preload->add_flag("--stats", case_options->stats, "Say at the end which calls tutti served, and how");
+  preload->add_option("--stats-json", case_options->stats_file, "The same as JSON, into this file")
       ->excludes(stats)
       ->option_text("FILE");
-  preload->add_option("--mpi", wish->mpi, "openmpi or mpich, where neither launcher nor program tells")
+  preload
+      ->add_option("--mpi", case_options->mpi, "openmpi or mpich, where neither launcher nor program tells")
       ->check(CLI::IsMember({"openmpi", "mpich"}))
       ->option_text("NAME");
-  auto* only_print = preload->add_flag("--print", wish->print, "Print the command that would run");
-  preload->add_flag("--json", wish->as_json, "With --print: one JSON object")->needs(only_print);
+  auto* only_print = preload->add_flag("--print", case_options->print, "Print the command that would run");
+  preload->add_flag("--json", case_options->as_json, "With --print: one JSON object")->needs(only_print);
   preload->allow_extras();
 
   preload->footer(
@@ -265,13 +269,13 @@ void add_preload(CLI::App& app, int& status, const std::vector<std::string>& com
       "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti preload -- mpiexec -n 1 ./a : -n 3 ./b\n"
       "  tutti preload --mpi openmpi -- srun -n 4 python3 script.py\n"
       "  tutti preload --print -- mpirun -n 4 ./app\n");
-  preload->callback([preload, wish, command, &status] {
+  preload->callback([preload, case_options, command, &status] {
     if (const auto extra = preload->remaining(); !extra.empty())
       throw called_wrongly(
           fmt::format("\"{}\" is no option; the command stands behind --, as in: {}", extra[0], example));
-    const plan p = make_plan(command, *wish);
-    if (!wish->print) become(p);
-    print(p, wish->as_json);
+    const plan p = make_plan(command, *case_options);
+    if (!case_options->print) become(p);
+    print(p, case_options->as_json);
     status = 0;
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti show: an algorithm for one call, message by message. The schedules of all ranks run in the abstract
-// (src/check/), and what they did is shown.
+// (src/proof/), and what they did is shown.
 #include "show.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 #include <fmt/core.h>
 
-#include "check/cases.hpp"
-#include "core/regular_file.hpp"
+#include "base/regular_file.hpp"
+#include "proof/cases.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -63,103 +63,103 @@ choice find(const std::string& text) {
   throw called_wrongly{fmt::format("there is no algorithm \"{}\"; {}", base, suggest_algorithm(base))};
 }
 
-check::wish call_of(const show_options& asked, const choice& c) {
+proof::case_options call_of(const show_options& requested, const choice& c) {
   const pure_algorithm& a = *c.pure;
   const auto needs = [&](restriction r) { return demands(a.needs, r); };
   const auto refuse = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
     throw called_wrongly{std::string(a.name) + fmt::format(text, std::forward<Values>(values)...)};
   };
-  const int p = asked.ranks;
+  const int p = requested.ranks;
   if (p < 1 || p > 1024) throw called_wrongly{fmt::format("--ranks is {}: from 1 to 1024 can be shown", p)};
   if (needs(restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(p)))
     refuse(" serves powers of two only, and {} ranks are none (power_of_two)", p);
   if (needs(restriction::even_ranks) && p % 2 != 0)
     refuse(" serves even numbers of ranks only, not {} (even_ranks)", p);
   if (needs(restriction::equal_regions)) {
-    const auto region = c.knobs[static_cast<std::size_t>(knob::region)];
+    const auto region = c.parameter_values[static_cast<std::size_t>(algorithm_parameter::region)];
     if (region == 0 || static_cast<unsigned>(p) % region != 0)
       refuse(" needs regions of equal size, and {} does not divide {} ranks (equal_regions)", region, p);
   }
-  if (asked.ordered && !combines(a.what)) refuse(" has no operator, --ordered means nothing");
-  if (asked.ordered && needs(restriction::commutative))
+  if (requested.ordered && !combines(a.what)) refuse(" has no operator, --ordered means nothing");
+  if (requested.ordered && needs(restriction::commutative))
     refuse(" needs an operator that commutes (commutative)");
-  if (asked.in_place && needs(restriction::not_in_place)) refuse(" cannot be in place (not_in_place)");
-  if (asked.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
-                         is_neighborly(a.what) || needs(restriction::inter)))
+  if (requested.in_place && needs(restriction::not_in_place)) refuse(" cannot be in place (not_in_place)");
+  if (requested.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
+                             is_neighborly(a.what) || needs(restriction::inter)))
     refuse(" is of a call that has no form in place");
   const bool inter = needs(restriction::inter);
-  if (asked.first && !inter) refuse(" is of calls within one group, --first means nothing");
+  if (requested.first && !inter) refuse(" is of calls within one group, --first means nothing");
   if (inter && p < 2) refuse(" is of calls between two groups, and 1 rank makes none (inter)");
 
-  check::wish w;
+  proof::case_options w;
   w.what = a.what;
   w.ranks = p;
-  w.root = asked.root;
-  w.in_place = asked.in_place || needs(restriction::in_place);
-  w.ordered = asked.ordered;
-  w.knobs = c.knobs;
-  w.blocks = asked.uneven ? check::blocks_are::uneven : check::blocks_are::even;
-  w.first_group = inter ? asked.first.value_or(p / 2) : 0;
-  w.graph = asked.graph == "ring" ? 0 : asked.graph == "star" ? 1 : 2;
+  w.root = requested.root;
+  w.in_place = requested.in_place || needs(restriction::in_place);
+  w.ordered = requested.ordered;
+  w.parameter_values = c.parameter_values;
+  w.blocks = requested.uneven ? proof::blocks_are::uneven : proof::blocks_are::even;
+  w.first_group = inter ? requested.first.value_or(p / 2) : 0;
+  w.graph = requested.graph == "ring" ? 0 : requested.graph == "star" ? 1 : 2;
   if (inter && (w.first_group < 1 || w.first_group >= p))
     throw called_wrongly{
         fmt::format("--first is {}: both groups need ranks, so 1 to {}", w.first_group, p - 1)};
   if (w.root < 0 || w.root >= p)
     throw called_wrongly{fmt::format("--root is {}, out of 0 to {}", w.root, p - 1)};
   if (w.root != 0 && !is_rooted(a.what)) refuse(" has no root");
-  if (asked.rank && (*asked.rank < 0 || *asked.rank >= p))
-    throw called_wrongly{fmt::format("--rank is {}, out of 0 to {}", *asked.rank, p - 1)};
-  if (asked.count && *asked.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
+  if (requested.rank && (*requested.rank < 0 || *requested.rank >= p))
+    throw called_wrongly{fmt::format("--rank is {}, out of 0 to {}", *requested.rank, p - 1)};
+  if (requested.count && *requested.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
     refuse(" needs as many elements as there are ranks (count_ge_ranks)");
   return w;
 }
 
 // A vector of two elements for each rank, or blocks of two: more where the schedules cut them smaller.
-std::size_t usual_count(check::wish w, const std::vector<schedule>& schedules) {
+std::size_t usual_count(proof::case_options w, const std::vector<schedule>& schedules) {
   const bool blocks = is_vector_form(w.what) || w.what == collective::gather ||
                       w.what == collective::scatter || w.what == collective::allgather ||
                       w.what == collective::alltoall || w.what == collective::reduce_scatter_block;
   if (blocks) w.ranks = 1;
-  return check::divisible_counts(w, schedules).back();
+  return proof::divisible_counts(w, schedules).back();
 }
 
-picture look_at(const show_options& asked) {
-  const choice c = find(asked.name);
-  check::wish w = call_of(asked, c);
-  const auto schedules = check::write_all(c.pure->write, check::make_plan(w));
-  w.count = asked.count ? *asked.count : usual_count(w, schedules);
+picture look_at(const show_options& requested) {
+  const choice c = find(requested.name);
+  proof::case_options w = call_of(requested, c);
+  const auto schedules = proof::write_all(c.pure->write, proof::make_plan(w));
+  w.count = requested.count ? *requested.count : usual_count(w, schedules);
   if (w.count > (std::size_t{1} << 40)) throw called_wrongly{"--count is larger than can be shown"};
   picture p;
   p.algorithm = c.pure;
   p.count = w.count;
-  p.call = check::make_plan(w);
+  p.call = proof::make_plan(w);
   std::size_t elements = 0;  // results are compared where that is quick
   for (int r = 0; r < w.ranks; ++r) elements += p.call.input_size(r) + p.call.output_size(r);
-  p.result = check::run_abstract(p.call, schedules, {.symbols = elements < 4'000'000, .record = true});
+  p.result = proof::run_abstract(p.call, schedules, {.symbols = elements < 4'000'000, .record = true});
   if (p.result.ok()) collect_messages(p);
   return p;
 }
 
-int show(const show_options& asked) {
-  const picture p = look_at(asked);
+int show(const show_options& requested) {
+  const picture p = look_at(requested);
   if (!p.result.ok()) {
-    const check::fault& f = p.result.faults.front();
+    const proof::fault& f = p.result.faults.front();
     fmt::print(stderr, "tutti show: {} does not hold: {}{}{}: {}\n", p.algorithm->name, p.call.text(),
                f.rank < 0 ? "" : fmt::format(", rank {}", f.rank),
                f.round < 0 ? "" : fmt::format(", round {}", f.round), f.what);
     return 1;
   }
-  const view how{asked.rank.value_or(-1), asked.everything};
-  if (asked.as_json) fmt::print("{}", as_json(p, how));
-  if (asked.svg == "-") {
+  const view how{requested.rank.value_or(-1), requested.everything};
+  if (requested.as_json) fmt::print("{}", as_json(p, how));
+  if (requested.svg == "-") {
     fmt::print("{}", as_svg(p, how));
-  } else if (!asked.svg.empty()) {
-    if (const std::string problem = write_regular_file(asked.svg, as_svg(p, how)); !problem.empty()) {
+  } else if (!requested.svg.empty()) {
+    if (const std::string problem = write_regular_file(requested.svg, as_svg(p, how)); !problem.empty()) {
       fmt::print(stderr, "tutti show: {}\n", problem);
       return 1;
     }
   }
-  if (!asked.as_json && asked.svg.empty()) fmt::print("{}", as_text(p, how));
+  if (!requested.as_json && requested.svg.empty()) fmt::print("{}", as_text(p, how));
   return 0;
 }
 
@@ -168,30 +168,32 @@ int show(const show_options& asked) {
 void add_show(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("show", "An algorithm for one call: its messages, as text, JSON or a drawing");
-  auto asked = std::make_shared<show_options>();
+  auto requested = std::make_shared<show_options>();
   command
-      ->add_option("name", asked->name, "allreduce/ring, or with parameters: allreduce/dual_root:segment=64")
+      ->add_option("name", requested->name,
+                   "allreduce/ring, or with parameters: allreduce/dual_root:segment=64")
       ->required();
-  command->add_option("--ranks", asked->ranks, "How many")->capture_default_str();
+  command->add_option("--ranks", requested->ranks, "How many")->capture_default_str();
   command
       ->add_option(
-          "--count", asked->count,
+          "--count", requested->count,
           "Elements of 8 bytes of the vector, or of a block, as 1000 or 64K; unless given, some that divide "
           "evenly")
       ->transform(as_size());
-  command->add_option("--root", asked->root, "Of rooted collectives")->capture_default_str();
-  command->add_flag("--in-place", asked->in_place, "The call is in place");
-  command->add_flag("--ordered", asked->ordered, "The operator does not commute");
-  command->add_flag("--uneven", asked->uneven,
+  command->add_option("--root", requested->root, "Of rooted collectives")->capture_default_str();
+  command->add_flag("--in-place", requested->in_place, "The call is in place");
+  command->add_flag("--ordered", requested->ordered, "The operator does not commute");
+  command->add_flag("--uneven", requested->uneven,
                     "Vector forms: blocks of different lengths, gaps between them");
-  command->add_option("--first", asked->first, "Between two groups: ranks of the first; half unless given");
-  command->add_option("--graph", asked->graph, "Neighbours")
+  command->add_option("--first", requested->first,
+                      "Between two groups: ranks of the first; half unless given");
+  command->add_option("--graph", requested->graph, "Neighbours")
       ->check(CLI::IsMember({"ring", "star", "random"}))
       ->capture_default_str();
-  command->add_option("--rank", asked->rank, "Only what this rank does, round by round");
-  command->add_flag("--all", asked->everything, "Fold nothing");
-  command->add_flag("--json", asked->as_json, "One object: ranks[].rounds[][] of steps");
-  command->add_option("--svg", asked->svg, "Draw it to this file, - is standard output");
+  command->add_option("--rank", requested->rank, "Only what this rank does, round by round");
+  command->add_flag("--all", requested->everything, "Fold nothing");
+  command->add_flag("--json", requested->as_json, "One object: ranks[].rounds[][] of steps");
+  command->add_option("--svg", requested->svg, "Draw it to this file, - is standard output");
   command->footer(
       "Text and drawing go by the steps of the one-port model: a message takes one, a rank sends one and\n"
       "receives one at a time. Algorithms that serve calls in place only, or between two groups only, are\n"
@@ -206,7 +208,7 @@ void add_show(CLI::App& app, int& status) {
       "  tutti show allreduce/dual_root:segment=64 --count 64 --rank 2\n"
       "  tutti show scan/recursive_doubling --svg scan.svg\n"
       "  tutti show alltoall/bruck --json | jq '.ranks[0].rounds'\n");
-  command->callback([asked, &status] { status = show(*asked); });
+  command->callback([requested, &status] { status = show(*requested); });
 }
 
 }  // namespace tutti::tool

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "check/abstract_run.hpp"
-#include "select/choose.hpp"
+#include "proof/abstract_run.hpp"
+#include "selection/choose.hpp"
 
 namespace tutti::tool {
 
@@ -16,8 +16,8 @@ namespace tutti::tool {
 /// is no step on the other side.
 struct message {
   int from = 0, to = 0;
-  const check::traced_step* sent = nullptr;
-  const check::traced_step* received = nullptr;
+  const proof::traced_step* sent = nullptr;
+  const proof::traced_step* received = nullptr;
   std::int64_t time = 0;
 
   bool is_reduced() const noexcept { return received != nullptr && received->kind == step_kind::recv_reduce; }
@@ -26,15 +26,15 @@ struct message {
 /// A local step, done once the messages of unit `time` are through; -1: before the first.
 struct local_work {
   int rank = 0;
-  const check::traced_step* what = nullptr;
+  const proof::traced_step* what = nullptr;
   std::int64_t time = 0;
 };
 
 struct picture {
   const pure_algorithm* algorithm = nullptr;
-  check::plan call;
+  proof::plan call;
   std::size_t count = 0;  ///< as asked for
-  check::outcome result;
+  proof::outcome result;
   std::vector<message> messages;   ///< by time, then by sender
   std::vector<local_work> locals;  ///< by time, then by rank
 };
@@ -42,7 +42,7 @@ struct picture {
 /// One of the three claims of an algorithm, for the call.
 struct claim {
   std::string_view name, formula;
-  check::claimed here;
+  proof::claimed here;
   double measured = 0;
 };
 std::vector<claim> claims_of(const picture& p);
@@ -51,13 +51,13 @@ std::vector<claim> claims_of(const picture& p);
 void collect_messages(picture& p);
 
 /// "output[4..8)"
-std::string text_of(const check::traced_place& p);
+std::string text_of(const proof::traced_place& p);
 /// "input", and short: "in".
 std::string_view name_of_buffer(buffer b, bool brief = false);
 /// What becomes of it where it arrives: "output[4..8)", "output[4..8) = received op input[4..8)".
 std::string arrival_of(const message& m);
 /// "copy output[4..8) = input[4..8)"
-std::string text_of_local(const check::traced_step& s);
+std::string text_of_local(const proof::traced_step& s);
 
 struct view {
   int rank = -1;  ///< only this one's part; -1: all

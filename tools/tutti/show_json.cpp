@@ -14,9 +14,9 @@ namespace tutti::tool {
 namespace {
 
 using json = nlohmann::ordered_json;
-using check::traced_place;
-using check::traced_round;
-using check::traced_step;
+using proof::traced_place;
+using proof::traced_round;
+using proof::traced_step;
 
 json place(const traced_place& p) {
   return {{"buffer", name_of_buffer(p.where)}, {"offset", p.first}, {"count", p.count}};
@@ -59,7 +59,7 @@ json local(const traced_step& s) {
               {"left", place(s.source)},
               {"right", place(s.other)},
               {"target", place(s.target)}};
-    case step_kind::greatest:
+    case step_kind::maximum:
       return {{"op", "greatest"},
               {"left", place(s.source)},
               {"right", place(s.other)},
@@ -119,8 +119,9 @@ std::string as_json(const picture& p, const view& how) {
   if (p.call.first_group != 0) all["first"] = p.call.first_group;
   all["element_bytes"] = p.call.element_bytes;
   all["parameters"] = json::object();
-  for (const knob_range& k : p.algorithm->parameters)
-    all["parameters"][std::string(name_of(k.which))] = p.call.knobs[static_cast<std::size_t>(k.which)];
+  for (const algorithm_parameter_range& k : p.algorithm->parameters)
+    all["parameters"][std::string(name_of(k.which))] =
+        p.call.parameter_values[static_cast<std::size_t>(k.which)];
   for (const claim& c : claims_of(p)) {
     all["claims"][std::string(c.name)] = whole(c.here.value);
     all["measured"][std::string(c.name)] = whole(c.measured);

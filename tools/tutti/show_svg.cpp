@@ -15,12 +15,12 @@
 namespace tutti::tool {
 namespace {
 
-using check::traced_place;
-using check::traced_step;
+using proof::traced_place;
+using proof::traced_step;
 
-constexpr std::int64_t most_steps = 64;  // unless all are wanted
+constexpr std::int64_t max_steps = 64;  // unless all are wanted
 constexpr int margin = 64, header = 104, footer = 78, mark_height = 16;
-constexpr int most_told = 12;   // of local steps of one kind
+constexpr int max_told = 12;    // of local steps of one kind
 constexpr double letter = 5.5;  // of a label
 
 constexpr const char* style = R"(<style>
@@ -70,17 +70,16 @@ class drawing {
     for (const local_work& l : p.locals) {
       work& w = marks_[l.time][{l.rank, kind_of(*l.what)}];
       if (w.count == 0) w.label = brief(l.what->target);
-      if (w.count < most_told) w.text += (w.count == 0 ? "" : "; ") + text_of_local(*l.what);
-      if (w.count == most_told) w.text += "; ...";
+      if (w.count < max_told) w.text += (w.count == 0 ? "" : "; ") + text_of_local(*l.what);
+      if (w.count == max_told) w.text += "; ...";
       ++w.count;
     }
     for (const auto& [time, of_ranks] : marks_) {
       std::map<int, int> rows;
-      for (const auto& [key, w] : of_ranks)
-        most_marks_[time] = std::max(most_marks_[time], ++rows[key.first]);
+      for (const auto& [key, w] : of_ranks) max_marks_[time] = std::max(max_marks_[time], ++rows[key.first]);
     }
     last_ = p.result.measured.rounds;
-    if (!how.everything) last_ = std::min(last_, most_steps);
+    if (!how.everything) last_ = std::min(last_, max_steps);
   }
 
   std::string draw() {
@@ -200,7 +199,7 @@ class drawing {
       label(x(rank) + 9, at + 3, w.count == 1 ? w.label : fmt::format("{} times", w.count));
       body_ += "</g>\n";
     }
-    return y + mark_height * most_marks_[t];
+    return y + mark_height * max_marks_[t];
   }
 
   double draw_step(std::int64_t t, double y) {
@@ -261,7 +260,7 @@ class drawing {
   double lane_ = 0;
   std::int64_t last_ = 0;
   std::map<std::int64_t, std::map<std::pair<int, mark>, work>> marks_;
-  std::map<std::int64_t, int> most_marks_;
+  std::map<std::int64_t, int> max_marks_;
   std::vector<std::pair<double, double>> bands_;
   std::string body_;
 };

@@ -11,11 +11,11 @@
 namespace tutti::tool {
 namespace {
 
-using check::traced_round;
-using check::traced_step;
+using proof::traced_round;
+using proof::traced_step;
 
-constexpr std::size_t most_lines = 16;   // of a step
-constexpr std::size_t most_groups = 20;  // steps or rounds
+constexpr std::size_t max_lines = 16;   // of a step
+constexpr std::size_t max_groups = 20;  // steps or rounds
 
 struct group {
   std::string title;
@@ -26,8 +26,8 @@ struct group {
 std::string folded(const std::vector<group>& all, bool everything, std::string_view what) {
   std::string text;
   bool any = false;
-  const std::size_t head = most_groups * 3 / 5, tail = most_groups / 5;
-  const bool fold = !everything && all.size() > most_groups;
+  const std::size_t head = max_groups * 3 / 5, tail = max_groups / 5;
+  const bool fold = !everything && all.size() > max_groups;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (fold && i == head) {
       const std::size_t next = all.size() - tail;
@@ -39,7 +39,7 @@ std::string folded(const std::vector<group>& all, bool everything, std::string_v
     }
     text += "\n" + all[i].title + "\n";
     const auto& lines = all[i].lines;
-    const std::size_t shown = everything || lines.size() <= most_lines ? lines.size() : most_lines * 3 / 4;
+    const std::size_t shown = everything || lines.size() <= max_lines ? lines.size() : max_lines * 3 / 4;
     for (std::size_t j = 0; j < shown; ++j) text += "  " + lines[j] + "\n";
     if (shown < lines.size()) {
       text += fmt::format("  ... {} more\n", lines.size() - shown);
@@ -122,10 +122,10 @@ std::string summary(const picture& p) {
   };
   line("source", a.source);
   line("restrictions", restrictions_of(a, "none"));
-  for (const knob_range& k : a.parameters)
+  for (const algorithm_parameter_range& k : a.parameters)
     line(&k == a.parameters.data() ? "parameters" : "",
-         fmt::format("{} = {}: {}", name_of(k.which), p.call.knobs[static_cast<std::size_t>(k.which)],
-                     k.what));
+         fmt::format("{} = {}: {}", name_of(k.which),
+                     p.call.parameter_values[static_cast<std::size_t>(k.which)], k.what));
   line("good for", a.good_for);
   text += fmt::format("\n{}\n", p.call.text());
   if (p.call.aliased_at(p.call.root)) text += "input and output are one buffer\n";

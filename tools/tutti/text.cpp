@@ -10,16 +10,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/environment.hpp"
-#include "settings/settings.hpp"
+#include "base/environment.hpp"
+#include "runtime/settings/settings.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {
 namespace {
 
-class nearest {
+class closest {
  public:
-  explicit nearest(std::string_view typed) : typed_(typed) {}
+  explicit closest(std::string_view typed) : typed_(typed) {}
   void consider(std::string_view name) {
     const std::size_t d = edit_distance(typed_, name);
     if (!best_.empty() && d >= least_) return;
@@ -37,10 +37,10 @@ class nearest {
   std::size_t least_ = 0;
 };
 
-void consider_collectives(nearest& n) {
+void consider_collectives(closest& n) {
   for (const std::string_view name : collective_names) n.consider(name);
 }
-void consider_algorithms(nearest& n, std::string_view typed) {
+void consider_algorithms(closest& n, std::string_view typed) {
   const bool whole = typed.find('/') != typed.npos;
   const auto consider = [&](const catalogue_entry& e) {
     n.consider(e.name);
@@ -53,19 +53,19 @@ void consider_algorithms(nearest& n, std::string_view typed) {
 }  // namespace
 
 std::string suggest_collective(std::string_view typed) {
-  nearest n(typed);
+  closest n(typed);
   consider_collectives(n);
   return n.suggestion();
 }
 
 std::string suggest_algorithm(std::string_view typed) {
-  nearest n(typed);
+  closest n(typed);
   consider_algorithms(n, typed);
   return n.suggestion();
 }
 
 std::string suggest_any(std::string_view typed) {
-  nearest n(typed);
+  closest n(typed);
   consider_collectives(n);
   consider_algorithms(n, typed);
   return n.suggestion();
@@ -91,8 +91,8 @@ namespace {
 
 std::string setting_of(const catalogue_entry& e, override_kind kind) {
   std::string text = fmt::format("{}={}", detail::override_variable(e.what, kind), e.short_name());
-  for (const knob_range& k : e.parameters)
-    text += fmt::format("{}{}={}", &k == e.parameters.data() ? ":" : ",", name_of(k.which), k.usual);
+  for (const algorithm_parameter_range& k : e.parameters)
+    text += fmt::format("{}{}={}", &k == e.parameters.data() ? ":" : ",", name_of(k.which), k.default_value);
   return text;
 }
 

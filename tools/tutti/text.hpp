@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "compose/composition.hpp"
 #include "schedule/algorithm.hpp"
-#include "select/nearest.hpp"
+#include "schedule/composite/composition.hpp"
+#include "selection/suggestion.hpp"
 
 namespace tutti::tool {
 

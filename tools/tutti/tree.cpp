@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
-#include "core/regular_file.hpp"
+#include "base/regular_file.hpp"
 #include "engines/engine.hpp"
-#include "settings/trees.hpp"
+#include "runtime/settings/active_trees.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
 #include "tree_svg.hpp"
@@ -34,47 +34,48 @@ int write_out(const std::string& text, const std::string& name) {
   return 1;
 }
 
-int run(const tree_options& asked) {
-  const std::string engine = asked.engine.empty() ? usual_engine() : asked.engine;
+int run(const tree_options& requested) {
+  const std::string engine = requested.engine.empty() ? usual_engine() : requested.engine;
   if (!is_engine(engine)) {
     fmt::print(stderr, "tutti tree: there is no engine \"{}\"; there are {}\n", engine, engine_names("and"));
     return 2;
   }
-  if (!asked.only.empty() &&
-      std::find(collective_names.begin(), collective_names.end(), asked.only) == collective_names.end()) {
-    fmt::print(stderr, "tutti tree: there is no collective \"{}\"; {}\n", asked.only,
-               suggest_collective(asked.only));
+  if (!requested.only.empty() &&
+      std::find(collective_names.begin(), collective_names.end(), requested.only) == collective_names.end()) {
+    fmt::print(stderr, "tutti tree: there is no collective \"{}\"; {}\n", requested.only,
+               suggest_collective(requested.only));
     return 2;
   }
   int status = 0;
   std::optional<document> d;
-  if (asked.file.empty()) {
-    d = asked.is_default ? builtin_document(engine) : *detail::load_trees(engine);
+  if (requested.file.empty()) {
+    d = requested.is_default ? builtin_document(engine) : *detail::load_trees(engine);
   } else {
-    d = load_tree("tree", asked.file, status);
+    d = load_tree("tree", requested.file, status);
     // With an engine: all that decides there.
-    if (d && !asked.engine.empty()) d = overlay(builtin_document(engine), *d);
+    if (d && !requested.engine.empty()) d = overlay(builtin_document(engine), *d);
   }
   if (!d) return status;
-  if (asked.svg.empty()) return write_out(write_tree(*d), "-");
-  const std::string title = asked.file.empty()     ? "The trees of " + engine
-                            : asked.engine.empty() ? asked.file
-                                                   : asked.file + " on the trees of " + engine;
-  return write_out(tree_as_svg(*d, title, asked.only), asked.svg);
+  if (requested.svg.empty()) return write_out(write_tree(*d), "-");
+  const std::string title = requested.file.empty()     ? "The trees of " + engine
+                            : requested.engine.empty() ? requested.file
+                                                       : requested.file + " on the trees of " + engine;
+  return write_out(tree_as_svg(*d, title, requested.only), requested.svg);
 }
 
 }  // namespace
 
 void add_tree(CLI::App& app, int& status) {
   auto* tree = app.add_subcommand("tree", "Decision trees as one document in its normal form, or drawn");
-  auto asked = std::make_shared<tree_options>();
-  tree->add_option("FILE", asked->file, "A document; without one, the trees in force for an engine");
+  auto requested = std::make_shared<tree_options>();
+  tree->add_option("FILE", requested->file, "A document; without one, the trees in force for an engine");
   tree->add_option(
-      "--engine", asked->engine,
+      "--engine", requested->engine,
       engine_names("or") + ", usually " + usual_engine() + "; with a file, the trees that it is laid on");
-  tree->add_flag("--default", asked->is_default, "The built-in ones, without the files of the environment");
-  tree->add_option("--svg", asked->svg, "Draw them to this file, - is standard output");
-  tree->add_option("--collective", asked->only, "Draw this one only")->needs("--svg");
+  tree->add_flag("--default", requested->is_default,
+                 "The built-in ones, without the files of the environment");
+  tree->add_option("--svg", requested->svg, "Draw them to this file, - is standard output");
+  tree->add_option("--collective", requested->only, "Draw this one only")->needs("--svg");
   tree->footer(
       "Ends with 1 where the drawing cannot be written, with 2 for a document that cannot be read or is at "
       "fault.\n"
@@ -82,7 +83,7 @@ void add_tree(CLI::App& app, int& status) {
       "  tutti tree --engine mpi > mpi.json   # to edit, and name in TUTTI_TREES\n"
       "  tutti tree --default --engine threads --svg threads.svg\n"
       "  tutti tree --engine fibers --collective allreduce --svg -\n");
-  tree->callback([asked, &status] { status = run(*asked); });
+  tree->callback([requested, &status] { status = run(*requested); });
 }
 
 }  // namespace tutti::tool

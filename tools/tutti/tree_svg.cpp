@@ -168,9 +168,9 @@ class tree_drawing {
         name_of(n.by));
     double y = top;
     for (const tree_step& s : n.steps) {
-      const std::string words = s.upto != tree_step::open ? "up to " + short_number(s.upto)
-                                : &s == n.steps.data()    ? "any"
-                                                          : "above " + short_number((&s - 1)->upto);
+      const std::string words = s.upper_bound != tree_step::open ? "up to " + short_number(s.upper_bound)
+                                : &s == n.steps.data()           ? "any"
+                                                       : "above " + short_number((&s - 1)->upper_bound);
       draw_node(s.then, what, at + split_width, middle, y, words);
       y += height_of(s.then);
     }

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "engines/engine.hpp"
-#include "select/tree_text.hpp"
+#include "selection/tree_text.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -141,9 +141,9 @@ std::string words_for(const leaf& l) {
   std::string text(name_of(l));
   const catalogue_entry* const entry = l.named();
   if (entry == nullptr) return text;
-  for (const knob_range& p : entry->parameters) {
-    const std::uint32_t value = l.knobs()[static_cast<std::size_t>(p.which)];
-    if (value != p.usual) text += fmt::format(", {} = {}", name_of(p.which), value);
+  for (const algorithm_parameter_range& p : entry->parameters) {
+    const std::uint32_t value = l.parameter_values()[static_cast<std::size_t>(p.which)];
+    if (value != p.default_value) text += fmt::format(", {} = {}", name_of(p.which), value);
   }
   return text;
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "select/difference.hpp"
-#include "select/tree.hpp"
+#include "selection/tree.hpp"
+#include "selection/tree_difference.hpp"
 
 namespace tutti::tool {
 

@@ -18,19 +18,19 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "core/environment.hpp"
-#include "core/report.hpp"
+#include "base/environment.hpp"
+#include "base/report_text.hpp"
 #include "engines/engine.hpp"
-#include "launch/make_ranks.hpp"
-#include "launch/modules.hpp"
 #include "progress_bar.hpp"
-#include "select/nearest.hpp"
-#include "select/tree_text.hpp"
+#include "runtime/launch/make_ranks.hpp"
+#include "runtime/launch/modules.hpp"
+#include "selection/suggestion.hpp"
+#include "selection/tree_text.hpp"
 #include "subcommands.hpp"
 #include "tree_words.hpp"
-#include "tune/machine.hpp"
 #include "tune_report.hpp"
-#include "tutti/core/error.hpp"
+#include "tuning/machine.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -77,7 +77,7 @@ std::vector<int> numbers_of_ranks(int ranks, bool quick) {
 std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::string& mpi,
                                                const std::vector<int>& ranks) {
   std::map<std::string, std::string> all;
-  all["cpu"] = tune::processor();
+  all["cpu"] = tuning::processor();
   all["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));  // mpirun may bind this process to one
   all["engine"] = w.engine;
   for (const int p : ranks) all["ranks"] += (all["ranks"].empty() ? "" : ",") + std::to_string(p);
@@ -164,8 +164,8 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
   if (!good) throw called_wrongly{path.string() + " cannot be written"};
 }
 
-tune::wishes campaign_of(const tune_wishes& w, double seconds) {
-  tune::wishes c;
+tuning::campaign_options campaign_of(const tune_wishes& w, double seconds) {
+  tuning::campaign_options c;
   for (std::size_t i = 0; i < collective_names.size(); ++i)
     if (w.collectives.empty() ||
         std::find(w.collectives.begin(), w.collectives.end(), collective_names[i]) != w.collectives.end())
@@ -205,9 +205,9 @@ void check_wishes(tune_wishes& w) {
   } else {
     if (by.mpi && by.ranks > 1)
       throw called_wrongly{"under mpirun the engine is mpi; " + w.engine + " is tuned without it"};
-    if (w.ranks == 0) w.ranks = engine->ranks_to_tune != 0 ? engine->ranks_to_tune : usual_ranks(*engine);
+    if (w.ranks == 0) w.ranks = engine->ranks_to_tune != 0 ? engine->ranks_to_tune : default_ranks(*engine);
   }
-  if (engine->most_ranks < 2)
+  if (engine->max_ranks < 2)
     throw called_wrongly{"the engine " + w.engine + " has one rank: there is nothing to choose"};
   if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"there must be 2 ranks at least, and 4096 at most"};
 }
@@ -227,25 +227,26 @@ literals only_for(const engine_entry& engine, const std::string& module, documen
 }
 
 // A campaign for each number of ranks, into `t` of the process in which rank 0 is. False where a rank failed.
-bool measure_all(const tune_wishes& w, const document& base, const tune::rules& rules,
+bool measure_all(const tune_wishes& w, const document& base, const tuning::rules& rules,
                  const std::vector<int>& numbers, double budget, tuned& t) {
   progress_bar progress;
   const auto start = steady::now();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double gone = seconds_since(start);
-    tune::wishes wanted = campaign_of(w, (budget - gone) / static_cast<double>(numbers.size() - i));
+    tuning::campaign_options wanted =
+        campaign_of(w, (budget - gone) / static_cast<double>(numbers.size() - i));
     wanted.keep = rules;
     wanted.guidelines = numbers[i] == w.ranks;
-    tune::campaign_result result;
+    tuning::campaign_result result;
     bool here = false;  // rank 0 is in this process
-    const tune::progress said = [&](const std::string& what, double) {
+    const tuning::progress said = [&](const std::string& what, double) {
       progress.show(fmt::format("{} ranks: {}", numbers[i], what),
                     std::min(1.0, seconds_since(start) / budget));
     };
-    const outcome end = tune::start(*find_engine(w.engine), numbers[i], 0, nullptr, [&](endpoint& door) {
-      tune::rig where(door, std::make_shared<const document>(base));
-      tune::campaign_result mine = tune::run_campaign(where, base, wanted, said);
-      if (door.rank() == 0) {
+    const outcome end = tuning::start(*find_engine(w.engine), numbers[i], 0, nullptr, [&](endpoint& ep) {
+      tuning::benchmark_fixture where(ep, std::make_shared<const document>(base));
+      tuning::campaign_result mine = tuning::run_campaign(where, base, wanted, said);
+      if (ep.rank() == 0) {
         result = std::move(mine);
         here = true;
       }
@@ -291,7 +292,7 @@ int tune_engine(tune_wishes w) {
   const engine_entry& engine = *find_engine(w.engine);
   const bool by_module = !engine.embedded();
   const std::string module = by_module ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
-  tune::rules rules;
+  tuning::rules rules;
   rules.beat_native = by_module;
   rules.gain = w.gain / 100;
   if (by_module) rules.always = only_for(engine, module, base);
@@ -305,14 +306,14 @@ int tune_engine(tune_wishes w) {
   if (t.campaigns.empty()) return 0;  // rank 0 is in another process
   t.seconds = seconds_since(start);
 
-  std::vector<tune::cell> cells;
-  for (const tune::campaign_result& c : t.campaigns)
-    cells.insert(cells.end(), c.fought.begin(), c.fought.end());
-  t.result = tune::grow(base, cells, rules);
+  std::vector<tuning::cell> cells;
+  for (const tuning::campaign_result& c : t.campaigns)
+    cells.insert(cells.end(), c.compared.begin(), c.compared.end());
+  t.result = tuning::grow(base, cells, rules);
   t.guideline_ranks = w.ranks;
-  t.violations = tune::violated(t.campaigns.back().natives, rules.floor);
+  t.violations = tuning::violated(t.campaigns.back().natives, rules.floor);
   document made = overlay(onto, t.result.made);
-  if (const std::string faults = tune::faults_of(builtin_document(w.engine), made); !faults.empty()) {
+  if (const std::string faults = tuning::faults_of(builtin_document(w.engine), made); !faults.empty()) {
     fmt::print(stderr, "tutti tune: the trees that were made are at fault, and are not written:\n{}", faults);
     return 1;
   }

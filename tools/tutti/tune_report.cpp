@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "tune/candidates.hpp"
+#include "tuning/candidates.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -21,10 +21,10 @@ std::string size_name(std::size_t bytes) {
 
 std::string us(double x) { return x < 9.995 ? fmt::format("{:.2f}", x) : fmt::format("{:.1f}", x); }
 
-json choices(const std::vector<tune::timing>& all) {
+json choices(const std::vector<tuning::timing>& all) {
   json list = json::array();
-  for (const tune::timing& t : all)
-    list.push_back({{"name", tune::label(t.use)}, {"us", t.us}, {"spread", t.spread}});
+  for (const tuning::timing& t : all)
+    list.push_back({{"name", tuning::label(t.use)}, {"us", t.us}, {"spread", t.spread}});
   return list;
 }
 
@@ -34,7 +34,7 @@ std::string as_text(const tuned& t) {
   std::string text;
   std::size_t measurements = 0, pruned = 0, left_out = 0;
   std::string ranks;
-  for (const tune::campaign_result& c : t.campaigns) {
+  for (const tuning::campaign_result& c : t.campaigns) {
     measurements += c.measurements;
     pruned += c.pruned;
     left_out += c.left_out;
@@ -45,7 +45,7 @@ std::string as_text(const tuned& t) {
       "for "
       "want of time\n",
       t.engine, ranks, measurements, t.seconds, pruned, left_out);
-  for (const tune::campaign_result& c : t.campaigns)
+  for (const tuning::campaign_result& c : t.campaigns)
     text += fmt::format("  {} ranks: a message takes {} us and {:.3g} us for each KiB\n", c.ranks,
                         us(c.machine.alpha), c.machine.beta * 1024);
   if (t.result.changes.empty()) {
@@ -53,21 +53,22 @@ std::string as_text(const tuned& t) {
   } else {
     text += fmt::format("\n{:<22}{:>5} {:>8}   {:<28}{:<28}{:>9}{:>9}{:>7}\n", "collective", "ranks", "size",
                         "now", "tuned", "us now", "us tuned", "ratio");
-    for (const tune::change& c : t.result.changes)
+    for (const tuning::change& c : t.result.changes)
       text += fmt::format("{:<22}{:>5} {:>8}   {:<28}{:<28}{:>9}{:>9}{:>7}\n", name_of(c.what), c.ranks,
-                          c.what == collective::barrier ? "" : size_name(c.size), tune::label(c.before),
-                          tune::label(c.after), us(c.before_us), us(c.after_us),
+                          c.what == collective::barrier ? "" : size_name(c.size), tuning::label(c.before),
+                          tuning::label(c.after), us(c.before_us), us(c.after_us),
                           c.before_us > 0 ? fmt::format("{:.2f}", c.after_us / c.before_us) : "");
   }
   if (t.guideline_ranks > 0) {
     text += fmt::format("\nPerformance guidelines, {} ranks, {}'s own collectives: {}\n", t.guideline_ranks,
                         t.engine, t.violations.empty() ? "all hold" : "these do not hold");
-    for (const tune::violation& v : t.violations)
+    for (const tuning::violation& v : t.violations)
       text += fmt::format("  {:<44}{:>9}   {:>8} > {:<8} us, {:.2f} times\n", v.rule, size_name(v.bytes),
                           us(v.left_us), us(v.right_us), v.ratio());
   }
   std::set<std::string> wrong;
-  for (const tune::campaign_result& c : t.campaigns) wrong.insert(c.wrong_names.begin(), c.wrong_names.end());
+  for (const tuning::campaign_result& c : t.campaigns)
+    wrong.insert(c.wrong_names.begin(), c.wrong_names.end());
   for (const std::string& name : wrong) text += fmt::format("\n{} gave a wrong result\n", name);
   return text;
 }
@@ -79,9 +80,9 @@ std::string as_json(const tuned& t, const std::string& document) {
   all["campaigns"] = json::array();
   all["changes"] = json::array();
   all["guidelines"] = {
-      {"ranks", t.guideline_ranks}, {"rules", tune::guidelines()}, {"violated", json::array()}};
+      {"ranks", t.guideline_ranks}, {"rules", tuning::guidelines()}, {"violated", json::array()}};
   all["cells"] = json::array();
-  for (const tune::campaign_result& c : t.campaigns) {
+  for (const tuning::campaign_result& c : t.campaigns) {
     all["campaigns"].push_back({{"ranks", c.ranks},
                                 {"measurements", c.measurements},
                                 {"pruned", c.pruned},
@@ -89,7 +90,7 @@ std::string as_json(const tuned& t, const std::string& document) {
                                 {"wrong_results", c.wrong_names},
                                 {"alpha_us", c.machine.alpha},
                                 {"beta_us_per_byte", c.machine.beta}});
-    for (const tune::cell& one : c.cells) {
+    for (const tuning::cell& one : c.cells) {
       json cell = {{"collective", name_of(one.where.call.what)},
                    {"ranks", c.ranks},
                    {"bytes", one.size},
@@ -98,16 +99,16 @@ std::string as_json(const tuned& t, const std::string& document) {
       all["cells"].push_back(std::move(cell));
     }
   }
-  for (const tune::change& c : t.result.changes)
+  for (const tuning::change& c : t.result.changes)
     all["changes"].push_back({{"collective", name_of(c.what)},
                               {"tree", c.half == tree_half::pure ? "pure" : "composition"},
                               {"ranks", c.ranks},
                               {"bytes", c.size},
-                              {"now", tune::label(c.before)},
-                              {"tuned", tune::label(c.after)},
+                              {"now", tuning::label(c.before)},
+                              {"tuned", tuning::label(c.after)},
                               {"us_now", c.before_us},
                               {"us_tuned", c.after_us}});
-  for (const tune::violation& v : t.violations)
+  for (const tuning::violation& v : t.violations)
     all["guidelines"]["violated"].push_back({{"rule", v.rule},
                                              {"bytes", v.bytes},
                                              {"left_us", v.left_us},

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "tune/campaign.hpp"
+#include "tuning/campaign.hpp"
 
 namespace tutti::tool {
 
 struct tuned {
   std::string engine;
-  std::vector<tune::campaign_result> campaigns;  ///< one for each number of ranks
-  tune::grown result;
-  std::vector<tune::violation> violations;  ///< of the engine's own collectives
+  std::vector<tuning::campaign_result> campaigns;  ///< one for each number of ranks
+  tuning::grown result;
+  std::vector<tuning::violation> violations;  ///< of the engine's own collectives
   int guideline_ranks = 0;
   double seconds = 0;
 };

@@ -8,8 +8,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "select/tree.hpp"
-#include "select/tree_text.hpp"
+#include "selection/tree.hpp"
+#include "selection/tree_text.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {
@@ -20,24 +20,25 @@ void add_validate(CLI::App& app, int& status) {
     bool whole = false, as_json = false;
   };
   auto* validate = app.add_subcommand("validate", "Decision trees: read, and proved legal");
-  auto wish = std::make_shared<validate_options>();
-  validate->add_option("files", wish->files, "Trees, as TUTTI_TREES takes them")->required();
-  validate->add_flag("--whole", wish->whole, "Demand that they decide every call, with nothing under them");
-  validate->add_flag("--json", wish->as_json, "An array of faults");
+  auto case_options = std::make_shared<validate_options>();
+  validate->add_option("files", case_options->files, "Trees, as TUTTI_TREES takes them")->required();
+  validate->add_flag("--whole", case_options->whole,
+                     "Demand that they decide every call, with nothing under them");
+  validate->add_flag("--json", case_options->as_json, "An array of faults");
   validate->footer(
       "Ends with 0 where all are good, with 1 where one is at fault, with 2 where one cannot be read.\n"
       "Examples:\n  tutti validate mine.json\n  tutti tree --engine threads > all.json; tutti validate "
       "--whole all.json\n");
-  validate->callback([wish, &status] {
+  validate->callback([case_options, &status] {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const std::string& name : wish->files) {
+    for (const std::string& name : case_options->files) {
       const auto [text, problem] = read_tree_text(name);
       if (!problem.empty()) {
         fmt::print(stderr, "tutti validate: {}\n", problem);
         status = 2;
         continue;
       }
-      const read_result got = read_tree(text, name, wish->whole ? extent::whole : extent::partial);
+      const read_result got = read_tree(text, name, case_options->whole ? extent::whole : extent::partial);
       if (!got.good() && status == 0) status = 1;
       for (const fault& f : got.faults) {
         all.push_back({{"file", f.file},
@@ -45,11 +46,12 @@ void add_validate(CLI::App& app, int& status) {
                        {"pointer", f.pointer},
                        {"reason", f.reason},
                        {"suggestion", f.suggestion}});
-        if (!wish->as_json) fmt::print("{}\n", f.text());
+        if (!case_options->as_json) fmt::print("{}\n", f.text());
       }
-      if (got.good() && !wish->as_json) fmt::print("{}: good\n", name);
+      if (got.good() && !case_options->as_json) fmt::print("{}: good\n", name);
     }
-    if (wish->as_json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (case_options->as_json)
+      fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   });
 }
 

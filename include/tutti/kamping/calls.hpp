@@ -78,7 +78,7 @@ consteval bool receives_kabool() {
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class D>
 auto of_kabool(tutti::detail::argument<N, F, P, D>& a) {
   namespace d = tutti::detail;
-  if constexpr (d::nature_of<D>() == d::nature::single) {
+  if constexpr (d::argument_shape_of<D>() == d::argument_shape::single) {
     return d::argument<N, F, P, kabool>{kabool(a.data)};
   } else if constexpr (std::is_reference_v<D>) {
     const auto* first = reinterpret_cast<const kabool*>(d::data_of(a.data));

@@ -8,7 +8,7 @@
 
 namespace kamping {
 
-/// Any failure of a call. what() is the text of the library (core/error.hpp). The code
+/// Any failure of a call. what() is the text of the library (tutti/error.hpp). The code
 /// distinguishes usage errors and others.
 class MpiErrorException : public tutti::error {
  public:

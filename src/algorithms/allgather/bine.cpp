@@ -13,7 +13,7 @@
 // Bytes:        <= p == pof2 ? b * (p - (p < 3)) : n + b * (pof2 + min(pof2 - 1, (p - pof2) * log2(pof2)))
 // Scratch:      0
 // Good for:     large blocks where links between distant ranks are few
-#include "patterns/bine.hpp"
+#include "schedule/patterns/bine.hpp"
 
 #include "algorithms/parts/halving.hpp"
 #include "schedule/algorithm.hpp"

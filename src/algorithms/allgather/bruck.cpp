@@ -26,7 +26,7 @@ void write(const shape& s, builder& b) {
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.rank));
   parts::packing through(b);
   parts::bruck(
-      b, through, p, s.rank, s.of(knob::k), [](int member) { return member; },
+      b, through, p, s.rank, s.of(algorithm_parameter::k), [](int member) { return member; },
       [p](int first, int n) { return parts::cyclic(first, n, p); });
 }
 

@@ -22,7 +22,7 @@
 namespace tutti::algorithms::allgather_locality_bruck {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, length = s.of(knob::region), regions = p / length;
+  const int p = s.size, length = s.of(algorithm_parameter::region), regions = p / length;
   const int g = s.rank / length, l = s.rank % length;
   const auto near = [&](int member) { return g * length + member; };
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.rank));

@@ -16,7 +16,7 @@
 // Bytes:        b * (p - 1)
 // Scratch:      2 * b * min(aggregate, p)
 // Good for:     small and middling blocks on many ranks, any number: the size of messages is bounded
-#include "patterns/pat.hpp"
+#include "schedule/patterns/pat.hpp"
 
 #include "algorithms/parts/strided.hpp"
 #include "schedule/algorithm.hpp"
@@ -25,7 +25,7 @@ namespace tutti::algorithms::allgather_pat {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
-  const patterns::pat trees(p, s.of(knob::aggregate));
+  const patterns::pat trees(p, s.of(algorithm_parameter::aggregate));
   int most = 1;
   // Passes n blocks on over a hop: those at offset `from`, `per_turn` more in each turn of a loop, and at
   // every `stride` above it.

@@ -12,7 +12,7 @@
 // Bytes:        n - b
 // Scratch:      p == 1 ? 0 : 2 * n / blocks + 4 * p * word
 // Good for:     blocks of very different lengths, large ones in many pieces
-#include "patterns/circulant.hpp"
+#include "schedule/patterns/circulant.hpp"
 
 #include <vector>
 
@@ -68,7 +68,7 @@ class message {
 }  // namespace
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank, n = s.of(knob::blocks);
+  const int p = s.size, r = s.rank, n = s.of(algorithm_parameter::blocks);
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r, table::out));
   if (p == 1) return;
   const patterns::circulant graph(p);

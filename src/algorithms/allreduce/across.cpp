@@ -18,7 +18,7 @@ namespace tutti::algorithms::allreduce_across {
 
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
-  const int k = s.of(knob::k);
+  const int k = s.of(algorithm_parameter::k);
   if (parts::is_inner(group, k)) b.scratch(buffer::scratch0, 1);
   const place all = parts::reduce_to_leader(group, k, whole(buffer::input), whole(buffer::scratch0), b);
   if (group.local_rank() == 0) b.exchange(group.remote(0), all, group.remote(0), whole(buffer::output));

@@ -24,7 +24,7 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   // A total comes back so many rounds after the partial result came by: there and back for every rank above.
   const int later = 2 * (p - 1 - r);
   const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };

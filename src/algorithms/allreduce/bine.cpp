@@ -14,7 +14,7 @@
 // Bytes:        2 * n * (pof2 - 1) / pof2 + (p == pof2 ? 0 : n)
 // Scratch:      0
 // Good for:     long vectors where links between distant ranks are few
-#include "patterns/bine.hpp"
+#include "schedule/patterns/bine.hpp"
 
 #include "algorithms/parts/halving.hpp"
 #include "schedule/algorithm.hpp"

@@ -15,8 +15,8 @@
 // Bytes:        p == 1 ? 0 : n * min(p, 4) / 2
 // Scratch:      0
 // Good for:     long vectors on many ranks, operators that do not commute included
-#include "patterns/two_trees.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/two_trees.hpp"
 
 namespace tutti::algorithms::allreduce_double_tree {
 
@@ -27,7 +27,7 @@ void write(const shape& s, builder& b) {
   }
   const patterns::two_trees trees(s.rank, s.size);
   b.split_into(2);
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   const auto half = [](buffer which, int tree, int behind) {
     return segment(block(which, tree, table::split), at(-behind, 1));
   };

@@ -15,8 +15,8 @@
 // Bytes:        p == 1 ? 0 : n * min(ceil(p / 2), 3)
 // Scratch:      p == 1 ? 0 : n
 // Good for:     long vectors on many ranks, operators that do not commute included
-#include "patterns/post_order.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/post_order.hpp"
 
 namespace tutti::algorithms::allreduce_dual_root {
 
@@ -31,7 +31,7 @@ void write(const shape& s, builder& b) {
       lower ? patterns::post_order(s.rank, 0, cut - 1) : patterns::post_order(s.rank, cut, s.size - 1);
   const int other_root = lower ? s.size - 1 : cut - 1;
   const bool is_root = t.parent < 0, is_leaf = t.first < 0;
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   if (is_root && (!is_leaf || s.in_place)) b.scratch(buffer::scratch0, 1);
   const auto of = [](buffer which, int behind) { return segment(whole(which), at(-behind, 1)); };
   b.loop({t.depth + 1, 1}, [&] {

@@ -16,7 +16,7 @@
 // Good for:     short vectors, and ranks that know those 2^d away only
 #include <bit>
 
-#include "algorithms/parts/turns.hpp"
+#include "algorithms/parts/alternating_buffers.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allreduce_hops {
@@ -38,7 +38,7 @@ struct cube {
 void exchange(const shape& s, builder& b, const cube& c) {
   const int r = s.rank;
   const bool leads = r < c.more;
-  const parts::turns targets(c.bits, 0, s.in_place && !leads);
+  const parts::alternating_buffers targets(c.bits, 0, s.in_place && !leads);
   if (targets.use_scratch() || leads) b.scratch(buffer::scratch0, 1);
   place own = whole(buffer::input);
   if (leads) {

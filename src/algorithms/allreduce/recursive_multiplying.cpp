@@ -18,6 +18,6 @@
 
 namespace tutti::algorithms::allreduce_recursive_multiplying {
 
-void write(const shape& s, builder& b) { parts::recursive_exchange(s, b, s.of(knob::k)); }
+void write(const shape& s, builder& b) { parts::recursive_exchange(s, b, s.of(algorithm_parameter::k)); }
 
 }  // namespace tutti::algorithms::allreduce_recursive_multiplying

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "algorithms/parts/folding.hpp"
-#include "patterns/factors.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/factors.hpp"
 
 namespace tutti::algorithms::allreduce_reduce_scatter_allgather {
 
@@ -84,7 +84,7 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  const patterns::factors f(s.size, s.of(knob::k));
+  const patterns::factors f(s.size, s.of(algorithm_parameter::k));
   if (parts::follow(b, f, s.rank)) return;
   const place operand = parts::take_in_follower(b, f, s.rank, buffer::output);
 

@@ -26,7 +26,7 @@ void write(const shape& s, builder& b) {
   }
   const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
   b.split_into(p);
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   const auto part = [&](buffer which, index at_block, index at_segment) {
     return segment(block(which, at_block, table::split), at_segment);
   };

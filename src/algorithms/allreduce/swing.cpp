@@ -14,7 +14,7 @@
 // Bytes:        2 * n * (p - 1) / p
 // Scratch:      p == pof2 ? 0 : n
 // Good for:     rings and tori, vectors of middle length
-#include "patterns/swing.hpp"
+#include "schedule/patterns/swing.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -68,7 +68,7 @@ class messages {
     for (const swing::range& r : of(j)) n += r.count;
     most_ = std::max(most_, n);
   }
-  int most_blocks() const { return most_; }
+  int max_blocks() const { return most_; }
 
  private:
   builder& b_;
@@ -121,7 +121,7 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
     b.round();
   }
   // What is given in one half of the algorithm is got in the other.
-  const int room = std::max(given.most_blocks(), got.most_blocks());
+  const int room = std::max(given.max_blocks(), got.max_blocks());
   if (room > 0) {
     b.scratch(out, room, table::split);
     b.scratch(in, room, table::split);

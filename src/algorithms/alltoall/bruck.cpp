@@ -14,8 +14,8 @@
 // Bytes:        <= b * floor(p * (k - 1) / k) * ceil_log(k, p)
 // Scratch:      2 * b * floor(p * (k - 1) / k)
 // Good for:     small blocks
-#include "patterns/digits.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/digits.hpp"
 
 namespace tutti::algorithms::alltoall_bruck {
 namespace {
@@ -80,11 +80,11 @@ struct writer {
 }  // namespace
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank, k = s.of(knob::k);
+  const int p = s.size, r = s.rank, k = s.of(algorithm_parameter::k);
   const writer w{s, b};
   if (s.in_place || p > k + 1) {
-    b.scratch(buffer::scratch0, patterns::most_with_a_digit(p, k));
-    b.scratch(buffer::scratch1, patterns::most_with_a_digit(p, k));
+    b.scratch(buffer::scratch0, patterns::max_with_a_digit(p, k));
+    b.scratch(buffer::scratch1, patterns::max_with_a_digit(p, k));
   }
   if (s.in_place)
     w.turn_around();
@@ -96,24 +96,24 @@ void write(const shape& s, builder& b) {
       int packed_at = 0;
       for (int z = 1; z < k && z * weight < p; ++z) {
         const digit_runs d(p, k, weight, z);
-        const bool straight = d.count() == 1 && !s.in_place;
-        body(d, straight, packed_at);
-        if (!straight) packed_at += d.count();
+        const bool simple = d.count() == 1 && !s.in_place;
+        body(d, simple, packed_at);
+        if (!simple) packed_at += d.count();
       }
     };
-    each_digit([&](const digit_runs& d, bool straight, int at) {
-      if (straight) return;
+    each_digit([&](const digit_runs& d, bool simple, int at) {
+      if (simple) return;
       if (!s.in_place) w.copy_first_slots(d, at);
       w.copy_slots(d, s.in_place ? 0 : 1, true, at);
     });
     b.round();
-    each_digit([&](const digit_runs& d, bool straight, int at) {
+    each_digit([&](const digit_runs& d, bool simple, int at) {
       const int up = w.wrapped(r + d.first), down = w.wrapped(r - d.first), n = d.count();
-      b.exchange(up, straight ? block(buffer::input, up) : blocks(buffer::scratch0, at, n), down,
-                 straight ? block(buffer::output, down) : blocks(buffer::scratch1, at, n));
+      b.exchange(up, simple ? block(buffer::input, up) : blocks(buffer::scratch0, at, n), down,
+                 simple ? block(buffer::output, down) : blocks(buffer::scratch1, at, n));
     });
-    each_digit([&](const digit_runs& d, bool straight, int at) {
-      if (!straight) w.copy_slots(d, 0, false, at);
+    each_digit([&](const digit_runs& d, bool simple, int at) {
+      if (!simple) w.copy_slots(d, 0, false, at);
     });
   }
 }

@@ -17,7 +17,7 @@ namespace tutti::algorithms::alltoall_in_place_exchange {
 void write(const shape& s, builder& b) {
   if (s.in_place) return parts::exchange_in_place(s, b, table::uniform);
   b.copy(block(buffer::input, s.rank), block(buffer::output, s.rank));
-  parts::meet_everybody(s, b, [&](index partner) {
+  parts::exchange_with_all(s, b, [&](index partner) {
     b.exchange(partner, block(buffer::input, partner), partner, block(buffer::output, partner));
   });
 }

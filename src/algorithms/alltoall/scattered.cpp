@@ -23,7 +23,7 @@ void write(const shape& s, builder& b) {
   const table given = uniform ? table::uniform : table::in, taken = uniform ? table::uniform : table::out;
   b.copy(block(buffer::input, r, given), block(buffer::output, r, taken));
   b.round();
-  parts::in_windows(b, p - 1, s.of(knob::window), [&](int i, int step) {
+  parts::in_windows(b, p - 1, s.of(algorithm_parameter::window), [&](int i, int step) {
     const index up = parts::around(r, 1, i + 1, step, p), down = parts::around(r, -1, i + 1, step, p);
     b.exchange(up, block(buffer::input, up, given), down, block(buffer::output, down, taken));
   });

@@ -20,7 +20,7 @@
 namespace tutti::algorithms::alltoallv_tuna {
 
 void write(const shape& s, builder& b) {
-  parts::vector_bruck(s, b, s.of(knob::radix), parts::vector_bruck::slots_are::dense).write();
+  parts::vector_bruck(s, b, s.of(algorithm_parameter::radix), parts::vector_bruck::slots_are::dense).write();
 }
 
 }  // namespace tutti::algorithms::alltoallv_tuna

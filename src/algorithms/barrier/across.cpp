@@ -18,7 +18,7 @@ namespace tutti::algorithms::barrier_across {
 
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
-  const int k = s.of(knob::k), v = group.local_rank(), n = group.local_size();
+  const int k = s.of(algorithm_parameter::k), v = group.local_rank(), n = group.local_size();
   const place nothing = blocks(buffer::input, 0, 0);
   patterns::for_each_knomial_child(v, n, k, [&](int child) { b.recv(group.local(child), nothing); });
   b.round();

@@ -19,11 +19,11 @@
 namespace tutti::algorithms::barrier_dissemination {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank, k = s.of(knob::k);
+  const int p = s.size, r = s.rank, k = s.of(algorithm_parameter::k);
   const place in = blocks(buffer::input, 0, 0), out = blocks(buffer::output, 0, 0);
   for (long long distance = 1; distance < p; distance *= k) {
     const int d = static_cast<int>(distance);
-    parts::in_windows(b, std::min(k - 1, (p - 1) / d), parts::usual_window, [&](int i, int step) {
+    parts::in_windows(b, std::min(k - 1, (p - 1) / d), parts::default_window, [&](int i, int step) {
       b.exchange(parts::around(r + d, d, i, step, p), in, parts::around(r - d, -d, i, step, p), out);
     });
     b.round();

@@ -12,13 +12,13 @@
 // Bytes:        0
 // Scratch:      0
 // Good for:     ranks whose number is a power of k, and pairs of which both sides speak at once
-#include "patterns/factors.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/factors.hpp"
 
 namespace tutti::algorithms::barrier_recursive_exchange {
 
 void write(const shape& s, builder& b) {
-  const patterns::factors f(s.size, s.of(knob::k));
+  const patterns::factors f(s.size, s.of(algorithm_parameter::k));
   const place in = blocks(buffer::input, 0, 0), out = blocks(buffer::output, 0, 0);
   const int g = f.group_of(s.rank), leader = f.leader_of(g), members = f.members_of(g);
   if (s.rank != leader) {

@@ -12,16 +12,16 @@
 // Scratch:      0
 // Good for:     engines on which few messages are worth more than few rounds
 #include "algorithms/parts/windows.hpp"
-#include "patterns/knomial_levels.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/knomial_levels.hpp"
 
 namespace tutti::algorithms::barrier_tree {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank, k = s.of(knob::k);
+  const int p = s.size, r = s.rank, k = s.of(algorithm_parameter::k);
   const place in = blocks(buffer::input, 0, 0), out = blocks(buffer::output, 0, 0);
   patterns::for_each_knomial_level(r, p, k, [&](int u, int children) {
-    parts::in_windows(b, children, parts::usual_window,
+    parts::in_windows(b, children, parts::default_window,
                       [&](int i, int step) { b.recv(parts::around(r + u, u, i, step, p), out); });
   });
   b.round();
@@ -31,7 +31,7 @@ void write(const shape& s, builder& b) {
     b.round();
   }
   patterns::for_each_knomial_level_down(r, p, k, [&](int u, int children) {
-    parts::in_windows(b, children, parts::usual_window,
+    parts::in_windows(b, children, parts::default_window,
                       [&](int i, int step) { b.send(parts::around(r + u, u, i, step, p), in); });
   });
 }

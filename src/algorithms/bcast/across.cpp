@@ -17,7 +17,7 @@ namespace tutti::algorithms::bcast_across {
 
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
-  const int k = s.of(knob::k);
+  const int k = s.of(algorithm_parameter::k);
   const bool at_root = s.rank == s.root;
   if (!at_root && group.beside(s.root)) return;
   const int n = 1 + (at_root ? group.remote_size() : group.local_size()),

@@ -19,7 +19,7 @@ namespace tutti::algorithms::bcast_along {
 
 void write(const shape& s, builder& b) {
   if (s.size == 1) return;
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   if (s.rank == s.root) {
     b.loop({0, 1}, [&] {
       for (const parts::row& one : parts::rows_of(s))

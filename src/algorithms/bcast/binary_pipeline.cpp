@@ -12,14 +12,14 @@
 // Bytes:        n * min(p - 1, 2)
 // Scratch:      0
 // Good for:     long vectors on so many ranks that a chain takes long to fill
-#include "patterns/post_order.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/post_order.hpp"
 
 namespace tutti::algorithms::bcast_binary_pipeline {
 
 void write(const shape& s, builder& b) {
   if (s.size == 1) return;
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   // Counted backwards, so that the root, the last in post-order, has position 0.
   const int last = s.size - 1, v = s.relative();
   const patterns::post_order_node own = patterns::post_order(last - v, 0, last);

@@ -12,7 +12,7 @@
 // Bytes:        n * (floor(log2(p)) + (root < 2 * (p - pof2)))
 // Scratch:      0
 // Good for:     short vectors where links between distant ranks are few
-#include "patterns/bine.hpp"
+#include "schedule/patterns/bine.hpp"
 
 #include "schedule/algorithm.hpp"
 

@@ -18,7 +18,7 @@ namespace tutti::algorithms::bcast_chain {
 void write(const shape& s, builder& b) {
   const int v = s.relative();
   if (s.size == 1) return;
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   if (v == 0) {
     b.loop({0, 1}, [&] { b.send(s.absolute(1), segment(whole(buffer::input), at(0, 1))); });
     return;

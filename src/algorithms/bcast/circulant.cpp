@@ -20,7 +20,7 @@ namespace tutti::algorithms::bcast_circulant {
 
 void write(const shape& s, builder& b) {
   const patterns::circulant c(s.size);
-  const int v = s.relative(), n = s.of(knob::blocks);
+  const int v = s.relative(), n = s.of(algorithm_parameter::blocks);
   const auto sends = c.sends(v), receives = c.receives(v);
   const place vector = whole(v == 0 ? buffer::input : buffer::output);
   parts::circulant_phases(b, c, n, parts::flow::from_root, [&](int k, bool, auto at_block) {

@@ -11,8 +11,8 @@
 // Bytes:        <= n * ceil_log(2, p)
 // Scratch:      0
 // Good for:     short vectors, and ranks that know those 2^d away only
-#include "patterns/hop_tree.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/hop_tree.hpp"
 
 namespace tutti::algorithms::bcast_hops {
 

@@ -13,18 +13,18 @@
 // Scratch:      0
 // Good for:     short vectors
 #include "algorithms/parts/windows.hpp"
-#include "patterns/knomial_levels.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/knomial_levels.hpp"
 
 namespace tutti::algorithms::bcast_knomial {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, v = s.relative(), k = s.of(knob::k);
+  const int p = s.size, v = s.relative(), k = s.of(algorithm_parameter::k);
   if (v != 0) b.recv(s.absolute(patterns::knomial_parent(v, p, k)), whole(buffer::output));
   b.round();
   const place data = whole(v == 0 ? buffer::input : buffer::output);
   patterns::for_each_knomial_level_down(v, p, k, [&](int u, int children) {
-    parts::in_windows(b, children, parts::usual_window,
+    parts::in_windows(b, children, parts::default_window,
                       [&](int i, int step) { b.send(parts::around(s.rank + u, u, i, step, p), data); });
   });
 }

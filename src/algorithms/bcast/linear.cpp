@@ -19,7 +19,7 @@ void write(const shape& s, builder& b) {
     b.recv(s.root, whole(buffer::output));
     return;
   }
-  parts::in_windows(b, s.size - 1, parts::usual_window, [&](int i, int step) {
+  parts::in_windows(b, s.size - 1, parts::default_window, [&](int i, int step) {
     b.send(parts::around(s.root + 1, 1, i, step, s.size), whole(buffer::input));
   });
 }

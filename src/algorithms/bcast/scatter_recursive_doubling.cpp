@@ -13,8 +13,8 @@
 // Scratch:      0
 // Good for:     vectors of middle length, on a power of two of ranks
 #include "algorithms/parts/scatter_split.hpp"
-#include "patterns/fold.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/fold.hpp"
 
 namespace tutti::algorithms::bcast_scatter_recursive_doubling {
 

@@ -11,7 +11,7 @@
 // Bytes:        p > 1 ? n * (1 + ceil_log(2, p - 1)) : 0
 // Scratch:      p > 2 ? n : 0
 // Good for:     short vectors
-#include "algorithms/parts/turns.hpp"
+#include "algorithms/parts/alternating_buffers.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::exscan_recursive_doubling {
@@ -23,7 +23,7 @@ void write(const shape& s, builder& b) {
   // The operand of the rank below is the first result.
   int busy = r + 1 < p ? 1 : 0, idle = 1 - busy;
   for (int d = 1; d < r; d *= 2) ++(r + d < p ? busy : idle);
-  const parts::turns result(busy, idle, s.in_place);
+  const parts::alternating_buffers result(busy, idle, s.in_place);
   if (result.use_scratch()) b.scratch(buffer::scratch0, 1);
   place own = whole(result.of(0));
   b.recv(r - 1, own);

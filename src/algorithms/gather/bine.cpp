@@ -12,7 +12,7 @@
 // Bytes:        <= b * min(pof2, p - pof2 / 2)
 // Scratch:      <= b * min(pof2, p - pof2 / 2)
 // Good for:     small blocks where links between distant ranks are few
-#include "patterns/bine.hpp"
+#include "schedule/patterns/bine.hpp"
 
 #include "schedule/algorithm.hpp"
 

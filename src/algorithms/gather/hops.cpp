@@ -12,8 +12,8 @@
 // Bytes:        p == 1 ? 0 : b * (2 * root + 1 == p ? floor(p / 2) : ceil(p / 2))
 // Scratch:      p < 3 ? 0 : b * ceil(p / 2)
 // Good for:     small blocks, and ranks that know those 2^d away only
-#include "patterns/hop_tree.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/hop_tree.hpp"
 
 namespace tutti::algorithms::gather_hops {
 

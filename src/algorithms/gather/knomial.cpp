@@ -15,7 +15,7 @@
 // Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
 //                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
 // Good for:     small blocks
-#include "patterns/knomial.hpp"
+#include "schedule/patterns/knomial.hpp"
 
 #include "schedule/algorithm.hpp"
 
@@ -24,7 +24,7 @@ namespace tutti::algorithms::gather_knomial {
 namespace {
 
 void collect(const shape& s, builder& b, int v) {
-  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
   if (mine == 1) {
     b.send(parent, whole(buffer::input));
@@ -46,7 +46,8 @@ void write(const shape& s, builder& b) {
     collect(s, b, v);
     return;
   }
-  const int k = s.of(knob::k), last = s.size - s.root;  // from this position on ranks begin at 0 again
+  const int k = s.of(algorithm_parameter::k),
+            last = s.size - s.root;  // from this position on ranks begin at 0 again
   int over_the_end = 0;
   patterns::for_each_knomial_child(0, s.size, k, [&](int child) {
     const int n = patterns::knomial_subtree(child, s.size, k);

@@ -13,8 +13,8 @@
 // Bytes:        <= (b + word) * ceil(p / 2)
 // Scratch:      (b + word) * p
 // Good for:     small blocks, and ranks that know those 2^d away only
-#include "patterns/hop_tree.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/hop_tree.hpp"
 
 namespace tutti::algorithms::gatherv_hops {
 

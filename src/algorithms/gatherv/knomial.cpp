@@ -13,7 +13,7 @@
 // Bytes:        <= (b + word) * p / 2
 // Scratch:      (b + word) * p
 // Good for:     small blocks
-#include "patterns/knomial.hpp"
+#include "schedule/patterns/knomial.hpp"
 
 #include "schedule/algorithm.hpp"
 
@@ -22,7 +22,7 @@ namespace tutti::algorithms::gatherv_knomial {
 namespace {
 
 void collect(const shape& s, builder& b, int v) {
-  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int above = patterns::knomial_parent(v, s.size, k), parent = s.absolute(above);
   // Word i: the length of the block of position v + i.
   b.words(mine);
@@ -50,7 +50,7 @@ void write(const shape& s, builder& b) {
     collect(s, b, v);
     return;
   }
-  const int p = s.size, k = s.of(knob::k);
+  const int p = s.size, k = s.of(algorithm_parameter::k);
   const int first = std::min(k, p);  // those before it send their own block alone
   const auto at_last = [&](int v, int step) {
     return block(buffer::output, at(s.root + v, step, p), table::out);

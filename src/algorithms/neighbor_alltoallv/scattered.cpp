@@ -61,7 +61,7 @@ void write(const shape& s, builder& b) {
       b.recv(s.sources[static_cast<std::size_t>(i->block)], block(buffer::output, i->block, table::out));
     o += sends;
     i += receives;
-    if (++under_way == s.of(knob::window)) {
+    if (++under_way == s.of(algorithm_parameter::window)) {
       b.round();
       under_way = 0;
     }

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "algorithms/parts/windows.hpp"
-#include "patterns/knomial.hpp"
-#include "patterns/sides.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/knomial.hpp"
+#include "schedule/patterns/sides.hpp"
 
 namespace tutti::parts {
 
@@ -44,13 +44,13 @@ inline void bcast_from_leader(const patterns::sides& group, int k, place all, bu
 /// A round ends after each window of them; all ranks meet in the same order, so whoever is next waits for
 /// nobody who waits.
 template <class Body>
-void for_each_meeting(const patterns::sides& group, builder& b, Body&& body) {
+void for_each_pairing(const patterns::sides& group, builder& b, Body&& body) {
   const int others = group.remote_size(), n = std::max(group.local_size(), others);
   // Meeting i is with member i - rank, modulo n: those that wrap come first.
   const int wrapped = n - group.local_rank();
   const auto run = [&](int first, int last) {
     if (first < last)
-      in_windows(b, last - first, usual_window, [&](int i, int step) { body(first + i, step); });
+      in_windows(b, last - first, default_window, [&](int i, int step) { body(first + i, step); });
     b.round();
   };
   run(wrapped, others);

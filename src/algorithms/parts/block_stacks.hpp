@@ -57,7 +57,7 @@ class block_stacks {
       place came = target;
       came.where = buffer::scratch2;
       came.origin = came.first.base;
-      most_come_ = std::max(most_come_, n);
+      max_come_ = std::max(max_come_, n);
       b_.recv(from, came);
       b_.reduce(own, came, target);
     } else {
@@ -68,7 +68,7 @@ class block_stacks {
   /// After the last step: the memory that all this took.
   void declare() {
     for (int i : {0, 1}) b_.scratch(memory(i), most_[i], how_);
-    b_.scratch(buffer::scratch2, most_come_, how_);
+    b_.scratch(buffer::scratch2, max_come_, how_);
     if (of_words() && most_[0] + most_[1] != 0) b_.words(2 * room_);
   }
 
@@ -84,7 +84,7 @@ class block_stacks {
   builder& b_;
   table how_;
   int rank_, ranks_, room_;
-  int top_[2] = {}, most_[2] = {}, most_come_ = 0;
+  int top_[2] = {}, most_[2] = {}, max_come_ = 0;
 };
 
 }  // namespace tutti::parts

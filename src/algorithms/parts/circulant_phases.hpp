@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "patterns/circulant.hpp"
 #include "schedule/builder.hpp"
+#include "schedule/patterns/circulant.hpp"
 
 namespace tutti::parts {
 

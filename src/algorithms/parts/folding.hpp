@@ -4,8 +4,8 @@
 // beginning and gets the result at the end.
 #pragma once
 
-#include "patterns/fold.hpp"
 #include "schedule/builder.hpp"
+#include "schedule/patterns/fold.hpp"
 
 namespace tutti::parts {
 

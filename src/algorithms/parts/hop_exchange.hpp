@@ -161,7 +161,7 @@ class hop_exchange {
     down_.load(operand);
     for_each_hop([&](int d) {
       const hop_stream::offsets first{}, second{up_.slots_sent(d), up_.slots_received(d)};
-      if (of_words_) tell_lengths(d, first, second);
+      if (of_words_) report_lengths(d, first, second);
       up_.pack(d, first);
       down_.pack(d, second);
       up_.exchange(d, first);
@@ -197,7 +197,7 @@ class hop_exchange {
   template <class Operand>
   void find_the_longest(Operand&& operand) {
     const int r = s_.rank, width = words_.width;
-    const auto take_in = [&](int other) { b_.greatest(word(width), word(other), word(width)); };
+    const auto take_in = [&](int other) { b_.maximum(word(width), word(other), word(width)); };
     b_.loop(s_.size, [&] {
       b_.measure(operand(at(0, 1)), word(width + 1));
       take_in(width + 1);
@@ -214,7 +214,7 @@ class hop_exchange {
     });
   }
 
-  void tell_lengths(int d, hop_stream::offsets first, hop_stream::offsets second) {
+  void report_lengths(int d, hop_stream::offsets first, hop_stream::offsets second) {
     up_.pack_lengths(d, first);
     down_.pack_lengths(d, second);
     b_.round();

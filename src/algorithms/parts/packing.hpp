@@ -29,9 +29,9 @@ inline int count_of(const ranges& all) {
 inline void append_cyclic(ranges& all, int first, int count, int p) {
   if (count <= 0) return;
   first %= p;
-  const int straight = std::min(count, p - first);
-  all.push_back({first, straight});
-  if (straight < count) all.push_back({0, count - straight});
+  const int simple = std::min(count, p - first);
+  all.push_back({first, simple});
+  if (simple < count) all.push_back({0, count - simple});
 }
 inline ranges cyclic(int first, int count, int p) {
   ranges all;

@@ -15,7 +15,7 @@ namespace tutti::parts {
 
 class passage {
  public:
-  struct course {
+  struct shift {
     int from, to;      ///< nobody where nothing comes or goes
     buffer even, odd;  ///< of messages by their numbers
     int first_word;    ///< `comes` words for the lengths of even messages, of odd ones, and of what comes
@@ -25,7 +25,7 @@ class passage {
     int told;          ///< the words of messages first .. told go on; later ones' lengths are known there
   };
 
-  passage(builder& b, const course& c) : b_(b), c_(c), own_(leaving(0)) {}
+  passage(builder& b, const shift& c) : b_(b), c_(c), own_(leaving(0)) {}
 
   /// Message 0 stands there and not where its number says.
   void own_is(place p) { own_ = p; }
@@ -63,7 +63,7 @@ class passage {
   int coming() const { return c_.first_word + 2 * c_.comes; }
 
   builder& b_;
-  course c_;
+  shift c_;
   place own_;
 };
 

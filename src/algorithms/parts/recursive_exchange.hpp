@@ -5,10 +5,10 @@
 // and by everyone in the same way, so that all get the same result to the bit.
 #pragma once
 
+#include "algorithms/parts/alternating_buffers.hpp"
 #include "algorithms/parts/folding.hpp"
-#include "algorithms/parts/turns.hpp"
-#include "patterns/factors.hpp"
 #include "schedule/builder.hpp"
+#include "schedule/patterns/factors.hpp"
 
 namespace tutti::parts {
 
@@ -40,7 +40,7 @@ inline void recursive_exchange(const shape& s, builder& b, int k) {
   const patterns::factors f(s.size, k);
   if (follow(b, f, s.rank)) return;
   const bool leads = f.in_pair(s.rank);
-  const turns targets(static_cast<int>(f.all.size()), 0, s.in_place && !leads);
+  const alternating_buffers targets(static_cast<int>(f.all.size()), 0, s.in_place && !leads);
   if (targets.use_scratch() || leads) b.scratch(buffer::scratch0, 1);
   if (f.most() > 2) b.scratch(buffer::scratch1, f.most() - 2);
 

@@ -11,8 +11,8 @@
 #include <bit>
 
 #include "algorithms/parts/halving.hpp"
-#include "patterns/fold.hpp"
 #include "schedule/builder.hpp"
+#include "schedule/patterns/fold.hpp"
 
 namespace tutti::parts {
 

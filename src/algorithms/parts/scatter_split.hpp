@@ -5,8 +5,8 @@
 // subtree, v and those behind it; position 0 sends from input and never writes.
 #pragma once
 
-#include "patterns/knomial.hpp"
 #include "schedule/builder.hpp"
+#include "schedule/patterns/knomial.hpp"
 
 namespace tutti::parts {
 

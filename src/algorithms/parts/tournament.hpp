@@ -11,7 +11,7 @@ namespace tutti::parts {
 
 /// body(partner) writes one meeting.
 template <class Body>
-void meet_everybody(const shape& s, builder& b, Body&& body) {
+void exchange_with_all(const shape& s, builder& b, Body&& body) {
   const int p = s.size, r = s.rank, m = p % 2 == 0 ? p - 1 : p;
   if (r == m) {
     b.loop(m, [&] { body(at(0, 1)); });
@@ -26,7 +26,7 @@ void meet_everybody(const shape& s, builder& b, Body&& body) {
 /// until what it replaces has left.
 inline void exchange_in_place(const shape& s, builder& b, table how) {
   b.scratch(buffer::scratch0, 1, how);
-  meet_everybody(s, b, [&](index partner) {
+  exchange_with_all(s, b, [&](index partner) {
     const place mine = block(buffer::output, partner, how);
     place aside = packed(mine);
     aside.where = buffer::scratch0;

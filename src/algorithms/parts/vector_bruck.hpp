@@ -7,8 +7,8 @@
 // message are padded to that width, or the message is dense and one with their lengths goes before it.
 #pragma once
 
-#include "patterns/digits.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/digits.hpp"
 
 namespace tutti::parts {
 
@@ -23,7 +23,7 @@ class vector_bruck {
         radix_(radix),
         dense_(how == slots_are::dense),
         rooms_(p_ - radix - 1),
-        most_(patterns::most_with_a_digit(p_, radix)) {}
+        most_(patterns::max_with_a_digit(p_, radix)) {}
 
   void write() {
     b_.copy(block(buffer::input, r_, table::in), block(buffer::output, r_, table::out));
@@ -52,11 +52,11 @@ class vector_bruck {
   void find_the_longest() {
     b_.loop(p_, [&] {
       b_.measure(block(buffer::input, at(0, 1), table::in), word(other()));
-      b_.greatest(word(width()), word(other()), word(width()));
+      b_.maximum(word(width()), word(other()), word(width()));
     });
     for (int d = 1; d < p_; d *= 2) {
       b_.exchange((r_ + d) % p_, word(width()), (r_ - d + p_) % p_, word(other()));
-      b_.greatest(word(width()), word(other()), word(width()));
+      b_.maximum(word(width()), word(other()), word(width()));
     }
   }
 
@@ -67,9 +67,9 @@ class vector_bruck {
     int first = 0;
     for (int z = 1; z < radix_ && z * weight < p_; ++z) {
       const digit_runs d(p_, radix_, weight, z);
-      const bool straight = d.count() == 1;
-      body(d, straight, first);
-      if (!straight) first += d.count();
+      const bool simple = d.count() == 1;
+      body(d, simple, first);
+      if (!simple) first += d.count();
     }
   }
 
@@ -87,12 +87,12 @@ class vector_bruck {
 
   void move(int weight) {
     const auto each_packed = [&](auto&& body) {
-      each_digit(weight, [&](const digit_runs& d, bool straight, int first) {
-        if (!straight) body(d, first);
+      each_digit(weight, [&](const digit_runs& d, bool simple, int first) {
+        if (!simple) body(d, first);
       });
     };
     if (dense_) {
-      each_packed([&](const digit_runs& d, int first) { tell_lengths(d, first); });
+      each_packed([&](const digit_runs& d, int first) { report_lengths(d, first); });
       b_.round();
       each_packed([&](const digit_runs& d, int first) {
         const int n = d.count();
@@ -102,9 +102,9 @@ class vector_bruck {
     }
     each_packed([&](const digit_runs& d, int first) { pack(d, first); });
     b_.round();
-    each_digit(weight, [&](const digit_runs& d, bool straight, int first) {
+    each_digit(weight, [&](const digit_runs& d, bool simple, int first) {
       const int up = (r_ + d.first) % p_, down = (r_ - d.first + p_) % p_;
-      if (straight)
+      if (simple)
         b_.exchange(up, block(buffer::input, up, table::in), down, block(buffer::output, down, table::out));
       else
         b_.exchange(up, leaving(index{first}, d.count()), down, coming(index{first}, d.count()));
@@ -123,7 +123,7 @@ class vector_bruck {
   }
 
   // The first slot of a run has not moved yet, the others stand in their rooms.
-  void tell_lengths(const digit_runs& d, int first) {
+  void report_lengths(const digit_runs& d, int first) {
     each_kind_of_run(d, 0, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
       repeat(runs, [&] {
         const index told = at(giving() + packed, packed_step);

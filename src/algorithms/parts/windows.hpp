@@ -8,13 +8,13 @@
 
 namespace tutti::parts {
 
-inline constexpr int usual_window = 32;
+inline constexpr int default_window = 32;
 
 /// Calls body(i, step) for transfers 0 .. count - 1, each call standing for the transfers i, i + step,
 /// i + 2 * step ... of a loop. Ends a round after each window but the last, which the caller may add to.
 template <class Body>
 void in_windows(builder& b, int count, int window, Body body) {
-  constexpr int written_out = usual_window;
+  constexpr int written_out = default_window;
   const int loops = count > written_out ? count / window : 0;
   if (loops > 0)
     b.loop(loops, [&] {

@@ -42,7 +42,7 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   if (s.rank == s.root) return collect(s, b);
   const auto [nearer, farther, behind] = parts::standing_of(s);
   const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };

@@ -12,7 +12,7 @@
 // Bytes:        p == 1 ? 0 : n
 // Scratch:      <= n
 // Good for:     short vectors where links between distant ranks are few
-#include "patterns/bine.hpp"
+#include "schedule/patterns/bine.hpp"
 
 #include "schedule/algorithm.hpp"
 

@@ -46,7 +46,7 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   const link l = link_of(s);
   const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };
   const auto add = [&](buffer into) { b.recv_reduce(l.from, l.left, part(buffer::input, 0), part(into, 0)); };

@@ -23,7 +23,7 @@ void write(const shape& s, builder& b) {
     return;
   }
   const patterns::circulant c(s.size);
-  const int v = s.relative(), n = s.of(knob::blocks), q = c.phase();
+  const int v = s.relative(), n = s.of(algorithm_parameter::blocks), q = c.phase();
   const auto takes = c.sends(v), gives = c.receives(v);
   const auto taken_from = [&](int k) { return (v + c.skip(k)) % s.size; };
   const buffer sum = v == 0 ? buffer::output : buffer::scratch0;

@@ -13,8 +13,8 @@
 // Scratch:      p > 2 ? n : 0
 // Good for:     short vectors, operators that do not commute with any root, and ranks that know those 2^d
 //                 away only
-#include "patterns/hop_tree.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/hop_tree.hpp"
 
 namespace tutti::algorithms::reduce_hops {
 

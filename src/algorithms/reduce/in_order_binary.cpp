@@ -13,8 +13,8 @@
 // Bytes:        p > 1 ? n : 0
 // Scratch:      p > 3 ? n : 0
 // Good for:     long vectors and operators that do not commute
-#include "patterns/post_order.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/post_order.hpp"
 
 namespace tutti::algorithms::reduce_in_order_binary {
 
@@ -52,7 +52,7 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  b.segments_of(static_cast<std::size_t>(s.of(knob::segment)));
+  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   const halves h(p, root);
   const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };
   if (r == root) {

@@ -13,14 +13,14 @@
 // Scratch:      p > k || (ordered && root > 0) ? n : 0
 // Good for:     short vectors, and operators that do not commute
 #include "algorithms/parts/windows.hpp"
-#include "patterns/knomial_levels.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/knomial_levels.hpp"
 
 namespace tutti::algorithms::reduce_knomial {
 
 void write(const shape& s, builder& b) {
   // Order is that of positions in the tree, so positions are ranks unless order does not matter.
-  const int p = s.size, r = s.rank, k = s.of(knob::k), base = s.commutative ? s.root : 0;
+  const int p = s.size, r = s.rank, k = s.of(algorithm_parameter::k), base = s.commutative ? s.root : 0;
   const int v = (r - base + p) % p;
   const bool forwarded = base != s.root, ends_here = v == 0 && !forwarded;
   const place result = whole(ends_here ? buffer::output : buffer::scratch0);

@@ -18,7 +18,7 @@ namespace tutti::algorithms::reduce_scatter_across {
 
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
-  const int k = s.of(knob::k), v = group.local_rank(), n = group.local_size();
+  const int k = s.of(algorithm_parameter::k), v = group.local_rank(), n = group.local_size();
   const table how = operand_table(s);
   const auto all = [&](buffer which) { return blocks(which, 0, n, how); };
   if (parts::is_inner(group, k)) b.scratch(buffer::scratch0, n, how);

@@ -14,7 +14,7 @@
 // Bytes:        n - (p < 3) * b
 // Scratch:      p == 1 ? 0 : b * p
 // Good for:     large blocks where links between distant ranks are few
-#include "patterns/bine.hpp"
+#include "schedule/patterns/bine.hpp"
 
 #include "algorithms/parts/halving.hpp"
 #include "algorithms/parts/recursive_halving.hpp"

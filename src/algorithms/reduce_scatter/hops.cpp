@@ -51,7 +51,7 @@ class side {
       measure(0, even, 0, 2 * distance);
       measure(even, odd, distance, 2 * distance);
     }
-    if (distance == 1) take_memory(even);
+    if (distance == 1) acquire_memory(even);
     const bool moved = distance > 1;
     const auto slot = [&](int u) { return moved ? before.slots(at(u, 2), 1) : operand(u, 2 * distance); };
     // The own operand is taken in on the other side.
@@ -103,7 +103,7 @@ class side {
     b_.loop(n, [&] { b_.measure(operand(away, by), word(at(first_word() + slot, 1))); });
   }
   /// In the first round one buffer has all slots, and never has more, the other one the even ones.
-  void take_memory(int even) {
+  void acquire_memory(int even) {
     if (of_words()) {
       b_.reserve(slots(index{0}, n_));
       b_.reserve(came(0, even));

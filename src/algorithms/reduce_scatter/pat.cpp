@@ -17,7 +17,7 @@
 // Scratch:      <= p == 1 ? 0 : b * pow(2, min(ceil_log(2, p), floor_log(2, aggregate))) *
 //                 (2 + max(0, ceil_log(2, p) - floor_log(2, aggregate)))
 // Good for:     many ranks and short or medium blocks, where scratch is dear
-#include "patterns/pat.hpp"
+#include "schedule/patterns/pat.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -72,7 +72,7 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  const patterns::pat trees(p, s.of(knob::aggregate));
+  const patterns::pat trees(p, s.of(algorithm_parameter::aggregate));
   parts::block_stacks st(s, b, trees.together * (trees.height() / 2 + 2));
   const auto above = [&](int hop) { return (r + hop) % p; };
   const auto below = [&](int hop) { return (r - hop + p) % p; };

@@ -12,8 +12,8 @@
 //                 max(n, n * (log2(pof2) - 1) + (2 * p > 3 * pof2 ? 3 : 2) * b)
 // Scratch:      p == 1 ? 0 : p == 2 ? n * in_place : p == 4 ? n : 2 * n
 // Good for:     short vectors, and operators that do not commute
-#include "patterns/fold.hpp"
 #include "schedule/algorithm.hpp"
+#include "schedule/patterns/fold.hpp"
 
 namespace tutti::algorithms::reduce_scatter_recursive_doubling {
 

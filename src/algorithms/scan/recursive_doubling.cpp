@@ -11,7 +11,7 @@
 // Bytes:        n * ceil_log(2, p)
 // Scratch:      p > 2 ? n : 0
 // Good for:     short vectors
-#include "algorithms/parts/turns.hpp"
+#include "algorithms/parts/alternating_buffers.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::scan_recursive_doubling {
@@ -20,7 +20,7 @@ void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   int busy = 0, idle = 0;
   for (int d = 1; d <= r; d *= 2) ++(r + d < p ? busy : idle);
-  const parts::turns result(busy, idle, s.in_place);
+  const parts::alternating_buffers result(busy, idle, s.in_place);
   if (result.use_scratch()) b.scratch(buffer::scratch0, 1);
   place own = whole(buffer::input);
   int made = 0;

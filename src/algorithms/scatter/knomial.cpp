@@ -14,7 +14,7 @@
 // Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
 //                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
 // Good for:     small blocks
-#include "patterns/knomial.hpp"
+#include "schedule/patterns/knomial.hpp"
 
 #include "schedule/algorithm.hpp"
 
@@ -23,7 +23,7 @@ namespace tutti::algorithms::scatter_knomial {
 namespace {
 
 void pass_on(const shape& s, builder& b, int v) {
-  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
   if (mine == 1) {
     b.recv(parent, whole(buffer::output));
@@ -46,7 +46,8 @@ void write(const shape& s, builder& b) {
     pass_on(s, b, v);
     return;
   }
-  const int k = s.of(knob::k), last = s.size - s.root;  // from this position on ranks begin at 0 again
+  const int k = s.of(algorithm_parameter::k),
+            last = s.size - s.root;  // from this position on ranks begin at 0 again
   const auto over_the_end = [&](int child) {
     return child < last && child + patterns::knomial_subtree(child, s.size, k) > last;
   };

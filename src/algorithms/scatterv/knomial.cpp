@@ -14,7 +14,7 @@
 // Bytes:        <= (b + word) * (p - 1)
 // Scratch:      (b + word) * p
 // Good for:     small blocks
-#include "patterns/knomial.hpp"
+#include "schedule/patterns/knomial.hpp"
 
 #include "schedule/algorithm.hpp"
 
@@ -24,12 +24,12 @@ namespace {
 
 // A subtree's lengths, where it has more than one.
 void send_lengths(const shape& s, builder& b, int v, int child) {
-  const int n = patterns::knomial_subtree(child, s.size, s.of(knob::k));
+  const int n = patterns::knomial_subtree(child, s.size, s.of(algorithm_parameter::k));
   if (n > 1) b.send(s.absolute(child), words(child - v, n));
 }
 
 void pass_on(const shape& s, builder& b, int v) {
-  const int k = s.of(knob::k), mine = patterns::knomial_subtree(v, s.size, k);
+  const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
   if (mine == 1) {
     b.recv(parent, whole(buffer::output));
@@ -55,7 +55,7 @@ void write(const shape& s, builder& b) {
     pass_on(s, b, v);
     return;
   }
-  const int p = s.size, k = s.of(knob::k);
+  const int p = s.size, k = s.of(algorithm_parameter::k);
   const int first = std::min(k, p);  // those before it get their own block alone
   const auto given = [&](int v, int step) {
     return block(buffer::input, at(s.root + v, step, p), table::in);

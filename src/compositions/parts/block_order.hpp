@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compose/planner.hpp"
+#include "schedule/composite/planner.hpp"
 
 namespace tutti::compositions::parts {
 

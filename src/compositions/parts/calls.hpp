@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compose/planner.hpp"
+#include "schedule/composite/planner.hpp"
 
 namespace tutti::compositions::parts {
 

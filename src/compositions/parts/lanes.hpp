@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "compose/planner.hpp"
+#include "schedule/composite/planner.hpp"
 
 namespace tutti::compositions::parts {
 

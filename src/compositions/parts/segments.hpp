@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compose/planner.hpp"
+#include "schedule/composite/planner.hpp"
 
 namespace tutti::compositions::parts {
 
@@ -16,7 +16,7 @@ class segments {
   /// `calls` are made for each.
   explicit segments(const planner& p, std::size_t calls = 1) : count_(p.count()) {
     const std::size_t number = std::max<std::size_t>(1, most / calls);
-    each_ = std::max(p.elements_of(p.of(knob::segment)), (count_ + number - 1) / number);
+    each_ = std::max(p.elements_of(p.of(algorithm_parameter::segment)), (count_ + number - 1) / number);
     number_ = std::max<std::size_t>(1, (count_ + each_ - 1) / each_);
   }
   std::size_t number() const noexcept { return number_; }  ///< 1 at least

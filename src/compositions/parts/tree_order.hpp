@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/group/hierarchy.hpp"
 #include "compositions/parts/block_order.hpp"
-#include "group/hierarchy.hpp"
 
 namespace tutti::compositions::parts {
 

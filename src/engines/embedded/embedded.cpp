@@ -5,8 +5,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "engines/embedded/mail.hpp"
-#include "engines/embedded/offers.hpp"
+#include "engines/embedded/embedded_offers.hpp"
+#include "engines/embedded/embedded_p2p.hpp"
 
 namespace tutti {
 
@@ -24,22 +24,24 @@ void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
   } catch (...) {
     job_.fail(rank_, what, failure_of(rank_).text, true);
   }
-  job_.leave_in_peace();
+  job_.leave_normally();
 }
 
-embedded_context::embedded_context(endpoint& door, const group& members, std::uint64_t id,
+embedded_context::embedded_context(endpoint& ep, const group& members, std::uint64_t id,
                                    const group_name& name)
-    : context(door, members, id), name_(name) {}
+    : context(ep, members, id), name_(name) {}
 
 // Mail to this rank may come before it first asks for some, so its postbox stays as long as the communicator.
 embedded_context::~embedded_context() {
-  fabric::node& all = *door().node();
-  all.close_postbox(id(), door().rank());
-  if (team_) all.leave_team(id(), members(), std::move(team_));
-  if (id() >= fabric::node::first_group) all.leave_group(name_, members().size());
+  shm::node& all = *ep().node();
+  all.close_p2p_queue(id(), ep().rank());
+  if (direct_collectives_) all.leave_direct_collectives(id(), members(), std::move(direct_collectives_));
+  if (id() >= shm::node::first_group) all.leave_group(name_, members().size());
 }
 
-std::unique_ptr<carrier> embedded_context::open_mail() { return std::make_unique<embedded_carrier>(*this); }
+std::unique_ptr<p2p_transport> embedded_context::open_p2p() {
+  return std::make_unique<embedded_p2p_transport>(*this);
+}
 
 // Every pair of ranks has channels, so nothing is ever sent through these.
 void embedded_context::isend(int, std::uint32_t, const void*, std::size_t, transfer&) {
@@ -48,47 +50,49 @@ void embedded_context::isend(int, std::uint32_t, const void*, std::size_t, trans
 void embedded_context::irecv(int, std::uint32_t, void*, std::size_t, transfer&) {
   throw std::logic_error("an embedded engine has no messages but its channels");
 }
-bool embedded_context::done(transfer&, const fabric::wait_site&) { return true; }
-void embedded_context::wait_both(transfer*, transfer*, const fabric::wait_site&) {}
+bool embedded_context::done(transfer&, const shm::wait_site&) { return true; }
+void embedded_context::wait_both(transfer*, transfer*, const shm::wait_site&) {}
 
 native_offer embedded_context::offers(const agreed_signature& s) const noexcept { return embedded_offers(s); }
 
-inline fabric::team& embedded_context::team() {
-  if (!team_) [[unlikely]]
-    team_ = door().node()->team_of(id(), members());
-  return *team_;
+inline shm::direct_collectives& embedded_context::direct_collectives() {
+  if (!direct_collectives_) [[unlikely]]
+    direct_collectives_ = ep().node()->direct_collectives_of(id(), members());
+  return *direct_collectives_;
 }
 
-void embedded_context::native(const call& c, const fabric::wait_site& site) {
-  fabric::team::visit::make(team(), members().rank(), next_++, c, door(), site);
+void embedded_context::native(const call& c, const shm::wait_site& site) {
+  shm::direct_collectives::participation::make(direct_collectives(), members().rank(), next_++, c, ep(),
+                                               site);
 }
 
-std::optional<fabric::line_exchange> embedded_context::lines() {
-  if (!fabric::line_exchange::serves(team())) return {};
-  return fabric::line_exchange(team(), members().rank(), next_, door());
+std::optional<shm::line_exchange> embedded_context::lines() {
+  if (!shm::line_exchange::serves(direct_collectives())) return {};
+  return shm::line_exchange(direct_collectives(), members().rank(), next_, ep());
 }
 
 void embedded_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(under_way) <= sizeof(native_state));
   auto* one = new (&s) under_way{{}, &c, next_++, false};
-  team();
+  direct_collectives();
   unfinished_.push_back(one->number);
 }
 
-// Call n may begin once this rank has finished call n - team::outstanding (see team.hpp).
+// Call n may begin once this rank has finished call n - direct_collectives::outstanding (see
+// direct_collectives.hpp).
 bool embedded_context::may_begin(std::uint32_t number) const noexcept {
   return unfinished_.empty() || static_cast<std::int32_t>(number - unfinished_.front()) <
-                                    static_cast<std::int32_t>(fabric::team::outstanding);
+                                    static_cast<std::int32_t>(shm::direct_collectives::outstanding);
 }
 
-bool embedded_context::native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) {
+bool embedded_context::native_go_on(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<under_way*>(&s);
   if (!one.begun) {
     if (!may_begin(one.number)) return false;
-    one.visit.begin(*team_, members().rank(), one.number, *one.what);
+    one.participation.begin(*direct_collectives_, members().rank(), one.number, *one.what);
     one.begun = true;
   }
-  if (!one.visit.go_on(door(), blocking, site)) return false;
+  if (!one.participation.go_on(ep(), blocking, site)) return false;
   unfinished_.erase(std::find(unfinished_.begin(), unfinished_.end(), one.number));
   return true;
 }

@@ -9,24 +9,24 @@
 #include <vector>
 
 #include "engines/embedded/job.hpp"
-#include "engines/endpoint.hpp"
+#include "transport/endpoint.hpp"
 
 namespace tutti {
 
 /// A rank of this process. The engines add the waiting.
 class embedded_endpoint : public endpoint {
  public:
-  embedded_endpoint(job& j, fabric::node& n, int rank) : job_(j), node_(n), rank_(rank) {}
+  embedded_endpoint(job& j, shm::node& n, int rank) : job_(j), node_(n), rank_(rank) {}
 
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return node_.size(); }
   const hierarchy& layout() const noexcept override { return job_.layout(); }
   std::span<const engine_condition> conditions() const noexcept override { return job_.conditions(); }
-  fabric::node* node() noexcept override { return &node_; }
+  shm::node* node() noexcept override { return &node_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
   void abandon(std::exception_ptr what) noexcept override;
-  void begin_reading(const fabric::wait_site& site) override {
+  void begin_reading(const shm::wait_site& site) override {
     if (!job_.begin_reading(rank_)) [[unlikely]]
       job_.throw_failure(rank_, serves_others(), site);
   }
@@ -38,12 +38,12 @@ class embedded_endpoint : public endpoint {
 
  protected:
   job& job_;
-  fabric::node& node_;
+  shm::node& node_;
   int rank_;
 
   /// Tells the watchman that this rank waits, and that it does no more. `site` must stay until then.
   void note(rank_record::state state, const std::atomic<std::uint32_t>* word, std::uint32_t value,
-            const fabric::wait_site& site) noexcept {
+            const shm::wait_site& site) noexcept {
     rank_record& r = job_.record(rank_);
     r.site.store(&site, std::memory_order_relaxed);
     r.word.store(word, std::memory_order_relaxed);
@@ -62,7 +62,7 @@ class embedded_endpoint : public endpoint {
     noted_ = rank_record::running;
   }
   /// One more look at everything without success. The first tells the watchman.
-  void note_pause(const fabric::wait_site& site) noexcept {
+  void note_pause(const shm::wait_site& site) noexcept {
     if (noted_ != rank_record::pausing) {
       pause_site_ = site;
       note(rank_record::pausing, nullptr, 0, pause_site_);
@@ -78,38 +78,38 @@ class embedded_endpoint : public endpoint {
 
  private:
   rank_record::state noted_ = rank_record::running;
-  fabric::wait_site pause_site_;
+  shm::wait_site pause_site_;
 };
 
 class embedded_context final : public context {
  public:
-  embedded_context(endpoint& door, const group& members, std::uint64_t id, const group_name& name = {});
+  embedded_context(endpoint& ep, const group& members, std::uint64_t id, const group_name& name = {});
   ~embedded_context();
 
-  std::unique_ptr<carrier> open_mail() override;
+  std::unique_ptr<p2p_transport> open_p2p() override;
   void isend(int, std::uint32_t, const void*, std::size_t, transfer&) override;
   void irecv(int, std::uint32_t, void*, std::size_t, transfer&) override;
-  bool done(transfer&, const fabric::wait_site&) override;
-  void wait_both(transfer*, transfer*, const fabric::wait_site&) override;
+  bool done(transfer&, const shm::wait_site&) override;
+  void wait_both(transfer*, transfer*, const shm::wait_site&) override;
 
   native_offer offers(const agreed_signature& s) const noexcept override;
-  void native(const call& c, const fabric::wait_site& site) override;
+  void native(const call& c, const shm::wait_site& site) override;
   void native_begin(const call& c, native_state& s) override;
-  bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) override;
-  std::optional<fabric::line_exchange> lines() override;
+  bool native_go_on(native_state& s, bool blocking, const shm::wait_site& site) override;
+  std::optional<shm::line_exchange> lines() override;
 
  private:
   struct under_way {
-    fabric::team::visit visit;
+    shm::direct_collectives::participation participation;
     const call* what;
     std::uint32_t number;
     bool begun;
   };
-  fabric::team& team();
+  shm::direct_collectives& direct_collectives();
   bool may_begin(std::uint32_t number) const noexcept;
 
   group_name name_;  // of one that was opened locally
-  std::shared_ptr<fabric::team> team_;
+  std::shared_ptr<shm::direct_collectives> direct_collectives_;
   std::uint32_t next_ = 0;
   std::vector<std::uint32_t> unfinished_;  // numbers, ascending
 };

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "fabric/carried.hpp"
+#include "transport/shm/current_rank.hpp"
 
 namespace tutti {
 namespace {
@@ -31,7 +31,7 @@ std::atomic<pid_t>& process_of_ranks() {
 void at_exit(int status, void*) {
   if (process_of_ranks().load(std::memory_order_relaxed) != getpid()) return;
   const int running = of_process().load(std::memory_order_relaxed);
-  const int rank = fabric::rank_here();
+  const int rank = shm::rank_of_thread();
   if (running == 0 || (running == 1 && rank >= 0)) return;
   std::fflush(stdout);
   constexpr const char* remedy = "return from the program instead, or throw";

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/report.hpp"
+#include "base/report_text.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/node_layout.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti {
 
@@ -20,7 +20,7 @@ job::job(int ranks)
   state(conditions_, "oversubscribed", ranks > usable_cores());
 }
 
-job::~job() { stop_watchman(); }
+job::~job() { stop_deadlock_monitor(); }
 
 void job::fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being) {
   {
@@ -37,13 +37,13 @@ void job::fail(int rank, std::exception_ptr what, const std::string& text, bool 
   if (wake_all_) wake_all_();
 }
 
-void job::leave_in_peace() noexcept {
+void job::leave_normally() noexcept {
   for (int r = 0; r < ranks_; ++r)
     while (record(r).reading.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
-void job::throw_failure(int rank, bool has_own_error, const fabric::wait_site& site) {
-  leave_in_peace();
+void job::throw_failure(int rank, bool has_own_error, const shm::wait_site& site) {
+  leave_normally();
   if (!has_own_error) record(rank).taken_out.store(true, std::memory_order_relaxed);
   const std::lock_guard guard(lock_);
   if (deadlock_.load(std::memory_order_relaxed))
@@ -69,10 +69,10 @@ void job::declare_deadlock() {
       text += "has returned from the program";
     } else {
       // All wait for ever: what they point to stays.
-      const fabric::wait_site* site = one.site.load(std::memory_order_acquire);
+      const shm::wait_site* site = one.site.load(std::memory_order_acquire);
       const std::source_location* place = one.place.load(std::memory_order_acquire);
       text += site == nullptr ? "waits"
-                              : fabric::describe(*site, place != nullptr ? *place : std::source_location());
+                              : shm::describe(*site, place != nullptr ? *place : std::source_location());
     }
     text += '\n';
   }
@@ -90,7 +90,7 @@ void job::declare_deadlock() {
 // not there (see doorbell).
 bool job::hold(rank_record& r, std::uint32_t version) noexcept {
   r.held.store(1, std::memory_order_seq_cst);
-  if (fabric::barrier_on_all_threads() && r.now.load(std::memory_order_seq_cst) == rank_record::waiting &&
+  if (shm::barrier_on_all_threads() && r.now.load(std::memory_order_seq_cst) == rank_record::waiting &&
       r.version.load(std::memory_order_seq_cst) == version)
     return true;
   r.held.store(0, std::memory_order_release);
@@ -114,7 +114,7 @@ bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>
         if (!hold(one, version)) return false;
         const auto* word = one.word.load(std::memory_order_acquire);
         const bool come =
-            fabric::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed));
+            shm::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed));
         one.held.store(0, std::memory_order_release);
         if (come) return false;
       }
@@ -146,22 +146,22 @@ void job::watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> 
   }
 }
 
-void job::start_watchman() {
+void job::start_deadlock_monitor() {
   // Made here, since the watchman may begin at any time and ranks count what is allocated (unit/allocations).
   std::vector<std::uint32_t> versions(static_cast<std::size_t>(ranks_));
   std::vector<std::uint64_t> sweeps(static_cast<std::size_t>(ranks_));
-  watchman_ = std::thread([this, v = std::move(versions), s = std::move(sweeps)]() mutable {
+  deadlock_monitor_ = std::thread([this, v = std::move(versions), s = std::move(sweeps)]() mutable {
     watch(std::move(v), std::move(s));
   });
 }
 
-void job::stop_watchman() {
+void job::stop_deadlock_monitor() {
   {
     const std::lock_guard guard(lock_);
     stopping_ = true;
   }
   stop_.notify_all();
-  if (watchman_.joinable()) watchman_.join();
+  if (deadlock_monitor_.joinable()) deadlock_monitor_.join();
 }
 
 }  // namespace tutti

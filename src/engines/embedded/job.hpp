@@ -15,11 +15,11 @@
 #include <thread>
 #include <vector>
 
+#include "engines/embedded/embedded_offers.hpp"
 #include "engines/embedded/exits.hpp"
-#include "engines/embedded/offers.hpp"
-#include "engines/embedded/overflow.hpp"
-#include "engines/endpoint.hpp"
-#include "fabric/waiting.hpp"
+#include "engines/embedded/stack_overflow.hpp"
+#include "transport/endpoint.hpp"
+#include "transport/shm/wait_interface.hpp"
 
 namespace tutti {
 
@@ -32,7 +32,7 @@ struct alignas(64) rank_record {
   std::atomic<std::uint32_t> value{0};
   std::atomic<std::uint64_t> sweeps{0};  // of a pausing rank: looks at everything without success
   // `word` and `site` may be looked through only while the rank is held in its wait: see job::hold().
-  std::atomic<const fabric::wait_site*> site{nullptr};
+  std::atomic<const shm::wait_site*> site{nullptr};
   std::atomic<const std::source_location*> place{nullptr};  // of its current call
   std::atomic<std::uint32_t> held{0};
   std::atomic<std::uint32_t> reading{0};  // looks into another rank's memory
@@ -65,14 +65,14 @@ class job {
     records_[static_cast<std::size_t>(rank)].reading.store(0, std::memory_order_release);
   }
   /// Of a job that has failed: returns when nobody looks into another's memory any more. Nobody will again.
-  void leave_in_peace() noexcept;
+  void leave_normally() noexcept;
   /// The first call wins, with two exceptions: what a rank says for the time being, it may say
   /// better when it ends; and a cause replaces a consequence. A consequence is a peer_error, or
   /// whatever a rank throws after it was taken out of a wait.
   void fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being = false);
   /// Throws what a rank that is taken out of its wait should see. `has_own_error`: what the rank throws after
   /// that is no consequence.
-  [[noreturn]] void throw_failure(int rank, bool has_own_error, const fabric::wait_site& site);
+  [[noreturn]] void throw_failure(int rank, bool has_own_error, const shm::wait_site& site);
   /// The engine's way to make every sleeper look at failed().
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }
   outcome result();
@@ -87,8 +87,8 @@ class job {
   /// All ranks wait for one another: writes the report and fails the job. Called by the watchman, or by an
   /// engine that knows at once.
   void declare_deadlock();
-  void start_watchman();
-  void stop_watchman();
+  void start_deadlock_monitor();
+  void stop_deadlock_monitor();
 
  private:
   bool hold(rank_record& r, std::uint32_t version) noexcept;
@@ -106,7 +106,7 @@ class job {
   outcome outcome_;
   bool for_the_time_being_ = false, consequence_ = false;  // of outcome_
   std::function<void()> wake_all_;
-  std::thread watchman_;
+  std::thread deadlock_monitor_;
   std::condition_variable stop_;
   bool stopping_ = false;
 };

@@ -2,19 +2,19 @@
 #pragma once
 
 #include "engines/embedded/job.hpp"
-#include "engines/endpoint.hpp"
+#include "transport/endpoint.hpp"
 
 namespace tutti {
 
 /// Runs the program on one rank and tells the job how it ended. Nothing leaves it.
-inline void rank_main(job& all, endpoint& door, const rank_program& program) noexcept {
+inline void rank_main(job& all, endpoint& ep, const rank_program& program) noexcept {
   try {
-    program(door);
+    program(ep);
   } catch (...) {
-    const outcome end = failure_of(door.rank());
+    const outcome end = failure_of(ep.rank());
     all.fail(end.failed_rank, end.what, end.text);
   }
-  all.ended(door.rank());
+  all.ended(ep.rank());
 }
 
 }  // namespace tutti

@@ -44,20 +44,20 @@ bool pins(std::optional<bool> wish, int threads) noexcept { return wish.value_or
 
 void yield_core() noexcept { sched_yield(); }
 
-void sleep_on(fabric::doorbell& bell, int milliseconds) noexcept {
+void sleep_on(shm::wakeup_flag& wakeup, int milliseconds) noexcept {
   const timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1000000L};
 #if defined(__linux__)
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&bell.armed), FUTEX_WAIT_PRIVATE, 1, &limit, nullptr,
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&wakeup.armed), FUTEX_WAIT_PRIVATE, 1, &limit, nullptr,
           0);
 #else
   nanosleep(&limit, nullptr);
 #endif
 }
 
-void wake(fabric::doorbell& bell) noexcept {
-  if (bell.armed.exchange(0, std::memory_order_acq_rel) == 0) return;
+void wake(shm::wakeup_flag& wakeup) noexcept {
+  if (wakeup.armed.exchange(0, std::memory_order_acq_rel) == 0) return;
 #if defined(__linux__)
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&bell.armed), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr,
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&wakeup.armed), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr,
           0);
 #endif
 }

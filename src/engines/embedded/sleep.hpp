@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/doorbell.hpp"
+#include "transport/shm/wakeup_flag.hpp"
 
 namespace tutti {
 
@@ -39,18 +39,18 @@ bool pins(std::optional<bool> wish, int threads) noexcept;
 void yield_core() noexcept;
 
 /// Sleeps while bell.armed is 1, for at most `milliseconds`.
-void sleep_on(fabric::doorbell& bell, int milliseconds) noexcept;
+void sleep_on(shm::wakeup_flag& wakeup, int milliseconds) noexcept;
 
 /// Disarms and wakes the sleeper.
-void wake(fabric::doorbell& bell) noexcept;
+void wake(shm::wakeup_flag& wakeup) noexcept;
 
 /// Arms the bell, calls `ready` once more with every writer's store visible, and sleeps if it still says no.
 template <class Ready>
-void sleep_unless(fabric::doorbell& bell, Ready&& ready) {
-  bell.armed.store(1, std::memory_order_relaxed);
-  const bool ordered = fabric::barrier_on_all_threads();
-  if (!ready()) sleep_on(bell, ordered ? 1000 : 1);
-  bell.armed.store(0, std::memory_order_relaxed);
+void sleep_unless(shm::wakeup_flag& wakeup, Ready&& ready) {
+  wakeup.armed.store(1, std::memory_order_relaxed);
+  const bool ordered = shm::barrier_on_all_threads();
+  if (!ready()) sleep_on(wakeup, ordered ? 1000 : 1);
+  wakeup.armed.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace tutti

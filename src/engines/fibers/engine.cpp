@@ -19,14 +19,14 @@ namespace {
 
 class fiber_endpoint final : public embedded_endpoint {
  public:
-  fiber_endpoint(job& j, fabric::node& n, int rank, worker& w) : embedded_endpoint(j, n, rank), worker_(w) {}
+  fiber_endpoint(job& j, shm::node& n, int rank, worker& w) : embedded_endpoint(j, n, rank), worker_(w) {}
 
   std::string_view engine() const noexcept override { return "fibers"; }
-  fabric::doorbell& bell() noexcept override { return node_.rank_bell(rank_); }
+  shm::wakeup_flag& wakeup() noexcept override { return node_.rank_wakeup(rank_); }
 
   void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local,
-            const fabric::wait_site& site) override {
-    const auto ready = [&] { return fabric::reached(word.load(std::memory_order_acquire), value); };
+            const shm::wait_site& site) override {
+    const auto ready = [&] { return shm::reached(word.load(std::memory_order_acquire), value); };
     if (!local) {
       // The other worker is probably just about to write; with others to run, do that instead.
       for (int i = 0; i < 32; ++i) {
@@ -42,15 +42,15 @@ class fiber_endpoint final : public embedded_endpoint {
     }
   }
 
-  void pause(const fabric::wait_site& site) override {
+  void pause(const shm::wait_site& site) override {
     if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
     note_pause(site);
     worker_.yield();
   }
   void progressed() noexcept override { unnote(); }
 
-  bool restless() const noexcept override { return worker_.deterministic(); }
-  void stir() override {
+  bool interleaves() const noexcept override { return worker_.deterministic(); }
+  void preempt() override {
     if (worker_.draw() % 4 == 0) worker_.yield();
   }
 
@@ -58,28 +58,28 @@ class fiber_endpoint final : public embedded_endpoint {
   worker& worker_;
 };
 
-class fiber_ringer final : public fabric::ringer {
+class fiber_waker final : public shm::waker {
  public:
-  explicit fiber_ringer(int ranks) : ranks_(ranks) {}
-  void serve(fabric::node& n, std::vector<worker*> workers) {
+  explicit fiber_waker(int ranks) : ranks_(ranks) {}
+  void serve(shm::node& n, std::vector<worker*> workers) {
     node_ = &n;
     workers_ = std::move(workers);
   }
   // A rank's bell is rung on its own worker's thread only, a worker's bell by any other.
-  void ring(fabric::doorbell& bell) noexcept override {
-    const auto rank = &bell - &node_->rank_bell(0);
+  void ring(shm::wakeup_flag& wakeup) noexcept override {
+    const auto rank = &wakeup - &node_->rank_wakeup(0);
     if (rank >= 0 && rank < ranks_) {
-      bell.armed.store(0, std::memory_order_relaxed);
+      wakeup.armed.store(0, std::memory_order_relaxed);
       workers_[static_cast<std::size_t>(node_->worker_of(static_cast<int>(rank)))]->ready(
           static_cast<int>(rank));
     } else {
-      wake(bell);
+      wake(wakeup);
     }
   }
 
  private:
   int ranks_;
-  fabric::node* node_ = nullptr;
+  shm::node* node_ = nullptr;
   std::vector<worker*> workers_;
 };
 
@@ -93,8 +93,8 @@ outcome run(const launch& how, const rank_program& program) {
   for (int w = 0; w < count; ++w)
     for (int r = first_of(w); r < first_of(w + 1); ++r) worker_of[static_cast<std::size_t>(r)] = w;
 
-  fiber_ringer rings(how.ranks);
-  fabric::node node(std::move(worker_of), rings);
+  fiber_waker rings(how.ranks);
+  shm::node node(std::move(worker_of), rings);
   job all(how.ranks);
   const stacks memory(how.ranks, how.stack_bytes != 0 ? how.stack_bytes : usual_stack_of_fiber);
   const patience p = patience_for(count);
@@ -108,9 +108,9 @@ outcome run(const launch& how, const rank_program& program) {
   }
   rings.serve(node, plain);
   all.on_failure([&] {
-    for (int w = 0; w < count; ++w) wake(node.worker_bell(w));
+    for (int w = 0; w < count; ++w) wake(node.worker_wakeup(w));
   });
-  all.start_watchman();
+  all.start_deadlock_monitor();
 
   const bool pin = pins(how.pin, count);
   const auto body = [&](int w) {
@@ -118,14 +118,14 @@ outcome run(const launch& how, const rank_program& program) {
     const watched_stack watched(memory.begin(), memory.end());
     worker& mine = *plain[static_cast<std::size_t>(w)];
     mine.run([&](int rank) {
-      fiber_endpoint door(all, node, rank, mine);
-      rank_main(all, door, program);
+      fiber_endpoint ep(all, node, rank, mine);
+      rank_main(all, ep, program);
     });
   };
   std::vector<std::thread> threads;
   for (int w = 0; w < count; ++w) threads.emplace_back(body, w);
   for (auto& t : threads) t.join();
-  all.stop_watchman();
+  all.stop_deadlock_monitor();
   return all.result();
 }
 
@@ -143,7 +143,7 @@ constinit const engine_entry engine_fibers = {
     .name = "fibers",
     .meaning = "a rank is a fiber, on as many threads as cores",
     .by_default =
-        [](const occasion& o) noexcept { return !o.launched && (o.seed != 0 || o.ranks > o.cores); },
+        [](const start_conditions& o) noexcept { return !o.launched && (o.seed != 0 || o.ranks > o.cores); },
     .when = "for more ranks than cores, and with a seed",
     .run = run,
     .shared_memory = true,

@@ -25,7 +25,7 @@ exception_state& thread_exceptions() noexcept {
 
 }  // namespace
 
-worker::worker(job& all, fabric::node& n, int index, patience p, std::uint64_t seed)
+worker::worker(job& all, shm::node& n, int index, patience p, std::uint64_t seed)
     : job_(all), node_(n), index_(index), patience_(p), seed_(seed), random_(seed) {}
 
 void worker::add(int rank, void* top, const void* bottom, std::size_t size) {
@@ -107,8 +107,8 @@ void worker::switch_to(fiber& target) {
   if (&target == &from) return;
   from.exceptions = *exceptions_;
   *exceptions_ = target.exceptions;
-  from.carried = fabric::carried;
-  fabric::carried = target.carried;
+  from.current_rank = shm::current_rank;
+  shm::current_rank = target.current_rank;
   current_ = &target;
   jump(target.context, from, target.stack_bottom, target.stack_size);
 }
@@ -136,7 +136,7 @@ void worker::ready(int rank) { push_ready(&fibers_[static_cast<std::size_t>(rank
 void worker::look_after_remote() {
   for (std::size_t i = 0; i < remote_.size();) {
     fiber* f = remote_[i];
-    if (fabric::reached(f->word->load(std::memory_order_acquire), f->value) || job_.failed()) {
+    if (shm::reached(f->word->load(std::memory_order_acquire), f->value) || job_.failed()) {
       remote_[i] = remote_.back();
       remote_.pop_back();
       push_ready(f);
@@ -171,7 +171,7 @@ void worker::idle(std::uint64_t rounds) {
   } else if (rounds < static_cast<std::uint64_t>(patience_.spins + patience_.yields)) {
     yield_core();
   } else {
-    sleep_unless(node_.worker_bell(index_), [&] {
+    sleep_unless(node_.worker_wakeup(index_), [&] {
       look_after_remote();
       return count_ != 0 || job_.failed();
     });
@@ -181,7 +181,7 @@ void worker::idle(std::uint64_t rounds) {
 void worker::wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local) {
   fiber& me = *current_;
   if (local) {
-    node_.rank_bell(me.rank).armed.store(1, std::memory_order_relaxed);
+    node_.rank_wakeup(me.rank).armed.store(1, std::memory_order_relaxed);
   } else {
     me.word = &word;
     me.value = value;
@@ -189,7 +189,7 @@ void worker::wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, b
   }
   switch_to(*next());
   if (local)
-    node_.rank_bell(me.rank).armed.store(0, std::memory_order_relaxed);
+    node_.rank_wakeup(me.rank).armed.store(0, std::memory_order_relaxed);
   else if (me.word != nullptr)
     me.word = nullptr;
 }

@@ -15,8 +15,8 @@
 #include "engines/embedded/job.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/fibers/stacks.hpp"
-#include "fabric/carried.hpp"
-#include "fabric/node.hpp"
+#include "transport/shm/current_rank.hpp"
+#include "transport/shm/shared_node.hpp"
 
 namespace tutti {
 
@@ -33,7 +33,7 @@ struct fiber {
   const std::atomic<std::uint32_t>* word = nullptr;  // on the remote list: what it waits for
   std::uint32_t value = 0;
   exception_state exceptions;
-  const fabric::carried_rank* carried = nullptr;
+  const shm::rank_identity* current_rank = nullptr;
   void* fake_stack = nullptr;  // AddressSanitizer's
   const void* stack_bottom = nullptr;
   std::size_t stack_size = 0;
@@ -43,7 +43,7 @@ struct fiber {
 
 class worker {
  public:
-  worker(job& all, fabric::node& n, int index, patience p, std::uint64_t seed);
+  worker(job& all, shm::node& n, int index, patience p, std::uint64_t seed);
 
   void add(int rank, void* top, const void* bottom, std::size_t size);
   /// Runs all fibers to their end. `body(rank)` must not throw.
@@ -72,7 +72,7 @@ class worker {
   fiber* pop_ready();
 
   job& job_;
-  fabric::node& node_;
+  shm::node& node_;
   int index_;
   patience patience_;
   std::uint64_t seed_;

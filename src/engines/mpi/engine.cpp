@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "engines/mpi/conditions.hpp"
-#include "engines/mpi/offers.hpp"
+#include "engines/mpi/mpi_conditions.hpp"
+#include "engines/mpi/mpi_offers.hpp"
 
 namespace tutti {
 namespace {
@@ -26,7 +26,7 @@ extern const engine_entry engine_mpi;
 constinit const engine_entry engine_mpi = {
     .name = "mpi",
     .meaning = "a rank is a process of an MPI job",
-    .by_default = [](const occasion& o) noexcept { return o.launched; },
+    .by_default = [](const start_conditions& o) noexcept { return o.launched; },
     .when = "under an MPI launcher",
     .conditions = mpi_conditions,
     .offers =

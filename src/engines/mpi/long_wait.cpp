@@ -9,8 +9,8 @@
 
 namespace tutti::mpi {
 
-long_wait::long_wait(const endpoint& door, native_word& word, double seconds)
-    : door_(door), word_(word), patience_(seconds) {
+long_wait::long_wait(const endpoint& ep, native_word& word, double seconds)
+    : ep_(ep), word_(word), patience_(seconds) {
   // The program's signals are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -47,15 +47,15 @@ void long_wait::look() {
     }
     if (std::chrono::duration<double>(time - since).count() < patience_) continue;
     const char* const name = reinterpret_cast<const char*>(now >> 1);
-    const fabric::wait_site site{name, "", "the other ranks", -1, -1, fabric::wait_site::unnumbered};
-    const std::string where = fabric::describe(site, door_.place());
-    if (word_.load(std::memory_order_relaxed) == now) say(where);
+    const shm::wait_site site{name, "", "the other ranks", -1, -1, shm::wait_site::unnumbered};
+    const std::string where = shm::describe(site, ep_.place());
+    if (word_.load(std::memory_order_relaxed) == now) report(where);
   }
 }
 
-void long_wait::say(const std::string& where) {
+void long_wait::report(const std::string& where) {
   if (said_.exchange(true)) return;
-  const std::string text = "tutti: rank " + std::to_string(door_.rank()) + " has waited for more than " +
+  const std::string text = "tutti: rank " + std::to_string(ep_.rank()) + " has waited for more than " +
                            std::to_string(static_cast<int>(patience_)) + " s " + where +
                            "; TUTTI_CHECK=1 finds the cause of a deadlock\n";
   std::fputs(text.c_str(), stderr);

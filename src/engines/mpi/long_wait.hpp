@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 
-#include "engines/endpoint.hpp"
-#include "fabric/waiting.hpp"
+#include "transport/endpoint.hpp"
+#include "transport/shm/wait_interface.hpp"
 
 namespace tutti::mpi {
 
@@ -41,24 +41,24 @@ class in_native {
 
 class long_wait {
  public:
-  /// Reports waits of more than so many seconds. `door` and its word outlive it. Where the process can have
+  /// Reports waits of more than so many seconds. `ep` and its word outlive it. Where the process can have
   /// no more threads, nobody watches blocking collectives.
-  long_wait(const endpoint& door, native_word& word, double seconds);
+  long_wait(const endpoint& ep, native_word& word, double seconds);
   ~long_wait();
   long_wait(const long_wait&) = delete;
   long_wait& operator=(const long_wait&) = delete;
 
   /// This rank has waited at `site` for so long.
-  void waited(const fabric::wait_site& site, double seconds) {
+  void waited(const shm::wait_site& site, double seconds) {
     if (seconds > patience_ && !said_.load(std::memory_order_relaxed)) [[unlikely]]
-      say(fabric::describe(site, door_.place()));
+      report(shm::describe(site, ep_.place()));
   }
 
  private:
-  void say(const std::string& where);
+  void report(const std::string& where);
   void look();
 
-  const endpoint& door_;
+  const endpoint& ep_;
   native_word& word_;
   const double patience_;
   std::atomic<bool> said_{false};

@@ -3,8 +3,8 @@
 // Point to point. A message of more bytes than an int counts is one item of a large type.
 #include <utility>
 
-#include "engines/mpi/mail.hpp"
 #include "engines/mpi/mpi_context.hpp"
+#include "engines/mpi/mpi_p2p.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -19,8 +19,8 @@ int tag_of(std::uint32_t run, int mask) noexcept {
 }  // namespace
 
 void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) {
-  message& m = door_.begin_message(t, false, members().address(to), bytes);
-  const int tag = tag_of(run, door_.tag_mask());
+  message& m = ep_.begin_message(t, false, members().address(to), bytes);
+  const int tag = tag_of(run, ep_.tag_mask());
   if (bytes > 0x7fffffff) [[unlikely]]
     return large(to, tag, data, bytes, m);
   const int code = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, &m.request);
@@ -29,9 +29,9 @@ void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t
 }
 
 void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
-  message& m = door_.begin_message(t, true, members().address(from), bytes);
-  const int tag = tag_of(run, door_.tag_mask());
-  if (door_.checks()) [[unlikely]] {
+  message& m = ep_.begin_message(t, true, members().address(from), bytes);
+  const int tag = tag_of(run, ep_.tag_mask());
+  if (ep_.checks()) [[unlikely]] {
     m.request = MPI_REQUEST_NULL;
     m.comm = comm_;
     m.from = from;
@@ -48,32 +48,32 @@ void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t byt
 }
 
 void mpi_context::large(int peer, int tag, const void* data, std::size_t bytes, message& m) {
-  MPI_Datatype type = make_large_type(bytes, "a large message", door_.rank());
+  MPI_Datatype type = make_large_type(bytes, "a large message", ep_.rank());
   const int code = m.receives ? MPI_Irecv(const_cast<void*>(data), 1, type, peer, tag, comm_, &m.request)
                               : MPI_Isend(data, 1, type, peer, tag, comm_, &m.request);
   MPI_Type_free(&type);
-  check(code, "a large message", door_.rank());
+  check(code, "a large message", ep_.rank());
 }
 
 void mpi_context::refuse_start(transfer& t, int code) {
-  door_.end_message(reinterpret_cast<const ticket*>(t.state)->row);
-  throw_mpi_error(code, "a message", door_.rank());
+  ep_.end_message(reinterpret_cast<const ticket*>(t.state)->row);
+  throw_mpi_error(code, "a message", ep_.rank());
 }
 
-std::unique_ptr<carrier> mpi_context::open_mail() {
-  return std::make_unique<mpi_carrier>(*this, door_, owned_ ? std::exchange(mail_, MPI_COMM_NULL) : mail_,
-                                       owned_, shared_);
+std::unique_ptr<p2p_transport> mpi_context::open_p2p() {
+  return std::make_unique<mpi_p2p_transport>(*this, ep_, owned_ ? std::exchange(p2p_, MPI_COMM_NULL) : p2p_,
+                                             owned_, shared_);
 }
 
-bool mpi_context::done(transfer& t, const fabric::wait_site& site) { return door_.finished(t, site); }
+bool mpi_context::done(transfer& t, const shm::wait_site& site) { return ep_.finished(t, site); }
 
 // A send of a few bytes is complete before its answer comes, so the receive is polled alone as long as it is
 // open.
-void mpi_context::wait_both(transfer* a, transfer* b, const fabric::wait_site& site) {
+void mpi_context::wait_both(transfer* a, transfer* b, const shm::wait_site& site) {
   if (a != nullptr)
-    while (!door_.finished(*a, site)) door_.pause(site);
+    while (!ep_.finished(*a, site)) ep_.pause(site);
   if (b != nullptr)
-    while (!door_.finished(*b, site)) door_.pause(site);
+    while (!ep_.finished(*b, site)) ep_.pause(site);
 }
 
 }  // namespace tutti::mpi

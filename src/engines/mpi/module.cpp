@@ -13,7 +13,7 @@
 
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "engines/mpi/returned_errors.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -38,27 +38,27 @@ std::atomic<pid_t> running_in{0};
 // rank for ever, or the launcher take its end for a usual one. MPICH's MPI_Abort calls exit() too.
 void at_exit(int status, void*) {
   if (running_in.load() != getpid()) return;
-  mpi_endpoint* const door = running.exchange(nullptr);
-  if (door == nullptr || door->size() == 1 || door->aborts()) return;
+  mpi_endpoint* const ep = running.exchange(nullptr);
+  if (ep == nullptr || ep->size() == 1 || ep->aborts()) return;
   std::fflush(stdout);
-  door->kill_job("called exit(" + std::to_string(status) +
-                 ") while other ranks run; return from the program instead, or throw");
+  ep->kill_job("called exit(" + std::to_string(status) +
+               ") while other ranks run; return from the program instead, or throw");
 }
 
-outcome ranks_program(mpi_endpoint& door, const rank_program& program) {
+outcome ranks_program(mpi_endpoint& ep, const rank_program& program) {
   static const int registered = on_exit(at_exit, nullptr);
   static_cast<void>(registered);
   running_in = getpid();
-  running = &door;
+  running = &ep;
   try {
-    program(door);
+    program(ep);
     running = nullptr;
   } catch (...) {
     running = nullptr;
-    const outcome own = failure_of(door.rank());
-    door.failed(own.what, own.text);
+    const outcome own = failure_of(ep.rank());
+    ep.failed(own.what, own.text);
   }
-  return door.end();
+  return ep.end();
 }
 
 // MPI belongs to the process, and so does the run of its ranks: a second one within it would wait for ranks
@@ -94,10 +94,10 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
       must_finalize = true;
     }
     const returned_errors guard;
-    std::optional<mpi_endpoint> door;
+    std::optional<mpi_endpoint> ep;
     try {
-      door.emplace(MPI_COMM_WORLD, how.check);
-      door->report_by(how.report);
+      ep.emplace(MPI_COMM_WORLD, how.check);
+      ep->report_by(how.report);
     } catch (const usage_error& e) {
       refused = std::current_exception();
       int rank = 0;
@@ -106,7 +106,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
       if (rank != 0 && how.another_reports) how.another_reports();
       MPI_Barrier(MPI_COMM_WORLD);  // launchers end the job with the first process that ends
     }
-    if (door) result = ranks_program(*door, program);
+    if (ep) result = ranks_program(*ep, program);
   } catch (const std::exception& e) {
     result = {0, e.what(), std::current_exception()};
     if (must_finalize) MPI_Comm_rank(MPI_COMM_WORLD, &result.failed_rank);

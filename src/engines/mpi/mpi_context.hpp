@@ -19,38 +19,38 @@ struct kept {
 
 class mpi_context final : public context {
  public:
-  mpi_context(mpi_endpoint& door, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm mail,
+  mpi_context(mpi_endpoint& ep, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm p2p,
               bool owned, bool shared = false)
-      : context(door, members, id),
-        door_(door),
+      : context(ep, members, id),
+        ep_(ep),
         comm_(comm),
-        mail_(mail),
+        p2p_(p2p),
         rank_(members.rank()),
         owned_(owned),
         shared_(shared) {}
   ~mpi_context() {
     if (!owned_) return;
-    door_.retire(comm_);
-    if (mail_ != MPI_COMM_NULL) door_.retire(mail_);
+    ep_.retire(comm_);
+    if (p2p_ != MPI_COMM_NULL) ep_.retire(p2p_);
   }
   MPI_Comm comm() const noexcept { return comm_; }
 
   void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) override;
   void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) override;
-  bool done(transfer& t, const fabric::wait_site& site) override;
-  std::unique_ptr<carrier> open_mail() override;
-  void wait_both(transfer* a, transfer* b, const fabric::wait_site& site) override;
+  bool done(transfer& t, const shm::wait_site& site) override;
+  std::unique_ptr<p2p_transport> open_p2p() override;
+  void wait_both(transfer* a, transfer* b, const shm::wait_site& site) override;
 
   native_offer offers(const agreed_signature& s) const noexcept override;
-  void native(const call& c, const fabric::wait_site& site) override;
+  void native(const call& c, const shm::wait_site& site) override;
   ready_native make_ready(const call& c) override;
   void native_begin(const call& c, native_state& s) override;
-  bool native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) override;
+  bool native_go_on(native_state& s, bool blocking, const shm::wait_site& site) override;
 
  private:
   struct under_way;
   struct made_ready;
-  void begin_and_wait(const call& c, const fabric::wait_site& site);
+  void begin_and_wait(const call& c, const shm::wait_site& site);
   template <class Start>
   std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
   // What needs arrays of its own is kept out of the way of what does not.
@@ -69,11 +69,11 @@ class mpi_context final : public context {
   std::size_t part(const call& c, std::size_t from) const noexcept;
   void ok(int code, const call& c) const {
     if (code != MPI_SUCCESS) [[unlikely]]
-      throw_mpi_error(code, name_of(c.what).data(), door_.rank());
+      throw_mpi_error(code, name_of(c.what).data(), ep_.rank());
   }
 
-  mpi_endpoint& door_;
-  MPI_Comm comm_, mail_;  // the second for the program's own messages; null: a carrier has it
+  mpi_endpoint& ep_;
+  MPI_Comm comm_, p2p_;  // the second for the program's own messages; null: a carrier has it
   int rank_;
   bool owned_;
   bool shared_;  // mail_ is the program's

@@ -7,11 +7,11 @@
 #include <sched.h>
 #include <time.h>
 
-#include "core/environment.hpp"
-#include "core/report.hpp"
+#include "base/environment.hpp"
+#include "base/report_text.hpp"
 #include "engines/mpi/group_context.hpp"
 #include "engines/mpi/mpi_context.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::mpi {
 
@@ -23,8 +23,8 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   check(MPI_Comm_dup(job_, &control_), "run", -1);
   MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN);
   if (shared == MPI_COMM_NULL) {
-    check(MPI_Comm_dup(job_, &mail_), "run", -1);
-    MPI_Comm_set_errhandler(mail_, MPI_ERRORS_RETURN);
+    check(MPI_Comm_dup(job_, &p2p_), "run", -1);
+    MPI_Comm_set_errhandler(p2p_, MPI_ERRORS_RETURN);
   }
   check(MPI_Comm_dup(job_, &groups_), "run", -1);
   MPI_Comm_set_errhandler(groups_, MPI_ERRORS_RETURN);
@@ -38,7 +38,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &known), "run", rank_);
   if (!known || *limit < 32767)
     throw engine_error("run", rank_, "", "this MPI does not allow tags up to 32767", "");
-  greatest_tag_ = *limit;
+  max_tag_ = *limit;
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
   // A rank that threw here would leave the others waiting for it in survey().
@@ -50,7 +50,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   } catch (const usage_error&) {
     refused = std::current_exception();
   }
-  watch_.emplace(control_, check_calls, patience);
+  failure_monitor_.emplace(control_, check_calls, patience);
   messages_.reserve(64);
   progress_since_ = looked_ = waiting_since_ = seconds_now();
   survey(refused);
@@ -62,10 +62,10 @@ mpi_endpoint::~mpi_endpoint() {
   int over = 0;
   if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
   for (MPI_Comm& c : opened_) MPI_Comm_free(&c);
-  end_mail();
+  end_p2p();
   post_.reset();
   if (groups_ != MPI_COMM_NULL) MPI_Comm_free(&groups_);
-  if (mail_ != MPI_COMM_NULL) MPI_Comm_free(&mail_);
+  if (p2p_ != MPI_COMM_NULL) MPI_Comm_free(&p2p_);
   if (control_ != MPI_COMM_NULL) MPI_Comm_free(&control_);
   if (job_ != MPI_COMM_NULL) MPI_Comm_free(&job_);
 }
@@ -73,13 +73,13 @@ mpi_endpoint::~mpi_endpoint() {
 void mpi_endpoint::retire(MPI_Comm comm) noexcept {
   int over = 0;
   if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
-  if (watch_->failed()) return;
+  if (failure_monitor_->failed()) return;
   std::erase(opened_, comm);
   MPI_Comm_free(&comm);
 }
 
 MPI_Comm mpi_endpoint::duplicate(MPI_Comm from, std::uint64_t id) {
-  const fabric::wait_site site{"making a communicator", "", "all members of the old one", -1, -1, id};
+  const shm::wait_site site{"making a communicator", "", "all members of the old one", -1, -1, id};
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Request request;
   check(MPI_Comm_idup(from, &made, &request), "making a communicator", rank_);
@@ -95,7 +95,7 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
     if (members.size() != size_)
       throw std::logic_error("a communicator over part of an MPI job is made from one that exists");
     const bool shared = shared_ != MPI_COMM_NULL;
-    return std::make_unique<mpi_context>(*this, members, id, job_, shared ? shared_ : mail_, false, shared);
+    return std::make_unique<mpi_context>(*this, members, id, job_, shared ? shared_ : p2p_, false, shared);
   }
   const group& old = parent->members();
   const auto ok = [&](int code) { check(code, "making a communicator", rank_); };
@@ -123,7 +123,7 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
 }
 
 std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const group_name& name) {
-  if (!post_) post_ = std::make_unique<group_post>(*this, groups_);
+  if (!post_) post_ = std::make_unique<group_messages>(*this, groups_);
   return std::make_unique<group_context>(*this, *post_, members, name.a, name);
 }
 
@@ -136,7 +136,7 @@ void mpi_endpoint::grow() {
   free_ = row;
 }
 
-void mpi_endpoint::pause_watchful(const fabric::wait_site& site) {
+void mpi_endpoint::pause_watchful(const shm::wait_site& site) {
   if (wait_ != nullptr) progress_in_wait(*wait_);
   if (crowded_)
     pause_crowded(site);
@@ -145,7 +145,7 @@ void mpi_endpoint::pause_watchful(const fabric::wait_site& site) {
 }
 
 // With more ranks than cores whoever is waited for needs this core. A rank that has waited for long sleeps.
-void mpi_endpoint::pause_crowded(const fabric::wait_site& site) {
+void mpi_endpoint::pause_crowded(const shm::wait_site& site) {
   sched_yield();
   const double now = seconds_now();
   if (now - looked_ < 1e-3) return;
@@ -156,7 +156,7 @@ void mpi_endpoint::pause_crowded(const fabric::wait_site& site) {
   }
 }
 
-void mpi_endpoint::look(const fabric::wait_site& site) {
+void mpi_endpoint::look(const shm::wait_site& site) {
   const double now = seconds_now();
   // A rank that waits looks all the time; one that has computed in between begins another wait.
   if (progress_ != progress_seen_ || now - looked_ > 1) waiting_since_ = now;
@@ -165,18 +165,19 @@ void mpi_endpoint::look(const fabric::wait_site& site) {
     progress_seen_ = progress_;
     progress_since_ = now;
   }
-  watch_->look();
-  if (watch_->checks()) watch_->idle(&site, place(), now - progress_since_, progress_);
+  failure_monitor_->look();
+  if (failure_monitor_->checks()) failure_monitor_->idle(&site, place(), now - progress_since_, progress_);
   if (waits_) waits_->waited(site, now - waiting_since_);
-  if (watch_->failed()) throw_failure(site);
+  if (failure_monitor_->failed()) throw_failure(site);
 }
 
-void mpi_endpoint::throw_failure(const fabric::wait_site& site) {
+void mpi_endpoint::throw_failure(const shm::wait_site& site) {
   if (!serves_others()) taken_out_ = true;
-  if (watch_->deadlock()) give_up(deadlock_error(site.operation, rank_, "", watch_->text(), ""));
+  if (failure_monitor_->deadlock())
+    give_up(deadlock_error(site.operation, rank_, "", failure_monitor_->text(), ""));
   give_up(peer_error(site.operation, rank_, "",
-                     "rank " + std::to_string(watch_->failed_rank()) + " failed (" +
-                         std::string(without_prefix(watch_->text())) + ")",
+                     "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
+                         std::string(without_prefix(failure_monitor_->text())) + ")",
                      "this rank was taken out of its wait"));
 }
 
@@ -206,10 +207,10 @@ void mpi_endpoint::abandon(const char* why) {
         waiting = true;
     }
     if (!waiting) return;
-    if (!watch_->failed()) watch_->look();
-    if (watch_->failed()) drain();
+    if (!failure_monitor_->failed()) failure_monitor_->look();
+    if (failure_monitor_->failed()) drain();
     if (seconds_now() > deadline) {
-      if (watch_->failed()) end_job(watch_->failed_rank(), watch_->text());
+      if (failure_monitor_->failed()) end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
       end_job(rank_, why);
     }
     sched_yield();
@@ -229,7 +230,7 @@ bool mpi_endpoint::open_sends() {
 // Starts the receive where its message has come and fits. Open MPI 4.1 writes a message that is too long
 // beyond the end of the buffer before it reports that; here it is seen before. Of one sender's messages the
 // receives are served in turn.
-bool mpi_endpoint::see(std::uint32_t row, const fabric::wait_site& site) {
+bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
   message& m = messages_[row];
   for (const message& other : messages_)
     if (other.busy && other.unseen && other.comm == m.comm && other.from == m.from && other.tag == m.tag &&
@@ -265,7 +266,7 @@ void mpi_endpoint::take_in(MPI_Message found, std::size_t bytes) {
   s.free();
 }
 
-void mpi_endpoint::check_length(std::uint32_t row, MPI_Status& status, const fabric::wait_site& site) {
+void mpi_endpoint::check_length(std::uint32_t row, MPI_Status& status, const shm::wait_site& site) {
   const message& m = messages_[row];
   int count = 0;
   if (m.bytes <= 0x7fffffff) {
@@ -281,7 +282,7 @@ void mpi_endpoint::check_length(std::uint32_t row, MPI_Status& status, const fab
   throw_length(copy, static_cast<long long>(came), site);
 }
 
-void mpi_endpoint::throw_transfer_error(std::uint32_t row, int code, const fabric::wait_site& site) {
+void mpi_endpoint::throw_transfer_error(std::uint32_t row, int code, const shm::wait_site& site) {
   const message copy = messages_[row];
   end_message(row);
   if (is_truncation(code)) throw_length(copy, -1, site);
@@ -292,7 +293,7 @@ void mpi_endpoint::throw_transfer_error(std::uint32_t row, int code, const fabri
   }
 }
 
-void mpi_endpoint::throw_length(const message& m, long long came, const fabric::wait_site& site) {
+void mpi_endpoint::throw_length(const message& m, long long came, const shm::wait_site& site) {
   const std::string expected = std::to_string(m.bytes) + " bytes";
   const std::string from = "rank " + std::to_string(m.peer) + " sent ";
   const char* remedy =
@@ -309,15 +310,15 @@ void mpi_endpoint::throw_length(const message& m, long long came, const fabric::
 }
 
 void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::size_t came,
-                                 const fabric::wait_site& site) {
+                                 const shm::wait_site& site) {
   message m{};
   m.peer = peer;
   m.bytes = expected;
   throw_length(m, static_cast<long long>(came), site);
 }
 
-void mpi_endpoint::throw_abandoned(const fabric::wait_site& site) {
-  if (watch_->failed()) throw_failure(site);
+void mpi_endpoint::throw_abandoned(const shm::wait_site& site) {
+  if (failure_monitor_->failed()) throw_failure(site);
   throw engine_error(site.operation, rank_, "", "was given up after an earlier error on this rank", "");
 }
 

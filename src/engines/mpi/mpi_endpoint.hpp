@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "engines/message_endpoint.hpp"
-#include "engines/mpi/conditions.hpp"
+#include "engines/mpi/failure_monitor.hpp"
 #include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_base.hpp"
-#include "engines/mpi/types.hpp"
-#include "engines/mpi/watch.hpp"
+#include "engines/mpi/mpi_conditions.hpp"
+#include "engines/mpi/mpi_types.hpp"
+#include "transport/message_endpoint.hpp"
 
 namespace tutti::mpi {
 
@@ -49,13 +49,13 @@ struct kept_message {
   transfer moving;
 };
 
-class mpi_carrier;
-class group_post;
+class mpi_p2p_transport;
+class group_messages;
 class mpi_endpoint;
 
-/// A wait in which `meanwhile` is progressed (inside.cpp).
+/// A wait in which `meanwhile` is progressed (progress_inside_mpi.cpp).
 struct progressed_wait {
-  mpi_endpoint& door;
+  mpi_endpoint& ep;
   rank_progress& meanwhile;
   progressed_wait* outer;       // of this thread
   progressed_wait* outer_here;  // of the same endpoint
@@ -83,7 +83,7 @@ class mpi_endpoint final : public message_endpoint {
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 
-  void pause(const fabric::wait_site& site) override {
+  void pause(const shm::wait_site& site) override {
     if (watchful_) [[unlikely]]
       pause_watchful(site);
     else if ((++pauses_ & 1023) == 0) [[unlikely]]
@@ -124,7 +124,7 @@ class mpi_endpoint final : public message_endpoint {
     *reinterpret_cast<ticket*>(t.state) = {row, m.generation};
     return m;
   }
-  bool finished(transfer& t, const fabric::wait_site& site) {
+  bool finished(transfer& t, const shm::wait_site& site) {
     const ticket own = *reinterpret_cast<const ticket*>(t.state);
     message& m = messages_[own.row];
     if (!m.busy || m.generation != own.generation) [[unlikely]]
@@ -151,21 +151,21 @@ class mpi_endpoint final : public message_endpoint {
   /// As finished(), of a receive for which its place may be too large, or (`longer`) too small.
   /// On a communicator of the program's (`shared`; else null) its error handler is not called for that.
   bool finished_with(transfer& t, MPI_Status& status, bool& longer, MPI_Comm shared,
-                     const fabric::wait_site& site);
+                     const shm::wait_site& site);
   /// Ends a receive whose place may go. It may have got its message.
   void cancel(transfer& t) noexcept;
-  [[noreturn]] void throw_abandoned(const fabric::wait_site& site);
+  [[noreturn]] void throw_abandoned(const shm::wait_site& site);
   /// A message of `came` bytes where `expected` are.
   [[noreturn]] void refuse_length(int peer, std::size_t expected, std::size_t came,
-                                  const fabric::wait_site& site);
+                                  const shm::wait_site& site);
   tutti::mpi::types& types() noexcept { return *types_; }
   int tag_mask() const noexcept { return tag_mask_; }
-  int greatest_tag() const noexcept { return greatest_tag_; }
-  bool checks() const noexcept { return watch_->checks(); }
+  int max_tag() const noexcept { return max_tag_; }
+  bool checks() const noexcept { return failure_monitor_->checks(); }
   /// Whether blocking collectives of MPI are begun and polled. The same on all ranks of the job.
   bool begins_natives() const noexcept { return begins_natives_; }
   /// Until MPI has done what was begun.
-  void wait_for_native(MPI_Request& request, const char* operation, const fabric::wait_site& site) {
+  void wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site) {
     native_begun();
     for (int flag = 0;;) {
       check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), operation, rank_);
@@ -181,16 +181,16 @@ class mpi_endpoint final : public message_endpoint {
   /// there.
   void retire(MPI_Comm comm) noexcept;
 
-  // --- mail (mail_ending.cpp)
+  // --- mail (p2p_end.cpp)
   /// Carriers take in what they have found when the job fails.
-  void serves(mpi_carrier& one) { carriers_.push_back(&one); }
-  void serves_no_more(mpi_carrier& one) noexcept { std::erase(carriers_, &one); }
+  void serves(mpi_p2p_transport& one) { p2p_transports_.push_back(&one); }
+  void serves_no_more(mpi_p2p_transport& one) noexcept { std::erase(p2p_transports_, &one); }
   /// Whether MPI is there, and the job has not failed.
   bool may_talk() const noexcept;
   /// Lets go of what is complete.
   void reap(std::vector<kept_message>& some);
   /// The end of a carrier: its communicator goes (where it is one) when what it leaves is complete.
-  void retire_mail(MPI_Comm comm, std::vector<kept_message> left) noexcept;
+  void retire_p2p(MPI_Comm comm, std::vector<kept_message> left) noexcept;
   /// Receives a message that nobody wants.
   void take_in(MPI_Message found, std::size_t bytes);
 
@@ -206,10 +206,10 @@ class mpi_endpoint final : public message_endpoint {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   void grow();
-  void pause_watchful(const fabric::wait_site& site);
-  void pause_crowded(const fabric::wait_site& site);
-  void look(const fabric::wait_site& site);
-  bool see(std::uint32_t row, const fabric::wait_site& site);
+  void pause_watchful(const shm::wait_site& site);
+  void pause_crowded(const shm::wait_site& site);
+  void look(const shm::wait_site& site);
+  bool see(std::uint32_t row, const shm::wait_site& site);
   void abandon(const char* why);
   template <class Error>
   [[noreturn]] void give_up(const Error& e) {
@@ -217,10 +217,10 @@ class mpi_endpoint final : public message_endpoint {
     throw e;
   }
   bool open_sends();
-  void check_length(std::uint32_t row, MPI_Status& status, const fabric::wait_site& site);
-  [[noreturn]] void throw_transfer_error(std::uint32_t row, int code, const fabric::wait_site& site);
-  [[noreturn]] void throw_length(const message& m, long long came, const fabric::wait_site& site);
-  [[noreturn]] void throw_failure(const fabric::wait_site& site);
+  void check_length(std::uint32_t row, MPI_Status& status, const shm::wait_site& site);
+  [[noreturn]] void throw_transfer_error(std::uint32_t row, int code, const shm::wait_site& site);
+  [[noreturn]] void throw_length(const message& m, long long came, const shm::wait_site& site);
+  [[noreturn]] void throw_failure(const shm::wait_site& site);
   [[noreturn]] void end_job(int rank, const std::string& text);
   void report(const std::string& text);
   bool complete(MPI_Request& request, double& deadline, double began);
@@ -228,8 +228,8 @@ class mpi_endpoint final : public message_endpoint {
   void drain();
   void drain(MPI_Comm comm);
   MPI_Comm duplicate(MPI_Comm from, std::uint64_t id);
-  bool mail_is_over() noexcept;
-  void end_mail() noexcept;
+  bool p2p_has_ended() noexcept;
+  void end_p2p() noexcept;
 
   mpi_endpoint() = default;
   static bool can_progress_inside() noexcept;
@@ -242,9 +242,9 @@ class mpi_endpoint final : public message_endpoint {
     std::vector<kept_message> left;
   };
 
-  MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, mail_ = MPI_COMM_NULL, groups_ = MPI_COMM_NULL;
+  MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, p2p_ = MPI_COMM_NULL, groups_ = MPI_COMM_NULL;
   MPI_Comm shared_ = MPI_COMM_NULL;  // the program's; then mail_ is null
-  int rank_ = 0, size_ = 1, tag_mask_ = 0, greatest_tag_ = 0;
+  int rank_ = 0, size_ = 1, tag_mask_ = 0, max_tag_ = 0;
   bool watchful_ = false;  // where a pause does more than count
   bool crowded_ = false, begins_natives_ = true, called_by_mpi_ = false, any_thread_ = false;
   progressed_wait* wait_ = nullptr;
@@ -256,11 +256,11 @@ class mpi_endpoint final : public message_endpoint {
   int natives_ = 0;
   std::vector<message> messages_;
   std::vector<MPI_Comm> opened_;  // of communicators that others may still send to
-  std::vector<mpi_carrier*> carriers_;
-  std::unique_ptr<group_post> post_;  // of groups that were made without a message
+  std::vector<mpi_p2p_transport*> p2p_transports_;
+  std::unique_ptr<group_messages> post_;  // of groups that were made without a message
   std::vector<retired> retired_;
   std::optional<tutti::mpi::types> types_;
-  std::optional<watch> watch_;
+  std::optional<failure_monitor> failure_monitor_;
   native_word native_{0};
   std::optional<long_wait> waits_;  // not in checked mode
   std::atomic<bool> aborts_{false};

@@ -10,13 +10,13 @@
 
 #include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_context.hpp"
-#include "engines/mpi/offers.hpp"
-#include "tutti/core/error.hpp"
+#include "engines/mpi/mpi_offers.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::mpi {
 namespace {
 
-constexpr std::size_t most_int = 0x7fffffff;
+constexpr std::size_t max_int = 0x7fffffff;
 constexpr std::size_t part_bytes = std::size_t{1} << 30;  // of a collective that is done in parts
 
 struct at_once {
@@ -70,7 +70,7 @@ native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
 // Elements to do from `from` on.
 std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {
   const std::size_t left = c.count - from;
-  if (left * c.type.size <= most_int) [[likely]]
+  if (left * c.type.size <= max_int) [[likely]]
     return left;
   return std::min(left, std::max<std::size_t>(1, part_bytes / c.type.size));
 }
@@ -82,7 +82,7 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
     const std::size_t n = part(c, from), offset = from * c.type.size;
     const void* input = c.in_place ? MPI_IN_PLACE : static_cast<const std::byte*>(c.input) + offset;
     ok(go(blocking, begin, input, moved(c.output, offset), static_cast<int>(n),
-          door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), comm_),
+          ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), comm_),
        c);
     return from + n;
   };
@@ -99,7 +99,7 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
     case collective::bcast: {
       const std::size_t n = part(c, from);
       void* data = rank_ == c.root && !c.in_place ? const_cast<void*>(c.input) : c.output;
-      stretch s = door_.types().of(c.type, n);
+      stretch s = ep_.types().of(c.type, n);
       ok(go(MPI_Bcast, MPI_Ibcast, moved(data, from * c.type.size), s.count, s.type, c.root, comm_), c);
       s.free();
       return from + n;
@@ -114,15 +114,15 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
       const void* input =
           c.in_place && rank_ == c.root ? MPI_IN_PLACE : static_cast<const std::byte*>(own) + offset;
       void* output = rank_ == c.root ? moved(c.output, offset) : nullptr;
-      ok(go(MPI_Reduce, MPI_Ireduce, input, output, static_cast<int>(n), door_.types().of_kind(c.type.kind),
-            door_.types().of_op(c.op.which), c.root, comm_),
+      ok(go(MPI_Reduce, MPI_Ireduce, input, output, static_cast<int>(n), ep_.types().of_kind(c.type.kind),
+            ep_.types().of_op(c.op.which), c.root, comm_),
          c);
       return from + n;
     }
     case collective::reduce_scatter_block:
       ok(go(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, c.in_place ? MPI_IN_PLACE : c.input,
-            c.output, static_cast<int>(c.count), door_.types().of_kind(c.type.kind),
-            door_.types().of_op(c.op.which), comm_),
+            c.output, static_cast<int>(c.count), ep_.types().of_kind(c.type.kind),
+            ep_.types().of_op(c.op.which), comm_),
          c);
       return c.count;
     case collective::gather:
@@ -138,7 +138,7 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
       start_vectors(c, arrays, go);
       return c.count;
     default:
-      throw engine_error(name_of(c.what).data(), door_.rank(), "", "MPI has no such collective here", "");
+      throw engine_error(name_of(c.what).data(), ep_.rank(), "", "MPI has no such collective here", "");
   }
 }
 
@@ -150,13 +150,13 @@ void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size
   void* output = moved(c.output, from * c.type.size);
   own.operand.assign(static_cast<std::byte*>(output), static_cast<std::byte*>(output) + n * c.type.size);
   ok(go(MPI_Reduce, MPI_Ireduce, static_cast<const void*>(own.operand.data()), output, static_cast<int>(n),
-        door_.types().of_kind(c.type.kind), door_.types().of_op(c.op.which), c.root, comm_),
+        ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root, comm_),
      c);
 }
 
 template <class Start>
 void mpi_context::start_blocks(const call& c, const Start& go) {
-  stretch s = door_.types().of(c.type, c.count);
+  stretch s = ep_.types().of(c.type, c.count);
   const bool root = rank_ == c.root;
   switch (c.what) {
     case collective::gather: {
@@ -192,8 +192,8 @@ const int* mpi_context::ints(const counts_view& v, const char* parameter, std::v
   if (const int* data = v.ints()) return data;
   own.resize(v.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
-    if (v[i] > most_int)
-      throw engine_error("native collective", door_.rank(), parameter,
+    if (v[i] > max_int)
+      throw engine_error("native collective", ep_.rank(), parameter,
                          std::to_string(v[i]) + " elements do not fit the int that MPI counts with",
                          "choose another algorithm than native, or larger elements");
     own[i] = static_cast<int>(v[i]);
@@ -208,8 +208,8 @@ const int* mpi_context::displacements(const counts_view& displs, const int* coun
   own.resize(static_cast<std::size_t>(members().size()));
   std::size_t at = 0;
   for (std::size_t i = 0; i < own.size(); at += static_cast<std::size_t>(counts[i]), ++i) {
-    if (at > most_int)
-      throw engine_error("native collective", door_.rank(), parameter,
+    if (at > max_int)
+      throw engine_error("native collective", ep_.rank(), parameter,
                          "the blocks together do not fit the int that MPI counts with",
                          "choose another algorithm than native, or larger elements");
     own[i] = static_cast<int>(at);
@@ -221,11 +221,11 @@ template <class Start>
 void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
   kept local;
   kept& a = arrays != nullptr ? *arrays : local;
-  const MPI_Datatype type = door_.types().of_element(c.type);
+  const MPI_Datatype type = ep_.types().of_element(c.type);
   const bool root = rank_ == c.root;
   const auto own_count = [&] {
-    if (c.count > most_int)
-      throw engine_error(name_of(c.what).data(), door_.rank(), "count",
+    if (c.count > max_int)
+      throw engine_error(name_of(c.what).data(), ep_.rank(), "count",
                          std::to_string(c.count) + " elements do not fit the int that MPI counts with",
                          "choose another algorithm than native, or larger elements");
     return static_cast<int>(c.count);
@@ -266,25 +266,25 @@ void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
   }
 }
 
-void mpi_context::begin_and_wait(const call& c, const fabric::wait_site& site) {
+void mpi_context::begin_and_wait(const call& c, const shm::wait_site& site) {
   kept arrays;
   std::size_t reached = 0;
   do {
     MPI_Request request;
     reached = start(c, reached, &arrays, begin_only{&request});
-    door_.wait_for_native(request, name_of(c.what).data(), site);
+    ep_.wait_for_native(request, name_of(c.what).data(), site);
   } while (reached < c.count && divisible(c.what));
 }
 
-void mpi_context::native(const call& c, const fabric::wait_site& site) {
-  if (door_.begins_natives()) return begin_and_wait(c, site);
+void mpi_context::native(const call& c, const shm::wait_site& site) {
+  if (ep_.begins_natives()) return begin_and_wait(c, site);
   struct standing {
-    mpi_endpoint& door;
-    explicit standing(mpi_endpoint& d) : door(d) { door.in_collective(true); }
-    ~standing() { door.in_collective(false); }
+    mpi_endpoint& ep;
+    explicit standing(mpi_endpoint& d) : ep(d) { ep.in_collective(true); }
+    ~standing() { ep.in_collective(false); }
   };
-  const standing here(door_);
-  const in_native named(door_.native_now(), site.operation);
+  const standing here(ep_);
+  const in_native named(ep_.native_now(), site.operation);
   std::size_t reached = start(c, 0, nullptr, at_once{});
   while (reached < c.count && divisible(c.what)) reached = start(c, reached, nullptr, at_once{});
 }
@@ -298,17 +298,17 @@ void mpi_context::native_begin(const call& c, native_state& s) {
   one->what = &c;
   one->reached = start(c, 0, arrays.get(), begin_only{&one->request});
   one->arrays = arrays.release();
-  door_.native_begun();
+  ep_.native_begun();
 }
 
-bool mpi_context::native_go_on(native_state& s, bool blocking, const fabric::wait_site& site) {
+bool mpi_context::native_go_on(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<under_way*>(s.state);
   for (;;) {
     int flag = 0;
     ok(MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE), *one.what);
     if (!flag) {
       if (!blocking) return false;
-      door_.pause(site);
+      ep_.pause(site);
       continue;
     }
     if (!divisible(one.what->what) || one.reached >= one.what->count) break;
@@ -316,7 +316,7 @@ bool mpi_context::native_go_on(native_state& s, bool blocking, const fabric::wai
   }
   delete one.arrays;
   one.arrays = nullptr;
-  door_.native_over();
+  ep_.native_over();
   return true;
 }
 

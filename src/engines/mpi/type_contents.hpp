@@ -9,7 +9,7 @@
 
 #include "engines/mpi/error_text.hpp"
 #include "engines/mpi/mpi_base.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::mpi {
 

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "engines/embedded/offers.hpp"
+#include "engines/embedded/embedded_offers.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/threads/thread_job.hpp"
 
@@ -73,11 +73,12 @@ extern const engine_entry engine_threads;
 constinit const engine_entry engine_threads = {
     .name = "threads",
     .meaning = "a rank is a thread",
-    .by_default = [](const occasion& o) noexcept { return !o.launched && o.seed == 0 && o.ranks <= o.cores; },
+    .by_default =
+        [](const start_conditions& o) noexcept { return !o.launched && o.seed == 0 && o.ranks <= o.cores; },
     .when = "up to as many ranks as cores",
     .run = run,
     .shared_memory = true,
-    .most_ranks = 4096,
+    .max_ranks = 4096,
     .limit = "use TUTTI_ENGINE=fibers",
     .conditions = embedded_conditions,
     .offers = embedded_offers,

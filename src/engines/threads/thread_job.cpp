@@ -11,22 +11,21 @@
 namespace tutti {
 namespace {
 
-class thread_ringer final : public fabric::ringer {
+class thread_waker final : public shm::waker {
  public:
-  void ring(fabric::doorbell& bell) noexcept override { wake(bell); }
+  void ring(shm::wakeup_flag& wakeup) noexcept override { wake(wakeup); }
 };
 
 class thread_endpoint final : public embedded_endpoint {
  public:
-  thread_endpoint(job& j, fabric::node& n, int rank, patience p)
-      : embedded_endpoint(j, n, rank), patience_(p) {}
+  thread_endpoint(job& j, shm::node& n, int rank, patience p) : embedded_endpoint(j, n, rank), patience_(p) {}
 
   std::string_view engine() const noexcept override { return "threads"; }
-  fabric::doorbell& bell() noexcept override { return node_.worker_bell(rank_); }
+  shm::wakeup_flag& wakeup() noexcept override { return node_.worker_wakeup(rank_); }
 
   void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool,
-            const fabric::wait_site& site) override {
-    const auto ready = [&] { return fabric::reached(word.load(std::memory_order_acquire), value); };
+            const shm::wait_site& site) override {
+    const auto ready = [&] { return shm::reached(word.load(std::memory_order_acquire), value); };
     for (int i = 0; i < patience_.spins; ++i) {
       if (ready()) return;
       relax();
@@ -39,12 +38,12 @@ class thread_endpoint final : public embedded_endpoint {
     note(rank_record::waiting, &word, value, site);
     const noted on_the_way_out{*this};
     while (!ready()) {
-      sleep_unless(bell(), [&] { return ready() || job_.failed(); });
+      sleep_unless(wakeup(), [&] { return ready() || job_.failed(); });
       if (job_.failed() && !ready()) job_.throw_failure(rank_, serves_others(), site);
     }
   }
 
-  void pause(const fabric::wait_site& site) override {
+  void pause(const shm::wait_site& site) override {
     if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
     note_pause(site);
     if (++pauses_ % 64 == 0) yield_core();
@@ -68,13 +67,13 @@ std::vector<int> one_worker_each(int ranks) {
 struct thread_job::parts {
   explicit parts(int ranks) : node(one_worker_each(ranks), rings), all(ranks), how_long(patience_for(ranks)) {
     all.on_failure([this, ranks] {
-      for (int r = 0; r < ranks; ++r) wake(node.worker_bell(r));
+      for (int r = 0; r < ranks; ++r) wake(node.worker_wakeup(r));
     });
-    all.start_watchman();
+    all.start_deadlock_monitor();
   }
 
-  thread_ringer rings;
-  fabric::node node;
+  thread_waker rings;
+  shm::node node;
   job all;
   patience how_long;
 };
@@ -84,8 +83,8 @@ thread_job::~thread_job() = default;
 
 void thread_job::run_rank(int rank, const rank_program& program) noexcept {
   const watched_stack watched;
-  thread_endpoint door(parts_->all, parts_->node, rank, parts_->how_long);
-  rank_main(parts_->all, door, program);
+  thread_endpoint ep(parts_->all, parts_->node, rank, parts_->how_long);
+  rank_main(parts_->all, ep, program);
 }
 
 void thread_job::fail(int rank, std::exception_ptr what, const std::string& text) {
@@ -95,7 +94,7 @@ void thread_job::fail(int rank, std::exception_ptr what, const std::string& text
 bool thread_job::failed() const noexcept { return parts_->all.failed(); }
 
 outcome thread_job::result() {
-  parts_->all.stop_watchman();
+  parts_->all.stop_deadlock_monitor();
   return parts_->all.result();
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "engines/endpoint.hpp"
+#include "transport/endpoint.hpp"
 
 namespace tutti {
 

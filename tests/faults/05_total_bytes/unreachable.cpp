@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/signature.hpp"
-#include "select/values.hpp"
-#include "support/situations.hpp"
+#include "base/agreed_signature.hpp"
+#include "selection/quantity_values.hpp"
+#include "support/selection_contexts.hpp"
 #include "support/tree_texts.hpp"
 
 namespace tutti {
@@ -74,7 +74,7 @@ TEST(steps, that_contradict_what_is_asked_before_them_are_reported) {
 // Whatever call there is: its quantities are values that all_values() and possible() admit.
 TEST(steps, that_a_call_reaches_are_never_reported) {
   std::size_t tried = 0;
-  for_each_situation([&](situation s) {
+  for_each_situation([&](selection_context s) {
     if (has_agreed_counts(s.call.what) && !s.call.inter) s.call.total_bytes = (tried % 5) * 1000;
     if (s.call.inter && s.call.ranks < 2) return;
     if (s.call.what == collective::barrier) s.call.count = 0;
@@ -102,7 +102,7 @@ TEST(total_bytes, is_the_sum_of_the_counts_and_saturates) {
   c.what = collective::allgatherv;
   c.type = element_of<double>();
   c.out_counts = {counts, 3};
-  situation s{.call = agreed_part(c, 3)};
+  selection_context s{.call = agreed_part(c, 3)};
   EXPECT_EQ(value_of(quantity::total_bytes, s), 64u);
   s.call = agreed_part(c, 3, true);
   EXPECT_EQ(value_of(quantity::total_bytes, s), 0u);

@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include "settings/trees.hpp"
+#include "runtime/settings/active_trees.hpp"
 #include "support/environment.hpp"
 #include "support/scratch_folder.hpp"
-#include "support/situations.hpp"
+#include "support/selection_contexts.hpp"
 #include "support/text.hpp"
-#include "tutti/core/error.hpp"
+#include "tutti/error.hpp"
 
 namespace tests {
 namespace {
@@ -33,7 +33,7 @@ struct sources : testing::Test {
     std::string text;
     said = said_on_stderr([&] {
       const auto trees = detail::load_trees("threads");
-      const situation s =
+      const selection_context s =
           make_situation(collective::allreduce, 4, 1000, 8, false, builtin_op::sum, true, false, true, true);
       text = to_string(decide(*trees, s, tree_half::composition)) + ", " +
              std::string(name_of(decide(*trees, s)));

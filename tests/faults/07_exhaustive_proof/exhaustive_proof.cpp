@@ -4,9 +4,9 @@
 // counts what was tried.
 #include <gtest/gtest.h>
 
-#include "check/composed_cases.hpp"
-#include "check/prove.hpp"
-#include "select/choose.hpp"
+#include "proof/composed_cases.hpp"
+#include "proof/prove.hpp"
+#include "selection/choose.hpp"
 #include "tool/tool.hpp"
 
 namespace {
@@ -28,39 +28,39 @@ void wrong_once(const shape& s, builder& b) {
 TEST(proof, finds_what_is_wrong_for_one_root_in_one_mode) {
   pure_algorithm wrong = *find_algorithm(collective::reduce, "linear");
   wrong.write = &wrong_once;
-  check::abstract_machine machine;
+  proof::abstract_machine machine;
   for (const bool in_place : {false, true})
     for (const bool commutative : {false, true}) {
       planted = {in_place, commutative};
-      const check::proof all = check::prove(wrong, 41, machine);
+      const proof::proof_result all = proof::prove(wrong, 41, machine);
       ASSERT_FALSE(all.findings.empty()) << in_place << commutative;
       EXPECT_NE(all.findings[0].call.find("root 13"), std::string::npos) << all.findings[0].call;
-      EXPECT_TRUE(check::prove(wrong, 40, machine).findings.empty());
+      EXPECT_TRUE(proof::prove(wrong, 40, machine).findings.empty());
     }
 }
 
 TEST(proof, is_of_every_root_mode_and_count_up_to_64_ranks) {
   for (const pure_algorithm* a : catalogue())
     for (const int p : {10, 41, 64}) {
-      const check::case_list made = check::result_cases(*a, p);
-      if (!check::serves(*a, p)) continue;
+      const proof::case_list made = proof::result_cases(*a, p);
+      if (!proof::serves(*a, p)) continue;
       EXPECT_GT(made.plain.all, 0u) << a->name;
       EXPECT_EQ(made.plain.tried, made.plain.all) << a->name << ", " << p << " ranks";
       EXPECT_LE(made.further.tried, made.further.all) << a->name << ", " << p << " ranks";
     }
-  const auto reduce = check::result_cases(*find_algorithm(collective::reduce, "linear"), 64);
+  const auto reduce = proof::result_cases(*find_algorithm(collective::reduce, "linear"), 64);
   EXPECT_EQ(reduce.plain.all, 64u * 4 * 4);  // roots, modes, counts
-  const auto beyond = check::result_cases(*find_algorithm(collective::reduce, "linear"), 65);
+  const auto beyond = proof::result_cases(*find_algorithm(collective::reduce, "linear"), 65);
   EXPECT_LT(beyond.plain.tried, beyond.plain.all);
-  const auto exhaustive = check::result_cases(*find_algorithm(collective::reduce, "knomial"), 65, true);
+  const auto exhaustive = proof::result_cases(*find_algorithm(collective::reduce, "knomial"), 65, true);
   EXPECT_EQ(exhaustive.plain.tried, exhaustive.plain.all);
   EXPECT_EQ(exhaustive.further.tried, exhaustive.further.all);
 }
 
 TEST(proof, of_compositions_counts_what_it_leaves_out) {
   const composed_algorithm& c = *find_composition(collective::bcast, "node_leader");
-  const check::coverage few = check::prove(c, 4).layouts, many = check::prove(c, 12).layouts,
-                        all = check::prove(c, 12, true).layouts;
+  const proof::coverage few = proof::prove(c, 4).layouts, many = proof::prove(c, 12).layouts,
+                        all = proof::prove(c, 12, true).layouts;
   EXPECT_EQ(few.tried, few.all);
   EXPECT_LT(many.tried, many.all);
   EXPECT_EQ(all.tried, all.all);

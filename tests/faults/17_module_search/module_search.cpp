@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launch/modules.hpp"
-#include "launch/trust.hpp"
+#include "runtime/launch/modules.hpp"
+#include "runtime/launch/trust.hpp"
 
 namespace tutti {
 namespace {

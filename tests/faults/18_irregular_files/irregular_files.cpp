@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/regular_file.hpp"
+#include "base/regular_file.hpp"
 #include "support/environment.hpp"
 #include "support/ranks.hpp"
 #include "support/text.hpp"

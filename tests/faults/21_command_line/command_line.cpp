@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 #include "tool/tool.hpp"
 
 namespace {

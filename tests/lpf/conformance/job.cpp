@@ -9,12 +9,12 @@ namespace suite {
 namespace {
 
 // Combiners have no argument that could lead to a process.
-std::atomic<std::size_t> most_elements = 0;
+std::atomic<std::size_t> max_elements = 0;
 std::atomic<int> complaints = 0;
-std::atomic<const char*> complaint = nullptr;
+std::atomic<const char*> diagnostic = nullptr;
 
-void complain(const char* what) {
-  complaint = what;
+void diagnose(const char* what) {
+  diagnostic = what;
   ++complaints;
 }
 
@@ -27,7 +27,7 @@ static_assert(sizeof(vote) == 24);
 void add_votes(const vote* from, vote* into, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     if (from[i].mark != marked || into[i].mark != marked)
-      return complain("a combiner is given what is no element");
+      return diagnose("a combiner is given what is no element");
     into[i].sum += from[i].sum;
     into[i].voices += from[i].voices;
   }
@@ -35,10 +35,10 @@ void add_votes(const vote* from, vote* into, std::size_t n) {
 
 template <std::size_t Size>
 void add(std::size_t n, const void* from, void* into) {
-  if (n == 0) return complain("a combiner is called with n = 0");
-  if (n > most_elements) return complain("a combiner is called with more elements than there are");
+  if (n == 0) return diagnose("a combiner is called with n = 0");
+  if (n > max_elements) return diagnose("a combiner is called with more elements than there are");
   const auto address = reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(into);
-  if (Size % 8 == 0 && address % 8 != 0) return complain("a combiner is given elements that are not aligned");
+  if (Size % 8 == 0 && address % 8 != 0) return diagnose("a combiner is given elements that are not aligned");
   if constexpr (Size == sizeof(vote)) {
     add_votes(static_cast<const vote*>(from), static_cast<vote*>(into), n);
   } else {
@@ -63,7 +63,7 @@ const char* name(kind k) {
   return names[static_cast<int>(k)];
 }
 
-std::uint64_t weight(std::uint64_t text, std::size_t i) { return letter(text, i) + 1; }
+std::uint64_t weight(std::uint64_t text, std::size_t i) { return send_args(text, i) + 1; }
 
 // What member k gives to a combination.
 void write_operand(unsigned char* to, std::uint64_t text, std::size_t num, std::size_t size) {
@@ -76,7 +76,7 @@ void write_operand(unsigned char* to, std::uint64_t text, std::size_t num, std::
 
 }  // namespace
 
-void combine_at_most(std::size_t n) { most_elements = n; }
+void combine_at_most(std::size_t n) { max_elements = n; }
 
 std::string text_of(const shape& s) {
   std::string t = name(s.what);
@@ -227,7 +227,7 @@ void job::expect_blocks() {
   const std::size_t n = shape_.size;
   const unsigned me = team_.place, root = shape_.root;
   const auto block = [&](bytes& into, std::size_t at, unsigned by, std::size_t from) {
-    for (std::size_t i = 0; i < n; ++i) into[at + i] = letter(text_ + by, from + i);
+    for (std::size_t i = 0; i < n; ++i) into[at + i] = send_args(text_ + by, from + i);
   };
   switch (shape_.what) {
     case kind::broadcast:
@@ -288,7 +288,7 @@ void job::verify(bool happened) {
   me_.equal(dst_.data(), dst.data(), dst.size(), what + ": dst");
   me_.check(src_.intact() && dst_.intact(), what + " writes beyond an area");
   if (complaints > 0) {
-    me_.fail(what + ": " + complaint.load());
+    me_.fail(what + ": " + diagnostic.load());
     complaints = 0;
   }
 }

@@ -31,10 +31,10 @@ bool is_empty(lpf_bsmp_t b) {
 // How many messages `from` sends to `to`, and how long they are.
 struct traffic {
   std::uint64_t seed;
-  std::size_t most, most_bytes;
+  std::size_t most, max_bytes;
   std::size_t messages(lpf_pid_t from, lpf_pid_t to) const { return drawn({seed, 1, from, to}) % (most + 1); }
   std::size_t bytes(lpf_pid_t from, lpf_pid_t to, std::size_t i) const {
-    return drawn({seed, 2, from, to, i}) % 4 == 0 ? 0 : drawn({seed, 3, from, to, i}) % (most_bytes + 1);
+    return drawn({seed, 2, from, to, i}) % 4 == 0 ? 0 : drawn({seed, 3, from, to, i}) % (max_bytes + 1);
   }
   std::uint64_t content(lpf_pid_t from, lpf_pid_t to, std::size_t i) const {
     return drawn({seed, 4, from, to, i});
@@ -109,14 +109,14 @@ struct sender {
 
 void random_traffic(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   check_processes(s, p, args);
-  const std::size_t most = 4, most_bytes = 70;
+  const std::size_t most = 4, max_bytes = 70;
   make_room(ctx, p, 1, most * p, 1);
   for (const std::size_t tag : {0, 1, 8, 40}) {
-    sender b(ctx, s, p, tag, most * p, most * p * most_bytes, tag % 8 == 0);
+    sender b(ctx, s, p, tag, most * p, most * p * max_bytes, tag % 8 == 0);
     FINE(lpf_sync(ctx, sync_attr));
     CHECK(is_empty(b.object));
     for (std::uint64_t step = 0; step < 12; ++step) {
-      const traffic t{drawn({tag, step}), step % 5 == 4 ? 0 : most, step % 5 == 3 ? 0 : most_bytes};
+      const traffic t{drawn({tag, step}), step % 5 == 4 ? 0 : most, step % 5 == 3 ? 0 : max_bytes};
       b.send_all(t, step % 2 == 0);
       FINE(lpf_bsmp_sync(b.object, sync_attr));
       b.check_all(t, step % 3 == 2 ? 1 : ~std::size_t{0});  // what is left is dropped

@@ -12,10 +12,10 @@
 namespace tests {
 namespace {
 
-void program(tutti::endpoint& door) {
+void program(tutti::endpoint& ep) {
   cases all;
   all("before", [] { std::fputs("another case is tried\n", stderr); });
-  all("one_of_two", [&] { check.that(door.rank() != door.size() - 1, "planted"); });
+  all("one_of_two", [&] { check.that(ep.rank() != ep.size() - 1, "planted"); });
 }
 
 class a_job : public testing::TestWithParam<job> {};

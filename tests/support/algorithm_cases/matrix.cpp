@@ -45,23 +45,23 @@ std::vector<std::size_t> counts_for(how_much tried, int size) {
 
 // Whether such a call is permitted to the algorithm, composition or engine.
 template <class T>
-bool serves(detail::core& core, const wanted_call& w) {
+bool serves(detail::communicator_impl& communicator_impl, const wanted_call& w) {
   agreed_signature s;
   s.what = w.what;
-  s.ranks = core.size();
+  s.ranks = communicator_impl.size();
   s.count = w.count;
   s.element_size = sizeof(T);
   s.kind = element_of<T>().kind;
   s.op = operator_of<T>(w.op).which;
   s.commutative = !combines(w.what) || w.op != kind::ordered;
   s.in_place = w.in_place;
-  if (w.composed) return permits(read_composition(w.what, w.name), core.situation_of(s));
-  return w.name.ends_with("/native") ? core.offers_native(s) != native_offer::none : permits(read_choice(w.what, w.name), s);
+  if (w.composed) return permits(read_composition(w.what, w.name), communicator_impl.selection_context_of(s));
+  return w.name.ends_with("/native") ? communicator_impl.offers_native(s) != native_offer::none : permits(read_choice(w.what, w.name), s);
 }
 
 // All calls that the restrictions of one name permit, in the same order on all ranks.
 template <class T>
-void try_all_of(detail::core& core, cases& cases, const std::string& name, collective what, how_much tried,
+void try_all_of(detail::communicator_impl& communicator_impl, cases& cases, const std::string& name, collective what, how_much tried,
                 bool composed = false) {
   for (const kind op : kinds) {
     if (op != kind::commuting && !combines(what)) continue;
@@ -72,12 +72,12 @@ void try_all_of(detail::core& core, cases& cases, const std::string& name, colle
       // On others' operands a rank's result may lie: the embedded engines leave this to schedules. Native
       // collectives of an MPI do not take operators of ours.
       if (in_place && name.ends_with("/native") && what == collective::reduce_scatter_block) continue;
-      for (const int root : roots_for(what, core.size()))
-        for (const std::size_t count : counts_for(tried, core.size()))
+      for (const int root : roots_for(what, communicator_impl.size()))
+        for (const std::size_t count : counts_for(tried, communicator_impl.size()))
           for (const bool nonblocking : {false, true}) {
             const wanted_call w{name, what, op, in_place, nonblocking, root, count, composed};
-            if (serves<T>(core, w))
-              cases([&] { return name_of_case<T>(w); }, [&] { one_call<T>(core, w).check(); });
+            if (serves<T>(communicator_impl, w))
+              cases([&] { return name_of_case<T>(w); }, [&] { one_call<T>(communicator_impl, w).check(); });
           }
     }
   }
@@ -86,24 +86,24 @@ void try_all_of(detail::core& core, cases& cases, const std::string& name, colle
 // The name with other values of its parameters.
 std::vector<std::string> variants(const catalogue_entry& a, int size) {
   std::vector<std::string> all;
-  for (const knob_range& one : a.parameters) {
+  for (const algorithm_parameter_range& one : a.parameters) {
     std::vector<std::uint32_t> values;
     switch (one.which) {
-      case knob::segment:
+      case algorithm_parameter::segment:
         values = {32, 48};
         break;
-      case knob::region:
+      case algorithm_parameter::region:
         for (int r = 1; r <= size; ++r)
           if (size % r == 0) values.push_back(static_cast<std::uint32_t>(r));
         break;
-      case knob::aggregate:
+      case algorithm_parameter::aggregate:
         values = {1, 2, 4};
         break;
       default:
         values = {1, 3, static_cast<std::uint32_t>(size)};
     }
     for (const std::uint32_t v : values)
-      if (v >= one.least && v <= one.most && v != one.usual)
+      if (v >= one.least && v <= one.most && v != one.default_value)
         all.push_back(std::string(a.name) + ":" + std::string(name_of(one.which)) + "=" + std::to_string(v));
   }
   return all;
@@ -113,56 +113,56 @@ how_much where_it_combines(collective what) { return combines(what) ? how_much::
 
 }  // namespace
 
-void try_algorithm(detail::core& core, cases& cases, const pure_algorithm& a) {
+void try_algorithm(detail::communicator_impl& communicator_impl, cases& cases, const pure_algorithm& a) {
   if (is_neighborly(a.what) || demands(a.needs, restriction::inter)) return;
   const std::string name(a.name);
-  try_all_of<affine>(core, cases, name, a.what, how_much::all);
-  try_all_of<std::uint64_t>(core, cases, name, a.what, where_it_combines(a.what));
-  try_all_of<std::uint8_t>(core, cases, name, a.what, how_much::some);
-  for (const std::string& other : variants(a, core.size())) {
-    try_all_of<affine>(core, cases, other, a.what, how_much::some);
-    if (combines(a.what)) try_all_of<std::uint64_t>(core, cases, other, a.what, how_much::some);
+  try_all_of<affine>(communicator_impl, cases, name, a.what, how_much::all);
+  try_all_of<std::uint64_t>(communicator_impl, cases, name, a.what, where_it_combines(a.what));
+  try_all_of<std::uint8_t>(communicator_impl, cases, name, a.what, how_much::some);
+  for (const std::string& other : variants(a, communicator_impl.size())) {
+    try_all_of<affine>(communicator_impl, cases, other, a.what, how_much::some);
+    if (combines(a.what)) try_all_of<std::uint64_t>(communicator_impl, cases, other, a.what, how_much::some);
   }
 }
 
-void try_every_algorithm(detail::core& core, cases& cases) {
-  for (const pure_algorithm* a : catalogue()) try_algorithm(core, cases, *a);
+void try_every_algorithm(detail::communicator_impl& communicator_impl, cases& cases) {
+  for (const pure_algorithm* a : catalogue()) try_algorithm(communicator_impl, cases, *a);
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
     if (is_neighborly(what)) continue;
     const std::string name = std::string(collective_names[i]) + "/native";
-    try_all_of<affine>(core, cases, name, what, how_much::all);
-    try_all_of<std::uint64_t>(core, cases, name, what, where_it_combines(what));
+    try_all_of<affine>(communicator_impl, cases, name, what, how_much::all);
+    try_all_of<std::uint64_t>(communicator_impl, cases, name, what, where_it_combines(what));
   }
 }
 
-void try_composition(detail::core& core, cases& cases, const composed_algorithm& a, how_much tried) {
+void try_composition(detail::communicator_impl& communicator_impl, cases& cases, const composed_algorithm& a, how_much tried) {
   const std::string name(a.name);
-  try_all_of<affine>(core, cases, name, a.what, core.size() <= 6 ? tried : how_much::some, true);
+  try_all_of<affine>(communicator_impl, cases, name, a.what, communicator_impl.size() <= 6 ? tried : how_much::some, true);
   if (tried == how_much::some) return;
-  try_all_of<std::uint64_t>(core, cases, name, a.what, how_much::some, true);
-  for (const std::string& other : variants(a, core.size()))
-    try_all_of<affine>(core, cases, other, a.what, how_much::some, true);
+  try_all_of<std::uint64_t>(communicator_impl, cases, name, a.what, how_much::some, true);
+  for (const std::string& other : variants(a, communicator_impl.size()))
+    try_all_of<affine>(communicator_impl, cases, other, a.what, how_much::some, true);
 }
 
-void try_every_composition(detail::core& core, cases& cases, how_much tried) {
-  for (const composed_algorithm* a : composition_catalogue()) try_composition(core, cases, *a, tried);
+void try_every_composition(detail::communicator_impl& communicator_impl, cases& cases, how_much tried) {
+  for (const composed_algorithm* a : composition_catalogue()) try_composition(communicator_impl, cases, *a, tried);
 }
 
-void on_a_core(endpoint& door, const std::function<void(detail::core&, cases&)>& program) {
+void on_a_core(endpoint& ep, const std::function<void(detail::communicator_impl&, cases&)>& program) {
   auto shared = std::make_shared<detail::rank_state>();
-  shared->door = &door;
+  shared->ep = &ep;
   shared->by = std::make_shared<const selection>();
-  detail::core core(shared, door.open(group::range(0, 1, door.size(), door.rank()), 1, nullptr));
+  detail::communicator_impl communicator_impl(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr));
   cases all;
-  program(core, all);
+  program(communicator_impl, all);
   all.expect_some();
 }
 
-void every_algorithm(endpoint& door) { on_a_core(door, try_every_algorithm); }
+void every_algorithm(endpoint& ep) { on_a_core(ep, try_every_algorithm); }
 
-void every_composition(endpoint& door, how_much tried) {
-  on_a_core(door, [&](detail::core& core, cases& all) { try_every_composition(core, all, tried); });
+void every_composition(endpoint& ep, how_much tried) {
+  on_a_core(ep, [&](detail::communicator_impl& communicator_impl, cases& all) { try_every_composition(communicator_impl, all, tried); });
 }
 
 }  // namespace tests

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "face/core.hpp"
+#include "communicator/communicator_impl.hpp"
 #include "support/algorithm_cases/operators.hpp"
 
 namespace tests {
@@ -29,11 +29,11 @@ struct wanted_call {
 template <class T>
 class one_call {
  public:
-  one_call(detail::core& core, const wanted_call& wanted)
-      : core_(core),
+  one_call(detail::communicator_impl& communicator_impl, const wanted_call& wanted)
+      : impl_(communicator_impl),
         w_(wanted),
-        size_(core.size()),
-        rank_(core.rank()),
+        size_(communicator_impl.size()),
+        rank_(communicator_impl.rank()),
         ranks_(static_cast<std::size_t>(size_)),
         me_(static_cast<std::size_t>(rank_)),
         n_(wanted.count),
@@ -92,10 +92,10 @@ class one_call {
 
   void carry_out() {
     if (!w_.nonblocking) {
-      core_.run_blocking(c_);
+      impl_.run_blocking(c_);
       return;
     }
-    auto under_way = core_.make_pending(c_, true);
+    auto under_way = impl_.make_pending(c_, true);
     while (!under_way->test()) {
     }
   }
@@ -316,7 +316,7 @@ class one_call {
     }
   }
 
-  detail::core& core_;
+  detail::communicator_impl& impl_;
   const wanted_call& w_;
   const int size_, rank_;
   const std::size_t ranks_, me_, n_;

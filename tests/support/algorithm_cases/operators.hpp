@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "support/affine.hpp"
-#include "tutti/core/call.hpp"
+#include "tutti/call.hpp"
 
 namespace tests {
 

@@ -177,7 +177,7 @@ void reads_beside_writes(communicator& world) {
 // More than may be under way: insert() works off some.
 void more_than_pending(communicator& world) {
   for (const std::size_t most : {1u, 7u, 1000u}) {
-    tasks::runtime rt(world, {.most_pending = most});
+    tasks::runtime rt(world, {.max_pending = most});
     const int p = rt.size();
     long x = 0;
     const auto h = rt.data(x, p - 1);

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "calls/cases.hpp"
-#include "face/core.hpp"
+#include "communicator/communicator_impl.hpp"
 
 namespace calls {
 namespace {

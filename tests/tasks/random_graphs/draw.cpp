@@ -21,7 +21,7 @@ class drawing {
     const std::size_t room[] = {0, 100, 4000, 200000, std::size_t{64} << 20, std::size_t{64} << 20};
     g_.how.cache_bytes = room[below(6)];
     const std::size_t pending[] = {1, 8, 100, 16384, 16384};
-    g_.how.most_pending = pending[below(5)];
+    g_.how.max_pending = pending[below(5)];
     g_.others = seed % 2 == 0 ? leaving_out::nothing : seed % 4 == 1 ? leaving_out::all : leaving_out::some;
     tagged_ = g_.others != leaving_out::nothing || chance(30);
     most_ = 1 << below(12);  // few more often than many

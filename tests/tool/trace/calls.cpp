@@ -75,8 +75,8 @@ std::vector<wanted> read_calls(const char* file) {
 
 // What a call is made on: the job, two groups, or neighbours in a ring.
 struct places {
-  detail::core& job;
-  detail::core_handle groups, ring;
+  detail::communicator_impl& job;
+  detail::communicator_handle groups, ring;
 
   explicit places(communicator& comm, const std::vector<wanted>& calls) : job(comm.native()) {
     bool inter = false, neighborly = false;
@@ -88,10 +88,12 @@ struct places {
     const int left = (comm.rank() + comm.size() - 1) % comm.size(), right = (comm.rank() + 1) % comm.size();
     if (neighborly) ring = detail::with_graph(job, std::span(&left, 1), std::span(&right, 1));
   }
-  detail::core& of(const wanted& w) const { return w.inter ? *groups : is_neighborly(w.what) ? *ring : job; }
+  detail::communicator_impl& of(const wanted& w) const {
+    return w.inter ? *groups : is_neighborly(w.what) ? *ring : job;
+  }
 };
 
-void make(const wanted& w, detail::core& on) {
+void make(const wanted& w, detail::communicator_impl& on) {
   const bool at_root = is_rooted(w.what) && detail::rank_of(on) == w.root;
   call c;
   c.what = w.what;
@@ -105,8 +107,9 @@ void make(const wanted& w, detail::core& on) {
   std::vector<std::byte> input(blocks * w.count * element_size + 1), output(input.size());
   c.input = input.data();
   c.output = output.data();
-  const std::vector<std::size_t> given(static_cast<std::size_t>(detail::blocks_given(on, w.what)), w.count),
-      taken(static_cast<std::size_t>(detail::blocks_taken(on, w.what)), w.count);
+  const std::vector<std::size_t> given(static_cast<std::size_t>(detail::send_block_count(on, w.what)),
+                                       w.count),
+      taken(static_cast<std::size_t>(detail::recv_block_count(on, w.what)), w.count);
   if (is_vector_form(w.what)) {
     c.in_counts = counts_view(given.data(), given.size());
     c.out_counts = counts_view(taken.data(), taken.size());

@@ -9,8 +9,8 @@
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one call
 // Calls:        exscan on the same ranks, a segment each
 // Good for:     tests
-#include "compose/composition.hpp"
 #include "compositions/parts/segments.hpp"
+#include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::own_last {
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "check/prove.hpp"
+#include "proof/prove.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 
 struct use {
   buffer where;
@@ -77,4 +77,4 @@ inline bool same_accesses(const trace& a, const trace& b) {
   });
 }
 
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -3,7 +3,7 @@
 // What the head of an algorithm claims is compared with what its run took.
 #include "unit/check_mutations/subject.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 TEST_P(mutations, of_claims_are_found) {
@@ -11,8 +11,8 @@ TEST_P(mutations, of_claims_are_found) {
     pure_algorithm a = algorithm(GetParam());
     const subject s(a, ranks);
     const costs& cost = s.unspoilt.measured;
-    const std::string rounds = std::to_string(cost.rounds), bytes = std::to_string(cost.most_bytes()),
-                      scratch = std::to_string(cost.most_scratch());
+    const std::string rounds = std::to_string(cost.rounds), bytes = std::to_string(cost.max_bytes()),
+                      scratch = std::to_string(cost.max_scratch());
     a.rounds = rounds;
     a.bytes = bytes;
     a.scratch = scratch;
@@ -40,4 +40,4 @@ TEST_P(mutations, of_claims_are_found) {
 }
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

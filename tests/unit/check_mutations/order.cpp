@@ -5,7 +5,7 @@
 
 #include "unit/check_mutations/subject.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 bool share_a_direction(const traced_round& a, const traced_round& b) {
@@ -107,4 +107,4 @@ void spoil_order(const subject& s, int rank, tally& t) {
 TEST_P(mutations, of_order_are_found) { everywhere(spoil_order); }
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -3,7 +3,7 @@
 // Places: the next block is meant, or a scratch is one block short.
 #include "unit/check_mutations/subject.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 void spoil_places(const subject& s, int rank, tally& t) {
@@ -47,4 +47,4 @@ void spoil_places(const subject& s, int rank, tally& t) {
 TEST_P(mutations, of_places_are_found) { everywhere(spoil_places); }
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -3,7 +3,7 @@
 // Steps: operands swapped, dropped, with another peer, counted twice.
 #include "unit/check_mutations/subject.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 // A local step behind those of the round that `at` is in.
@@ -68,4 +68,4 @@ void spoil_steps(const subject& s, int rank, tally& t) {
 TEST_P(mutations, of_steps_are_found) { everywhere(spoil_steps); }
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace tutti::check {
+namespace tutti::proof {
 
 const pure_algorithm& algorithm(std::string_view name) {
   for (const pure_algorithm* a : catalogue())
@@ -83,4 +83,4 @@ INSTANTIATE_TEST_SUITE_P(all, mutations, testing::ValuesIn(subjects), [](const a
 
 }  // namespace
 
-}  // namespace tutti::check
+}  // namespace tutti::proof

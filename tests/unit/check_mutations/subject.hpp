@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include "check/prove.hpp"
+#include "proof/prove.hpp"
 #include "unit/check_mutations/accesses.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 
 const pure_algorithm& algorithm(std::string_view name);
 
@@ -26,15 +26,16 @@ struct subject {
   outcome unspoilt;
 
   subject(const pure_algorithm& a, int ranks) : name(std::string(a.name) + " of " + std::to_string(ranks)) {
-    wish w;
+    case_options w;
     w.what = a.what;
     w.ranks = ranks;
     w.root = ranks / 2;
     w.in_place = demands(a.needs, restriction::in_place);
     w.ordered = combines(a.what) && !demands(a.needs, restriction::commutative);
-    w.knobs = a.usual();
-    for (const knob_range& k : a.parameters)
-      if (k.which == knob::segment) w.knobs[static_cast<std::size_t>(k.which)] = std::max(16u, k.least);
+    w.parameter_values = a.default_values();
+    for (const algorithm_parameter_range& k : a.parameters)
+      if (k.which == algorithm_parameter::segment)
+        w.parameter_values[static_cast<std::size_t>(k.which)] = std::max(16u, k.least);
     w.count = a.what == collective::barrier ? 0 : static_cast<std::size_t>(2 * ranks + 3);
     w.blocks = blocks_are::even;  // and no message is empty
     if (demands(a.needs, restriction::inter)) w.first_group = ranks / 2;
@@ -96,4 +97,4 @@ class mutations : public testing::TestWithParam<std::string_view> {
   }
 };
 
-}  // namespace tutti::check
+}  // namespace tutti::proof

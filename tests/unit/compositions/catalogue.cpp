@@ -3,13 +3,13 @@
 // Every composition of the catalogue, proved on symbols over layouts, ranks, roots, counts and operators.
 #include "unit/compositions/every_composition.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 class composition : public on_every_composition {};
 
 TEST_P(composition, gives_what_its_collective_defines) {
-  proof all;
+  proof_result all;
   for (int p = 1; p <= 17; ++p) all += prove(*GetParam(), p);
   all += prove(*GetParam(), 96);
   all += prove(*GetParam(), 101);
@@ -22,4 +22,4 @@ TEST_P(composition, gives_what_its_collective_defines) {
 INSTANTIATE_TEST_SUITE_P(catalogue, composition, on_every_composition::all(), on_every_composition::name);
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "check/composed_cases.hpp"
-#include "check/programs.hpp"
+#include "proof/composed_cases.hpp"
+#include "proof/composite_proof.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 
 class on_every_composition : public testing::TestWithParam<const composed_algorithm*> {
  public:
@@ -25,4 +25,4 @@ class on_every_composition : public testing::TestWithParam<const composed_algori
   }
 };
 
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -7,12 +7,12 @@
 
 #include "unit/compositions/every_composition.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 struct planted {
   std::string name;
-  std::function<bool(program&, std::size_t step)> spoil;  // false: there is nothing of the kind
+  std::function<bool(composite_plan&, std::size_t step)> spoil;  // false: there is nothing of the kind
 };
 
 hierarchy nodes(std::vector<int> node_of) {
@@ -29,37 +29,39 @@ int expect_found(const composed_algorithm& c, const planted& fault_of, std::size
   for (const bool in_place : {false, true}) {
     if (!serves(c, layout, combines(c.what), in_place, 7) || (in_place && c.what == collective::bcast))
       continue;
-    wish w;
+    case_options w;
     w.what = c.what;
     w.ranks = 4;
     w.root = is_rooted(c.what) ? 3 : 0;
     w.count = 7;
     w.ordered = combines(c.what);
     w.in_place = in_place;
-    w.knobs = c.usual();
-    w.knobs[static_cast<std::size_t>(knob::segment)] = 16;
+    w.parameter_values = c.default_values();
+    w.parameter_values[static_cast<std::size_t>(algorithm_parameter::segment)] = 16;
     const plan p = make_plan(w);
     const auto right = programs_of(c.plan, p, layout);
-    EXPECT_TRUE(run_programs(p, right).ok()) << p.text();
+    EXPECT_TRUE(run_composite_plans(p, right).ok()) << p.text();
     for (std::size_t r = 0; r < ranks; ++r)
       for (std::size_t step = 0; step < right[r].steps.size(); ++step) {
         auto wrong = right;
         if (!fault_of.spoil(wrong[r], step)) continue;
         ++tried;
-        EXPECT_FALSE(run_programs(p, wrong).ok())
+        EXPECT_FALSE(run_composite_plans(p, wrong).ok())
             << c.name << ": " << fault_of.name << " in step " << step << " of rank " << r << ", " << p.text();
       }
   }
   return tried;
 }
 
-bool is(const program& p, std::size_t step, program_step::kind what) { return p.steps[step].what == what; }
-subcall& call_at(program& p, std::size_t step) { return p.calls[p.steps[step].which]; }
+bool is(const composite_plan& p, std::size_t step, composite_step::kind what) {
+  return p.steps[step].what == what;
+}
+subcall& call_at(composite_plan& p, std::size_t step) { return p.calls[p.steps[step].which]; }
 
 TEST_P(spoilt, a_wait_taken_out_is_found) {
   const auto tried =
-      expect_found(*GetParam(), {"no wait", [](program& p, std::size_t step) {
-                                   if (!is(p, step, program_step::kind::wait)) return false;
+      expect_found(*GetParam(), {"no wait", [](composite_plan& p, std::size_t step) {
+                                   if (!is(p, step, composite_step::kind::wait)) return false;
                                    p.steps.erase(p.steps.begin() + static_cast<std::ptrdiff_t>(step));
                                    return true;
                                  }});
@@ -67,11 +69,11 @@ TEST_P(spoilt, a_wait_taken_out_is_found) {
 }
 
 TEST_P(spoilt, a_call_that_one_member_does_not_make_is_found) {
-  expect_found(*GetParam(), {"no call", [](program& p, std::size_t step) {
-                               if (!is(p, step, program_step::kind::start)) return false;
+  expect_found(*GetParam(), {"no call", [](composite_plan& p, std::size_t step) {
+                               if (!is(p, step, composite_step::kind::start)) return false;
                                const auto which = p.steps[step].which;
-                               std::erase_if(p.steps, [&](const program_step& s) {
-                                 return s.which == which && s.what <= program_step::kind::wait;
+                               std::erase_if(p.steps, [&](const composite_step& s) {
+                                 return s.which == which && s.what <= composite_step::kind::wait;
                                });
                                return true;
                              }});
@@ -79,8 +81,8 @@ TEST_P(spoilt, a_call_that_one_member_does_not_make_is_found) {
 
 TEST_P(spoilt, a_wrong_root_is_found) {
   expect_found(*GetParam(),
-               {"wrong root", [](program& p, std::size_t step) {
-                  if (!is(p, step, program_step::kind::start) || !is_rooted(call_at(p, step).what))
+               {"wrong root", [](composite_plan& p, std::size_t step) {
+                  if (!is(p, step, composite_step::kind::start) || !is_rooted(call_at(p, step).what))
                     return false;
                   subcall& c = call_at(p, step);
                   const auto members = c.group == 0 ? 4 : p.groups[static_cast<std::size_t>(c.group)].size();
@@ -90,8 +92,8 @@ TEST_P(spoilt, a_wrong_root_is_found) {
 }
 
 TEST_P(spoilt, another_collective_is_found) {
-  expect_found(*GetParam(), {"wrong collective", [](program& p, std::size_t step) {
-                               if (!is(p, step, program_step::kind::start)) return false;
+  expect_found(*GetParam(), {"wrong collective", [](composite_plan& p, std::size_t step) {
+                               if (!is(p, step, composite_step::kind::start)) return false;
                                subcall& c = call_at(p, step);
                                c.what = c.what == collective::barrier ? collective::allreduce
                                                                       : collective::barrier;
@@ -100,16 +102,16 @@ TEST_P(spoilt, another_collective_is_found) {
 }
 
 TEST_P(spoilt, a_moved_result_is_found) {
-  expect_found(*GetParam(), {"moved", [](program& p, std::size_t step) {
-                               if (is(p, step, program_step::kind::copy)) {
+  expect_found(*GetParam(), {"moved", [](composite_plan& p, std::size_t step) {
+                               if (is(p, step, composite_step::kind::copy)) {
                                  p.copies[p.steps[step].which].to.at += 1;
                                  return true;
                                }
-                               if (is(p, step, program_step::kind::combine)) {
+                               if (is(p, step, composite_step::kind::combine)) {
                                  p.combinations[p.steps[step].which].to.at += 1;
                                  return true;
                                }
-                               if (!is(p, step, program_step::kind::start)) return false;
+                               if (!is(p, step, composite_step::kind::start)) return false;
                                subcall& c = call_at(p, step);
                                const bool everywhere =
                                    c.what == collective::allreduce || c.what == collective::scan ||
@@ -125,8 +127,8 @@ TEST_P(spoilt, swapped_operands_are_found) {
   const std::size_t ranks = GetParam()->what == collective::exscan ? 2 : 4;
   expect_found(*GetParam(),
                {"swapped",
-                [](program& p, std::size_t step) {
-                  if (!is(p, step, program_step::kind::combine)) return false;
+                [](composite_plan& p, std::size_t step) {
+                  if (!is(p, step, composite_step::kind::combine)) return false;
                   auto& c = p.combinations[p.steps[step].which];
                   std::swap(c.left, c.right);
                   return true;
@@ -137,4 +139,4 @@ TEST_P(spoilt, swapped_operands_are_found) {
 INSTANTIATE_TEST_SUITE_P(catalogue, spoilt, on_every_composition::all(), on_every_composition::name);
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

@@ -6,30 +6,30 @@
 
 #include <gtest/gtest.h>
 
-#include "check/composed_cases.hpp"
-#include "check/programs.hpp"
+#include "proof/composed_cases.hpp"
+#include "proof/composite_proof.hpp"
 #include "support/text.hpp"
 
-namespace tutti::check {
+namespace tutti::proof {
 namespace {
 
 using body = std::function<void(planner&)>;
 
 std::string found(const plan& p, const body& write, bool everywhere = false) {
   const hierarchy layout(p.ranks);
-  std::vector<program> all;
+  std::vector<composite_plan> all;
   for (int r = 0; r < p.ranks; ++r) {
     const call c = call_of(p, r, everywhere);
-    planner one(c, r, layout, p.knobs);
+    planner one(c, r, layout, p.parameter_values);
     write(one);
     all.push_back(one.finish());
   }
-  const auto o = run_programs(p, all, everywhere);
+  const auto o = run_composite_plans(p, all, everywhere);
   return o.ok() ? "" : o.faults[0].what;
 }
 
 plan call_for(collective what, int ranks, std::size_t count, int root = 0, bool in_place = false) {
-  wish w;
+  case_options w;
   w.what = what;
   w.ranks = ranks;
   w.count = count;
@@ -176,7 +176,7 @@ TEST(rules, an_operand_lent_in_an_output_stays) {
 }
 
 TEST(rules, gaps_of_the_caller_stay) {
-  wish w;
+  case_options w;
   w.what = collective::allgatherv;
   w.ranks = 3;
   w.count = 4;
@@ -234,4 +234,4 @@ TEST(rules, the_catalogue_has_what_the_documents_name) {
 }
 
 }  // namespace
-}  // namespace tutti::check
+}  // namespace tutti::proof

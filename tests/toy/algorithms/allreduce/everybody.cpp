@@ -16,7 +16,7 @@
 namespace tutti::algorithms::allreduce_everybody {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, window = s.of(knob::window), turns = (p - 1) / window;
+  const int p = s.size, window = s.of(algorithm_parameter::window), turns = (p - 1) / window;
   const place own = whole(buffer::input), sum = whole(buffer::output);
   // With those at the distances first ... first + n - 1, and further by `step` in each turn of a loop.
   const auto exchange_with = [&](int first, int n, int step) {

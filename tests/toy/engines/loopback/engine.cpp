@@ -8,9 +8,9 @@
 #include <map>
 #include <new>
 
-#include "engines/message_endpoint.hpp"
 #include "engines/node_layout.hpp"
-#include "tutti/core/error.hpp"
+#include "transport/message_endpoint.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti {
 namespace {
@@ -26,9 +26,8 @@ class loopback_endpoint final : public message_endpoint {
     return open(members, 0, nullptr);  // with one rank nobody can be mistaken
   }
   /// Nobody else could send what this rank waits for.
-  void pause(const fabric::wait_site& site) override {
-    throw deadlock_error(site.operation, 0, "", fabric::describe(site),
-                         "let the rank send it before it waits");
+  void pause(const shm::wait_site& site) override {
+    throw deadlock_error(site.operation, 0, "", shm::describe(site), "let the rank send it before it waits");
   }
 
  private:
@@ -46,7 +45,7 @@ class loopback_context final : public context {
   void irecv(int, std::uint32_t run, void* data, std::size_t bytes, transfer& t) override {
     begin({run, false, data, bytes}, t);
   }
-  bool done(transfer& t, const fabric::wait_site&) override {
+  bool done(transfer& t, const shm::wait_site&) override {
     const auto own = under_way_.find(*std::launder(reinterpret_cast<ticket*>(t.state)));
     const bool over = own->second.over;
     if (over) under_way_.erase(own);
@@ -87,9 +86,9 @@ std::unique_ptr<context> loopback_endpoint::open(const group& members, std::uint
 }
 
 outcome run(const launch&, const rank_program& program) {
-  loopback_endpoint door;
+  loopback_endpoint ep;
   try {
-    program(door);
+    program(ep);
   } catch (...) {
     return failure_of(0);
   }
@@ -103,7 +102,7 @@ constinit const engine_entry engine_loopback = {
     .name = "loopback",
     .meaning = "one rank, which talks to itself",
     .run = run,
-    .most_ranks = 1,
+    .max_ranks = 1,
     .limit = "its rank talks to itself; choose another engine for more",
 };
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The source location of the current call of the program, for reports: "program.cpp:42". The named
+// parameters of most calls capture their location, and a call notes it before it does anything
+// else. Each rank has one slot, which every report about that rank reads. A call pays only the
+// store of one pointer.
+//
+// For front ends, before a call that abi.hpp executes:
+//
+// ```cpp
+// detail::set_call_site(world.native(), std::source_location::current());
+// ```
+#pragma once
+
+#include <source_location>
+
+namespace tutti::detail {
+
+class communicator_impl;
+
+/// The first member of a core.
+struct call_site_slot {
+  std::source_location* slot;
+};
+
+/// Notes the location of this rank, in three instructions.
+[[gnu::always_inline]] inline void set_call_site(communicator_impl& c,
+                                                 const std::source_location& at) noexcept {
+  *reinterpret_cast<call_site_slot&>(c).slot = at;
+}
+
+/// The location that was noted last on the rank of this core.
+const std::source_location& place_of(const communicator_impl&) noexcept;
+
+}  // namespace tutti::detail

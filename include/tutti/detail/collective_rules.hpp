@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parameters of each call, and the compile error of a wrong call. Everything is decided before
+// the body of a call is instantiated, so that no other error follows.
+//
+// Longer than a screen: each collective is a case.
+// Longer than a file should be: for the same reason.
+#pragma once
+
+#include "tutti/detail/argument.hpp"
+#include "tutti/detail/diagnostic.hpp"
+#include "tutti/detail/form.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti {
+class status;
+}
+
+namespace tutti::detail {
+
+/// The parameters that a call takes.
+struct rules {
+  parameter_set in;                       // as name(...)
+  parameter_set out;                      // as name_out(...)
+  parameter_set required;                 // besides the buffer
+  parameter buffer = parameter::unnamed;  // what it reads: this, or send_recv_buf if allowed
+  bool type_suffices = false;             // ... but not on all ranks: `scatter<T>(root(q))`
+  bool needs_type = false;                // that only T or the receive buffer determines
+  bool makes = false;                     // a container, if no receive buffer is passed
+};
+
+/// The call exchanges, or receives as arguments, the counts of all ranks.
+constexpr bool has_rank_counts(collective what) {
+  return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
+         what == collective::alltoallv || is_neighborly(what);
+}
+/// A call that takes a buffer also takes its layout.
+constexpr void add_types(rules& r, bool combines) {
+  using enum parameter;
+  parameter_set types;
+  if (r.in.has(send_buf)) types.add(send_type);
+  if (r.out.has(recv_buf)) types.add(recv_type);
+  if (r.in.has(send_recv_buf) || combines) types.add(send_recv_type);
+  r.in = r.in | types;
+  r.out = r.out | types;
+}
+constexpr rules rules_without_types(form f) {
+  using enum parameter;
+  rules r;
+  r.in.add(parameter::algorithm);
+  r.in.add(parameter::composition);
+  if (f.how == mode::nonblocking) r.in.add(parameter::request);
+  if (f.what == collective::barrier) return r;
+  r.makes = true;
+  if (is_rooted(f.what)) r.in.add(parameter::root);
+  if (!is_neighborly(f.what)) r.in.add(send_recv_buf);
+  if (f.what == collective::bcast) {
+    r.buffer = send_recv_buf;
+    r.type_suffices = true;
+    if (!f.single) {
+      r.in.add(send_recv_count);
+      r.out = {send_recv_count};
+    }
+    return r;
+  }
+  r.buffer = send_buf;
+  r.in.add(send_buf);
+  r.out.add(send_buf);
+  if (combines(f.what)) {
+    r.in.add(parameter::op);
+    r.required.add(parameter::op);
+  }
+  if (f.what == collective::exscan) r.in.add(values_on_rank_0);
+  if (f.what == collective::scatter || f.what == collective::scatterv) r.type_suffices = true;
+  if (f.single) return r;
+  r.out.add(recv_buf);
+  const auto both_ways = [&r](parameter_set all) { r.in = r.in | all, r.out = r.out | all; };
+  switch (f.what) {
+    case collective::reduce_scatter:
+      r.in = r.in | parameter_set{recv_counts};
+      r.required.add(recv_counts);
+      break;
+    case collective::neighbor_allgatherv:
+    case collective::neighbor_alltoallv:
+      if (f.even) return both_ways({send_count, recv_count}), r;
+      if (f.what == collective::neighbor_alltoallv) {
+        r.in = r.in | parameter_set{send_counts, send_displs, recv_counts, recv_displs};
+        r.out = r.out | parameter_set{send_displs, recv_counts, recv_displs};
+        break;
+      }
+      [[fallthrough]];
+    case collective::gatherv:
+    case collective::allgatherv:
+      both_ways({send_count, recv_counts, recv_displs});
+      break;
+    case collective::scatterv:
+      both_ways({send_counts, send_displs, recv_count});
+      break;
+    case collective::alltoallv:
+      both_ways({send_counts, send_displs, recv_counts, recv_displs});
+      break;
+    case collective::alltoallw:
+      r.in = r.in | parameter_set{send_counts, send_displs, send_types, recv_counts, recv_displs, recv_types};
+      r.required = r.required | parameter_set{recv_counts, recv_types};
+      break;
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::scan:
+    case collective::exscan:
+      r.in = r.in | parameter_set{send_count, send_recv_count};
+      r.out = r.out | parameter_set{send_recv_count};
+      break;
+    case collective::reduce_scatter_block:
+      r.in = r.in | parameter_set{recv_count, send_recv_count};
+      r.out = r.out | parameter_set{recv_count};
+      break;
+    default:  // gather, scatter, allgather, alltoall
+      both_ways({send_count, recv_count, send_recv_count});
+  }
+  return r;
+}
+
+constexpr rules rules_of(form f) {
+  rules r = rules_without_types(f);
+  if (!f.single && f.what != collective::barrier && f.what != collective::alltoallw)
+    add_types(r, combines(f.what));
+  return r;
+}
+
+struct verdict {
+  problem what = problem::none;
+  parameter which = parameter::unnamed;
+};
+
+/// The properties of an argument that the checks use.
+struct seen_argument {
+  parameter name;
+  flow direction;
+  problem own;  // error in the argument alone
+  bool kept;    // it owns a buffer, or the call makes it: must be kept or returned
+  bool fixed;   // a container that is never resized
+};
+constexpr bool is_buffer_sent(parameter_kind kind) {
+  return kind == parameter_kind::in_buffer || kind == parameter_kind::send_buffer;
+}
+constexpr bool is_container(parameter_kind kind) { return kind <= parameter_kind::counts; }
+template <class A>
+inline constexpr bool is_kept = false;
+template <parameter N, flow F, resize_policy P, class D>
+inline constexpr bool is_kept<argument<N, F, P, D>> =
+    !std::is_reference_v<D> && (F != flow::in || is_buffer_sent(kind_of(N)));
+
+/// One pointer, or a list of them: the call would not send what it points to.
+template <class C>
+inline constexpr bool is_pointer = std::is_pointer_v<C> || std::is_null_pointer_v<C>;
+template <class T>
+inline constexpr bool is_pointer<dynamic_array<T*>> = true;
+
+/// The error in one argument alone, in a call on elements of type T (void: not known).
+template <class T, class A>
+struct own_problem {
+  static constexpr problem value = problem::unnamed;
+};
+template <class T, parameter N, flow F, resize_policy P, class D>
+struct own_problem<T, argument<N, F, P, D>> {
+  static constexpr problem value = [] {
+    using bare = std::remove_cvref_t<D>;
+    constexpr parameter_kind kind = kind_of(N);
+    if constexpr (std::is_same_v<D, misuse>) {
+      return problem::misused;
+    } else if constexpr (holds_object<argument<N, F, P, D>>) {
+      return problem::no_objects;  // calls that take objects use object_rules.hpp
+    } else if constexpr (N == parameter::op) {
+      using function = typename bare::function_type;
+      if constexpr (std::is_void_v<T>)
+        return problem::none;
+      else if constexpr (!combines_elements<T, function>)
+        return problem::not_callable;
+      else if constexpr (converts_elements<T, function>())
+        return problem::op_converts;
+      else if constexpr (narrows_result<T, function>)
+        return problem::op_narrows;
+      else
+        return problem::none;
+    } else if constexpr (std::is_same_v<bare, automatic>) {
+      return problem::none;
+    } else if constexpr (kind == parameter_kind::statuses && !std::is_same_v<element_type<D>, status>) {
+      return problem::misused;
+    } else if constexpr (!is_container(kind)) {
+      return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none
+                                                                           : problem::constant;
+    } else if constexpr (is_pointer<bare>) {
+      return problem::pointer;
+    } else if constexpr (is_packed_bool<bare>) {
+      return problem::packed_bool;
+    } else if constexpr (argument_shape_of<D>() == argument_shape::scattered) {
+      return problem::scattered;
+    } else if constexpr (kind == parameter_kind::counts && argument_shape_of<D>() == argument_shape::single) {
+      return problem::not_counts;
+    } else {
+      using element = element_type<D>;
+      if constexpr (kind == parameter_kind::counts) {
+        if (!std::is_same_v<element, int> && !std::is_same_v<element, std::size_t>)
+          return problem::not_counts;
+      } else {
+        if (!is_copied_bytewise<element>) return problem::not_bytes;
+        if (!travels<element>) return problem::address;
+        const bool converts = N == parameter::values_on_rank_0 && becomes_element<element, T>;
+        if (!std::is_void_v<T> && !std::is_same_v<element, T> && !converts) return problem::other_type;
+      }
+      if constexpr (F != flow::in) {
+        if (!is_writable<D>) return problem::constant;
+        constexpr bool resizes = requires(bare & c) { c.resize(std::size_t{1}); };
+        if (P != resize_policy::no_resize && !resizes) return problem::no_resize;
+      }
+      return problem::none;
+    }
+  }();
+};
+
+/// The length that a layout of this name requires; unnamed: the given arguments suffice.
+constexpr parameter length_needed(rules r, parameter type, bool in_place, parameter_set given) {
+  using enum parameter;
+  if (type == recv_type) return unnamed;
+  // Blocks of different lengths are counted by parameters that the call requires anyway. Only a
+  // rank other than the root that gathers them in place must give the length of its block.
+  if (r.in.has(send_counts) || r.required.has(recv_counts)) return unnamed;
+  if (in_place && r.in.has(recv_counts)) return r.in.has(root) ? send_count : unnamed;
+  for (parameter name : {send_count, send_recv_count, recv_count})
+    if (given.has(name) && (name != recv_count || !r.in.has(send_count))) return unnamed;
+  return (type == send_type && r.in.has(send_count)) || !r.in.has(send_recv_count) ? send_count
+                                                                                   : send_recv_count;
+}
+
+constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const seen_argument* arguments,
+                              std::size_t n) {
+  using enum parameter;
+  parameter_set in;
+  for (std::size_t i = 0; i < n; ++i)
+    if (arguments[i].direction != flow::out) in.add(arguments[i].name);
+  for (parameter type : {send_type, recv_type, send_recv_type}) {
+    if (!in.has(type)) continue;
+    if (given.has(send_counts) && !in.has(send_counts)) return {problem::not_out, send_counts};
+    const bool both = type == send_recv_type;
+    if (in_place && !both) return {problem::in_place, type};
+    const bool apart = both && !given.has(send_recv_buf);  // of a reduction: of both buffers
+    if (apart && !r.required.has(parameter::op)) return {problem::missing, send_recv_buf};
+    if (apart && (in.has(send_type) || in.has(recv_type))) return {problem::twice, type};
+    if (type == send_type && !given.has(send_buf)) return {problem::missing, send_buf};
+    const parameter length = length_needed(r, type, in_place, in);
+    if (length != unnamed && !in.has(length)) return {problem::no_length, length};
+    const parameter into = type == recv_type || apart ? recv_buf : both ? send_recv_buf : unnamed;
+    if (into == unnamed) continue;
+    if (!given.has(into)) return {problem::missing, into};
+    for (std::size_t i = 0; i < n; ++i)
+      if (arguments[i].name == into && !arguments[i].fixed) return {problem::items_resized, into};
+  }
+  return {};
+}
+
+/// Argument A, in a call on elements of type T (void: not known).
+template <class T, class A>
+inline constexpr seen_argument seen_in{parameter_of<A>, direction_of<A>, own_problem<T, A>::value, is_kept<A>,
+                                       is_fixed<A>};
+
+constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std::size_t n) {
+  parameter_set given, requested;
+  for (std::size_t i = 0; i < n; ++i) {
+    const seen_argument& a = arguments[i];
+    if (a.name == parameter::unnamed) return {problem::unnamed, a.name};
+    // These errors must be corrected before the call can be checked further.
+    if (a.own == problem::misused || a.own == problem::pointer) return {a.own, a.name};
+    const bool returned = a.direction == flow::out ||
+                          (a.direction == flow::in_out && kind_of(a.name) == parameter_kind::send_buffer);
+    if (returned ? !r.out.has(a.name) : !r.in.has(a.name))
+      return {r.in.has(a.name) ? problem::not_out : problem::unexpected, a.name};
+    if (given.has(a.name)) return {problem::twice, a.name};
+    given.add(a.name);
+    if (a.direction == flow::out) requested.add(a.name);
+  }
+  for (parameter name : {parameter::send_tag, parameter::recv_tag})
+    if (given.has(name) && given.has(parameter::tag)) return {problem::both_tags, name};
+  const bool in_place = given.has(parameter::send_recv_buf) && r.buffer != parameter::send_recv_buf;
+  if (in_place)
+    for (parameter name : {parameter::send_buf, parameter::recv_buf})
+      if (given.has(name)) return {problem::in_place, name};
+  if (r.buffer != parameter::unnamed && !given.has(r.buffer) && !in_place && !(r.type_suffices && typed))
+    return {problem::missing, r.buffer};
+  for (std::size_t i = 0; i < std::size(parameter_table); ++i)
+    if (r.required.has(static_cast<parameter>(i)) && !given.has(static_cast<parameter>(i)))
+      return {problem::missing, static_cast<parameter>(i)};
+  // A sender of blocks of different lengths must give the lengths; so must a receiver in place.
+  if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) &&
+      !given.has(parameter::send_counts))
+    return {problem::missing, parameter::send_counts};
+  const parameter told = r.in.has(parameter::recv_count) ? parameter::recv_count : parameter::recv_counts;
+  if (requested.has(parameter::send_counts) && (!given.has(told) || requested.has(told)))
+    return {problem::missing, told};
+  if (r.in.has(parameter::send_types) && given.has(parameter::send_buf) && !given.has(parameter::send_types))
+    return {problem::missing, parameter::send_types};
+  if (r.in.has(parameter::recv_counts) && in_place && !given.has(parameter::recv_counts))
+    return {problem::missing, parameter::recv_counts};
+  if (r.needs_type && !typed) return {problem::no_type, parameter::recv_buf};
+  for (std::size_t i = 0; i < n; ++i)
+    if (arguments[i].own != problem::none) return {arguments[i].own, arguments[i].name};
+  if (given.has(parameter::request)) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (arguments[i].kept) return {problem::keeps_none, arguments[i].name};
+    if (r.makes && !given.has(parameter::recv_buf) && !given.has(parameter::send_recv_buf))
+      return {problem::makes_none,
+              r.out.has(parameter::recv_buf) ? parameter::recv_buf : parameter::send_recv_buf};
+  }
+  return judge_types(r, in_place, given, arguments, n);
+}
+
+// --- the element type of a call: that of T, send_buf, send_recv_buf or recv_buf, in this order ---
+template <parameter Name, class A>
+struct told {
+  using type = void;
+};
+template <parameter N, flow F, resize_policy P, class D>
+struct told<N, argument<N, F, P, D>> {
+  static constexpr auto find() {
+    using bare = std::remove_cvref_t<D>;
+    if constexpr (std::is_same_v<bare, automatic> || is_packed_bool<bare> || is_pointer<bare> ||
+                  argument_shape_of<D>() == argument_shape::scattered)
+      return std::type_identity<void>{};
+    else
+      return std::type_identity<element_type<D>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class First, class... Rest>
+struct first_known {
+  using type = First;
+};
+template <class Next, class... Rest>
+struct first_known<void, Next, Rest...> : first_known<Next, Rest...> {};
+
+template <class T, class... Args>
+using known_from_buffers = typename first_known<T, typename told<parameter::send_buf, Args>::type...,
+                                                typename told<parameter::send_recv_buf, Args>::type...,
+                                                typename told<parameter::recv_buf, Args>::type...>::type;
+
+// The given layouts, and whether they describe the elements of this buffer.
+template <class... Args>
+consteval parameter_set types_given() {
+  parameter_set given;
+  ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::in
+        ? given.add(parameter_of<Args>)
+        : void()),
+   ...);
+  return given;
+}
+constexpr bool has_layout(parameter_set given, parameter buffer) {
+  using enum parameter;
+  if (buffer == send_recv_buf) return given.has(send_recv_type);
+  return (buffer == send_buf && (given.has(send_type) || given.has(send_recv_type))) ||
+         (buffer == recv_buf && (given.has(recv_type) || given.has(send_recv_type)));
+}
+template <class A>
+struct unknown_count {};
+
+// With layouts, the type comes from the first buffer without one.
+template <bool Layouts, class T, class... Args>
+struct element_lookup {
+  using type = known_from_buffers<T, Args...>;
+};
+template <class T, class... Args>
+struct element_lookup<true, T, Args...> {
+  template <class A>
+  using plain = std::conditional_t<has_layout(types_given<Args...>(), parameter_of<A>), unknown_count<A>, A>;
+  using type = known_from_buffers<known_from_buffers<T, plain<Args>...>, Args...>;
+};
+template <class T, class... Args>
+using element_of_call =
+    typename element_lookup<(types_given<Args...>() != parameter_set{}), T, Args...>::type;
+
+/// The same for a call of any form, and the type that one of its arguments must have (void: any).
+template <auto F, class T, class... Args>
+struct element_in;
+template <form F, class T, class... Args>
+struct element_in<F, T, Args...> {
+  using type = element_of_call<T, Args...>;
+  template <class A>
+  using for_argument = std::conditional_t<has_layout(types_given<Args...>(), parameter_of<A>), void, type>;
+};
+
+/// The error in the call F<T>(Args...).
+template <auto F, class T, class... Args>
+consteval verdict judged() {
+  constexpr rules r = rules_of(F);
+  if constexpr (!std::is_void_v<T> && (std::is_const_v<T> || is_packed_bool<T> || !travels<T>))
+    return {problem::no_element, r.buffer == parameter::send_recv_buf ? r.buffer : parameter::recv_buf};
+  using element = element_in<F, T, Args...>;
+  constexpr bool typed = !std::is_void_v<typename element::type>;
+  if constexpr (sizeof...(Args) == 0) {
+    return judge(r, typed, nullptr, 0);
+  } else {
+    constexpr seen_argument seen[] = {seen_in<typename element::template for_argument<Args>, Args>...};
+    return judge(r, typed, seen, sizeof...(Args));
+  }
+}
+
+}  // namespace tutti::detail

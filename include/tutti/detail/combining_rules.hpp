@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The argument checks of functions outside the collectives that take a buffer and an operator.
+#pragma once
+
+#include "tutti/detail/collective_rules.hpp"
+
+namespace tutti::detail {
+
+/// For a call that takes send_buf and op, and root if it is rooted, on elements of type T.
+template <bool Rooted, class T, class... Args>
+consteval verdict judged_combination() {
+  rules r;
+  r.buffer = parameter::send_buf;
+  r.in = {parameter::send_buf, parameter::op};
+  if (Rooted) r.in.add(parameter::root);
+  r.required.add(parameter::op);
+  if constexpr (sizeof...(Args) == 0) {
+    return judge(r, false, nullptr, 0);
+  } else {
+    constexpr seen_argument seen[] = {seen_in<T, Args>...};
+    return judge(r, false, seen, sizeof...(Args));
+  }
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The source location of a call, taken from its arguments and noted for reports (detail/call_site.hpp).
+#pragma once
+
+#include "tutti/detail/argument.hpp"
+
+namespace tutti::detail {
+
+// Buffers take precedence, since ranks and tags may be made on behalf of the program.
+template <bool Buffers, class First, class... Rest>
+[[gnu::always_inline]] constexpr std::source_location place_among(const First& first, const Rest&... rest) {
+  if constexpr (placed<First> && (!Buffers || is_buffer(parameter_of<First>)))
+    return first.at;
+  else
+    return place_among<Buffers>(rest...);
+}
+/// The location of the first buffer, else of the first argument that has one.
+template <class... Args>
+[[gnu::always_inline]] constexpr std::source_location first_place(const Args&... args) noexcept {
+  if constexpr ((is_buffer(parameter_of<Args>) || ...))
+    return place_among<true>(args...);
+  else if constexpr ((placed<Args> || ...))
+    return place_among<false>(args...);
+  else
+    return {};
+}
+
+/// Notes the source location of a call. Without arguments the call itself has noted it.
+template <class... Args>
+[[gnu::always_inline]] inline void note_call(communicator_impl& c, const Args&... args) noexcept {
+  if constexpr (sizeof...(Args) > 0) set_call_site(c, first_place(args...));
+}
+
+}  // namespace tutti::detail

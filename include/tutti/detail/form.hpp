@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The form of a communicator's member function: of a collective, or of a message. Its parameters,
+// and its name in reports, follow from it.
+#pragma once
+
+#include <cstdint>
+
+#include "tutti/collective.hpp"
+
+namespace tutti::detail {
+
+enum class mode : std::uint8_t { blocking, nonblocking, persistent };
+
+/// A collective: iallreduce_single is {allreduce, nonblocking, true}.
+struct form {
+  collective what;
+  mode how = mode::blocking;
+  bool single = false;
+  bool even = false;  ///< all blocks of one length: neighbor_allgather
+};
+
+enum class message_call : std::uint8_t { send, ssend, bsend, rsend, sendrecv, recv, try_recv, probe, mprobe };
+
+/// A point-to-point call: irecv_single is {recv, nonblocking, true}.
+struct message_form {
+  message_call what;
+  mode how = mode::blocking;
+  bool single = false;
+  bool matched = false;  ///< a member of a message that mprobe() has found
+
+  constexpr bool sends() const { return what <= message_call::sendrecv; }
+  constexpr bool receives() const {
+    return what == message_call::recv || what == message_call::try_recv || what == message_call::sendrecv;
+  }
+};
+
+/// The name that the user wrote.
+constexpr const char* written(message_form f) {
+  constexpr const char* names[][3] = {{"send", "isend", "send_init"},
+                                      {"ssend", "issend", "ssend_init"},
+                                      {"bsend", "ibsend", "bsend_init"},
+                                      {"rsend", "irsend", "rsend_init"},
+                                      {"sendrecv", "isendrecv", "sendrecv_init"},
+                                      {"recv", "irecv", "recv_init"},
+                                      {"try_recv", "", ""},
+                                      {"probe", "iprobe", ""},
+                                      {"mprobe", "improbe", ""},
+                                      {"recv_single", "irecv_single", "recv_single_init"}};
+  return names[f.single ? 9 : static_cast<int>(f.what)][static_cast<int>(f.how)];
+}
+
+/// Either form, only for reports.
+struct call_name {
+  constexpr call_name(form f)
+      : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), even(f.even) {}
+  constexpr call_name(message_form f)
+      : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), message(true) {}
+
+  std::uint8_t what;
+  mode how;
+  bool single, even = false, message = false;
+};
+
+}  // namespace tutti::detail

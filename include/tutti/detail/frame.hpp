@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One collective from its arguments to its result. The frame fills tutti::call, infers absent
+// arguments, and resizes buffers; frame_base.hpp builds the result. Blocking and other calls share
+// it. In blocking calls it refers to the arguments and is on the stack; in others it owns the
+// arguments and lives in the request. families.hpp evaluates the arguments of each family of
+// collectives.
+#pragma once
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/call.hpp"
+#include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/frame_base.hpp"
+#include "tutti/detail/repeat_call.hpp"
+#include "tutti/detail/substitute_buffers.hpp"
+
+namespace tutti::detail {
+
+/// The frame_base of a collective.
+template <form F, class T, class... Args>
+struct frame_of {
+  static constexpr parameter out =
+      F.what == collective::bcast ||
+              ((parameter_of<std::remove_reference_t<Args>> == parameter::send_recv_buf) || ...)
+          ? parameter::send_recv_buf
+          : parameter::recv_buf;
+  using fresh = std::conditional_t<F.what == collective::barrier, void,
+                                   std::conditional_t<F.single, T, default_container<T>>>;
+  using fresh_part = std::conditional_t<F.single && F.what == collective::reduce, std::optional<T>, fresh>;
+  using base = frame_base<fresh, fresh_part, out, F.how == mode::persistent, Args...>;
+};
+
+template <form F, class T, class... Args>
+class frame : public frame_of<F, T, Args...>::base {
+ protected:  // for typed_call.hpp
+  using enum parameter;
+  using base = typename frame_of<F, T, Args...>::base;
+  friend base;
+  using base::explicit_out;
+  using base::out;
+  using base::out_policy;
+  using typename base::nothing;
+  using typename base::out_type;
+  using typename base::parts;
+
+  // Templates of a base that depends on Args must be declared again.
+  template <parameter N>
+  static constexpr bool has = base::template has<N>;
+  template <parameter N>
+  static constexpr bool has_out = base::template has_out<N>;
+  template <parameter N>
+  static constexpr bool has_in = base::template has_in<N>;
+  template <parameter N>
+  static constexpr bool owns = base::template owns<N>;
+  template <parameter N>
+  auto& data() noexcept {
+    return base::template data<N>();
+  }
+  template <parameter N>
+  void put_count(const call_site& s, std::size_t n) {
+    base::template put_count<N>(s, n);
+  }
+
+  // --- the buffers ---
+  static constexpr bool is_bcast = F.what == collective::bcast;
+  static constexpr bool is_barrier = F.what == collective::barrier;
+  static constexpr bool both_ways = has<send_recv_buf>;
+  static constexpr bool in_place = both_ways && !is_bcast;
+  static constexpr parameter in_name = in_place || is_bcast ? send_recv_buf : send_buf;
+  static constexpr parameter out_name = frame_of<F, T, Args...>::out;
+
+  static constexpr bool reads = both_ways || has<send_buf>;
+  std::size_t in_size() {
+    if constexpr (both_ways)
+      return size_of(written(out()));
+    else if constexpr (has<send_buf>)
+      return size_of(written(data<send_buf>()));
+    else
+      return 0;
+  }
+  // If an object could not be written, this throws here, so that the other ranks learn of it.
+  template <class C>
+  static C& written(C& c) {
+    if constexpr (requires { c.require_written(); }) c.require_written();
+    return c;
+  }
+  const void* in_data() noexcept {
+    if constexpr (both_ways)
+      return data_of(out());
+    else if constexpr (has<send_buf>)
+      return data_of(data<send_buf>());
+    else
+      return nullptr;
+  }
+
+  void make_room(const call_site& s, std::size_t n) { call_.output = this->room_for(s, n, sizeof(T)); }
+  // In place both addresses are that of the buffer, whichever of them an algorithm reads.
+  void use_in_place(const call_site& s, std::size_t n) {
+    make_room(s, n);
+    call_.in_place = true;
+    call_.input = call_.output;
+  }
+
+  // --- counts ---
+  template <parameter N>
+  std::size_t count_given(const call_site& s) {
+    return checked_count(s, N, data<N>());
+  }
+  // Determines the length of this rank's send data; returns false if the buffer determines it.
+  bool length_given(const call_site& s, std::size_t& n) {
+    if constexpr (has_in<send_recv_count>)
+      n = count_given<send_recv_count>(s);
+    else if constexpr (has_in<send_count>)
+      n = count_given<send_count>(s);
+    return has_in<send_recv_count> || has_in<send_count>;
+  }
+  static constexpr parameter length_name = has_in<send_recv_count> ? send_recv_count : send_count;
+
+  template <parameter N>
+  auto* room_for_counts(const call_site& s) {
+    auto& container = data<N>();
+    const auto p = static_cast<std::size_t>(s.blocks(N));
+    if (!fit<base::template policy_of<N>()>(container, p)) refuse_size(s, N, size_of(container), p);
+    return data_of(container);
+  }
+  template <parameter Counts, parameter Displs>
+  void put_counts_and_displs(const call_site& s, const counts_view& counts) {
+    if constexpr (has_out<Counts>) put_counts(s, Counts, counts, room_for_counts<Counts>(s));
+    if constexpr (has_out<Displs>) put_displs(s, Displs, counts, room_for_counts<Displs>(s));
+  }
+  template <parameter N>
+  counts_view view_of() noexcept {
+    if constexpr (has_in<N>)
+      return counts_of(data<N>());
+    else
+      return {};
+  }
+
+  void require_single(const call_site& s, std::size_t n, std::size_t wanted) {
+    if (F.single && n != wanted) refuse_size(s, in_name, n, wanted);
+  }
+  // Rank 0 of an exscan needs a value that no rank sends.
+  void require_identity(const call_site& s) {
+    if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
+      using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
+      if constexpr (!has_identity<T, function>)  // on all ranks, so that no rank waits
+        refuse_call(s, values_on_rank_0,
+                    "is missing: nothing is known that the operator could give to rank 0",
+                    "pass values_on_rank_0(...) on all ranks, or a recv_buf whose values stay there");
+    }
+  }
+  void require_buffer(const call_site& s) {
+    if (!reads) refuse_call(s, in_name, "is missing at the root", "the root must say what it sends");
+  }
+
+  // --- the families, and their shared functions (families.hpp) ---
+  void bcast(const call_site& s);
+  void reduction(const call_site& s);
+  void reduce_scatter(const call_site& s);
+  void regular(const call_site& s);
+  void scatter(const call_site& s);
+  void gatherv(const call_site& s);
+  void scatterv(const call_site& s);
+  counts_view even_counts(int n, std::size_t length);
+  void even_alltoall(const call_site& s);
+  void alltoallw(const call_site& s);
+  void alltoallv(const call_site& s);
+  template <class Check, class Tell>
+  void agree(const call_site&, Check&& check, Tell&& tell);
+  template <class Check>
+  void agree_with_root(const call_site& s, counts_view& list, std::size_t* all, Check&& check);
+  void check_received(const call_site& s, std::size_t n, bool receives);
+  void put_lengths(const call_site& s, std::size_t n);
+  void leave_empty();
+  void receive_scattered(const call_site& s, std::size_t n);
+  void send_blocks(const call_site& s, const counts_view& counts);
+  void receive_blocks(const call_site& s, const counts_view& counts);
+
+  // --- the path of a repeated call (repeat_frame.hpp) ---
+  static constexpr bool only_moves_data();
+  static constexpr bool combines_statelessly();
+  static constexpr bool has_one_count();
+  static constexpr bool has_all_counts();
+  template <parameter N>
+  static constexpr std::size_t width_of();
+  static constexpr std::size_t width();
+  static constexpr bool of_one_type();
+  std::uint64_t call_key_of(const call_site& s);
+  bool fits_already(std::size_t n);
+  bool run_with_one_count(const call_site& s);
+  template <parameter Counts, parameter Displs>
+  bool build_arrays(int blocks, const void*& counts, const void*& displs);
+  bool build_counted(const call_site& s, counted_call& c);
+
+  void build_call(const call_site& s) {
+    rank_ = s.rank;
+    call_.what = F.what;
+    if constexpr (F.even)
+      call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
+    if constexpr (stands_for_object<out_type>)  // gather of objects runs as gatherv
+      call_.label = name_of(static_cast<collective>(s.name.what)).data();
+    if constexpr (has<algorithm>) call_.algorithm = data<algorithm>();
+    if constexpr (has<composition>) call_.composition = data<composition>();
+    if constexpr (!is_barrier) {
+      call_.type = element_of<T>();
+      if constexpr (has<root>) {
+        call_.root = data<root>();
+        if (call_.root < 0 || call_.root >= s.size) refuse_root(s, call_.root);
+      } else if constexpr (is_rooted(F.what)) {
+        call_.root = s.default_root;
+      }
+      if constexpr (has<op>) call_.op = operation_for<T>(data<op>());
+      if constexpr (is_bcast)
+        bcast(s);
+      else if constexpr (F.what == collective::reduce_scatter)
+        reduce_scatter(s);
+      else if constexpr (combines(F.what))
+        reduction(s);
+      else if constexpr (F.what == collective::scatter)
+        scatter(s);
+      else if constexpr (F.what == collective::scatterv)
+        scatterv(s);
+      else if constexpr (F.what == collective::neighbor_alltoallv && F.even)
+        even_alltoall(s);
+      else if constexpr (F.what == collective::alltoallv || F.what == collective::neighbor_alltoallv)
+        alltoallv(s);
+      else if constexpr (F.what == collective::alltoallw)
+        alltoallw(s);
+      else if constexpr (has_rank_counts(F.what))
+        gatherv(s);
+      else
+        regular(s);
+    }
+  }
+
+  // --- rejected calls ---
+  // The length of a block in the arguments, from any of them; else refused_count.
+  std::size_t length_named() noexcept {
+    long long n = -1;
+    if constexpr (F.single || (is_bcast && argument_shape_of<out_type>() == argument_shape::single)) n = 1;
+    if constexpr (has_in<recv_count>) n = data<recv_count>();
+    constexpr bool scatters = F.what == collective::scatter;
+    if constexpr (has_in<send_count> && !(scatters && has_in<recv_count>)) n = data<send_count>();
+    if constexpr (has_in<send_recv_count> && !(scatters && has_in<recv_count>)) n = data<send_recv_count>();
+    return n < 0 ? refused_count : static_cast<std::size_t>(n);
+  }
+  // Whether the lists of counts come from an exchange.
+  static constexpr bool counts_exchanged() {
+    switch (F.what) {
+      case collective::allgatherv:
+      case collective::neighbor_allgatherv:
+      case collective::alltoallv:
+      case collective::neighbor_alltoallv:
+        return !F.even && !in_place && !has_in<recv_counts>;
+      default:
+        return false;
+    }
+  }
+
+  // --- the result ---
+  static constexpr bool by_reference = F.how == mode::persistent;
+  template <class Part>
+  typename Part::type take() {
+    constexpr bool buffer = Part::name == out_name;
+    if constexpr (buffer && F.single && F.what == collective::reduce && !explicit_out) {
+      if (rank_ != call_.root) return std::nullopt;
+      return out();
+    } else {
+      return base::template take<Part>();
+    }
+  }
+
+ public:
+  using typename base::result_type;
+  static constexpr bool is_message = false;
+
+  /// Fills `c`, which is a separate object so that the rest of the frame can stay in registers.
+  template <class... U>
+  explicit frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
+
+  /// Everything before the data moves. Throws usage_error if the call is wrong, or leaves the error
+  /// to finish() if the other ranks wait for this one.
+  const call& set_up(const call_site& s) {
+    try {
+      build_call(s);
+    } catch (...) {
+      refused(s);
+    }
+    return call_;
+  }
+  /// Called from a handler: the call then serves the other ranks, or it throws the error.
+  void refused(const call_site& s) {
+    call_.in_place = in_place;
+    substitute_.take(s, call_, sends_nothing_ ? 0 : length_named(), counts_exchanged() || lists_right_);
+  }
+  substitute_buffers& with_substitutes() noexcept { return substitute_; }
+  /// Whether the call was rejected and runs only for the other ranks, by serve(); finish() then
+  /// throws.
+  bool serves_others() const noexcept { return substitute_.used(); }
+
+  /// Whether the call can repeat the last one. run_cached() then executes it in place of
+  /// set_up() and run_call(). If that returned false, cache_call() follows them.
+  static constexpr bool may_be_cached = has_one_count() || has_all_counts();
+  bool run_cached(const call_site& s);
+  void cache_call(const call_site& s);
+
+  /// Everything afterwards. It may be called again after each run of a persistent call.
+  result_type finish() {
+    substitute_.diagnose();
+    if constexpr (F.what == collective::exscan) {
+      if (rank_ == 0) {
+        T* to = static_cast<T*>(call_.output);
+        if constexpr (has<values_on_rank_0>) {
+          const auto* from = data_of(data<values_on_rank_0>());
+          const std::size_t step = size_of(data<values_on_rank_0>()) == 1 ? 0 : 1;
+          for (std::size_t i = 0; i < call_.count; ++i) to[i] = static_cast<T>(from[i * step]);
+        } else {
+          using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
+          if constexpr (has_identity<T, function>)
+            for (std::size_t i = 0; i < call_.count; ++i) to[i] = identity<T, function>();
+        }
+      }
+    }
+    if constexpr (in_place &&
+                  (F.what == collective::reduce_scatter_block || F.what == collective::reduce_scatter) &&
+                  out_policy() == resize_policy::resize_to_fit && !by_reference)
+      out().resize(call_.count);
+    if constexpr (stands_for_object<out_type>) out().unpack(call_);
+    return base::taken(*this, parts{});
+  }
+
+ protected:
+  [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
+  substitute_buffers substitute_;
+  bool lists_right_ = false;    // counts and displacements were checked: an error is then the room
+  bool sends_nothing_ = false;  // the root knows that, in place of the error
+  std::size_t length_ = 0;      // of this rank's block in vector forms
+  int rank_ = 0;
+  call& call_;
+};
+
+}  // namespace tutti::detail
+
+#include "tutti/detail/families.hpp"
+#include "tutti/detail/repeat_frame.hpp"

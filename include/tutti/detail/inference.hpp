@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The untyped part of a call, in the library: checks of counts, and exchanges of counts that a
+// caller omitted. An exchange is one more collective on the same communicator, of one std::size_t
+// per rank. A rank that finds an error of its own takes part with a marker in place of its count.
+// All ranks then throw, and the communicator stays usable.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "tutti/call.hpp"
+#include "tutti/detail/abi.hpp"
+#include "tutti/detail/form.hpp"
+#include "tutti/detail/parameter_table.hpp"
+#include "tutti/layout.hpp"
+
+namespace tutti::detail {
+
+/// The call and its communicator: everything that an error message about arguments needs. It fits
+/// two registers, so it costs nothing if it is not used.
+struct caller {
+  communicator_impl& where;
+  call_name name;
+};
+
+/// The same for a collective, with the numbers of ranks and blocks.
+struct call_site : caller {
+  collective what;
+  int rank, size;
+  int gives, takes;     // blocks: per rank, neighbour, or rank of the other group
+  int first_group = 0;  // ranks of the first of two groups
+  int default_root = 0;
+
+  int blocks(parameter name) const noexcept {
+    return name == parameter::recv_counts || name == parameter::recv_displs ? takes : gives;
+  }
+  /// Whether the rank is in the root's own group in a call between groups.
+  bool beside(int root) const noexcept {
+    return first_group != 0 && (rank < first_group) == (root < first_group) && rank != root;
+  }
+  int local_rank() const noexcept { return rank < first_group ? rank : rank - first_group; }
+};
+
+/// Throws usage_error in the name of the call.
+[[noreturn]] void refuse_call(caller, parameter, std::string_view problem, const char* remedy);
+
+/// Throws mismatch_error: what is received as NAME is not what was sent.
+[[noreturn]] void refuse_message(caller, parameter, std::string_view problem);
+
+/// NAME receives one element, but the message has n.
+[[noreturn]] void refuse_several(caller, parameter, std::size_t n);
+/// The value cannot be a default of the communicator.
+[[noreturn]] void refuse_default(communicator_impl&, const char* operation, const char* parameter, int value);
+/// The root is not a rank.
+[[noreturn]] void refuse_root(caller, int root);
+/// A buffer is null, with a count of n.
+[[noreturn]] void refuse_null(caller, parameter, std::size_t n);
+/// recv_count is `given`, but blocks of n elements are sent.
+[[noreturn]] void refuse_received(caller, long long given, std::size_t n);
+
+/// NAME: "holds 3 elements, but 5 are needed".
+[[noreturn]] void refuse_size(caller, parameter, std::size_t holds, std::size_t needed);
+
+/// values_on_rank_0 has neither one value nor one for each of n elements.
+[[noreturn]] void refuse_values(caller, std::size_t values, std::size_t n);
+
+/// NAME would have to hold more than the address space.
+[[noreturn]] void refuse_room(caller, parameter, std::size_t needed);
+
+/// Throws if a count is negative, or exceeds the buffer.
+std::size_t checked_count(caller, parameter, long long count);
+void check_within(caller, parameter, std::size_t wanted, std::size_t holds);
+/// The same for blocks with a given end. The error names displs_name if they would fit without
+/// displacements.
+void check_blocks_within(caller, parameter counts_name, const counts_view& counts, parameter displs_name,
+                         std::size_t end, std::size_t holds);
+
+/// Rejects a buffer of p blocks that p does not divide. Returns the length of a block.
+std::size_t divided(const call_site&, parameter, std::size_t elements);
+
+/// Returns the end of the furthest block, in elements. Throws if there are not p counts (or
+/// displacements), or if one is negative. Absent displacements mean densely packed.
+std::size_t extent_of(const call_site&, parameter counts_name, const counts_view& counts,
+                      parameter displs_name, const counts_view& displs, bool displs_given);
+
+/// The same in bytes, with counts of layouts and displacements in bytes.
+std::size_t extent_of_types(const call_site&, parameter counts_name, const counts_view& counts,
+                            parameter displs_name, const counts_view& displs, bool displs_given,
+                            parameter types_name, std::span<const layout> types);
+
+/// One number per rank, without allocation for few ranks.
+class count_array {
+ public:
+  count_array() = default;
+  count_array(const count_array&) = delete;
+  count_array& operator=(const count_array&) = delete;
+  ~count_array() { delete[] many_; }
+  std::size_t* make(std::size_t n) {
+    size_ = n;
+    if (n > few) many_ = new std::size_t[n];
+    return data();
+  }
+  std::size_t* data() noexcept { return many_ != nullptr ? many_ : own_; }
+  counts_view view() noexcept { return {static_cast<const std::size_t*>(data()), size_}; }
+
+ private:
+  static constexpr std::size_t few = 16;
+  std::size_t own_[few];
+  std::size_t* many_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// The marker that a rank which will throw sends in place of a count.
+inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
+
+/// The root's count, on all ranks. Throws peer_error if the root rejected the call.
+std::size_t count_by_bcast(const call_site&, int root, std::size_t mine);
+/// Each rank's element of the root's counts; `counts` is read at the root.
+std::size_t count_by_scatter(const call_site&, int root, const counts_view& counts, bool refused);
+/// All ranks' counts, at the root; 0 for ranks that reject the call. The other ranks do not learn
+/// of it, and continue. So do the root, which throws peer_error, and the rejecting rank
+/// (frame::agree_with_root).
+void counts_by_gather(const call_site&, int root, std::size_t mine, std::size_t* all);
+/// All ranks' counts, on all ranks.
+void counts_by_allgather(const call_site&, std::size_t mine, std::size_t* all);
+/// The count from each rank to this one. If `send_counts` is null, this rank rejects the call.
+void counts_by_alltoall(const call_site&, const counts_view* send_counts, std::size_t* recv_counts);
+
+/// Writes counts, or the displacements of densely packed blocks, in the caller's type. Throws if a
+/// number does not fit an int.
+void put_counts(caller, parameter, const counts_view& from, int* to);
+void put_counts(caller, parameter, const counts_view& from, std::size_t* to);
+void put_displs(caller, parameter, const counts_view& counts, int* to);
+void put_displs(caller, parameter, const counts_view& counts, std::size_t* to);
+[[noreturn]] void refuse_narrow(caller, parameter, std::size_t number);
+
+}  // namespace tutti::detail

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The body of every collective of communicator: check the call, fill a frame, run it.
+#pragma once
+
+#include "tutti/detail/held_frame.hpp"
+#include "tutti/detail/typed_call.hpp"
+
+namespace tutti::detail {
+
+// Memory for a call that may never be built.
+union unbuilt_call {
+  unbuilt_call() noexcept {}
+  call built;
+};
+
+// How an argument is passed on: in a register if it refers to the caller's data.
+template <class A>
+using handed = std::conditional_t<A::owning, A&, A>;
+
+/// A call that could not take the path of a repeated call. It is out of line, so that a repeated
+/// call pays only for its own path.
+template <form F, class T, form Named, class Communicator, class... Args>
+[[gnu::noinline]] auto invoke_built(const Communicator& comm, handed<Args>... args) {
+  call_site site = comm.site(F);
+  site.name = Named;
+  call c;
+  frame_for<F, T, Args&...> f(c, static_cast<Args&>(args)...);
+  f.set_up(site);
+  if (f.serves_others()) [[unlikely]]
+    serve(site.where, c);
+  else
+    run_call(site.where, c);
+  f.cache_call(site);
+  return f.finish();
+}
+
+// Whether the communicator executes its calls itself, as grid_communicator does.
+template <class Communicator>
+inline constexpr bool has_own_path = requires(const Communicator& comm, const call& c) {
+  comm.carry_out(c);
+};
+
+// Args are the types of the arguments themselves.
+template <form F, class T, class Communicator, class... Args>
+consteval bool has_fast_path() {
+  if constexpr (F.how != mode::blocking || has_own_path<Communicator> || asks_layouts<Args...>)
+    return false;
+  else
+    return frame_for<F, T, Args&...>::may_be_cached;
+}
+
+// A call that cannot be a repeated one.
+template <form F, class T, class Communicator, class... Args>
+auto invoke_at_length(const call_site& site, const Communicator& comm, Args&&... args) {
+  if constexpr (asks_layouts<std::remove_cvref_t<Args>...>) (report_layout<T>(without_const(args)), ...);
+  constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
+  if constexpr (F.how == mode::blocking) {
+    call c;
+    frame_for<F, T, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
+    f.set_up(site);
+    if constexpr (has_own_path<Communicator>)
+      comm.carry_out(c);
+    else if (f.serves_others()) [[unlikely]]
+      serve(site.where, c);
+    else
+      run_call(site.where, c);
+    if constexpr (typed) f.arrive();
+    return f.finish();
+  } else {
+    using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
+    auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
+    const call& c = kept->frame.set_up(site);
+    if constexpr (F.how == mode::nonblocking) {
+      return begin_call(
+          std::move(kept),
+          [&frame = kept->frame, &site, &c] { return begun<typed>(frame, start_call(site.where, c)); },
+          without_const(args)...);
+    } else {
+      auto prepared = begun<typed>(kept->frame, prepare_call(site.where, c));
+      return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+    }
+  }
+}
+
+/// Executes a checked call on elements of type T. Named is the form that the user called. It is
+/// inlined into the program, since the path of a repeated call is short.
+template <form F, class T, form Named, class Communicator, class... Args>
+[[gnu::always_inline]] inline auto invoke_judged(const call_site& site, const Communicator& comm,
+                                                 Args&&... args) {
+  if constexpr (has_fast_path<F, T, Communicator, std::remove_cvref_t<Args>...>()) {
+    unbuilt_call never;
+    frame_for<F, T, std::remove_cvref_t<Args>&...> f(never.built, without_const(args)...);
+    if (f.run_cached(site)) [[likely]]
+      return f.finish();
+    return invoke_built<F, T, Named, Communicator, std::remove_cvref_t<Args>...>(comm,
+                                                                                 without_const(args)...);
+  } else {
+    return invoke_at_length<F, T>(site, comm, static_cast<Args&&>(args)...);
+  }
+}
+
+/// A call with buffers that are objects to serialize; defined in detail/objects.hpp.
+template <form F, class T, class Communicator, class... Args>
+auto invoke_with_objects(const Communicator& comm, Args&&... args);
+
+template <form F, class T, class Communicator, class... Args>
+[[gnu::always_inline]] inline auto invoke(const Communicator& comm, Args&&... args) {
+  if constexpr ((shorthand<Args> || ...)) {
+    return invoke<F, T>(comm, named(static_cast<Args&&>(args))...);
+  } else if constexpr ((holds_object<std::remove_cvref_t<Args>> || ...)) {
+    return invoke_with_objects<F, T>(comm, static_cast<Args&&>(args)...);
+  } else {
+    constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
+    if constexpr (v.what != problem::none) {
+      diagnostic<v.what, v.which>{};
+      return mistaken{};
+    } else {
+      using element = element_of_call<T, std::remove_cvref_t<Args>...>;
+      note_call(comm.native(), args...);
+      return invoke_judged<F, element, F>(comm.site(F), comm, static_cast<Args&&>(args)...);
+    }
+  }
+}
+
+/// Without arguments only the call itself knows its source location.
+template <form F, class T, class Communicator>
+[[gnu::always_inline]] inline auto invoke_alone(const Communicator& comm, const std::source_location& at) {
+  set_call_site(comm.native(), at);
+  return invoke<F, T>(comm);
+}
+
+}  // namespace tutti::detail

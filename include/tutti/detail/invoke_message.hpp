@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The body of every point-to-point call: check the call, fill a frame, pass its message to the
+// library.
+#pragma once
+
+#include <optional>
+
+#include "tutti/detail/held_frame.hpp"
+#include "tutti/detail/typed_message.hpp"
+
+namespace tutti::detail {
+
+/// Sends and receives concurrently. The receive is checked before anything is sent. If the receive
+/// throws, the call still waits for the send.
+template <class Frame>
+auto exchange_messages(communicator_impl& where, Frame& f, int usual_tag) {
+  const send_args out = f.outgoing(usual_tag);
+  if constexpr (Frame::in_place) {
+    f.check_room();
+    check_recv(where, f.awaited());
+    send(where, out);  // the library has a copy
+    return f.finish(receive(where, f.incoming()));
+  } else {
+    const recv_args in = f.incoming();
+    check_recv(where, in);
+    auto under_way = start_send(where, out);
+    envelope came;
+    try {
+      came = receive(where, in);
+    } catch (...) {
+      under_way->wait();
+      throw;
+    }
+    under_way->wait();
+    return f.finish(came);
+  }
+}
+
+/// An optional result: an optional of the result of f, or a bool if f returns nothing.
+template <class Frame>
+auto perhaps(bool there, Frame& f, const envelope& came) {
+  using result = typename Frame::result_type;
+  if constexpr (std::is_void_v<result>) {
+    if (there) f.finish(came);
+    return there;
+  } else {
+    return there ? std::optional<result>(f.finish(came)) : std::optional<result>();
+  }
+}
+
+template <message_form F, class Communicator, class Frame>
+auto carry_out(Communicator& comm, Frame& f) {
+  using call = message_call;
+  communicator_impl& where = comm.native();
+  if constexpr (F.what == call::sendrecv) {
+    return exchange_messages(where, f, comm.default_tag());
+  } else if constexpr (F.sends()) {
+    send(where, f.outgoing(comm.default_tag()));
+    return f.finish();
+  } else if constexpr (F.what == call::recv) {
+    const recv_args in = f.incoming();
+    if constexpr (F.matched)
+      return f.finish(comm.receive(in));
+    else
+      return f.finish(receive(where, in));
+  } else if constexpr (F.what == call::try_recv) {
+    recv_args r = f.incoming();
+    envelope came;
+    const bool there = look(where, r.operation, r.source, r.tag, false, came);
+    if (there) {  // the next of this sender and tag is the one that was found
+      r.source = came.source;
+      r.tag = came.tag;
+      came = receive(where, r);
+    }
+    return perhaps(there, f, came);
+  } else if constexpr (F.what == call::mprobe) {
+    return matched<F.how>(comm.shared(), f.awaited());  // message.hpp
+  } else {
+    const recv_args r = f.awaited();
+    envelope came;
+    const bool there = look(where, r.operation, r.source, r.tag, F.how == mode::blocking, came);
+    if constexpr (F.how == mode::blocking)
+      return f.finish(came);
+    else
+      return perhaps(there, f, came);
+  }
+}
+
+/// Executes a checked call; T is the type of the received elements.
+template <message_form F, class T, class Communicator, class... Args>
+auto invoke_message_judged(Communicator& comm, Args&&... args) {
+  [[maybe_unused]] communicator_impl& where = comm.native();
+  if constexpr (asks_layouts<std::remove_cvref_t<Args>...>)
+    (report_layout_in_message<T, std::remove_cvref_t<Args>...>(without_const(args)), ...);
+  constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
+  if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
+    message_frame_for<F, T, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
+    return carry_out<F>(comm, f);
+  } else {
+    using held = held_frame<message_frame_for<F, T, std::remove_cvref_t<Args>...>>;
+    auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
+    auto& f = kept->frame;
+    if constexpr (F.sends()) {
+      const send_args out = f.outgoing(comm.default_tag());
+      if constexpr (F.how == mode::nonblocking) {
+        return begin_call(
+            std::move(kept), [&] { return begun<typed>(f, start_send(where, out)); }, without_const(args)...);
+      } else {
+        auto prepared = begun<typed>(f, prepare_send(where, out));
+        return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+      }
+    } else {
+      const recv_args in = f.incoming();
+      if constexpr (F.matched) {
+        return begin_call(
+            std::move(kept), [&] { return begun<typed>(f, comm.start_receive(in)); }, without_const(args)...);
+      } else if constexpr (F.how == mode::nonblocking) {
+        return begin_call(
+            std::move(kept), [&] { return begun<typed>(f, start_receive(where, in)); },
+            without_const(args)...);
+      } else {
+        auto prepared = begun<typed>(f, prepare_receive(where, in));
+        return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+      }
+    }
+  }
+}
+
+/// A call with buffers that are objects to serialize; defined in detail/objects.hpp.
+template <message_form F, class T, class Communicator, class... Args>
+auto invoke_message_with_objects(Communicator& comm, Args&&... args);
+
+template <message_form F, class T, class Communicator, class... Args>
+auto invoke_message(Communicator& comm, Args&&... args) {
+  if constexpr ((holds_object<std::remove_cvref_t<Args>> || ...)) {
+    return invoke_message_with_objects<F, T>(comm, static_cast<Args&&>(args)...);
+  } else {
+    constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
+    if constexpr (v.what != problem::none) {
+      diagnostic<v.what, v.which>{};
+      return mistaken{};
+    } else {
+      using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
+      note_call(comm.native(), args...);
+      return invoke_message_judged<F, element>(comm, static_cast<Args&&>(args)...);
+    }
+  }
+}
+
+/// Without arguments only the call itself knows its source location.
+template <message_form F, class T, class Communicator>
+auto invoke_message_alone(Communicator& comm, const std::source_location& at) {
+  set_call_site(comm.native(), at);
+  return invoke_message<F, T>(comm);
+}
+
+}  // namespace tutti::detail

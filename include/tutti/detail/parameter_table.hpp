@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of named parameters. Its rows generate the names, the factories (parameters.hpp),
+// extract_...() (result.hpp), and the compile errors (collective_rules.hpp). A new parameter is one row here,
+// and an entry in the calls that take it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+// X(name, kind, text). Kinds:
+//
+//     in_buffer      name(container), name(value), name({list})
+//     send_buffer    the same, and name_out(std::move(container)), which is returned
+//     out_buffer     name(), name<policy>(container), name<Container>(), and the same as name_out
+//     in_out_buffer  name<policy>(container or value)
+//     counts         one number per rank: name(container), name({list}), and out as name_out
+//     count          one number: name(integer), and out as name_out(), name_out(integer)
+//     type           the layout of items: name(layout), and out as name_out(), name_out(layout)
+//     rank           name(int); from here on factories are written by hand
+//     tag            name(int)
+//     text           name("..."), name(std::string)
+//     layouts        name(container of layouts)
+//     mode           name(send_modes)
+//     function       name(callable), name(callable, ops::commutative)
+//     status         name_out(), name_out(status); the type itself is name(status)
+//     statuses       the same with containers of them
+//     request        the type itself is name(request)
+// clang-format off
+#define TUTTI_PARAMETERS(X)                                                                              \
+  X(send_buf, send_buffer, "the elements to send: a contiguous container, a single value, or a list")    \
+  X(recv_buf, out_buffer, "where received elements go; left out: a new container")                       \
+  X(send_recv_buf, in_out_buffer, "sent from and received into; the in-place form of a collective")      \
+  X(send_count, count, "elements to send (to each, where all get as many); left out: the whole buffer")  \
+  X(recv_count, count, "elements to receive (from each, where all send as many); left out: inferred")    \
+  X(send_recv_count, count, "elements of send_recv_buf, or of a reduction; left out: the whole buffer")  \
+  X(send_counts, counts, "elements to send to each rank")                                                \
+  X(recv_counts, counts, "elements to receive from each rank; left out: inferred by communication")      \
+  X(send_displs, counts, "where each rank's block begins in send_buf; left out: densely packed")         \
+  X(recv_displs, counts, "where each rank's block goes in recv_buf; left out: densely packed")           \
+  X(send_types, layouts, "the layout of each block that an alltoallw sends")                             \
+  X(recv_types, layouts, "the layout of each block that an alltoallw receives")                          \
+  X(send_type, type, "the layout of each item of send_buf; left out: that of an element")                \
+  X(recv_type, type, "the layout of each item of recv_buf; left out: that of an element")                \
+  X(send_recv_type, type, "the layout of each item of send_recv_buf, or of both buffers of a reduction") \
+  X(source, rank, "the rank that a message comes from; left out: rank::any")                             \
+  X(destination, rank, "the rank that a message goes to")                                                \
+  X(tag, tag, "what a message is marked with; left out: 0 to send, tags::any to receive")                \
+  X(send_tag, tag, "the tag of what a sendrecv sends")                                                   \
+  X(recv_tag, tag, "the tag of what a sendrecv receives")                                                \
+  X(send_mode, mode, "when a send is complete: one of send_modes; left out: standard")                   \
+  X(status, status, "source, tag and length of the message that came")                                   \
+  X(statuses, statuses, "the same of several messages")                                                  \
+  X(request, request, "takes the call under way; then i... returns nothing")                             \
+  X(op, function, "what combines two elements")                                                          \
+  X(root, rank, "the rank that a rooted collective starts or ends at; left out: 0")                      \
+  X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one for all elements, or one each")    \
+  X(algorithm, text, "forces one algorithm, as \"ring\"; left out: selected")                            \
+  X(composition, text, "forces one composition, as \"node_leader\"; left out: selected")
+// clang-format on
+
+namespace tutti {
+
+/// Every named parameter. `unnamed` is an argument that is not one.
+enum class parameter : std::uint8_t {
+#define TUTTI_ROW(NAME, KIND, TEXT) NAME,
+  TUTTI_PARAMETERS(TUTTI_ROW)
+#undef TUTTI_ROW
+      unnamed
+};
+
+namespace detail {
+
+enum class parameter_kind : std::uint8_t {
+  in_buffer,
+  send_buffer,
+  out_buffer,
+  in_out_buffer,
+  counts,
+  count,
+  type,
+  rank,
+  tag,
+  text,
+  layouts,
+  mode,
+  function,
+  status,
+  statuses,
+  request
+};
+
+struct parameter_row {
+  std::string_view name;
+  parameter_kind kind;
+  std::string_view text;
+};
+
+inline constexpr parameter_row parameter_table[] = {
+#define TUTTI_ROW(NAME, KIND, TEXT) {#NAME, parameter_kind::KIND, TEXT},
+    TUTTI_PARAMETERS(TUTTI_ROW)
+#undef TUTTI_ROW
+        {"unnamed", parameter_kind::request, ""}};
+
+constexpr const char* text_of(parameter name) noexcept {
+  return parameter_table[static_cast<std::size_t>(name)].name.data();
+}
+constexpr parameter_kind kind_of(parameter name) noexcept {
+  return parameter_table[static_cast<std::size_t>(name)].kind;
+}
+
+/// A set of parameters.
+class parameter_set {
+ public:
+  constexpr parameter_set() = default;
+  constexpr parameter_set(std::initializer_list<parameter> names) {
+    for (parameter name : names) bits_ |= bit(name);
+  }
+  constexpr bool has(parameter name) const { return (bits_ & bit(name)) != 0; }
+  constexpr void add(parameter name) { bits_ |= bit(name); }
+  constexpr void remove(parameter name) { bits_ &= ~bit(name); }
+  constexpr bool operator==(const parameter_set&) const = default;
+  constexpr friend parameter_set operator|(parameter_set a, parameter_set b) {
+    a.bits_ |= b.bits_;
+    return a;
+  }
+
+ private:
+  static constexpr std::uint64_t bit(parameter name) { return std::uint64_t{1} << static_cast<int>(name); }
+  std::uint64_t bits_ = 0;
+};
+
+}  // namespace detail
+}  // namespace tutti

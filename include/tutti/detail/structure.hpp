@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups in which each member knows only a few others: the data of chain, ring, logchain and
+// logring (tutti/group.hpp), and the library's operations on them. They follow LWGRP (Moody, Ahn,
+// de Supinski: Exascale algorithms for generalized MPI_Comm_split, EuroMPI 2011).
+//
+// ```cpp
+// #include <tutti/detail/structure.hpp>
+// const detail::neighbours all = detail::neighbours_in(world.native(), false);
+// assert(all.size == world.size() && all.rank == world.rank() && (all.left == rank::null) == (all.rank ==
+// 0));
+// ```
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tutti/detail/abi.hpp"
+#include "tutti/detail/p2p_abi.hpp"
+
+namespace tutti::detail {
+
+/// Addresses are ranks of the parent, which must outlive this. For a rank in no group the size is 0
+/// and the addresses are rank::null.
+struct neighbours {
+  communicator_impl* parent = nullptr;
+  int size = 0, rank = 0;
+  int address = rank::null, left = rank::null, right = rank::null;
+};
+
+/// The same with the members 2^d hops away; the address of a member that does not exist is
+/// rank::null.
+struct hops {
+  static constexpr int most = 31;
+  neighbours all;
+  int left[most], right[most];
+};
+
+/// ceil(log2(n)): the number of distances in the log forms.
+constexpr int distances(int n) noexcept {
+  int d = 0;
+  while (d < hops::most && (std::int64_t{1} << d) < n) ++d;
+  return d;
+}
+
+/// Local: all ranks of a communicator, or those of a list that contains the caller. `wraps` makes a
+/// ring. Throws usage_error if the list has an invalid rank, has one twice, or lacks the caller.
+/// Also throws it if the parent was freed or knows only a few ranks. `operation` is the name for
+/// that error, if it is not chain or ring.
+neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* operation = nullptr);
+neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const int> ranks);
+hops hops_in(communicator_impl& parent, bool wraps);
+
+/// Local: disconnects the ends of a ring.
+neighbours opened(neighbours ring) noexcept;
+hops opened(hops ring) noexcept;
+/// Collective over the members, ceil(log2(size)) rounds: connects the ends of a chain.
+neighbours closed(const neighbours& chain);
+/// Collective over the members, ceil(log2(size)) rounds: finds the members 2^d hops away, d = 0 ..
+/// ceil(log2(size)) - 1.
+hops hops_of(const neighbours& of, bool wraps);
+
+/// Collective over the members, ceil(log2(size)) rounds. split() returns the members of one colour,
+/// in the order of keys, then of ranks. Each member sees all colours and keys, which takes O(size)
+/// memory. split_bin() returns the members of one bin, in the order of ranks. It sends O(bins)
+/// words per round. A colour or bin below 0 gives no group. Throws usage_error if the bin does not
+/// exist.
+neighbours split(const neighbours& chain, bool wraps, int color, int key);
+neighbours split_bin(const neighbours& chain, bool wraps, int bins, int bin);
+
+/// Collective over the members: a communicator of the members that knows only the ranks that the
+/// structure knows. Throws usage_error if `parent` is not their parent, if it was freed, or if the
+/// caller is in no group.
+communicator_handle over(communicator_impl& parent, const neighbours& of, bool wraps);
+communicator_handle over(communicator_impl& parent, const hops& of, bool wraps);
+
+}  // namespace tutti::detail

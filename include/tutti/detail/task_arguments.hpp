@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arguments of insert() besides the kernel: how a task uses its data, which rank runs it, what
+// it waits for. It also has the typed call of a kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/detail/callable_signature.hpp"
+#include "tutti/detail/tasks_abi.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::tasks {
+
+template <class T>
+class handle;
+
+namespace typed {
+
+template <class T>
+struct held {
+  using element = T;
+  static constexpr bool is_span = false;
+};
+template <class E>
+struct held<std::span<E>> {
+  using element = E;
+  static constexpr bool is_span = true;
+};
+template <class T>
+using element_of_held = typename held<T>::element;
+
+/// The kernel's parameter for data of this type.
+template <class T, bool Const>
+struct given {
+  using type = std::conditional_t<Const, const T&, T&>;
+  static type of(const place& p) noexcept { return *static_cast<T*>(p.data); }
+};
+template <class E, bool Const>
+struct given<std::span<E>, Const> {
+  using type = std::span<std::conditional_t<Const, const E, E>>;
+  static type of(const place& p) noexcept { return type(static_cast<E*>(p.data), p.count); }
+};
+
+/// One use of data, with its type.
+template <class T, use_mode How>
+struct typed_use {
+  static constexpr use_mode how = How;
+  static constexpr bool writes = How != use_mode::read;
+  using given_type = given<T, !writes>;
+  data_handle* what;
+  const reducer* by = nullptr;
+};
+
+/// A contribution to a reduction, and its initial value as the caller gives it.
+template <class T>
+struct reducing_use : typed_use<T, use_mode::reduce> {
+  element_of_held<T> neutral;
+};
+/// The result of neutral(v).
+template <class V>
+struct neutral_value {
+  V value;
+};
+
+struct on_rank {
+  int rank;
+};
+struct on_owner {
+  data_handle* what;
+};
+struct after_tag {
+  std::uint64_t tag;
+};
+struct called {
+  const char* name;
+};
+
+template <class A>
+inline constexpr bool is_use = false;
+template <class T, use_mode How>
+inline constexpr bool is_use<typed_use<T, How>> = true;
+template <class T>
+inline constexpr bool is_use<reducing_use<T>> = true;
+
+// Fills a contribution to a reduction with its initial value.
+template <class E>
+void fill_with(const E& value, void* into, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) new (static_cast<E*>(into) + i) E(value);
+}
+template <class E, class Op>
+void make_neutral(void* into, std::size_t n) {
+  fill_with<E>(tutti::detail::identity<E, Op>(), into, n);
+}
+template <class E, class Op>
+void combine_by(const void* left, const void* right, void* result, std::size_t n, void*) {
+  Op op{};
+  tutti::detail::combine<E, Op>(left, right, result, n, &op);
+}
+template <class E, class Op>
+inline constexpr reducer reducer_of{combine_by<E, Op>, make_neutral<E, Op>};
+template <class E, class Op>
+inline constexpr reducer reducer_with_neutral{combine_by<E, Op>, nullptr};
+
+/// Emits one compile error for a wrong operator of a reduction.
+template <class E, class Op>
+constexpr bool check_reduction_op() {
+  constexpr bool stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
+  static_assert(stateless, "tutti: insert: reduce: op has a state: give a callable that captures nothing");
+  if constexpr (stateless) {
+    constexpr bool combines = tutti::detail::combines_elements<E, Op>;
+    static_assert(combines, "tutti: insert: reduce: op cannot be called with two elements to give one");
+    if constexpr (combines) {
+      constexpr bool converts = tutti::detail::converts_elements<E, Op>();
+      static_assert(!converts,
+                    "tutti: insert: reduce: the parameters of op are not of the element type: elements would "
+                    "be converted");
+      constexpr bool narrows = tutti::detail::narrows_result<E, Op>;
+      static_assert(converts || !narrows,
+                    "tutti: insert: reduce: the result of op does not fit into an element (double into int): "
+                    "return the element type");
+      return !converts && !narrows;
+    }
+  }
+  return false;
+}
+template <class E, class Op>
+constexpr bool check_reduction() {
+  if constexpr (check_reduction_op<E, Op>()) {
+    constexpr bool known = tutti::detail::has_identity<E, Op>;
+    static_assert(
+        known, "tutti: insert: reduce: op has no known neutral element: give it, reduce(h, op, neutral(v))");
+    return known;
+  }
+  return false;
+}
+template <class E, class Op, class V>
+constexpr bool check_reduction_with() {
+  if constexpr (check_reduction_op<E, Op>()) {
+    constexpr bool fits = tutti::detail::becomes_element<V, E>;
+    static_assert(fits, "tutti: insert: reduce: neutral(v): v does not become an element: give one");
+    return fits;
+  }
+  return false;
+}
+
+/// A by-value parameter, to which the kernel's writes would be lost.
+template <class Parameter, class Use>
+inline constexpr bool loses_writes = Use::writes && !std::is_lvalue_reference_v<Parameter> &&
+                                     std::is_lvalue_reference_v<typename Use::given_type::type>;
+template <class Parameter, class Use>
+inline constexpr bool takes_const =
+    Use::writes&& std::is_lvalue_reference_v<Parameter>&& std::is_const_v<std::remove_reference_t<Parameter>>;
+template <class Parameter, class Use>
+inline constexpr bool wants_to_write =
+    !Use::writes && !std::is_convertible_v<typename Use::given_type::type, Parameter>;
+
+/// It does not apply if the kernel also takes `...`.
+template <class Signature>
+consteval bool takes_named_parameters() {
+  if constexpr (Signature::value)
+    return !Signature::and_more;
+  else
+    return false;
+}
+
+template <class Kernel, class... Uses, std::size_t... I>
+constexpr bool check_parameters(std::index_sequence<I...>) {
+  using signature = decltype(tutti::detail::signature_of<Kernel>());
+  if constexpr (takes_named_parameters<signature>()) {
+    constexpr bool counted = signature::count == sizeof...(Uses);
+    static_assert(counted, "tutti: insert: the kernel has as many parameters as there are data in the call");
+    if constexpr (counted) {
+      constexpr bool lost = (loses_writes<typename signature::template at<I>, Uses> || ...);
+      static_assert(
+          !lost,
+          "tutti: insert: a parameter of the kernel is a copy of what is given as write: make it a T&");
+      constexpr bool constant = (takes_const<typename signature::template at<I>, Uses> || ...);
+      static_assert(!constant,
+                    "tutti: insert: a parameter of the kernel is const T&, its argument write: give read(h), "
+                    "or make it a T&");
+      constexpr bool written = (wants_to_write<typename signature::template at<I>, Uses> || ...);
+      static_assert(!written,
+                    "tutti: insert: a parameter of the kernel does not take what read(h) gives, a const T& "
+                    "or a span of const: give read_write(h), or make it const");
+      return !lost && !constant && !written;
+    }
+    return counted;
+  } else {
+    return true;
+  }
+}
+
+/// The data among the arguments of insert(), in their order.
+template <class... Uses>
+struct use_list {
+  static constexpr std::size_t count = sizeof...(Uses);
+};
+template <class List, class... Arguments>
+struct sorted {
+  using type = List;
+};
+template <class... Uses, class First, class... Rest>
+struct sorted<use_list<Uses...>, First, Rest...> {
+  using more = std::conditional_t<is_use<First>, use_list<Uses..., First>, use_list<Uses...>>;
+  using type = typename sorted<more, Rest...>::type;
+};
+template <class... Arguments>
+using uses_among = typename sorted<use_list<>, Arguments...>::type;
+
+template <class A>
+inline constexpr bool is_argument = is_use<A> || std::is_same_v<A, on_rank> || std::is_same_v<A, on_owner> ||
+                                    std::is_same_v<A, after_tag> || std::is_same_v<A, called>;
+template <class... Arguments>
+constexpr bool check_arguments() {
+  constexpr bool known = (is_argument<Arguments> && ...);
+  static_assert(known,
+                "tutti: insert: an argument behind the kernel says no use: give read(h), write(h), "
+                "read_write(h), reduce(h, op), on(rank), on_owner_of(h), after(tag) or name(text)");
+  return known;
+}
+
+template <class Kernel, class... Uses>
+constexpr bool check_kernel(use_list<Uses...>) {
+  if constexpr (check_parameters<Kernel, Uses...>(std::index_sequence_for<Uses...>())) {
+    constexpr bool fits = std::is_invocable_v<Kernel&, typename Uses::given_type::type...>;
+    static_assert(fits,
+                  "tutti: insert: the kernel cannot be called with what its data are: a T for handle<T>, a "
+                  "span for one of spans, const where they are read");
+    return fits;
+  } else {
+    return false;
+  }
+}
+
+/// The initial contents that one use needs before the kernel runs.
+struct nothing_first {};
+template <class Use>
+struct written_first {
+  using type = nothing_first;
+};
+template <class T>
+struct written_first<reducing_use<T>> {
+  using type = element_of_held<T>;
+};
+template <class A>
+auto kept_of(const A& argument) {
+  if constexpr (!is_use<A>)
+    return std::tuple<>();
+  else if constexpr (std::is_same_v<typename written_first<A>::type, nothing_first>)
+    return std::tuple<nothing_first>();
+  else
+    return std::tuple<typename written_first<A>::type>(argument.neutral);
+}
+
+/// A kernel in the form that the library runs.
+template <class Kernel, class... Uses>
+struct kernel_code {
+  static constexpr bool writes_first =
+      (!std::is_same_v<typename written_first<Uses>::type, nothing_first> || ...);
+  struct with_neutrals {
+    Kernel kernel;
+    std::tuple<typename written_first<Uses>::type...> neutral;
+  };
+  using closure_type = std::conditional_t<writes_first, with_neutrals, Kernel>;
+
+  template <class K, class... Arguments>
+  static void make(void* room, K&& kernel, const Arguments&... arguments) {
+    if constexpr (writes_first)
+      new (room) with_neutrals{std::forward<K>(kernel), std::tuple_cat(kept_of(arguments)...)};
+    else
+      new (room) Kernel(std::forward<K>(kernel));
+  }
+  static void run(void* closure, const place* places) {
+    call(*static_cast<closure_type*>(closure), places, std::index_sequence_for<Uses...>());
+  }
+  static void end(void* closure) noexcept { static_cast<closure_type*>(closure)->~closure_type(); }
+  static constexpr code value{run, std::is_trivially_destructible_v<closure_type> ? nullptr : end,
+                              sizeof(closure_type), alignof(closure_type)};
+
+ private:
+  template <std::size_t... I>
+  static void call(closure_type& closure, [[maybe_unused]] const place* places, std::index_sequence<I...>) {
+    if constexpr (writes_first) {
+      (fill(std::get<I>(closure.neutral), places[I]), ...);
+      closure.kernel(Uses::given_type::of(places[I])...);
+    } else {
+      closure(Uses::given_type::of(places[I])...);
+    }
+  }
+  static void fill(nothing_first, const place&) noexcept {}
+  template <class E>
+  static void fill(const E& value, const place& p) {
+    fill_with<E>(value, p.data, p.count);
+  }
+};
+template <class Kernel, class List>
+struct code_for;
+template <class Kernel, class... Uses>
+struct code_for<Kernel, use_list<Uses...>> {
+  using type = kernel_code<Kernel, Uses...>;
+};
+template <class Kernel, class List>
+using code_type = typename code_for<Kernel, List>::type;
+
+}  // namespace typed
+
+/// The kernel reads the data through `const T&`, or a span of const elements.
+template <class T>
+auto read(const handle<T>& h) noexcept {
+  return typed::typed_use<T, use_mode::read>{h.native()};
+}
+/// The kernel overwrites all of the data through a `T&`, or a span, whose contents are undefined at
+/// first.
+template <class T>
+auto write(const handle<T>& h) noexcept {
+  return typed::typed_use<T, use_mode::write>{h.native()};
+}
+/// The kernel reads and writes the data through a `T&`, or a span.
+template <class T>
+auto read_write(const handle<T>& h) noexcept {
+  return typed::typed_use<T, use_mode::read_write>{h.native()};
+}
+/// The neutral element of `op`: op(v, x) and op(x, v) are x for every x. For reduce(h, op,
+/// neutral(v)).
+template <class V>
+constexpr auto neutral(const V& value) {
+  return typed::neutral_value<V>{value};
+}
+/// The kernel contributes to a reduction through a `T&`, or a span, which initially holds the
+/// neutral element of `op`. The library knows it for the functors of ops.hpp (std::plus<> and the
+/// others) on numbers. It also knows it for std::plus<> and std::multiplies<> on std::complex, and
+/// for the bitwise ones on std::byte. Any other callable needs neutral(v), or the call does not
+/// compile: a product that began with 0 would be 0.
+///
+/// The contribution is combined with the contents of the data and with the contributions of other
+/// tasks, in any order. Such tasks run concurrently, on any ranks; a tree brings their
+/// contributions to the owner before the next other use. `op` is an associative and commutative
+/// callable without state that combines two elements into one.
+///
+/// ```cpp
+/// #include <tutti/tasks.hpp>
+/// tasks::runtime rt(world);
+/// int product = 5;
+/// auto h = world.is_root() ? rt.data(product, 0) : rt.data<int>(0);
+/// auto times = [](int a, int b) { return a * b; };
+/// for (int r = 0; r < world.size(); ++r)
+///   rt.insert([](int& x) { x *= 3; }, tasks::on(r), tasks::reduce(h, times, tasks::neutral(1)));
+/// rt.wait_all();
+/// assert(!world.is_root() || product % 15 == 0);
+/// ```
+template <class T, class Op>
+auto reduce(const handle<T>& h, Op) noexcept {
+  using element = typed::element_of_held<T>;
+  using use_type = typed::typed_use<T, use_mode::reduce>;
+  if constexpr (typed::check_reduction<element, Op>())
+    return use_type{h.native(), &typed::reducer_of<element, Op>};
+  else
+    return use_type{h.native()};
+}
+template <class T, class Op, class V>
+auto reduce(const handle<T>& h, Op, const typed::neutral_value<V>& v) noexcept {
+  using element = typed::element_of_held<T>;
+  using use_type = typed::reducing_use<T>;
+  if constexpr (typed::check_reduction_with<element, Op, V>())
+    return use_type{{h.native(), &typed::reducer_with_neutral<element, Op>}, static_cast<element>(v.value)};
+  else
+    return typed::typed_use<T, use_mode::reduce>{h.native()};
+}
+
+/// This rank runs the task; the owners receive what it writes.
+inline typed::on_rank on(int rank) noexcept { return {rank}; }
+/// The owner of `h` runs the task.
+template <class T>
+typed::on_owner on_owner_of(const handle<T>& h) noexcept {
+  return {h.native()};
+}
+/// The task waits until this tag is unlocked (unlock()).
+inline typed::after_tag after(std::uint64_t tag) noexcept { return {tag}; }
+/// The name of the task in reports and traces: a literal, or text that lives as long as the
+/// runtime.
+inline typed::called name(const char* text) noexcept { return {text}; }
+
+}  // namespace tutti::tasks

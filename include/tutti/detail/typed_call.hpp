@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call with buffers that hold items of a layout. It wraps a frame, which gets dense elements in
+// their place, and numbers of elements for numbers of items. Thus frames do not know layouts, and a
+// call without layouts costs only the test for them.
+#pragma once
+
+#include "tutti/detail/frame.hpp"
+#include "tutti/detail/staging.hpp"
+
+namespace tutti::detail {
+
+/// Whether any layout is given.
+template <class... Args>
+inline constexpr bool has_layouts =
+    ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::in) || ...);
+
+/// Writes the layout of a T where it is requested.
+template <class T, parameter N, flow F, resize_policy P, class D>
+void report_layout(argument<N, F, P, D>& a) {
+  if constexpr (kind_of(N) == parameter_kind::type && F == flow::out) {
+    if constexpr (requires { a.data.template tell<T>(); })  // of front ends with other type names
+      a.data.template tell<T>();
+    else
+      a.data = type_of<T>();
+  }
+}
+template <class... Args>
+inline constexpr bool asks_layouts =
+    ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::out) || ...);
+
+/// A side of a staging, as a container of elements.
+template <class T>
+class staged_elements {
+ public:
+  using value_type = T;
+  explicit staged_elements(staging::side& side) noexcept : side_(side) {}
+  T* data() const noexcept { return static_cast<T*>(side_.data()); }
+  std::size_t size() const noexcept { return side_.size(); }
+  void resize(std::size_t n) { side_.resize(n); }
+
+ private:
+  staging::side& side_;
+};
+
+/// The arguments of such a call. `base` has the caller's arguments, and makes the result. An inner
+/// frame gets dense elements in their place, and makes the call.
+template <form F, class T, class... Args>
+class typed_arguments : public frame<F, T, Args...> {
+ protected:
+  using base = frame<F, T, Args...>;
+  using enum parameter;
+  template <parameter N>
+  static constexpr bool given = base::template has_in<N>;
+
+  static constexpr bool both = base::both_ways;
+  static constexpr parameter in_type = both || given<send_recv_type> ? send_recv_type : send_type;
+  static constexpr parameter out_type = given<send_recv_type> ? send_recv_type : recv_type;
+  static constexpr bool typed_in = given<in_type>;
+  static constexpr bool typed_out = !both && given<out_type>;
+  static constexpr bool typed_received = both ? typed_in : typed_out;
+
+  // Whether numbers of this name count items of a layout, and of which side.
+  static constexpr bool of_receiver(parameter n) {
+    return !both && (n == recv_count || n == recv_counts || n == recv_displs);
+  }
+  static constexpr bool is_list(parameter n) { return kind_of(n) == parameter_kind::counts; }
+  static constexpr bool counts_items(parameter n) {
+    return (is_list(n) || kind_of(n) == parameter_kind::count) && (of_receiver(n) ? typed_out : typed_in);
+  }
+  staging::side& side_of(parameter n) noexcept { return of_receiver(n) ? stage_.out : stage_.in; }
+
+  // Where the inner frame finds or stores numbers of elements.
+  static constexpr std::size_t at(parameter n) {
+    if (n == send_count || n == send_counts) return 0;
+    if (n == recv_count || n == recv_counts) return 1;
+    return n == send_displs ? 2 : 3;
+  }
+
+  template <class A>
+  auto inner_argument() noexcept {
+    constexpr parameter name = parameter_of<A>;
+    constexpr flow way = direction_of<A>;
+    using numbers = std::vector<std::size_t>;
+    if constexpr ((name == send_buf || name == send_recv_buf) && typed_in) {
+      constexpr resize_policy policy = both ? resize_policy::grow_only : resize_policy::no_resize;
+      return argument<name, way, policy, staged_elements<T>&>{sent_};
+    } else if constexpr (name == recv_buf && typed_out) {
+      return argument<name, way, resize_to_fit, staged_elements<T>&>{received_};
+    } else if constexpr (name == recv_buf && base::template is_automatic<recv_buf>()) {
+      return made_argument();
+    } else if constexpr (name == recv_displs && way == flow::in && typed_received) {
+      return argument<unnamed, way, no_resize, int>{0};  // handled where items are written
+    } else if constexpr (counts_items(name) && is_list(name)) {
+      constexpr resize_policy policy = way == flow::in ? resize_policy::no_resize : resize_to_fit;
+      return argument<name, way, policy, numbers&>{list_[at(name)]};
+    } else if constexpr (counts_items(name)) {
+      return argument<name, way, no_resize, long long&>{number_[at(name)]};
+    } else {
+      auto& own = this->template data<name>();
+      return argument<name, way, A::policy, std::remove_reference_t<decltype(own)>&>{own};
+    }
+  }
+  auto made_argument() noexcept {
+    auto& own = this->out();
+    return argument<recv_buf, flow::out, resize_to_fit, std::remove_reference_t<decltype(own)>&>{own};
+  }
+
+  staging stage_;
+  staged_elements<T> sent_{stage_.in}, received_{stage_.out};
+  long long number_[4];
+  std::vector<std::size_t> list_[4];
+
+ public:
+  using base::base;
+
+  static constexpr form inner_form = {F.what, mode::blocking, F.single, F.even};
+  auto make_inner(call& c) {
+    if constexpr (base::new_first)
+      return frame<inner_form, T, decltype(this->inner_argument<std::remove_reference_t<Args>>())...,
+                   decltype(this->made_argument())>(c, inner_argument<std::remove_reference_t<Args>>()...,
+                                                    made_argument());
+    else
+      return frame<inner_form, T, decltype(this->inner_argument<std::remove_reference_t<Args>>())...>(
+          c, inner_argument<std::remove_reference_t<Args>>()...);
+  }
+};
+
+template <form F, class T, class... Args>
+class typed_frame : public typed_arguments<F, T, Args...> {
+  using arguments = typed_arguments<F, T, Args...>;
+  using enum parameter;
+  using base = typename arguments::base;
+  using arguments::both, arguments::typed_in, arguments::typed_out, arguments::typed_received;
+  using arguments::stage_, arguments::number_, arguments::list_, arguments::call_;
+  template <parameter N>
+  static constexpr bool given = base::template has_in<N>;
+
+  // --- which ranks are read, and which are written ---
+  static constexpr bool from_root =
+      F.what == collective::bcast || F.what == collective::scatter || F.what == collective::scatterv;
+  static constexpr bool to_root = is_rooted(F.what) && !from_root;
+  bool at_root(const call_site& s) noexcept {
+    if constexpr (base::template has<root>)
+      return s.rank == this->template data<root>();
+    else
+      return s.rank == s.default_root;
+  }
+  bool sends(const call_site& s) noexcept { return !from_root || at_root(s); }
+  bool receives(const call_site& s) noexcept {
+    return to_root ? at_root(s) : !(both && from_root && at_root(s));
+  }
+
+  // --- send data ---
+  static constexpr parameter length_name() {
+    if (F.what == collective::reduce_scatter) return recv_counts;
+    if (F.what == collective::reduce_scatter_block && given<recv_count>) return recv_count;
+    return given<send_recv_count> ? send_recv_count : send_count;
+  }
+  // The number of blocks of that length in the buffer.
+  std::size_t blocks(const call_site& s) noexcept {
+    constexpr bool to_all = F.what == collective::alltoall || F.what == collective::reduce_scatter_block ||
+                            F.what == collective::scatter || F.what == collective::neighbor_alltoallv;
+    const bool of_all =
+        both && (F.what == collective::allgather || (F.what == collective::gather && at_root(s)));
+    return static_cast<std::size_t>(to_all ? s.gives : of_all ? s.takes : 1);
+  }
+  void count_run(const call_site& s) {
+    constexpr parameter name = length_name();
+    long long n = 0;
+    if constexpr (name == recv_counts) {
+      stage_.scale(s, name, this->template view_of<name>(), this->side_of(name), list_[1]);
+      for (const std::size_t one : list_[1]) n += static_cast<long long>(one);
+    } else if constexpr (given<name>) {
+      n = stage_.scaled(s, name, this->template data<name>(), this->side_of(name));
+    }
+    stage_.send_run(s, name, n, blocks(s));
+  }
+  template <parameter Counts, parameter Displs>
+  void count_blocks(const call_site& s) {
+    const counts_view displs = this->template view_of<Displs>();
+    stage_.send_blocks(s, Counts, this->template view_of<Counts>(), Displs, given<Displs> ? &displs : nullptr,
+                       list_[this->at(Counts)], list_[this->at(Displs)]);
+  }
+  static constexpr bool many_in = F.what == collective::scatterv || F.what == collective::alltoallv ||
+                                  (F.what == collective::neighbor_alltoallv && !F.even);
+  static constexpr bool many_out = has_rank_counts(F.what) && F.what != collective::scatterv && !F.even;
+  void count_sent(const call_site& s) {
+    if constexpr (many_in && (!both || F.what == collective::scatterv))
+      count_blocks<send_counts, send_displs>(s);
+    else if constexpr (both && many_out) {
+      if (F.what == collective::gatherv && !at_root(s))
+        count_run(s);
+      else
+        count_blocks<recv_counts, recv_displs>(s);
+    } else {
+      count_run(s);
+    }
+  }
+
+  // --- numbers ---
+  template <class A>
+  void hand_in(const call_site& s) {
+    constexpr parameter name = parameter_of<A>;
+    if constexpr (arguments::counts_items(name)) {
+      auto& list = list_[this->at(name)];
+      auto& number = number_[this->at(name)];
+      if constexpr (direction_of<A> == flow::out)
+        list.assign(1, refused_count), number = -1;  // not written
+      else if constexpr (!arguments::is_list(name))
+        number = stage_.scaled(s, name, this->template data<name>(), this->side_of(name));
+      else if constexpr (name == recv_counts && !both)
+        if (receives(s)) stage_.scale(s, name, this->template view_of<name>(), this->side_of(name), list);
+    }
+  }
+  template <class A>
+  void hand_out(const call_site& s) {
+    constexpr parameter name = parameter_of<A>;
+    if constexpr (arguments::counts_items(name) && direction_of<A> == flow::out) {
+      auto& list = list_[this->at(name)];
+      const long long number = number_[this->at(name)];
+      const staging::side& side = this->side_of(name);
+      if constexpr (!arguments::is_list(name)) {
+        if (number < 0) return;
+        this->template put_count<name>(s, stage_.items(s, name, static_cast<std::size_t>(number), side));
+      } else {
+        if (list.size() == 1 && list[0] == refused_count) return;
+        for (std::size_t& one : list) one = stage_.items(s, name, one, side);
+        put_counts(s, name, counts_of(list), this->template room_for_counts<name>(s));
+      }
+    }
+  }
+
+  // --- received data ---
+  void count_received(const call_site& s) {
+    if (!receives(s)) return;
+    staging::side& to = both ? stage_.in : stage_.out;
+    if constexpr (many_out) {
+      const counts_view displs = this->template view_of<recv_displs>();
+      const counts_view where =
+          stage_.receive_blocks(s, to, call_.out_counts, given<recv_displs> ? &displs : nullptr);
+      if (!given<recv_displs> || to.dense()) return;
+      call_.out_displs = where;
+      if (both && F.what == collective::alltoallv) call_.in_displs = where;
+    } else {
+      // Each block, not only their sum, is a whole number of items.
+      constexpr parameter type = both ? send_recv_type : arguments::out_type;
+      const bool some = !F.even || s.takes > 0;
+      if (some) stage_.items(s, type, F.even ? call_.out_counts[0] : call_.count, to);
+      constexpr bool whole = !both || F.what == collective::gather || F.what == collective::allgather ||
+                             F.what == collective::alltoall;
+      stage_.receive_run(s, to, whole ? to.size() : call_.count);
+      if (F.what == collective::exscan && s.rank == 0 && !both) stage_.keep_received();
+    }
+  }
+
+  // Handles an error in items, which the other ranks do not know of.
+  void refused(const call_site& s) {
+    if (stage_.fault()) call_.input = nullptr;  // no valid send data
+    call_.output = nullptr;
+    stage_.leave_alone();
+    this->substitute_.take(s, call_, refused_count, base::counts_exchanged());
+    stage_.pack();
+  }
+
+  // Called after the frame has built the call in elements.
+  void build_items(const call_site& s) {
+    stage_.diagnose();
+    this->require_identity(s);
+    if constexpr (typed_received) count_received(s);
+    if (call_.output == nullptr) this->leave_empty();
+    (hand_out<std::remove_reference_t<Args>>(s), ...);
+    if (F.how != mode::persistent) stage_.pack();
+  }
+
+  void open(const call_site& s) {
+    if constexpr (typed_in) {
+      using item = std::remove_pointer_t<decltype(data_of(this->template data<base::in_name>()))>;
+      stage_.open(stage_.in, base::in_name, arguments::in_type, this->template data<arguments::in_type>(),
+                  this->in_data(), this->in_size() * sizeof(item));
+    }
+    if constexpr (typed_out)
+      stage_.open(stage_.out, recv_buf, arguments::out_type, this->template data<arguments::out_type>(),
+                  data_of(this->out()), size_of(this->out()) * sizeof(*data_of(this->out())));
+    constexpr bool of_both = both ? typed_in : typed_in && typed_out;
+    stage_.settle(s, sizeof(T), alignof(T), combines(F.what) || !of_both);
+  }
+
+ public:
+  using result_type = typename base::result_type;
+  static constexpr bool may_be_cached = false;
+
+  template <class... U>
+  explicit typed_frame(call& c, U&&... args)
+      : arguments(c, static_cast<U&&>(args)...), inner_(this->make_inner(c)) {}
+
+  /// The same as for a frame.
+  const call& set_up(const call_site& s) {
+    open(s);
+    if constexpr (typed_in)
+      if (sends(s)) count_sent(s);
+    (hand_in<std::remove_reference_t<Args>>(s), ...);
+    try {
+      if (const std::exception_ptr& wrong = stage_.fault()) inner_.with_substitutes().blame(wrong);
+      inner_.set_up(s);
+    } catch (...) {
+      stage_.diagnose();  // the frame got arguments that it must reject
+      throw;
+    }
+    if (stage_.in_bytes()) call_.type = element_of<std::byte>();
+    if (inner_.with_substitutes().used()) {
+      stage_.leave_alone();
+      return call_;
+    }
+    try {
+      build_items(s);
+    } catch (...) {
+      refused(s);
+    }
+    return call_;
+  }
+  pending_call watch(pending_call made) {
+    return stage_.watch(std::move(made), false, F.how == mode::nonblocking);
+  }
+  void arrive() noexcept { stage_.unpack(); }
+  bool serves_others() const noexcept { return base::serves_others() || inner_.serves_others(); }
+
+  result_type finish() {
+    this->substitute_.diagnose();
+    inner_.with_substitutes().diagnose();
+    if constexpr (F.what == collective::exscan) {
+      inner_.finish();  // may report what rank 0 gets
+      stage_.unpack();
+    }
+    return base::taken(*this, typename base::parts{});
+  }
+
+ private:
+  decltype(std::declval<arguments&>().make_inner(std::declval<call&>())) inner_;
+};
+
+/// The frame that executes a call with these arguments.
+template <form F, class T, class... Args>
+using frame_for = std::conditional_t<has_layouts<std::remove_reference_t<Args>...>,
+                                     typed_frame<F, T, Args...>, frame<F, T, Args...>>;
+
+}  // namespace tutti::detail

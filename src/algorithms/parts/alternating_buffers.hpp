@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a row of partial results of one rank stands. A result that is made while the one before is being sent
+// needs another buffer, since the receiver may read what was sent until the round is over; later ones may
+// take its place. The last shall be in output.
+#pragma once
+
+#include "schedule/builder.hpp"
+
+namespace tutti::parts {
+
+class alternating_buffers {
+ public:
+  /// `busy` results made while sending, then `idle` ones. In place the operand stands in output already, and
+  /// the first busy result must not be written there.
+  constexpr alternating_buffers(int busy, int idle, bool in_place)
+      : busy_(busy), idle_(idle), first_in_scratch_(in_place || (idle == 0 && busy % 2 == 0)) {}
+
+  constexpr buffer of(int i) const {
+    const bool scratch = i < busy_ && (i % 2 == 0) == first_in_scratch_;
+    return scratch ? buffer::scratch0 : buffer::output;
+  }
+  constexpr bool use_scratch() const { return busy_ > 1 || (busy_ == 1 && first_in_scratch_); }
+  /// What remains to be copied to output.
+  constexpr bool end_in_scratch() const {
+    return busy_ > 0 && idle_ == 0 && of(busy_ - 1) == buffer::scratch0;
+  }
+
+ private:
+  int busy_, idle_;
+  bool first_in_scratch_;
+};
+
+}  // namespace tutti::parts

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a choice of algorithm may depend on. Ranks that choose differently deadlock, therefore selection is
+// given `agreed_signature` alone: fields that every rank of a correct program holds with the same value. What
+// only this rank knows lives in `call` and is out of selection's reach by type.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "tutti/call.hpp"
+
+namespace tutti {
+
+struct agreed_signature {
+  collective what = collective::barrier;
+  int ranks = 1;
+  std::size_t count = 0;  // elements of a block; 0 for vector forms, whose counts are local
+  std::size_t element_size = 1;
+  element_kind kind = element_kind::opaque;
+  builtin_op op = builtin_op::user;
+  bool commutative = true;  // true also where nothing is combined
+  bool in_place = false;
+  bool inter = false;             // between two groups
+  std::uint64_t total_bytes = 0;  // of all blocks, if has_agreed_counts(what) and one group; else 0
+
+  std::size_t bytes() const noexcept { return count * element_size; }
+  friend bool operator==(const agreed_signature&, const agreed_signature&) = default;
+};
+
+/// Whether an engine has a collective of its own for a call.
+enum class native_offer : std::uint8_t {
+  none,
+  by_name,  ///< it does not report operands whose lengths differ: only where the program or its user names it
+  any
+};
+
+/// Vector forms in which every rank is given the counts of all ranks, the same ones on all.
+constexpr bool has_agreed_counts(collective what) noexcept {
+  return what == collective::allgatherv || what == collective::reduce_scatter;
+}
+
+/// The bytes of all blocks of a call with agreed counts. Saturates. O(ranks).
+inline std::uint64_t agreed_total(const counts_view& counts, std::size_t element_size) noexcept {
+  std::uint64_t sum = 0;
+  bool over = false;
+  for (std::size_t i = 0; i < counts.size(); ++i) over |= __builtin_add_overflow(sum, counts[i], &sum);
+  over |= __builtin_mul_overflow(sum, element_size, &sum);
+  return over ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
+/// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are alike.
+inline agreed_signature agreed_part(const call& c, int ranks, bool inter = false) noexcept {
+  // In place is a matter of all ranks, except that a root may be in place alone.
+  const bool vector_form = is_vector_form(c.what),
+             root_alone = is_rooted(c.what) && c.what != collective::bcast;
+  return {c.what,
+          ranks,
+          vector_form || inter ? 0 : c.count,  // the groups may differ
+          c.type.size,
+          c.type.kind,
+          c.op.which,
+          !combines(c.what) || c.op.commutative,
+          c.in_place && !root_alone,
+          inter,
+          has_agreed_counts(c.what) && !inter && c.out_counts.given()
+              ? agreed_total(c.out_counts, c.type.size)
+              : 0};
+}
+
+}  // namespace tutti

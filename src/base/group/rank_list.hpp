@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a member of a group finds another: a range of the job's ranks (two numbers, made locally), a list, or a
+// few of them: those beside it, or also those 2, 4, 8 ... away.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/group/reach.hpp"
+
+namespace tutti {
+
+class group {
+ public:
+  /// Ranks first, first + stride, ... of the job; this process is member `rank`.
+  static group range(int first, int stride, int size, int rank) {
+    return {first, stride, size, rank, nullptr};
+  }
+
+  /// members[i] is the job's rank of member i. Shared, since communicators are copied freely.
+  static group list(std::vector<int> members, int rank) {
+    const int size = static_cast<int>(members.size());
+    return {0, 1, size, rank, std::make_shared<const std::vector<int>>(std::move(members))};
+  }
+
+  /// The same, as a range where the members lie at one distance from each other.
+  static group of(std::vector<int> members, int rank) {
+    const int size = static_cast<int>(members.size());
+    const int stride = size > 1 ? members[1] - members[0] : 1;
+    for (std::size_t i = 1; i < members.size(); ++i)
+      if (members[i] - members[i - 1] != stride) return list(std::move(members), rank);
+    return range(members[0], stride, size, rank);
+  }
+
+  /// Of which each member knows as many as `knows` says, not all: `left[d]`, `right[d]` are the job's ranks
+  /// of the members 2^d away (of neighbours there is one each), whatever where there is none; `own` is this
+  /// one's, `first` that of member 0.
+  static group of_few(reach knows, int first, int own, int size, int rank, const std::vector<int>& left,
+                      const std::vector<int>& right) {
+    std::vector<int> known = {first, own};
+    for (std::size_t d = 0; d < left.size(); ++d) known.insert(known.end(), {left[d], right[d]});
+    group made = list(std::move(known), rank);
+    made.size_ = size;
+    made.knows_ = knows;
+    return made;
+  }
+
+  /// Which members this one knows.
+  reach knows() const noexcept { return knows_; }
+  bool knows(int r) const noexcept { return reaches(knows_, rank_, r, size_); }
+
+  int size() const noexcept { return size_; }
+  int rank() const noexcept { return rank_; }
+
+  /// The job's rank of member r, which this one knows. O(1).
+  int address(int r) const noexcept {
+    if (knows_ != reach::any_rank) [[unlikely]]
+      return address_of_known(r);
+    return list_ ? (*list_)[static_cast<std::size_t>(r)] : first_ + r * stride_;
+  }
+
+  /// The job's rank of member 0, which every member knows.
+  int first_address() const noexcept { return list_ ? list_->front() : first_; }
+
+  /// Members first, first + stride, ... of this group, whose members know all, `size` of them. Of a range it
+  /// is one, in O(1).
+  group part(int first, int stride, int size, int rank) const {
+    if (!list_) return range(first_ + first * stride_, stride * stride_, size, rank);
+    std::vector<int> members;
+    members.reserve(static_cast<std::size_t>(size));
+    for (int i = 0; i < size; ++i) members.push_back(address(first + i * stride));
+    return list(std::move(members), rank);
+  }
+
+  /// Which member has this job's rank; -1: none that this one knows. O(1) of a range, else O(known).
+  int rank_of(int address) const noexcept {
+    if (knows_ != reach::any_rank) return known_with(address);
+    if (list_) {
+      for (int r = 0; r < size_; ++r)
+        if ((*list_)[static_cast<std::size_t>(r)] == address) return r;
+      return -1;
+    }
+    const int r = (address - first_) / stride_;
+    return r >= 0 && r < size_ && first_ + r * stride_ == address ? r : -1;
+  }
+
+ private:
+  group(int first, int stride, int size, int rank, std::shared_ptr<const std::vector<int>> list)
+      : first_(first), stride_(stride), size_(size), rank_(rank), list_(std::move(list)) {}
+
+  // Where there are 2 members only, the same one may stand on both sides.
+  int address_of_known(int r) const noexcept {
+    if (r == rank_) return (*list_)[1];
+    const unsigned up = static_cast<unsigned>(r > rank_ ? r - rank_ : size_ - (rank_ - r));
+    const unsigned down = static_cast<unsigned>(size_) - up;
+    // Which of the two ways is a hop that goes not beyond the ends, or may.
+    const auto is_hop = [&](unsigned n, bool beyond) {
+      return std::has_single_bit(n) && (goes_in_hops(knows_) || n == 1) && (!beyond || goes_around(knows_));
+    };
+    const bool to_the_right = is_hop(up, r < rank_);
+    const auto d = static_cast<std::size_t>(std::countr_zero(to_the_right ? up : down));
+    return (*list_)[2 + 2 * d + (to_the_right ? 1 : 0)];
+  }
+  int known_with(int address) const noexcept {
+    if (address == (*list_)[1]) return rank_;
+    for (std::size_t i = 2; i < list_->size(); ++i) {
+      const int hop = 1 << (i / 2 - 1), r = i % 2 == 1 ? rank_ + hop : rank_ - hop;
+      if ((*list_)[i] == address && (goes_around(knows_) || (r >= 0 && r < size_)))
+        return (r % size_ + size_) % size_;
+    }
+    return -1;
+  }
+
+  int first_, stride_, size_, rank_;
+  reach knows_ = reach::any_rank;
+  std::shared_ptr<const std::vector<int>> list_;
+};
+
+}  // namespace tutti

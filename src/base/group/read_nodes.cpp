@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TUTTI_NODES: ranks laid out over nodes that need not exist, so that whatever is hierarchical can be tried
+// on any machine. What cannot be taken is told with what could be.
+#include <charconv>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/group/hierarchy.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::int64_t most = 1000000;  // as ranks of a job
+constexpr std::size_t max_numbers_by_x = 9;
+constexpr std::string_view forms =
+    "; write 4x2 (4 nodes of 2 ranks), 2x3x4 (2 nodes of 3 nodes of 4 ranks), 3,1,4 (nodes of 3, 1 and 4 "
+    "ranks) or 0:1:0:1 (the node of each rank)";
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t enough = 40;
+  const bool shown = text.size() <= enough;
+  return '"' + std::string(shown ? text : text.substr(0, enough)) + (shown ? "\"" : "...\"");
+}
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  throw std::invalid_argument("is " + quoted(text) + why);
+}
+
+std::int64_t read_one(std::string_view text, std::string_view part, std::int64_t least) {
+  std::int64_t value = 0;
+  const char* end = part.data() + part.size();
+  const auto [stop, fault] = std::from_chars(part.data(), end, value);
+  const bool digits = !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+  if (!digits || stop != end)
+    refuse(text, part.empty() ? ", where a number is missing" + std::string(forms)
+                              : ", and " + quoted(part) + " is no number" + std::string(forms));
+  if (fault != std::errc{} || value > most)
+    refuse(text,
+           ", and " + quoted(part) + " is more than " + std::to_string(most) + ", the most that can be");
+  if (value < least) refuse(text, ", but a node has one rank at least; leave out what is 0");
+  return value;
+}
+
+std::vector<std::int64_t> read_all(std::string_view text, char between, std::int64_t least) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t from = 0;;) {
+    const std::size_t to = text.find(between, from);
+    numbers.push_back(read_one(text, text.substr(from, to == text.npos ? to : to - from), least));
+    if (to == text.npos) return numbers;
+    from = to + 1;
+  }
+}
+
+std::string where_there_are(int ranks) { return " where there are " + std::to_string(ranks); }
+
+std::string count_of(std::int64_t made) {
+  return made > most ? "more than " + std::to_string(most) + " ranks"
+                     : std::to_string(made) + (made == 1 ? " rank" : " ranks");
+}
+
+// "4x2": numbers from the coarsest nodes to the ranks of a finest one. Alone: the ranks of the only node.
+hierarchy from_product(std::string_view text, const std::vector<std::int64_t>& numbers, int ranks) {
+  if (numbers.size() > max_numbers_by_x)
+    refuse(text, ", which has more than " + std::to_string(max_numbers_by_x - 1) + " levels of nodes");
+  std::int64_t made = 1;
+  for (const std::int64_t n : numbers) made = made > most ? made : made * n;
+  if (made != ranks) {
+    const std::int64_t each = numbers.back(), nodes = numbers.front();
+    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) + "; " +
+                     (ranks % each == 0    ? std::to_string(ranks / each) + "x" + std::to_string(each)
+                      : ranks % nodes == 0 ? std::to_string(nodes) + "x" + std::to_string(ranks / nodes)
+                                           : "1x" + std::to_string(ranks)) +
+                     " makes them");
+  }
+  std::vector<std::vector<int>> node_of;
+  std::int64_t each = numbers.back();
+  for (std::size_t l = numbers.size() - 1;; --l) {
+    auto& level = node_of.emplace_back();
+    for (int r = 0; r < ranks; ++r) level.push_back(static_cast<int>(r / each));
+    if (l <= 1) return hierarchy(node_of);
+    each *= numbers[l - 1];
+  }
+}
+
+hierarchy from_sizes(std::string_view text, const std::vector<std::int64_t>& sizes, int ranks) {
+  std::int64_t made = 0;
+  for (const std::int64_t n : sizes) made = made > most ? made : made + n;
+  if (made != ranks)
+    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) +
+                     "; the ranks of all nodes must add up to " + std::to_string(ranks));
+  std::vector<std::vector<int>> node_of(1);
+  for (std::size_t node = 0; node < sizes.size(); ++node)
+    node_of[0].insert(node_of[0].end(), static_cast<std::size_t>(sizes[node]), static_cast<int>(node));
+  return hierarchy(node_of);
+}
+
+hierarchy from_nodes(std::string_view text, const std::vector<std::int64_t>& nodes, int ranks) {
+  if (nodes.size() != static_cast<std::size_t>(ranks))
+    refuse(text, ", which names the nodes of " + count_of(static_cast<std::int64_t>(nodes.size())) +
+                     where_there_are(ranks) + "; name the node of each, " + std::to_string(ranks) +
+                     " numbers with ':' between them");
+  return hierarchy(std::vector<std::vector<int>>{{nodes.begin(), nodes.end()}});
+}
+
+}  // namespace
+
+hierarchy read_nodes(std::string_view text, int ranks) {
+  if (text.empty()) throw std::invalid_argument("is empty" + std::string(forms));
+  const std::size_t at = text.find_first_of("x,:");
+  const char between = at == text.npos ? 'x' : text[at];
+  if (at != text.npos)
+    for (const char other : std::string_view("x,:"))
+      if (other != between && text.find(other) != text.npos)
+        refuse(text, ", which mixes '" + std::string(1, between) + "' and '" + std::string(1, other) + "'" +
+                         std::string(forms));
+  const auto numbers = read_all(text, between, between == ':' ? 0 : 1);
+  return between == 'x'   ? from_product(text, numbers, ranks)
+         : between == ',' ? from_sizes(text, numbers, ranks)
+                          : from_nodes(text, numbers, ranks);
+}
+
+}  // namespace tutti

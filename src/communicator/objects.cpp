@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/detail/objects.hpp"
+
+#include <string>
+
+namespace tutti::detail {
+
+void refuse_short(caller s, parameter name, std::size_t needed, std::size_t left) {
+  refuse_message(s, name,
+                 "the message ends too soon: " + std::to_string(needed) + " more bytes are needed, " +
+                     std::to_string(left) + " are left");
+}
+
+void refuse_long(caller s, parameter name, std::size_t left) {
+  refuse_message(s, name, std::to_string(left) + " bytes are left of the message when the object is read");
+}
+
+void writer::refuse_changed() const {
+  refuse_call(site_, name_, "has changed its length while it was written",
+              "its serialize() must name the same parts each time");
+}
+
+void writer::refuse_depth() const {
+  refuse_call(site_, name_, "has more than " + std::to_string(deepest_object) + " objects within one another",
+              "send what is nested as deep, as a long list of pointers, in a container");
+}
+
+void writer::refuse_valueless() const {
+  refuse_call(site_, name_, "has a variant that an exception left without a value", "give it one");
+}
+
+void reader::refuse_flag() const { refuse_message(site_, name_, "a byte that must be 0 or 1 is neither"); }
+
+void reader::refuse_number(std::uint64_t n) const {
+  refuse_message(site_, name_,
+                 "the message says that " + std::to_string(n) + " elements follow, but " +
+                     std::to_string(left_) + " bytes are left");
+}
+
+void reader::refuse_alternative() const { refuse_message(site_, name_, "a variant has no such alternative"); }
+
+void reader::refuse_depth() const {
+  refuse_message(site_, name_,
+                 "more than " + std::to_string(deepest_object) + " objects are within one another");
+}
+
+void check_objects(const call_site& s, object_place at, int root, std::size_t objects) {
+  const auto needed = static_cast<std::size_t>(s.gives);
+  if (objects == needed) return;
+  if (s.what == collective::scatterv) {
+    count_by_scatter(s, root, {}, true);
+  } else {
+    count_array unread;
+    counts_by_alltoall(s, nullptr, unread.make(static_cast<std::size_t>(s.takes)));
+  }
+  refuse_call(s, at.name,
+              "has " + std::to_string(objects) + " objects, for " + std::to_string(needed) + " ranks",
+              "give one object for each rank");
+}
+
+}  // namespace tutti::detail

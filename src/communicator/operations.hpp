@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What collectives and messages under way have in common: how their owners let go of them, and how what is
+// complete is used again.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "transport/endpoint.hpp"
+#include "tutti/detail/owner.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+
+/// The end of its use, as `dismiss()` says: waits, or, where an exception passes by, tries for a tenth of a
+/// second and then ends the job, since others may be reading what is about to go.
+template <class One>
+void end_use(One& one, endpoint& ep, const char* operation, int rank) noexcept {
+  try {
+    if (std::uncaught_exceptions() == 0) return one.wait();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    bool over = one.test();
+    while (!over && std::chrono::steady_clock::now() < end) over = one.test();
+    if (!over)
+      ep.abandon(std::make_exception_ptr(
+          error(operation, rank, "", "an exception left this rank while this was under way", "")));
+  } catch (...) {
+    // The job is failing, or a message was refused; whoever waits explicitly is told.
+  }
+}
+
+/// One that an earlier use has left, or a new one.
+template <class One, class Where>
+owner<One> idle_or_new(std::vector<One*>& idle, std::size_t most, Where& where) {
+  if (idle.capacity() == 0) idle.reserve(most);
+  if (idle.empty()) return owner<One>(new One(where));
+  One* const one = idle.back();
+  idle.pop_back();
+  return owner<One>(one);
+}
+
+}  // namespace tutti::detail

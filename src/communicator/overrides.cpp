@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of the overrides: which were obeyed, which could not be, and which nothing used.
+#include <cstdio>
+
+#include "communicator/communicator_impl.hpp"
+
+namespace tutti::detail {
+
+namespace {
+
+std::size_t place_of(collective what, override_kind kind) noexcept {
+  return 3 * static_cast<std::size_t>(what) + static_cast<std::size_t>(kind);
+}
+
+}  // namespace
+
+override_use& rank_state::use_of(collective what, override_kind kind) {
+  uses.resize(3 * collective_names.size());
+  return uses[place_of(what, kind)];
+}
+
+override_use rank_state::use_of(collective what, override_kind kind) const {
+  return uses.empty() ? override_use{} : uses[place_of(what, kind)];
+}
+
+// Of an adopted communicator and its duplicates this is the end of the run.
+rank_state::~rank_state() {
+  other_jobs.leave(*this);
+  if (ep != nullptr) ep->read_no_more(&place);
+  if (owned && by && owned->rank() == 0) report_unused_overrides(*this);
+  for (void* one : cores) ::operator delete(one);
+}
+
+// Whoever sets a variable wants to know that it changed nothing.
+void report_unused_overrides(const rank_state& state) {
+  const bool silent = state.set.when_unfit == fallback::silent;
+  for (std::size_t i = 0; i < collective_names.size(); ++i) {
+    const auto what = static_cast<collective>(i);
+    const forced_choice& forced = state.by->of(what);
+    const auto report = [&](override_kind kind, const std::string& value) {
+      const override_use use = state.use_of(what, kind);
+      if (use.unfit > 1 && !silent)
+        std::fprintf(stderr, "tutti: %s: %zu choices fell back to the trees\n",
+                     value.empty() ? name_of(what).data() : override_variable(what, kind).c_str(), use.unfit);
+      if (value.empty() || use.obeyed != 0 || use.reported || (silent && use.unfit != 0)) return;
+      std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", override_variable(what, kind).c_str(),
+                   value.c_str(),
+                   use.unfit != 0 ? "no call met its restrictions"
+                                  : "the program made no such call that was free to choose");
+    };
+    report(override_kind::algorithm, forced.algorithm);
+    report(override_kind::inter_algorithm, forced.inter_algorithm);
+    report(override_kind::composition, forced.composition);
+  }
+}
+
+}  // namespace tutti::detail

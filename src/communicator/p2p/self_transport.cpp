@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mail of an engine that has none: what a rank sends to itself.
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "communicator/p2p/message_queue.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+namespace {
+
+struct self_message final : shm::unexpected_message {
+  std::vector<std::byte> copy;
+  const std::byte* contents = nullptr;
+  bool* done = nullptr;
+};
+
+class self_p2p_transport final : public p2p_transport {
+ public:
+  explicit self_p2p_transport(context& where) : where_(where) {}
+
+  bool post(const detail::send_args& what, transfer& t) override {
+    const int me = where_.members().rank();
+    if (what.destination != me)
+      throw engine_error(what.operation, me, "destination",
+                         "is rank " + std::to_string(what.destination) + ", but the engine " +
+                             std::string(where_.ep().engine()) +
+                             " brings no messages from one rank to another",
+                         "run on another engine");
+    auto one = std::make_unique<self_message>();
+    one->source = me;
+    one->tag = what.tag;
+    one->bytes = what.bytes;
+    const auto* data = static_cast<const std::byte*>(what.data);
+    const bool waits =
+        what.mode == send_modes::synchronous || (what.bytes > at_once && what.mode != send_modes::buffered);
+    if (waits) {
+      one->done = new (t.state) bool(false);
+      one->contents = data;
+    } else {
+      one->copy.assign(data, data + what.bytes);
+      one->contents = one->copy.data();
+    }
+    come_.push_back(std::move(one));
+    return !waits;
+  }
+  bool sent(transfer& t, const shm::wait_site&) override { return *reinterpret_cast<bool*>(t.state); }
+  void wait_until_sent(transfer& t, const shm::wait_site& site) override {
+    while (!sent(t, site)) where_.ep().pause(site);
+  }
+  shm::unexpected_message* next(const char*) override {
+    if (come_.empty()) return nullptr;
+    shm::unexpected_message* const one = come_.front().release();
+    come_.pop_front();
+    return one;
+  }
+  void wait_for_next(const shm::wait_site& site) override {
+    if (come_.empty()) where_.ep().pause(site);
+  }
+  bool open(shm::unexpected_message& one, void* into, transfer&, const char*) override {
+    const auto& from = static_cast<self_message&>(one);
+    if (from.bytes != 0) std::memcpy(into, from.contents, from.bytes);
+    drop(one, true);
+    return true;
+  }
+  bool opened(transfer&, const shm::wait_site&) override { return true; }
+  void drop(shm::unexpected_message& one, bool received) noexcept override {
+    const std::unique_ptr<self_message> last(static_cast<self_message*>(&one));
+    if (received && last->done != nullptr) *last->done = true;
+  }
+
+ private:
+  static constexpr std::size_t at_once = 4096;
+  context& where_;
+  std::deque<std::unique_ptr<self_message>> come_;
+};
+
+}  // namespace
+
+std::unique_ptr<p2p_transport> make_self_transport(context& where) {
+  return std::make_unique<self_p2p_transport>(where);
+}
+
+}  // namespace tutti

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread may adopt several communicators of MPI's. Each is a job of its own to the library, and a wait in
+// one progresses what is under way in the others. Nothing is locked for that: only communicators over an MPI
+// that one thread calls at a time join. So it does no harm either if a new thread has the id of one that has
+// ended.
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "communicator/rank_state.hpp"
+
+namespace tutti::detail {
+namespace {
+
+std::mutex joining;
+// Never destroyed: a program may keep its communicators until the very end.
+std::vector<std::pair<std::thread::id, rank_state*>>& adopted() {
+  static auto& all = *new std::vector<std::pair<std::thread::id, rank_state*>>;
+  return all;
+}
+
+}  // namespace
+
+void progress_other_jobs::join(rank_state& own) {
+  const std::lock_guard<std::mutex> held(joining);
+  for (const auto& [thread, other] : adopted())
+    if (thread == std::this_thread::get_id()) {
+      others_.push_back(other);
+      other->other_jobs.others_.push_back(&own);
+      if (!other->active.empty() && own.active.empty()) own.active.push_back(this);
+    }
+  adopted().emplace_back(std::this_thread::get_id(), &own);
+}
+
+void progress_other_jobs::leave(rank_state& own) noexcept {
+  const std::lock_guard<std::mutex> held(joining);
+  std::erase_if(adopted(), [&](const auto& one) { return one.second == &own; });
+  for (rank_state* other : others_) std::erase(other->other_jobs.others_, &own);
+  others_.clear();
+}
+
+void progress_other_jobs::enter_others() {
+  for (rank_state* other : others_) {
+    progressable* const there = &other->other_jobs;
+    if (std::find(other->active.begin(), other->active.end(), there) == other->active.end())
+      other->active.push_back(there);
+  }
+}
+
+bool progress_other_jobs::go_on(bool) {
+  bool all_over = true;
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    rank_state& other = *others_[i];
+    const auto moves = [&] {
+      std::uint64_t sum = 0;
+      for (const progressable* one : other.active) sum += one == &other.other_jobs ? 0 : one->moves() + 1;
+      return sum;
+    };
+    const std::uint64_t before = moves();
+    other.progress_others(&other.other_jobs, false);
+    if (moves() != before) ++moves_;
+    for (const progressable* one : other.active) all_over = all_over && one == &other.other_jobs;
+  }
+  return all_over;
+}
+
+void progress_other_jobs::work() {
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    rank_state& other = *others_[i];
+    for (std::size_t k = 0; k < other.active.size(); ++k)
+      if (other.active[k] != &other.other_jobs) other.active[k]->work();
+  }
+}
+
+}  // namespace tutti::detail

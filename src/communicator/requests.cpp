@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What requests, statuses and messages do that needs no types of a call.
+#include "tutti/requests.hpp"
+
+#include <string>
+
+#include "tutti/message.hpp"
+
+namespace tutti {
+namespace detail {
+
+bool several::complete(one& call, const char* operation, const std::source_location& at) {
+  if (!call.valid()) return true;
+  try {
+    return call.checked(operation, at).test();
+  } catch (...) {
+    call = one();
+    throw;
+  }
+}
+
+status several::finish(one& call) {
+  if (!call.valid()) return {};
+  const status what(found(*call.pending_));
+  call.take();
+  return what;
+}
+
+status several::wait(one& call, const char* operation, const std::source_location& at,
+                     std::exception_ptr& first) {
+  if (!call.valid()) return {};
+  try {
+    call.checked(operation, at).wait();
+    return finish(call);
+  } catch (...) {
+    call = one();
+    if (!first) first = std::current_exception();
+    return {};
+  }
+}
+
+void several::refuse_statuses(const char* operation, std::size_t holds, std::size_t needed) {
+  throw usage_error(
+      operation, -1, "statuses",
+      "holds " + std::to_string(holds) + " statuses, but " + std::to_string(needed) + " are needed",
+      "make it larger, or let it be resized: statuses<resize_to_fit>(...)");
+}
+
+void refuse_empty_request(const char* what, const std::source_location& at) {
+  throw usage_error(what, -1, "", "this request holds no call: its result was taken, or it was moved from",
+                    "wait for a request once", at);
+}
+
+void refuse_extracted(parameter name) {
+  throw usage_error(std::string("extract_") + text_of(name), -1, text_of(name),
+                    "was extracted before, so this result has it no more",
+                    "keep what the first call returned");
+}
+
+void refuse_empty_parameter() {
+  throw usage_error("request", -1, "request", "was made from no lvalue, so nothing can be put into it",
+                    "pass request(r) of a variable r");
+}
+
+}  // namespace detail
+
+void status::refuse_count(std::size_t element) const {
+  throw usage_error("count", -1, "status",
+                    "a message of " + std::to_string(bytes()) +
+                        " bytes is not a whole number of elements of " + std::to_string(element),
+                    "count elements of the type that was sent, or bytes()");
+}
+
+void status::refuse_unnamed() {
+  throw usage_error("status", -1, "status", "is const, or no variable, so nothing can be written to it",
+                    "pass status(s) of a variable s, or status_out()");
+}
+
+// --- messages that were found ---
+
+void message::refuse_empty() {
+  throw usage_error("message", -1, "", "this message was received already, or moved from",
+                    "receive a message once");
+}
+
+detail::envelope message::receive(detail::recv_args in) {
+  aim(in);
+  detail::envelope came;
+  try {
+    came = detail::receive(*where_, in);
+  } catch (const truncation_error&) {
+    args_ = nullptr;
+    drop();
+    throw;
+  }
+  args_ = nullptr;
+  drop();
+  return came;
+}
+
+// The length is known, so that what would be refused later is refused now, while the message is still here.
+detail::pending_call message::start_receive(detail::recv_args in) {
+  aim(in);
+  if (what_.bytes % in.element != 0)
+    throw mismatch_error(in.operation, detail::rank_of(*where_), "recv_buf",
+                         "the message has " + std::to_string(what_.bytes) +
+                             " bytes, no whole number of elements of " + std::to_string(in.element),
+                         "receive it with the element type that it was sent with", detail::place_of(*where_));
+  if (in.room != nullptr) {
+    in.into = in.room(in.state, what_);
+    in.most = what_.bytes;
+    in.room = nullptr;
+  }
+  detail::pending_call under_way = detail::start_receive(*where_, in);
+  args_ = nullptr;
+  drop();
+  return under_way;
+}
+
+void message::aim(detail::recv_args& in) const noexcept {
+  in.source = what_.source;
+  in.tag = what_.tag;
+  in.send_args = args_;
+}
+
+}  // namespace tutti

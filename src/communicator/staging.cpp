@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/detail/staging.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "tutti/detail/p2p_abi.hpp"
+
+namespace tutti::detail {
+
+// --- one side ---
+
+staging::side::~side() {
+  if (memory_ != nullptr) ::operator delete (memory_, std::align_val_t{align_});
+}
+
+void staging::side::resize(std::size_t elements) {
+  if (dense_ && elements > room_) {
+    auto* more = static_cast<std::byte*>(::operator new (elements* unit_, std::align_val_t{align_}));
+    if (memory_ != nullptr) ::operator delete (memory_, std::align_val_t{align_});
+    memory_ = more;
+    room_ = elements;
+  }
+  size_ = elements;
+}
+
+void staging::side::pack(const std::vector<block>& blocks) const noexcept {
+  std::byte* to = memory_;
+  for (const block& b : blocks) {
+    item_->pack(items_ + b.at * item_->extent(), b.count, to);
+    to += b.count * item_->size();
+  }
+}
+
+void staging::side::unpack() const noexcept {
+  const std::byte* from = memory_;
+  for (const block& b : written_) {
+    item_->unpack(from, b.count, items_ + b.at * item_->extent());
+    from += b.count * item_->size();
+  }
+}
+
+void staging::open(side& s, parameter buffer, parameter type, const layout& item, const void* items,
+                   std::size_t bytes) {
+  s.buffer_ = buffer;
+  s.type_ = type;
+  s.item_ = &item;
+  s.items_ = static_cast<std::byte*>(const_cast<void*>(items));  // written where the side is received into
+  s.holds_ = bytes;
+  s.lowest_ = item.lowest();
+  s.highest_ = item.highest();
+}
+
+void staging::settle(caller where, std::size_t size, std::size_t align, bool whole) {
+  unit_ = size;
+  for (side* s : {&in, &out}) {
+    if (s->item_ == nullptr || s->item_->size() % size == 0) continue;
+    if (whole)
+      keep([&] {
+        refuse_call(
+            where, s->type_,
+            "an item of " + std::to_string(s->item_->size()) + " bytes is no whole number of elements of " +
+                std::to_string(size),
+            "pass a layout of whole elements, or one for each buffer of a call that combines nothing");
+      });
+    else
+      unit_ = 1, in_bytes_ = true;
+  }
+  for (side* s : {&in, &out}) {
+    if (s->item_ == nullptr) continue;
+    s->unit_ = unit_;
+    s->align_ = std::max(align, alignof(std::max_align_t));
+    s->per_ = s->item_->size() / unit_;
+    const bool aligned = unit_ == 1 || reinterpret_cast<std::uintptr_t>(s->items_) % align == 0;
+    s->dense_ = !s->item_->is_contiguous() || !aligned;
+  }
+}
+
+// --- faults ---
+
+// The first one is kept.
+template <class Check>
+void staging::keep(Check&& check) {
+  if (fault_) return;
+  try {
+    check();
+  } catch (...) {
+    fault_ = std::current_exception();
+  }
+}
+
+void staging::diagnose() const {
+  if (fault_) std::rethrow_exception(fault_);
+}
+
+// Throws where some of these items lie outside of the container.
+void staging::check_reach(caller where, parameter name, const side& s, const block& b) {
+  if (b.count == 0 || s.item_->size() == 0) return;
+  std::size_t last = 0, items = 0;
+  const bool far = __builtin_add_overflow(b.at, b.count - 1, &items) ||
+                   __builtin_mul_overflow(items, s.item_->extent(), &last) ||
+                   last > static_cast<std::size_t>(PTRDIFF_MAX) / 2;
+  const std::ptrdiff_t begin = far ? 0 : static_cast<std::ptrdiff_t>(b.at * s.item_->extent()) + s.lowest_;
+  if (begin < 0)
+    refuse_call(where, s.type_, "an item begins " + std::to_string(-begin) + " bytes before its buffer",
+                "let displacements leave room for it");
+  const std::ptrdiff_t end = far ? 0 : static_cast<std::ptrdiff_t>(last) + s.highest_;
+  if (!far && end <= static_cast<std::ptrdiff_t>(s.holds_)) return;
+  std::string problem = std::to_string(b.count) + " items";
+  if (b.at != 0) problem += " from number " + std::to_string(b.at) + " on";
+  problem += far ? " reach beyond what an address can count"
+                 : " reach to byte " + std::to_string(end) + " of a buffer of " + std::to_string(s.holds_);
+  refuse_call(where, name, problem, "make them fewer, or the buffer larger");
+}
+
+void staging::leave_alone() noexcept {
+  for (side* s : {&in, &out}) {
+    if (fault_) s->read_.clear();
+    s->written_.clear();
+  }
+  keeps_ = false;
+}
+
+// --- what is sent ---
+
+void staging::send_run(caller where, parameter name, long long elements, std::size_t blocks) {
+  if (elements < 0) return;
+  keep([&] {
+    std::size_t all = 0;
+    if (__builtin_mul_overflow(static_cast<std::size_t>(elements), blocks, &all))
+      refuse_call(where, name, "is beyond memory", "make it smaller");
+    const block run{0, items(where, name, all, in)};
+    check_reach(where, name, in, run);
+    in.read_ = {run};
+    in.resize(all);
+  });
+}
+
+void staging::send_blocks(const call_site& where, parameter counts_name, const counts_view& counts,
+                          parameter displs_name, const counts_view* displs, std::vector<std::size_t>& to,
+                          std::vector<std::size_t>& to_displs) {
+  scale(where, counts_name, counts, in, to);
+  if (displs != nullptr) scale(where, displs_name, *displs, in, to_displs);
+  // What the frame will refuse is not looked at.
+  if (to.size() != static_cast<std::size_t>(where.blocks(counts_name)) ||
+      (displs != nullptr && displs->size() != counts.size()))
+    return;
+  keep([&] {
+    std::size_t first = 0, packed = 0, end = 0;  // in items; in elements
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const block b{displs != nullptr ? (*displs)[i] : first, counts[i]};
+      check_reach(where, counts_name, in, b);
+      in.read_.push_back(b);
+      first += b.count;
+      const std::size_t at = in.dense_ || displs == nullptr ? packed : to_displs[i];
+      if (displs != nullptr) to_displs[i] = at;
+      if (b.count != 0) end = std::max(end, at + to[i]);
+      packed += to[i];
+    }
+    in.resize(end);
+  });
+}
+
+// After a fault too: the frame is to know what the others expect.
+long long staging::scaled(caller where, parameter name, long long number, const side& s) {
+  long long elements = -1;
+  if (number < 0) return number;
+  if (!__builtin_mul_overflow(number, s.per_, &elements)) return elements;
+  keep([&] { refuse_call(where, name, "is beyond memory: " + std::to_string(number), "make it smaller"); });
+  return -1;
+}
+
+void staging::scale(const call_site& where, parameter name, const counts_view& numbers, const side& s,
+                    std::vector<std::size_t>& to) {
+  to.clear();
+  if (!numbers.given()) return;
+  const auto wrong = [&](std::size_t i, const char* problem, const char* remedy) {
+    keep([&] { refuse_call(where, name, "the one of rank " + std::to_string(i) + problem, remedy); });
+    to.clear();  // which the frame refuses: there are not enough
+  };
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::size_t elements = 0;
+    if (numbers.negative(i)) return wrong(i, " is negative", "numbers are 0 or more");
+    if (__builtin_mul_overflow(numbers[i], s.per_, &elements))
+      return wrong(i, " is beyond memory", "make it smaller");
+    to.push_back(elements);
+  }
+}
+
+// --- what is received ---
+
+std::size_t staging::items(caller where, parameter name, std::size_t elements, const side& s) const {
+  if (s.per_ == 0 ? elements != 0 : elements % s.per_ != 0)
+    refuse_call(where, name,
+                std::to_string(elements * unit_) + " bytes are no whole number of items of " +
+                    std::to_string(s.per_ * unit_),
+                "let the layouts of sender and receiver fit");
+  return s.per_ == 0 ? 0 : elements / s.per_;
+}
+
+void staging::receive_run(caller where, side& s, std::size_t elements) {
+  const block run{0, items(where, s.type_, elements, s)};
+  check_reach(where, s.buffer_, s, run);
+  s.written_ = {run};
+}
+
+void staging::arrived(side& s, std::size_t bytes) noexcept {
+  if (!s.written_.empty() && s.per_ != 0) s.written_[0].count = bytes / (s.per_ * s.unit_);
+}
+
+namespace {
+
+// Blocks of items that two ranks would be received into at once.
+void refuse_overlap(const call_site& where, const std::vector<staging::block>& blocks) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (blocks[i].count != 0) order.push_back(i);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return blocks[a].at < blocks[b].at; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const staging::block &a = blocks[order[i - 1]], &b = blocks[order[i]];
+    if (a.at + a.count > b.at)
+      refuse_call(where, parameter::recv_displs,
+                  "puts block " + std::to_string(order[i]) + " onto block " + std::to_string(order[i - 1]),
+                  "let received blocks lie apart");
+  }
+}
+
+}  // namespace
+
+counts_view staging::receive_blocks(const call_site& where, side& s, const counts_view& elements,
+                                    const counts_view* displs) {
+  const std::size_t n = elements.size();
+  if (displs != nullptr && displs->size() != n)
+    refuse_call(where, parameter::recv_displs,
+                "holds " + std::to_string(displs->size()) + " numbers for " + std::to_string(n) + " blocks",
+                "give one for each of them");
+  s.written_.clear();
+  displs_.clear();
+  std::size_t packed = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (displs != nullptr && displs->negative(i))
+      refuse_call(where, parameter::recv_displs, "the one of rank " + std::to_string(i) + " is negative",
+                  "numbers are 0 or more");
+    block b{0, items(where, s.type_, elements[i], s)};
+    b.at = displs != nullptr ? (*displs)[i] : packed;
+    packed += b.count;
+    check_reach(where, s.buffer_, s, b);
+    s.written_.push_back(b);
+    displs_.push_back(b.count == 0 ? 0 : b.at * s.per_);
+  }
+  refuse_overlap(where, s.written_);
+  return {displs_.data(), n};
+}
+
+// --- around the run ---
+
+void staging::pack() const noexcept {
+  if (in.dense_) in.pack(in.read_);
+  if (keeps_ && out.dense_) out.pack(out.written_);
+}
+
+void staging::unpack() const noexcept {
+  if (in.dense_) in.unpack();
+  if (out.dense_) out.unpack();
+}
+
+namespace {
+
+class staged_call final : public pending {
+ public:
+  staged_call(staging& stage, pending_call inner, bool is_message, bool started) noexcept
+      : stage_(stage), inner_(std::move(inner)), is_message_(is_message), under_way_(started) {
+    slot = inner_->slot;
+  }
+
+  void start() override {
+    // While a run is under way nothing may be packed over what it sends; the start is refused below. So it is
+    // of a message until somebody has waited for it, since what has come would be lost.
+    if (!under_way_ || (!is_message_ && test())) stage_.pack();
+    inner_->start();
+    under_way_ = true;
+  }
+  bool test() override {
+    const bool over = unless_failed([&] { return inner_->test(); });
+    if (over) arrive();
+    return over;
+  }
+  void wait() override {
+    unless_failed([&] { return inner_->wait(), true; });
+    arrive();
+  }
+  bool dismiss() noexcept override {
+    if (std::uncaught_exceptions() == 0) {
+      try {
+        wait();
+      } catch (...) {
+        // The job is failing; whoever waits explicitly is told.
+      }
+    }
+    const bool is_over = inner_.reset();
+    delete this;
+    return is_over;
+  }
+  const envelope* found() const noexcept override { return inner_->found(); }
+
+ private:
+  ~staged_call() = default;
+  // A run that failed has nothing to unpack, then or later.
+  template <class Ask>
+  bool unless_failed(const Ask& ask) {
+    try {
+      return ask();
+    } catch (...) {
+      under_way_ = false;
+      throw;
+    }
+  }
+  void arrive() noexcept {
+    if (!under_way_) return;
+    under_way_ = false;
+    if (const envelope* came = inner_->found()) staging::arrived(stage_.out, came->bytes);
+    stage_.unpack();
+  }
+
+  staging& stage_;
+  pending_call inner_;
+  const bool is_message_;
+  bool under_way_;
+};
+
+}  // namespace
+
+pending_call staging::watch(pending_call inner, bool is_message, bool started) {
+  if (!in.dense_ && !out.dense_) return inner;
+  return pending_call(new staged_call(*this, std::move(inner), is_message, started));
+}
+
+}  // namespace tutti::detail

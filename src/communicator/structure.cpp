@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups of which each member knows its neighbours. All that they do together is a scan in both directions at
+// once: in round d each member hands what it knows of the 2^d members up to itself to the one 2^d hops on,
+// and names itself the one 2^d hops back, who is then known to that one at twice the distance. The other way
+// likewise. After ceil(log2(n)) rounds each has what stands left and right of it.
+#include "tutti/detail/structure.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "communicator/communicator_impl.hpp"
+#include "runtime/executor/hop.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+// What a member knows of some that stand side by side: rows of one length, or one row a member.
+using window = std::vector<std::byte>;
+
+// Hands windows on, in both directions. Merge is given what comes from further away, to be put before (from
+// the left) or behind (from the right) what is known.
+class both_ways {
+ public:
+  both_ways(const neighbours& chain, const char* operation) : chain_(chain), operation_(operation) {}
+
+  /// `length_of(n)`: bytes of a window of n members. `merge(near, far, left)`: near becomes both.
+  /// `seen(d, left, right)`: who is 2^d hops away.
+  template <class Length, class Merge, class Seen>
+  void run(const window& own, window& left, window& right, const Length& length_of, const Merge& merge,
+           const Seen& seen) {
+    window from_left = own, from_right = own;  // with the own one
+    int l = chain_.left, r = chain_.right;
+    const int n = chain_.size, me = chain_.rank;
+    bool first_left = true, first_right = true;
+    for (int d = 0; d < distances(n); ++d) {
+      seen(d, l, r);
+      const int far = 1 << d;
+      chain_.parent->make_hops(operation_,
+                               right_.prepare(r, l, l, from_left, length_of(std::min(far, me - far + 1))),
+                               left_.prepare(l, r, r, from_right, length_of(std::min(far, n - me - far))));
+      const int next_l = right_.arrived(l), next_r = left_.arrived(r);
+      if (l >= 0) take(left, from_left, first_left, right_.came, merge, true);
+      if (r >= 0) take(right, from_right, first_right, left_.came, merge, false);
+      l = next_l, r = next_r;
+    }
+  }
+
+ private:
+  // To one side goes the window and who is on the other side; the same comes from there.
+  struct way {
+    window out, in, came;
+
+    leg prepare(int to, int from, int behind, const window& mine, std::size_t bytes) {
+      out.resize(sizeof behind + mine.size());
+      std::memcpy(out.data(), &behind, sizeof behind);
+      if (!mine.empty()) std::memcpy(out.data() + sizeof behind, mine.data(), mine.size());
+      in.resize(from < 0 ? 0 : sizeof behind + bytes);
+      return {to, out.data(), out.size(), from, in.data(), in.size()};
+    }
+    // Who is known on that side then.
+    int arrived(int from) {
+      if (from < 0) return rank::null;
+      int behind;
+      std::memcpy(&behind, in.data(), sizeof behind);
+      came.assign(in.begin() + sizeof behind, in.end());
+      return behind;
+    }
+  };
+  template <class Merge>
+  static void take(window& without, window& with, bool& first, const window& incoming, const Merge& merge,
+                   bool left) {
+    if (first)
+      without = incoming;
+    else
+      merge(without, incoming, left);
+    first = false;
+    merge(with, incoming, left);
+  }
+
+  neighbours chain_;
+  const char* operation_;
+  way right_, left_;  // where to
+};
+
+// Nothing but addresses.
+template <class Seen>
+void see_hops(const neighbours& chain, const char* operation, const Seen& seen) {
+  window left, right;
+  both_ways(chain, operation)
+      .run(
+          {}, left, right, [](int) { return std::size_t{0}; }, [](window&, const window&, bool) {}, seen);
+}
+
+// --- what a split knows of one bin: how many members, the nearest and the farthest
+struct side {
+  int count, nearest, farthest;
+};
+
+neighbours nobody(communicator_impl* parent) {
+  neighbours none;
+  none.parent = parent;
+  return none;
+}
+
+}  // namespace
+
+neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* operation) {
+  if (operation == nullptr) operation = wraps ? "ring" : "chain";
+  parent.refuse_freed(operation);
+  parent.refuse_few(operation);
+  neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
+  if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
+  if (all.rank == all.size - 1) all.right = wraps ? 0 : rank::null;
+  return all;
+}
+
+neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const int> ranks) {
+  const char* const operation = wraps ? "ring" : "chain";
+  parent.refuse_freed(operation);
+  parent.refuse_few(operation);
+  const int p = parent.size(), n = static_cast<int>(ranks.size());
+  std::vector<bool> seen(static_cast<std::size_t>(p));
+  neighbours all;
+  all.parent = &parent;
+  all.size = n;
+  for (int i = 0; i < n; ++i) {
+    const int r = ranks[static_cast<std::size_t>(i)];
+    if (r < 0 || r >= p || seen[static_cast<std::size_t>(r)])
+      parent.refuse(operation, "ranks",
+                    "names rank " + std::to_string(r) + (r < 0 || r >= p ? "" : " twice") +
+                        ", and ranks are 0 to " + std::to_string(p - 1),
+                    "name each member once");
+    seen[static_cast<std::size_t>(r)] = true;
+    if (r == parent.rank()) all.rank = i, all.address = r;
+  }
+  if (all.address < 0)
+    parent.refuse(operation, "ranks", "has not this rank", "make a group on its members only");
+  const auto at = [&](int i) { return ranks[static_cast<std::size_t>((i + n) % n)]; };
+  if (wraps || all.rank > 0) all.left = at(all.rank - 1);
+  if (wraps || all.rank < n - 1) all.right = at(all.rank + 1);
+  return all;
+}
+
+hops hops_in(communicator_impl& parent, bool wraps) {
+  hops h;
+  h.all = neighbours_in(parent, wraps, wraps ? "logring" : "logchain");
+  std::fill(std::begin(h.left), std::end(h.left), rank::null);
+  std::fill(std::begin(h.right), std::end(h.right), rank::null);
+  const int n = h.all.size, me = h.all.rank;
+  for (int d = 0; d < distances(n); ++d) {
+    const int far = 1 << d;
+    if (wraps || me >= far) h.left[d] = (me - far + n) % n;
+    if (wraps || far < n - me) h.right[d] = static_cast<int>((std::int64_t{me} + far) % n);
+  }
+  return h;
+}
+
+neighbours opened(neighbours ring) noexcept {
+  if (ring.rank == 0) ring.left = rank::null;
+  if (ring.rank == ring.size - 1) ring.right = rank::null;
+  return ring;
+}
+
+hops opened(hops ring) noexcept {
+  ring.all = opened(ring.all);
+  for (int d = 0; d < distances(ring.all.size); ++d) {
+    if (ring.all.rank < 1 << d) ring.left[d] = rank::null;
+    if (ring.all.size - ring.all.rank <= 1 << d) ring.right[d] = rank::null;
+  }
+  return ring;
+}
+
+// Who is at either end goes along, since each knows whether that is itself.
+neighbours closed(const neighbours& chain) {
+  if (chain.size == 0) return chain;
+  window own(sizeof(int)), left, right;
+  std::memcpy(own.data(), &chain.address, sizeof(int));
+  both_ways(chain, "ring")
+      .run(
+          own, left, right, [](int) { return sizeof(int); },
+          [](window& near, const window& far, bool) { near = far; }, [](int, int, int) {});
+  neighbours ring = chain;
+  const auto end_of = [&](const window& w) {
+    int end = chain.address;
+    if (!w.empty()) std::memcpy(&end, w.data(), sizeof end);
+    return end;
+  };
+  if (chain.rank == 0) ring.left = end_of(right);
+  if (chain.rank == chain.size - 1) ring.right = end_of(left);
+  return ring;
+}
+
+hops hops_of(const neighbours& of, bool wraps) {
+  hops h;
+  h.all = of;
+  if (of.parent != nullptr) of.parent->refuse_freed(wraps ? "logring" : "logchain");
+  std::fill(std::begin(h.left), std::end(h.left), rank::null);
+  std::fill(std::begin(h.right), std::end(h.right), rank::null);
+  if (!wraps) {
+    see_hops(of, "logchain", [&](int d, int l, int r) { h.left[d] = l, h.right[d] = r; });
+    return h;
+  }
+  int l = of.left, r = of.right;
+  for (int d = 0; d < distances(of.size); ++d) {
+    h.left[d] = l, h.right[d] = r;
+    int next_l = 0, next_r = 0;
+    of.parent->make_hops("logring", {r, &l, sizeof l, l, &next_l, sizeof l},
+                         {l, &r, sizeof r, r, &next_r, sizeof r});
+    l = next_l, r = next_r;
+  }
+  return h;
+}
+
+neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
+  const neighbours chain = wraps ? opened(given) : given;
+  if (chain.size == 0) return chain;
+  chain.parent->refuse_freed("split_bin");
+  if (bins < 0 || bin >= bins)
+    chain.parent->refuse(
+        "split_bin", bins < 0 ? "bins" : "bin",
+        "is " + std::to_string(bins < 0 ? bins : bin) + " of " + std::to_string(bins) + " bins",
+        "bins are 0 to bins - 1; below 0: in no group");
+  const std::size_t bytes = static_cast<std::size_t>(bins) * sizeof(side);
+  const auto sides = [](window& w) { return reinterpret_cast<side*>(w.data()); };
+  window own(bytes), left(bytes), right(bytes);
+  if (bin >= 0) sides(own)[bin] = {1, chain.address, chain.address};
+  both_ways(chain, "split_bin")
+      .run(
+          own, left, right, [&](int) { return bytes; },
+          [&](window& near, const window& far, bool) {
+            for (int b = 0; b < bins; ++b) {
+              side& n = sides(near)[b];
+              const side& f = reinterpret_cast<const side*>(far.data())[b];
+              if (f.count == 0) continue;
+              n = n.count == 0 ? f : side{n.count + f.count, n.nearest, f.farthest};
+            }
+          },
+          [](int, int, int) {});
+  if (bin < 0) return nobody(chain.parent);
+  const side l = sides(left)[bin], r = sides(right)[bin];
+  neighbours part = chain;
+  part.size = l.count + 1 + r.count;
+  part.rank = l.count;
+  part.left = l.count != 0 ? l.nearest : rank::null;
+  part.right = r.count != 0 ? r.nearest : rank::null;
+  if (wraps && l.count == 0) part.left = r.count != 0 ? r.farthest : chain.address;
+  if (wraps && r.count == 0) part.right = l.count != 0 ? l.farthest : chain.address;
+  return part;
+}
+
+namespace {
+
+// What each member says of itself, all of them in the order of ranks, on every member.
+template <class Row>
+std::vector<Row> all_rows(const neighbours& chain, const char* operation, const Row& own_row) {
+  window own(sizeof(Row)), left, right;
+  std::memcpy(own.data(), &own_row, sizeof(Row));
+  both_ways(chain, operation)
+      .run(
+          own, left, right, [](int n) { return static_cast<std::size_t>(std::max(n, 0)) * sizeof(Row); },
+          [](window& near, const window& far, bool from_left) {
+            near.insert(from_left ? near.begin() : near.end(), far.begin(), far.end());
+          },
+          [](int, int, int) {});
+  std::vector<Row> all(static_cast<std::size_t>(chain.size));
+  if (!left.empty()) std::memcpy(all.data(), left.data(), left.size());
+  all[static_cast<std::size_t>(chain.rank)] = own_row;
+  if (!right.empty()) std::memcpy(all.data() + chain.rank + 1, right.data(), right.size());
+  return all;
+}
+
+}  // namespace
+
+neighbours split(const neighbours& given, bool wraps, int color, int key) {
+  const neighbours chain = wraps ? opened(given) : given;
+  if (chain.size == 0) return chain;
+  chain.parent->refuse_freed("split");
+  struct row {
+    int address, color, key;
+  };
+  std::vector<row> all = all_rows(chain, "split", row{chain.address, color, key});
+  if (color < 0) return nobody(chain.parent);
+  std::erase_if(all, [&](const row& one) { return one.color != color; });
+  const auto before = [](const row& a, const row& b) { return a.key < b.key; };
+  if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
+  neighbours part = chain;
+  const int n = static_cast<int>(all.size());
+  part.size = n;
+  part.rank = static_cast<int>(
+      std::find_if(all.begin(), all.end(), [&](const row& one) { return one.address == chain.address; }) -
+      all.begin());
+  const auto at = [&](int i) { return all[static_cast<std::size_t>((i + n) % n)].address; };
+  part.left = wraps || part.rank > 0 ? at(part.rank - 1) : rank::null;
+  part.right = wraps || part.rank < n - 1 ? at(part.rank + 1) : rank::null;
+  return part;
+}
+
+namespace {
+
+// All that they have to agree on is a number that none has used, and who is the first.
+communicator_handle made_over(communicator_impl& parent, const neighbours& chain, reach knows,
+                              const int* left, const int* right, int many) {
+  if (chain.parent != &parent)
+    parent.refuse("over", "members", "have another communicator for their parent",
+                  "call over() of the communicator that they were made of");
+  if (chain.size == 0)
+    parent.refuse("over", "members", "are none: this rank is in no group", "call it where empty() is false");
+  parent.refuse_freed("over");
+  struct agreed {
+    std::uint64_t number;
+    std::int32_t end;  // the address of who is furthest away on that side
+    std::uint32_t kinds;
+  };
+  const auto of = [](const window& w) {
+    agreed one;
+    std::memcpy(&one, w.data(), sizeof one);
+    return one;
+  };
+  agreed all{parent.next_number(), chain.address, 1u << static_cast<unsigned>(knows)};
+  window own(sizeof all), before, behind;
+  std::memcpy(own.data(), &all, sizeof all);
+  both_ways(opened(chain), "over")
+      .run(
+          own, before, behind, [](int) { return sizeof(agreed); },
+          [&](window& near, const window& far, bool) {
+            const agreed both{std::max(of(near).number, of(far).number), of(far).end,
+                              of(near).kinds | of(far).kinds};
+            std::memcpy(near.data(), &both, sizeof both);
+          },
+          [](int, int, int) {});
+  if (!before.empty())
+    all = {std::max(all.number, of(before).number), of(before).end, all.kinds | of(before).kinds};
+  if (!behind.empty()) {
+    all.number = std::max(all.number, of(behind).number);
+    all.kinds |= of(behind).kinds;
+  }
+  if (!std::has_single_bit(all.kinds))
+    throw mismatch_error("over", parent.rank(), "members", "are structures of several kinds on the ranks",
+                         "call it with a chain, ring, logchain or logring on all of them", parent.place());
+  const auto in_job = [&](int rank) { return rank == rank::null ? rank : parent.address(rank); };
+  std::vector<int> l, r;
+  for (int d = 0; d < many; ++d) {
+    l.push_back(in_job(left[d]));
+    r.push_back(in_job(right[d]));
+  }
+  return parent.of_members(
+      group::of_few(knows, in_job(all.end), in_job(chain.address), chain.size, chain.rank, l, r), all.number);
+}
+
+}  // namespace
+
+communicator_handle over(communicator_impl& parent, const neighbours& of, bool wraps) {
+  return made_over(parent, of, wraps ? reach::neighbors_around : reach::neighbors, &of.left, &of.right, 1);
+}
+
+communicator_handle over(communicator_impl& parent, const hops& of, bool wraps) {
+  return made_over(parent, of.all, wraps ? reach::hops_around : reach::hops, of.left, of.right,
+                   distances(of.all.size));
+}
+
+}  // namespace tutti::detail

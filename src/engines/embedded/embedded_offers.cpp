@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/embedded/embedded_offers.hpp"
+
+#include "transport/shm/slices.hpp"
+
+namespace tutti {
+
+native_offer embedded_offers(const agreed_signature& s, std::span<const std::string>) noexcept {
+  const bool known = shm::slices_know(s.what) || s.what == collective::barrier,
+             overlaps =
+                 s.what == collective::reduce_scatter_block && s.in_place;  // results lie on others' operands
+  return known && !overlaps ? native_offer::any : native_offer::none;
+}
+
+}  // namespace tutti

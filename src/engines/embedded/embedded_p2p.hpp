@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's own messages between ranks of one process. Up to 4 KiB travel in the letter; more stay where
+// they are until the receiver copies them, unless the send is to be complete at once.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "transport/endpoint.hpp"
+#include "transport/p2p_transport.hpp"
+#include "transport/shm/p2p_queue.hpp"
+
+namespace tutti {
+
+class embedded_p2p_transport final : public p2p_transport {
+ public:
+  explicit embedded_p2p_transport(context& where);
+  ~embedded_p2p_transport();
+
+  bool post(const detail::send_args& what, transfer& t) override;
+  bool sent(transfer& t, const shm::wait_site& site) override;
+  void wait_until_sent(transfer& t, const shm::wait_site& site) override;
+  shm::unexpected_message* next(const char*) override { return own_->next(); }
+  void wait_for_next(const shm::wait_site& site) override;
+  bool open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) override;
+  bool opened(transfer&, const shm::wait_site&) override { return true; }
+  void drop(shm::unexpected_message& one, bool received) noexcept override;
+
+ private:
+  static constexpr std::size_t page_size = 64;
+  struct peer {
+    std::shared_ptr<shm::p2p_queue> box;
+    shm::wakeup_flag* wakeup = nullptr;
+    bool same_worker = false;
+  };
+  /// What a transfer of a send holds.
+  struct under_way {
+    std::atomic<std::uint32_t> done;
+    bool same_worker;
+  };
+
+  peer& to(int rank) {
+    std::unique_ptr<peer[]>& page = peers_[static_cast<std::size_t>(rank) / page_size];
+    if (page != nullptr) [[likely]]
+      if (peer& known = page[static_cast<std::size_t>(rank) % page_size]; known.box != nullptr) [[likely]]
+        return known;
+    return find(rank);
+  }
+  peer& find(int rank);
+  void end(shm::queued_message& one) noexcept;
+
+  context& where_;
+  shm::node& node_;
+  shm::message_pool& pool_;
+  std::shared_ptr<shm::p2p_queue> own_;
+  int rank_;
+  bool one_worker_;                             // runs all ranks of the job
+  std::vector<std::unique_ptr<peer[]>> peers_;  // in pages, so that memory follows use
+};
+
+}  // namespace tutti

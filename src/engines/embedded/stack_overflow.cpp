@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Signal handlers are the process's, so what is known of them is kept once for it, and what a
+// handler may look at is a word of its thread.
+#include "engines/embedded/stack_overflow.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <mutex>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "transport/shm/current_rank.hpp"
+
+namespace tutti {
+namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local const std::byte *guards_begin = nullptr,
+                                                                          *guards_end = nullptr;
+
+constexpr int handled[] = {SIGSEGV, SIGBUS};
+
+constexpr std::size_t signal_stack_bytes = 64 * 1024;
+
+// Async-signal-safe, as all that follows.
+void write_text(const char* text) noexcept {
+  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // standard error is closed
+}
+
+void write_number(int n) noexcept {
+  char digits[12];
+  char* at = digits + sizeof digits;
+  *--at = '\0';
+  do *--at = static_cast<char>('0' + n % 10);
+  while ((n /= 10) != 0);
+  write_text(at);
+}
+
+void report(int number, siginfo_t* what, void*) {
+  const auto* const at = static_cast<const std::byte*>(what->si_addr);
+  const bool by_access = what->si_code > 0;
+  if (by_access && at >= guards_begin && at < guards_end && shm::current_rank != nullptr) {
+    write_text("tutti: stack overflow in ");
+    if (const int rank = shm::rank_of_thread(); rank >= 0) {
+      write_text("rank ");
+      write_number(rank);
+    } else {
+      write_text("a rank");
+    }
+    write_text("; raise TUTTI_STACK\n");
+  }
+  std::signal(number, SIG_DFL);
+  if (!by_access) std::raise(number);  // else the access is made again
+}
+
+struct of_process {
+  std::mutex lock;
+  int users = 0;
+  bool ours[2] = {};
+};
+of_process& process() {
+  static of_process one;
+  return one;
+}
+
+}  // namespace
+
+overflow_reports::overflow_reports() {
+  of_process& all = process();
+  const std::lock_guard guard(all.lock);
+  if (all.users++ != 0) return;
+  for (int i = 0; i < 2; ++i) {
+    struct sigaction now = {};
+    all.ours[i] = sigaction(handled[i], nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+                  now.sa_handler == SIG_DFL;
+    if (!all.ours[i]) continue;
+    struct sigaction own = {};
+    own.sa_sigaction = report;
+    own.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&own.sa_mask);
+    all.ours[i] = sigaction(handled[i], &own, nullptr) == 0;
+  }
+}
+
+// A handler that the program has set since stays.
+overflow_reports::~overflow_reports() {
+  of_process& all = process();
+  const std::lock_guard guard(all.lock);
+  if (--all.users != 0) return;
+  for (int i = 0; i < 2; ++i) {
+    struct sigaction now = {};
+    if (all.ours[i] && sigaction(handled[i], nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+        now.sa_sigaction == report)
+      std::signal(handled[i], SIG_DFL);
+  }
+}
+
+watched_stack::watched_stack(const std::byte* begin, const std::byte* end)
+    : begin_before_(guards_begin), end_before_(guards_end) {
+  guards_begin = begin;
+  guards_end = end;
+  stack_t now = {};
+  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  signal_stack_.reset(new std::byte[signal_stack_bytes]);
+  stack_t own = {};
+  own.ss_sp = signal_stack_.get();
+  own.ss_size = signal_stack_bytes;
+  if (sigaltstack(&own, nullptr) != 0) signal_stack_.reset();
+}
+
+watched_stack::watched_stack() : watched_stack(nullptr, nullptr) {
+  pthread_attr_t how;
+  if (pthread_getattr_np(pthread_self(), &how) != 0) return;
+  void* low = nullptr;
+  std::size_t size = 0, guard = 0;
+  if (pthread_attr_getstack(&how, &low, &size) == 0 && pthread_attr_getguardsize(&how, &guard) == 0) {
+    // The guard is below the stack; older versions of the C library count it to the stack.
+    guards_begin = static_cast<const std::byte*>(low) - guard;
+    guards_end = static_cast<const std::byte*>(low) + guard;
+  }
+  pthread_attr_destroy(&how);
+}
+
+watched_stack::~watched_stack() {
+  guards_begin = begin_before_;
+  guards_end = end_before_;
+  if (!signal_stack_) return;
+  stack_t now = {};
+  if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != signal_stack_.get()) {
+    static_cast<void>(signal_stack_.release());  // the thread still uses it, or its use is unknown
+    return;
+  }
+  stack_t none = {};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+}
+
+}  // namespace tutti

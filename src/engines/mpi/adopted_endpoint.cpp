@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine for programs that start MPI themselves and link it: an endpoint over a communicator of theirs.
+#include "engines/mpi/adopted_endpoint.hpp"
+
+#include <sched.h>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+bool mpi_has_concurrent_callers() noexcept {
+  int begun = 0, over = 0, level = MPI_THREAD_SINGLE;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  return begun && !over && MPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
+}
+
+std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, rank_progress& meanwhile,
+                                            bool plain_messages) {
+  int begun = 0, over = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&over);
+  if (!begun || over)
+    throw usage_error("adopt", -1, "", begun ? "MPI is finalized" : "MPI is not initialized",
+                      "call adopt() between MPI_Init and MPI_Finalize");
+  if (comm == MPI_COMM_NULL) throw usage_error("adopt", -1, "comm", "is MPI_COMM_NULL", "");
+  int between_groups = 0;
+  mpi::check(MPI_Comm_test_inter(comm, &between_groups), "adopt", -1);
+  if (between_groups)
+    throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
+  // Duplicates are made by calls that progress nothing of the library's: all have come before.
+  MPI_Request met;
+  mpi::check(MPI_Ibarrier(comm, &met), "adopt", -1);
+  for (int flag = 0;;) {
+    mpi::check(MPI_Test(&met, &flag, MPI_STATUS_IGNORE), "adopt", -1);
+    if (flag) break;
+    meanwhile.progress();
+    sched_yield();
+  }
+  return std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);
+}
+
+}  // namespace tutti

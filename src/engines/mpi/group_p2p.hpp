@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's own messages within a group that was made without a message. The post finds them; which
+// receive gets which is src/communicator/p2p's, as on every communicator.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engines/mpi/group_context.hpp"
+#include "engines/mpi/object_pool.hpp"
+
+namespace tutti::mpi {
+
+class group_p2p_transport final : public p2p_transport {
+ public:
+  group_p2p_transport(group_context& where, mpi_endpoint& ep) : where_(where), ep_(ep) {}
+  ~group_p2p_transport();
+
+  bool post(const detail::send_args& what, transfer& t) override;
+  bool sent(transfer& t, const shm::wait_site& site) override {
+    where_.post().poll(site.operation);
+    return ep_.finished(t, site);
+  }
+  void wait_until_sent(transfer& t, const shm::wait_site& site) override {
+    while (!sent(t, site)) ep_.pause(site);
+  }
+  shm::unexpected_message* next(const char* operation) override;
+  void wait_for_next(const shm::wait_site& site) override { ep_.pause(site); }
+  bool open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) override;
+  bool opened(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
+  void drop(shm::unexpected_message& one, bool received) noexcept override;
+
+ private:
+  struct found_message final : shm::unexpected_message {
+    arrival from;
+  };
+  void use_up(found_message& one) noexcept;
+
+  group_context& where_;
+  mpi_endpoint& ep_;
+  std::vector<kept_message> kept_;
+  object_pool<found_message> found_;
+};
+
+}  // namespace tutti::mpi

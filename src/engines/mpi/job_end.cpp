@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a run over MPI ends. All ranks meet in a nonblocking reduction that says who failed first; whoever
+// waits there goes on taking in notices. A rank that failed does not wait for ever: where the others are in a
+// wait that nothing can take them out of, it says what happened and ends the job.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/report_text.hpp"
+#include "engines/mpi/group_messages.hpp"
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/mpi_p2p.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+constexpr double grace = 2;  // seconds that others have to come to the end after a failure
+
+// Everybody else may still compute: leave them the cores.
+void rest(double waited) {
+  if (waited < 1e-3) {
+    sched_yield();
+    return;
+  }
+  const timespec a_while{0, waited < 0.1 ? 50'000 : 500'000};
+  nanosleep(&a_while, nullptr);
+}
+
+// MPICH's launcher drops what it has not read when it hears of an abort (some 2 of 100 jobs lost their last
+// line): until it has taken all from the pipe, and then as long as it takes to hand it on.
+void let_launcher_read() {
+  const timespec a_while{0, 20'000'000};
+  int unread = 0;
+  for (int i = 0; i < 100 && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++i)
+    nanosleep(&a_while, nullptr);
+  for (int i = 0; i < 5; ++i) nanosleep(&a_while, nullptr);
+}
+
+}  // namespace
+
+void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
+  try {
+    failure_monitor_->look();
+    if (open_sends()) end_job(rank_, text);
+    cause_ = !taken_out_ && !is_of_a_peer(what);
+    if (!failure_monitor_->failed() || cause_) {
+      thrown_ = std::move(what);
+      thrown_text_ = text;
+    }
+    if (!failure_monitor_->failed()) failure_monitor_->fail(text);
+    abandon(text.c_str());
+  } catch (const error& e) {  // MPI itself does not answer any more
+    end_job(rank_, text + " (" + e.what() + ")");
+  }
+}
+
+void mpi_endpoint::report(const std::string& text) {
+  if (reported_ || !report_) return;
+  reported_ = true;
+  report_(rank_, text);
+}
+
+// One report a job: the rank that failed reports, and its abort ends the others before they do.
+void mpi_endpoint::end_job(int rank, const std::string& text) {
+  if (rank != rank_) {
+    const timespec a_while{1, 0};
+    nanosleep(&a_while, nullptr);
+  }
+  if (!reported_)
+    std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, std::string(without_prefix(text)).c_str());
+  std::fflush(stderr);
+  let_launcher_read();
+  aborts_ = true;
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::_Exit(1);
+}
+
+// False where the deadline has passed.
+bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began) {
+  for (;;) {
+    int flag = 0;
+    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "run", rank_);
+    if (flag) return true;
+    const bool had_failed = failure_monitor_->failed();
+    failure_monitor_->look();
+    failure_monitor_->all_sent();
+    if (failure_monitor_->failed()) drain();
+    const double now = seconds_now();
+    // Whoever threw is the first to lose patience; who was only told gives it some time for that.
+    if (failure_monitor_->failed() && !had_failed) deadline = now + 3 * grace;
+    if (now > deadline + (failure_monitor_->another_reports() ? grace : 0)) return false;
+    if (failure_monitor_->checks()) failure_monitor_->idle(nullptr, {}, now - began, progress_);
+    rest(now - began);
+  }
+}
+
+outcome mpi_endpoint::end() {
+  constexpr int nobody = std::numeric_limits<int>::max();
+  outcome result;
+  const double began = seconds_now();
+  ++progress_;
+  const bool mine = thrown_ != nullptr && failure_monitor_->failed_rank() == rank_;
+  double deadline = failure_monitor_->failed() ? began + (mine ? grace : 3 * grace)
+                                               : std::numeric_limits<double>::infinity();
+  // The lowest of the ranks that failed by themselves, or else, behind all ranks, of those that
+  // failed because of others; whether all can end in order; and whether nobody has mail under way.
+  const int failed = cause_                       ? rank_
+                     : failure_monitor_->failed() ? size_ + failure_monitor_->failed_rank()
+                                                  : nobody;
+  const int local[3] = {failed, natives_ == 0 ? 1 : 0, p2p_has_ended() ? 1 : 0};
+  int agreed[3] = {};
+  MPI_Request request;
+  check(MPI_Iallreduce(local, agreed, 3, MPI_INT, MPI_MIN, control_, &request), "run", rank_);
+  if (!complete(request, deadline, began)) {
+    if (cause_) end_job(rank_, thrown_text_);
+    end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
+  }
+  if (agreed[0] == nobody) {
+    if (failure_monitor_->checks() || agreed[2] == 0) settle(seconds_now() + grace);
+    return result;
+  }
+  result.failed_rank = agreed[0] % size_;
+  std::string text = cause_                                                  ? thrown_text_
+                     : result.failed_rank == failure_monitor_->failed_rank() ? failure_monitor_->text()
+                                                                             : "";
+  if (result.failed_rank == rank_) report(text);
+  text.resize(8192);
+  deadline = seconds_now() + 3 * grace;
+  check(MPI_Ibcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, result.failed_rank, control_,
+                   &request),
+        "run", rank_);
+  if (!complete(request, deadline, began)) end_job(result.failed_rank, failure_monitor_->text());
+  result.text = text.c_str();
+  if (result.failed_rank == rank_) result.what = thrown_;
+  if (agreed[1] ==
+      0) {  // a collective of MPI is left half done somewhere, and MPI_Finalize would wait for it
+    if (result.failed_rank == rank_) end_job(rank_, result.text);
+    const timespec long_enough{3, 0};
+    nanosleep(&long_enough, nullptr);
+    end_job(result.failed_rank, result.text);
+  }
+  settle(seconds_now() + grace);
+  if (result.failed_rank == rank_ && !result.what && failure_monitor_->deadlock())
+    result.what = std::make_exception_ptr(deadlock_error("run", rank_, "", result.text, ""));
+  return result;
+}
+
+// Goes on taking in what comes until nobody has anything under way: MPI_Finalize may wait for it.
+void mpi_endpoint::settle(double deadline) {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  const double began = seconds_now();
+  for (bool entered = false;;) {
+    drain();
+    failure_monitor_->look();
+    if (!entered && failure_monitor_->all_sent() && p2p_has_ended()) {
+      check(MPI_Ibarrier(control_, &barrier), "run", rank_);
+      entered = true;
+    }
+    if (entered) {
+      int flag = 0;
+      check(MPI_Test(&barrier, &flag, MPI_STATUS_IGNORE), "run", rank_);
+      if (flag) return;
+    }
+    const double now = seconds_now();
+    if (now > deadline) {
+      if (failure_monitor_->failed()) end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
+      throw engine_error("run", rank_, "", "messages of this run are still under way at its end", "");
+    }
+    rest(now - began);
+  }
+}
+
+void mpi_endpoint::drain() {
+  drain(job_);
+  if (p2p_ != MPI_COMM_NULL) drain(p2p_);
+  if (post_) post_->poll("run");
+  drain(groups_);
+  for (MPI_Comm c : opened_) drain(c);
+  for (mpi_p2p_transport* c : p2p_transports_) c->take_in_all();
+}
+
+void mpi_endpoint::drain(MPI_Comm comm) {
+  for (;;) {
+    int flag = 0;
+    MPI_Message found;
+    MPI_Status status;
+    check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &found, &status), "run", rank_);
+    if (!flag) return;
+    MPI_Count bytes = 0;
+    MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+    take_in(found, static_cast<std::size_t>(bytes));
+  }
+}
+
+}  // namespace tutti::mpi

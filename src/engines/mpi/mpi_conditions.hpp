@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What decision trees may ask of the mpi engine.
+#pragma once
+
+#include "transport/endpoint.hpp"
+
+namespace tutti {
+
+inline constexpr engine_condition mpi_conditions[] = {
+    {"open_mpi", "the engine stands on Open MPI", false},
+    {"mpich", "the engine stands on MPICH, or on an MPI made from it", false},
+    {"oversubscribed", "a machine of the job has more ranks than cores that they may use", false},
+};
+
+}  // namespace tutti

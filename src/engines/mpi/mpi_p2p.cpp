@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/mpi/mpi_p2p.hpp"
+
+#include <cstring>
+
+#include "tutti/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+int mpi_source(int source) noexcept { return source == rank::any ? MPI_ANY_SOURCE : source; }
+int mpi_tag(int tag) noexcept { return tag == tags::any ? MPI_ANY_TAG : tag; }
+
+}  // namespace
+
+mpi_p2p_transport::mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, bool owned, bool shared)
+    : where_(where), ep_(ep), comm_(comm), owned_(owned), shared_(shared), rank_(where.members().rank()) {
+  ep_.serves(*this);
+}
+
+// What has come and nobody wanted goes, unless the program may still receive it; what MPI still has under way
+// stays with the endpoint. A shared communicator may be gone by now.
+mpi_p2p_transport::~mpi_p2p_transport() {
+  try {
+    if (!shared_ && ep_.may_talk())
+      while (shm::unexpected_message* one = next("receiving")) drop(*one, false);
+  } catch (...) {
+    // The job is failing, and ends without it.
+  }
+  ep_.serves_no_more(*this);
+  ep_.retire_p2p(owned_ ? comm_ : MPI_COMM_NULL, std::move(kept_));
+}
+
+// --- sending
+// ---------------------------------------------------------------------------------------------------
+
+bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
+  if (what.bytes <= at_once && what.mode != send_modes::synchronous && what.destination != rank_) [[likely]] {
+    const int code =
+        MPI_Send(what.data, static_cast<int>(what.bytes), MPI_BYTE, what.destination, what.tag, comm_);
+    check(code, what.operation, rank_);
+    return true;
+  }
+  if (what.mode == send_modes::buffered ||
+      (what.destination == rank_ && what.bytes <= at_once_to_self && what.mode != send_modes::synchronous)) {
+    post_copy(what);
+    return true;
+  }
+  start(what, what.data, t);
+  return false;
+}
+
+void mpi_p2p_transport::post_copy(const detail::send_args& what) {
+  ep_.reap(kept_);
+  kept_message& one = kept_.emplace_back();
+  one.data.reset(new std::byte[what.bytes + 1]);
+  if (what.bytes != 0) std::memcpy(one.data.get(), what.data, what.bytes);
+  try {
+    start(what, one.data.get(), one.moving);
+  } catch (...) {
+    kept_.pop_back();
+    throw;
+  }
+}
+
+void mpi_p2p_transport::start(const detail::send_args& what, const void* data, transfer& t) {
+  message& m = ep_.begin_message(t, false, where_.members().address(what.destination), what.bytes);
+  stretch s = ep_.types().of(element{}, what.bytes);
+  const auto send = what.mode == send_modes::synchronous ? MPI_Issend : MPI_Isend;
+  const int code = send(data, s.count, s.type, what.destination, what.tag, comm_, &m.request);
+  s.free();
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code, what.operation);
+}
+
+void mpi_p2p_transport::refuse_start(transfer& t, int code, const char* operation) {
+  ep_.end_message(t);
+  throw_mpi_error(code, operation, rank_);
+}
+
+// --- receiving
+// -------------------------------------------------------------------------------------------------
+
+shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
+  return shared_ ? nullptr : matched(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
+}
+
+bool mpi_p2p_transport::peek(int source, int tag, detail::envelope& what, const char* operation) {
+  int flag = 0;
+  MPI_Status status;
+  check(MPI_Iprobe(mpi_source(source), mpi_tag(tag), comm_, &flag, &status), operation, rank_);
+  if (flag) what = {status.MPI_SOURCE, status.MPI_TAG, bytes_of(status, operation)};
+  return flag != 0;
+}
+
+shm::unexpected_message* mpi_p2p_transport::fetch(const detail::envelope& what, const char* operation) {
+  return matched(what.source, what.tag, operation);
+}
+
+mpi_p2p_transport::found_message* mpi_p2p_transport::matched(int source, int tag, const char* operation) {
+  int flag = 0;
+  MPI_Message handle;
+  MPI_Status status;
+  check(MPI_Improbe(source, tag, comm_, &flag, &handle, &status), operation, rank_);
+  if (!flag) return nullptr;
+  found_message* const one = &found_.take();
+  one->handle = handle;
+  one->source = status.MPI_SOURCE;
+  one->tag = status.MPI_TAG;
+  one->bytes = bytes_of(status, operation);
+  return one;
+}
+
+std::size_t mpi_p2p_transport::bytes_of(const MPI_Status& status, const char* operation) const {
+  int bytes = 0;
+  const bool told = MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0;
+  return told ? static_cast<std::size_t>(bytes) : length_of(status, operation);
+}
+
+std::size_t mpi_p2p_transport::length_of(const MPI_Status& status, const char* operation) const {
+  MPI_Count bytes = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), operation, rank_);
+  return static_cast<std::size_t>(bytes);
+}
+
+bool mpi_p2p_transport::open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) {
+  auto& from = static_cast<found_message&>(one);
+  if (from.handle == MPI_MESSAGE_NULL) [[unlikely]]
+    ep_.throw_abandoned({operation, "", "", -1, -1, shm::wait_site::unnumbered});
+  if (from.bytes <= at_once) {
+    check(MPI_Mrecv(into, static_cast<int>(from.bytes), MPI_BYTE, &from.handle, MPI_STATUS_IGNORE), operation,
+          rank_);
+    from.handle = MPI_MESSAGE_NULL;
+    found_.give_back(from);
+    return true;
+  }
+  receive(from, into, t, operation);
+  return false;
+}
+
+void mpi_p2p_transport::receive(found_message& from, void* into, transfer& t, const char* operation) {
+  message& m = ep_.begin_message(t, true, where_.members().address(from.source), from.bytes);
+  stretch s = ep_.types().of(element{}, from.bytes);
+  const int code = MPI_Imrecv(into, s.count, s.type, &from.handle, &m.request);
+  s.free();
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code, operation);
+  from.handle = MPI_MESSAGE_NULL;
+  found_.give_back(from);
+}
+
+// It is received all the same, since MPI would keep it for ever else.
+void mpi_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
+  auto& from = static_cast<found_message&>(one);
+  if (from.handle == MPI_MESSAGE_NULL || !ep_.may_talk()) return;
+  try {
+    kept_message& place = kept_.emplace_back();
+    place.data.reset(new std::byte[from.bytes + 1]);
+    receive(from, place.data.get(), place.moving, "receiving");
+    ep_.reap(kept_);
+  } catch (...) {
+    // The next wait says what MPI has against it.
+  }
+}
+
+void mpi_p2p_transport::take_in_all() {
+  for (const auto& one : found_.all())
+    if (one->handle != MPI_MESSAGE_NULL) {
+      ep_.take_in(one->handle, one->bytes);
+      one->handle = MPI_MESSAGE_NULL;
+    }
+}
+
+// --- what MPI receives by itself
+// ---------------------------------------------------------------------------------
+
+bool mpi_p2p_transport::take_over(const detail::recv_args& r, transfer& t) {
+  message& m = ep_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.most);
+  stretch s = ep_.types().of(element{}, r.most);
+  const int code =
+      MPI_Irecv(r.into, s.count, s.type, mpi_source(r.source), mpi_tag(r.tag), comm_, &m.request);
+  s.free();
+  if (code != MPI_SUCCESS) [[unlikely]]
+    refuse_start(t, code, r.operation);
+  return true;
+}
+
+bool mpi_p2p_transport::came(transfer& t, detail::envelope& found, const shm::wait_site& site) {
+  MPI_Status status;
+  bool longer = false;
+  if (!ep_.finished_with(t, status, longer, shared_ ? comm_ : MPI_COMM_NULL, site)) return false;
+  found.source = status.MPI_SOURCE;
+  found.tag = status.MPI_TAG;
+  found.bytes = longer ? ~std::size_t{0} : length_of(status, site.operation);
+  return true;
+}
+
+}  // namespace tutti::mpi

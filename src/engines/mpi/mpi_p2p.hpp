@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's own messages over MPI, on a communicator that carries nothing else. Whatever comes is found
+// by a matched probe, so its length is known before a byte is written (Open MPI 4.1 writes a message that is
+// too long beyond the end of the buffer before it reports that), and its contents are received when the
+// receive that gets it is known.
+//
+// Or on a communicator of the program's own, where it may call MPI as it likes (`shared`): there the library
+// takes only what a receive of its own gets, and gives MPI each receive whose place is known, so that it is
+// matched in the order in which it was begun. A message is a plain one of MPI, with the program's tag.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/object_pool.hpp"
+
+namespace tutti::mpi {
+
+class mpi_p2p_transport final : public p2p_transport {
+ public:
+  mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, bool owned, bool shared = false);
+  ~mpi_p2p_transport();
+
+  int max_tag() const noexcept override { return ep_.max_tag(); }
+  bool post(const detail::send_args& what, transfer& t) override;
+  bool sent(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
+  void wait_until_sent(transfer& t, const shm::wait_site& site) override {
+    while (!ep_.finished(t, site)) ep_.pause(site);
+  }
+  shm::unexpected_message* next(const char* operation) override;
+  void wait_for_next(const shm::wait_site& site) override { ep_.pause(site); }
+  bool open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) override;
+  bool opened(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
+  void drop(shm::unexpected_message& one, bool received) noexcept override;
+
+  bool shared() const noexcept override { return shared_; }
+  bool peek(int source, int tag, detail::envelope& what, const char* operation) override;
+  shm::unexpected_message* fetch(const detail::envelope& what, const char* operation) override;
+
+  bool take_over(const detail::recv_args& r, transfer& t) override;
+  bool came(transfer& t, detail::envelope& found, const shm::wait_site& site) override;
+  void withdraw(transfer& t) noexcept override { ep_.cancel(t); }
+
+  /// The job has failed: receives all that was found and that nobody wants any more, since its senders wait.
+  void take_in_all();
+
+ private:
+  static constexpr std::size_t at_once = 1024;          // bytes that every MPI sends without an answer
+  static constexpr std::size_t at_once_to_self = 4096;  // and what a rank may send itself before it receives
+  struct found_message final : shm::unexpected_message {
+    MPI_Message handle = MPI_MESSAGE_NULL;
+  };
+
+  void post_copy(const detail::send_args& what);
+  found_message* matched(int source, int tag, const char* operation);
+  void start(const detail::send_args& what, const void* data, transfer& t);
+  std::size_t bytes_of(const MPI_Status& status, const char* operation) const;
+  [[gnu::noinline]] std::size_t length_of(const MPI_Status& status, const char* operation) const;
+  void receive(found_message& from, void* into, transfer& t, const char* operation);
+  [[noreturn]] void refuse_start(transfer& t, int code, const char* operation);
+
+  context& where_;
+  mpi_endpoint& ep_;
+  MPI_Comm comm_;
+  bool owned_, shared_;
+  int rank_;
+  std::vector<kept_message> kept_;
+  object_pool<found_message> found_;
+};
+
+}  // namespace tutti::mpi

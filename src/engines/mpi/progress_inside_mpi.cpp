@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waits in MPI's own collectives. MPI progresses its messages there, and nothing of the library's: no next
+// round of a schedule, no answer of a task. Open MPI calls functions that its components register from every
+// wait, and exports how they do it; one of ours progresses the rest of the rank there. Elsewhere, and where
+// several threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
+//
+// MPI calls the function from MPI_Test and MPI_Isend too, where this library holds references into its
+// tables; so it acts within collectives alone, and the waits between these (of composed calls) progress in
+// pause().
+#include <cstring>
+#include <exception>
+
+#include <dlfcn.h>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+using callback = int (*)();
+using registering = int (*)(callback);
+
+thread_local progressed_wait* innermost = nullptr;
+
+// A module links MPI out of sight of the program, and MPI what it consists of.
+[[maybe_unused]] void* symbol_of_mpi(const char* name) noexcept {
+  if (void* const found = ::dlsym(RTLD_DEFAULT, name)) return found;
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<void*>(&MPI_Query_thread), &here) == 0) return nullptr;
+  void* const library = ::dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* const found = ::dlsym(library, name);
+  ::dlclose(library);
+  return found;
+}
+
+registering function_of_mpi([[maybe_unused]] const char* name) noexcept {
+#if defined(OPEN_MPI)
+  void* const found = symbol_of_mpi(name);
+  registering function = nullptr;
+  std::memcpy(&function, &found, sizeof function);
+  return function;
+#else
+  return nullptr;
+#endif
+}
+
+const registering start_calling = function_of_mpi("opal_progress_register"),
+                  stop_calling = function_of_mpi("opal_progress_unregister");
+int users = 0;  // endpoints of this process
+
+// Called by MPI, so nothing may be thrown.
+int progress_meanwhile() {
+  if (innermost != nullptr && innermost->in_collective) innermost->ep.progress_in_wait(*innermost);
+  return 0;
+}
+
+}  // namespace
+
+bool mpi_endpoint::can_progress_inside() noexcept {
+  int level = MPI_THREAD_MULTIPLE;
+  return MPI_Query_thread(&level) == MPI_SUCCESS && level != MPI_THREAD_MULTIPLE &&
+         start_calling != nullptr && stop_calling != nullptr;
+}
+
+// Others may wait for what has failed here, and never come to what this rank waits for.
+void mpi_endpoint::progress_in_wait(progressed_wait& mine) noexcept {
+  constexpr double grace = 2;  // seconds
+  if (mine.busy) return;
+  mine.busy = true;
+  try {
+    if (!mine.failed)
+      mine.meanwhile.progress();
+    else if (seconds_now() - mine.failed_at > grace)
+      std::rethrow_exception(mine.failed);
+  } catch (const std::exception& e) {
+    if (mine.failed) end_job(rank_, e.what());
+    mine.failed = std::current_exception();
+    mine.failed_at = seconds_now();
+  } catch (...) {
+    end_job(rank_, "an exception that is not a std::exception");
+  }
+  mine.busy = false;
+}
+
+void mpi_endpoint::wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) {
+  if (begins_natives_) return wait(state);
+  if (!called_by_mpi_) {
+    if (users++ == 0) start_calling(progress_meanwhile);
+    called_by_mpi_ = true;
+  }
+  progressed_wait mine{*this, meanwhile, innermost, wait_};
+  struct leave {
+    progressed_wait& mine;
+    ~leave() {
+      innermost = mine.outer;
+      mine.ep.enter_wait(mine.outer_here);
+    }
+  };
+  {
+    const leave out{mine};
+    innermost = &mine;
+    enter_wait(&mine);
+    wait(state);
+  }
+  if (mine.failed) std::rethrow_exception(mine.failed);
+}
+
+void mpi_endpoint::end_wait_inside() noexcept {
+  if (called_by_mpi_ && --users == 0) stop_calling(progress_meanwhile);
+  called_by_mpi_ = false;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collectives that are called most, ready to be called again: MPI's handles are at hand, and between the
+// library and MPI stands one function, which loads its arguments.
+#include <new>
+
+#include "engines/mpi/long_wait.hpp"
+#include "engines/mpi/mpi_context.hpp"
+
+namespace tutti::mpi {
+
+// In ready_native::state.
+struct mpi_context::made_ready {
+  MPI_Comm comm;
+  MPI_Datatype type;
+  MPI_Op op;
+  int root;
+  int rank;              // of the caller
+  std::size_t elements;  // of the type, in one of the call's
+  const char* name;
+  mpi_endpoint* ep;
+
+  static const made_ready& of(const ready_native& r) noexcept {
+    return *std::launder(reinterpret_cast<const made_ready*>(r.state));
+  }
+  void ok(int code) const {
+    if (code != MPI_SUCCESS) [[unlikely]]
+      throw_mpi_error(code, name, ep->rank());
+  }
+  /// One of the two forms: at once, or begun and polled.
+  template <bool Begun, class Blocking, class Begin, class... Arguments>
+  void make(Blocking f, Begin begin, Arguments... a) const {
+    if constexpr (!Begun) {
+      const in_native here(ep->native_now(), name);
+      ok(f(a...));
+    } else {
+      MPI_Request request;
+      ok(begin(a..., &request));
+      ep->wait_for_native(request, name,
+                          {name, "native", "the other members", -1, -1, shm::wait_site::unnumbered});
+    }
+  }
+
+  template <bool Begun, bool InPlace>
+  static void allreduce(const ready_native& r, const void* input, void* output, std::size_t count) {
+    const made_ready& m = of(r);
+    m.make<Begun>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
+                  static_cast<int>(count), m.type, m.op, m.comm);
+  }
+  template <bool Begun, bool AtRoot>
+  static void bcast(const ready_native& r, const void* input, void* output, std::size_t count) {
+    const made_ready& m = of(r);
+    m.make<Begun>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
+                  static_cast<int>(count * m.elements), m.type, m.root, m.comm);
+  }
+  template <bool Begun>
+  static void allgather(const ready_native& r, const void* input, void* output, std::size_t count) {
+    const made_ready& m = of(r);
+    const int n = static_cast<int>(count * m.elements);
+    m.make<Begun>(MPI_Allgather, MPI_Iallgather, input, n, m.type, output, n, m.type, m.comm);
+  }
+  template <bool Begun>
+  static void allgatherv(const ready_native& r, const detail::counted_call& c) {
+    const made_ready& m = of(r);
+    const int* counts = static_cast<const int*>(c.out_counts);
+    m.make<Begun>(MPI_Allgatherv, MPI_Iallgatherv, c.input, counts[m.rank], m.type, c.output, counts,
+                  static_cast<const int*>(c.out_displs), m.type, m.comm);
+  }
+  template <bool Begun>
+  static void alltoallv(const ready_native& r, const detail::counted_call& c) {
+    const made_ready& m = of(r);
+    const auto ints = [](const void* p) { return static_cast<const int*>(p); };
+    m.make<Begun>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs), m.type,
+                  c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
+  }
+  template <bool Begun>
+  void choose(const call& c, ready_native& r) const {
+    switch (c.what) {
+      case collective::allreduce:
+        r.go = c.in_place ? allreduce<Begun, true> : allreduce<Begun, false>;
+        break;
+      case collective::bcast:
+        r.go = rank == c.root ? bcast<Begun, true> : bcast<Begun, false>;
+        break;
+      case collective::allgather:
+        r.go = allgather<Begun>;
+        break;
+      case collective::allgatherv:
+        r.go_counted = allgatherv<Begun>;
+        break;
+      case collective::alltoallv:
+        r.go_counted = alltoallv<Begun>;
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+// Longer calls are done in parts, which native() does.
+ready_native mpi_context::make_ready(const call& c) {
+  static_assert(sizeof(made_ready) <= sizeof(ready_native::state));
+  if (ep_.checks() || (c.in_place && c.what != collective::allreduce)) return {};
+  ready_native r;
+  const bool known = c.type.kind != element_kind::opaque;
+  auto* m =
+      new (r.state) made_ready{comm_, ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root,
+                               rank_, known ? 1 : c.type.size,          name_of(c.what).data(),        &ep_};
+  constexpr std::size_t max_bytes = 0x7fffffff;
+  r.most = max_bytes / c.type.size;
+  if (is_vector_form(c.what)) m->type = ep_.types().of_element(c.type);
+  if (ep_.begins_natives())
+    m->choose<true>(c, r);
+  else
+    m->choose<false>(c, r);
+  return r;
+}
+
+}  // namespace tutti::mpi

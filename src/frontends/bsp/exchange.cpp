@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/bsp/exchange.hpp"
+
+#include <utility>
+
+#include "communicator/communicator_impl.hpp"
+
+namespace tutti::bsp {
+
+void report_misfit(const memory_register& memory, const message& m, int where, std::string& diagnostic) {
+  if (!diagnostic.empty()) return;  // the first is enough
+  const area* const a = memory.find(m.far_slot);
+  diagnostic = std::string(m.way() == direction::put ? "a put of " : "a get of ") + std::to_string(m.bytes) +
+               " bytes by process " + std::to_string(m.origin()) + " names offset " +
+               std::to_string(m.far_offset) + " of slot " + std::to_string(m.far_slot) + " of process " +
+               std::to_string(where) + ", " +
+               (a == nullptr ? std::string("which has no such slot")
+                             : "which has " + std::to_string(a->size) + " bytes");
+}
+
+std::unique_ptr<exchange> make_exchange(detail::communicator_impl& all, const memory_register& memory,
+                                        std::shared_ptr<outboxes> boxes) {
+  return all.ep().node() != nullptr ? exchange_by_memory(all, memory, std::move(boxes))
+                                    : exchange_by_messages(all, memory);
+}
+
+}  // namespace tutti::bsp

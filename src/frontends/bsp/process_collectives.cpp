@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collectives of a process: each is checked, and laid down as a call of tutti in which what LPF's
+// documents leave untouched is in place.
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "frontends/bsp/bsp_process.hpp"
+
+namespace tutti::bsp {
+namespace {
+
+const char* name(collective what) noexcept {
+  return what == collective::bcast ? "broadcast" : name_of(what).data();
+}
+
+}  // namespace
+
+void process::check_process(unsigned s, unsigned p, unsigned hi) {
+  refuse_failed();
+  if (s != static_cast<unsigned>(pid_))
+    refuse("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
+           "pass the number of the process");
+  if (p > static_cast<unsigned>(nprocs_) || s >= p)
+    refuse("collectives_init", "p",
+           "is " + std::to_string(p) + " on process " + std::to_string(s) + " of " + std::to_string(nprocs_),
+           "pass at most the number of all processes, and call it on these alone");
+  if (hi > p)
+    refuse("collectives_init", "hi", "is " + std::to_string(hi) + " of " + std::to_string(p) + " processes",
+           "pass an upper bound, itself not included, of at most p");
+}
+
+bool process::make_members(int first, int last, int stride, const abi::limits& most, members& made) {
+  refuse_failed();
+  if (most.calls == 0)
+    refuse("collectives_init", "max_calls", "is 0", "allow for one collective a superstep at least");
+  if (stride < 1 || first < 0 || last < first || last >= nprocs_ || pid_ < first || pid_ > last ||
+      (pid_ - first) % stride != 0)
+    refuse("collectives_init", "s",
+           "process " + std::to_string(pid_) + " is none of " + std::to_string(first) + " to " +
+               std::to_string(last) + " in steps of " + std::to_string(stride),
+           "call it on the members alone, of which there is one at least");
+  if (!unbounded_ && most.calls > std::numeric_limits<std::size_t>::max() / 65536)
+    return false;  // none has that memory
+  if (unbounded_ && memory_.full()) memory_.grow();
+  if (!memory_.take_entry()) return false;
+  const int end = first + (last - first) / stride * stride;
+  made = calls_.make(first, end, stride, most, superstep_).number;
+  if (check_ != nullptr) check_->made(made, first, end, stride);
+  return true;
+}
+
+void process::end_members(members m) {
+  if (set_of("collectives_destroy", m).calls > 0)
+    refuse("collectives_destroy", "coll", "has collectives that are not complete",
+           "call it after the next sync");
+  calls_.end(m);
+  memory_.give_entry();
+}
+
+member_set& process::set_of(const char* operation, members m) {
+  refuse_failed();
+  member_set* const s = calls_.find(m);
+  if (s == nullptr)
+    refuse(operation, "coll", "is not a collectives object of this context, or not any more",
+           "make one with lpf_collectives_init()");
+  made_calls_ = true;
+  return *s;
+}
+
+bool process::has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes,
+                       bool element) {
+  if (check_ != nullptr && s.since == superstep_ && !unbounded_) [[unlikely]]
+    refuse(operation, "coll", "was made in this superstep", "sync before it is used");
+  const std::size_t most = element ? s.most.element_bytes : s.most.bytes;
+  return s.calls < s.most.calls && (bytes == 0 || count <= most / bytes);
+}
+
+void process::check_root(const char* operation, const member_set& s, int root) {
+  if (static_cast<unsigned>(root) >= static_cast<unsigned>(s.size()))
+    refuse(operation, "root", "is " + std::to_string(root) + " of " + std::to_string(s.size()) + " members",
+           "pass 0 to P - 1, counted among the members");
+}
+
+std::byte* process::touched(const char* operation, const char* parameter, slot s, std::size_t bytes,
+                            bool touches) {
+  if (!touches || bytes == 0) return nullptr;
+  if (check_ != nullptr) check_fresh(operation, parameter, s);
+  return near_place(operation, parameter, s, 0, bytes);
+}
+
+// What all processes make alike they say so in the meeting, in a few bits: calls that differ would wait for
+// ever, or take one another's data. The same in any order of objects.
+void process::agree_on(const member_set& s, collective what, std::size_t count, std::size_t size, int root) {
+  if (s.on != &all_) return;
+  std::uint64_t h = s.ordinal;
+  for (const std::uint64_t word :
+       {std::uint64_t{s.calls}, static_cast<std::uint64_t>(what), std::uint64_t{count}, std::uint64_t{size},
+        static_cast<std::uint64_t>(root)})
+    h = (h ^ word) * 0x9e3779b97f4a7c15 ^ h >> 29;
+  digest_ += static_cast<std::uint32_t>(h >> 32);
+}
+
+// Checked mode: a call of the set, and below what it does with this process's memory.
+void process::report_check(const char* operation, const member_set& s, std::size_t count, std::size_t size,
+                           int root) {
+  check_->makes(site_, {operation, s.number, count, size, root});
+}
+
+void process::report_blocks(const void* first, std::size_t blocks, std::size_t bytes, int without,
+                            bool writes) {
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (static_cast<int>(i) == without || first == nullptr) continue;
+    const std::byte* const at = static_cast<const std::byte*>(first) + i * bytes;
+    writes ? check_->writes(at, bytes) : check_->reads(at, bytes);
+  }
+}
+
+bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,
+                     bool without_own) {
+  member_set& s = set_of(name(what), m);
+  check_root(name(what), s, root);
+  if (!has_room(name(what), s, 1, bytes, false)) return false;
+  const bool at_root = s.place() == root;
+  const auto blocks = static_cast<std::size_t>(s.size());
+  const bool gathers = what == collective::gather;
+  call c;
+  c.what = what;
+  c.root = root;
+  c.count = bytes;
+  agree_on(s, what, 1, bytes, root);
+  // Of a gather the root takes, of the others it gives: all blocks but for a broadcast.
+  const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
+  if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
+    refuse(name(what), "size", "overflows", "pass fewer bytes");
+  // The root's own block, on its smaller side.
+  const bool copies = at_root && !without_own;
+  std::byte* const given =
+      touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root || copies);
+  std::byte* const taken =
+      touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root || copies);
+  c.input = given;
+  c.output = taken;
+  if (check_ != nullptr) [[unlikely]] {
+    const bool all_blocks = at_root && what != collective::bcast;
+    const int without = copies ? -1 : root;
+    report_check(name(what), s, 1, bytes, root);
+    report_blocks(given, all_blocks && !gathers ? blocks : 1, bytes, all_blocks && !gathers ? without : -1,
+                  false);
+    report_blocks(taken, all_blocks && gathers ? blocks : 1, bytes, all_blocks && gathers ? without : -1,
+                  true);
+  }
+  const std::size_t own = static_cast<std::size_t>(root) * bytes;
+  if (what == collective::bcast)
+    c.input = c.output = at_root ? given : taken;
+  else if (at_root)
+    c.in_place = !copies || (gathers ? given == taken + own : taken == given + own);
+  if (bytes > 0 && (s.size() > 1 || (copies && !c.in_place)))
+    calls_.schedule(s, c, {}, 0);
+  else
+    ++s.calls;
+  return true;
+}
+
+bool process::unrooted(collective what, members m, slot from, slot into, std::size_t bytes,
+                       bool without_own) {
+  member_set& s = set_of(name(what), m);
+  if (!has_room(name(what), s, 1, bytes, false)) return false;
+  const auto blocks = static_cast<std::size_t>(s.size());
+  const std::size_t all = bytes * blocks;
+  if (bytes > 0 && all / bytes != blocks) refuse(name(what), "size", "overflows", "pass fewer bytes");
+  const bool transposes = what == collective::alltoall;
+  if (from == into && from != no_slot && bytes > 0 && s.size() > 1)
+    refuse(name(what), "dst", "is src", "pass other memory");
+  call c;
+  c.what = what;
+  c.input = touched(name(what), "src", from, transposes ? all : bytes, true);
+  c.output = touched(name(what), "dst", into, all, true);
+  c.count = bytes;
+  agree_on(s, what, without_own ? 2 : 1, bytes, -1);
+  if (check_ != nullptr) [[unlikely]] {
+    const int without = without_own ? s.place() : -1;
+    report_check(name(what), s, 1, bytes, -1);
+    report_blocks(c.input, transposes ? blocks : 1, bytes, transposes ? without : -1, false);
+    report_blocks(c.output, blocks, bytes, without, true);
+  }
+  if (bytes == 0 || (without_own && s.size() == 1)) {
+    ++s.calls;
+    return true;
+  }
+  if (without_own) {
+    // As blocks of their own lengths, of which the own one is 0: so it is not touched.
+    c.what = collective::alltoallv;
+    c.count = transposes ? 1 : 0;  // whether the blocks that are given differ
+    calls_.schedule(s, c, {}, bytes);
+    return true;
+  }
+  calls_.schedule(s, c, {}, 0);
+  if (transposes) return true;
+  // In place on this process; the others may not be, which for an allgather is a matter of all.
+  if (c.input == static_cast<std::byte*>(c.output) + static_cast<std::size_t>(s.place()) * bytes)
+    calls_.give_a_copy(bytes);
+  return true;
+}
+
+bool process::combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
+                      bool whole) {
+  const char* const operation = whole      ? (root < 0 ? "allreduce" : "reduce")
+                                : root < 0 ? "allcombine"
+                                           : "combine";
+  const std::size_t size = how.type.size;
+  member_set& s = set_of(operation, m);
+  if (root >= 0) check_root(operation, s, root);
+  if (!has_room(operation, s, count, size, whole)) return false;
+  if (how.by == nullptr && how.op.combine == nullptr)
+    refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
+  agree_on(s, root < 0 ? collective::allreduce : collective::reduce, count, size, root);
+  if (count == 0 || size == 0) {
+    if (check_ != nullptr) report_check(operation, s, count, size, root);
+    ++s.calls;
+    return true;
+  }
+  const area* const a = memory_.find(where);
+  if (a == nullptr || a->base != data || a->size < count * size)
+    refuse(operation, whole ? "element_slot" : "slot",
+           "does not register " + std::to_string(count * size) + " bytes from the given address on",
+           "register the memory, and pass its slot and its address");
+  if (check_ != nullptr) [[unlikely]] {
+    check_fresh(operation, whole ? "element_slot" : "slot", where);
+    report_check(operation, s, count, size, root);
+    check_->reads(data, count * size);
+    // Of a combination of arrays what the others' hold afterwards is undefined.
+    if (!whole || root < 0 || s.place() == root) check_->writes(data, count * size);
+  }
+  riding_reduction what{how, count, data, root, s.number, s.calls + 1};
+  what.how.name = operation;
+  what.how.site = site_;
+  what.how.thrown = &thrown_;
+  if (how.may_throw() && s.size() > 1) may_throw_ = true;
+  if (!ride(s, what)) schedule_combination(s, what);
+  return true;
+}
+
+// The first small reduction over all processes rides; the first by its set, in whose order all agree.
+bool process::ride(member_set& s, riding_reduction one) {
+  if (!roomy_ || nprocs_ == 1 || s.on != &all_ || one.bytes() > sync_summary::room_bytes) return false;
+  if (riding_reduction_.count != 0 && riding_reduction_.set <= s.number) return false;
+  std::swap(riding_reduction_, one);
+  ++s.calls;
+  if (one.count != 0) {
+    member_set& other = *calls_.find(one.set);
+    --other.calls;  // it is counted again
+    schedule_combination(other, one);
+  }
+  return true;
+}
+
+void process::schedule_combination(member_set& s, const riding_reduction& what) {
+  const auto& [how, count, data, root, set, turn] = what;
+  call c;
+  c.what = root < 0 ? collective::allreduce : collective::reduce;
+  c.type = how.type;
+  c.count = count;
+  c.root = root < 0 ? 0 : root;
+  c.in_place = root < 0 || s.place() == root;
+  if (c.in_place)
+    c.output = data;
+  else
+    c.input = data;
+  if (s.size() > 1)
+    calls_.schedule(s, c, how, 0, turn);
+  else
+    ++s.calls;
+}
+
+}  // namespace tutti::bsp

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/bsp/superstep_check.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tutti/error.hpp"
+
+namespace tutti::bsp {
+namespace {
+
+template <std::size_t N>
+void copy_text(char (&to)[N], const char* from) {
+  const std::size_t length = std::strlen(from), kept = std::min(length, N - 1);
+  std::memcpy(to, from + (length - kept), kept);  // the end of a long path says more than its beginning
+  to[kept] = 0;
+}
+
+void gather(detail::communicator_impl& all, const void* mine, std::size_t bytes, void* of_all) {
+  call c;
+  c.what = collective::allgather;
+  c.count = bytes;
+  c.input = mine;
+  c.output = of_all;
+  detail::run_call(all, c);
+}
+
+}  // namespace
+
+superstep_check::superstep_check(detail::communicator_impl& all, const memory_register& memory)
+    : all_(all), memory_(memory), me_(detail::rank_of(all)) {}
+
+// "lpf_put of process 2 (a.cpp:17)"
+std::string superstep_check::record::told() const {
+  std::string text = std::string(name) + " of process " + std::to_string(process);
+  if (file[0] != 0) text += " (" + std::string(file) + ":" + std::to_string(line) + ")";
+  return text;
+}
+
+superstep_check::record& superstep_check::note(const char* name, const call_site& where, kind is, int owner) {
+  record& r = records_.emplace_back();
+  std::memset(static_cast<void*>(&r), 0, sizeof r);
+  copy_text(r.name, name);
+  copy_text(r.file, where.file != nullptr ? where.file : "");
+  r.line = where.line;
+  r.process = me_;
+  r.owner = owner;
+  r.number = calls_;
+  r.is = is;
+  return r;
+}
+
+void superstep_check::schedules(const call_site& where, const message& m) {
+  ++calls_;
+  const bool puts = m.way() == direction::put;
+  const char* const name = puts ? "put" : "get";
+  record& near = note(name, where, puts ? kind::near_read : kind::near_write, me_);
+  near.at = reinterpret_cast<std::uintptr_t>(puts ? m.reads : m.writes);
+  near.bytes = m.bytes;
+  record& far = note(name, where, puts ? kind::far_write : kind::far_read, m.peer);
+  far.at = m.far_slot;
+  far.offset = m.far_offset;
+  far.bytes = m.bytes;
+}
+
+void superstep_check::registers(const call_site& where, slot s, std::size_t bytes) {
+  ++calls_;
+  record& r = note("register_global", where, kind::registration, -1);
+  r.at = s;
+  r.size = bytes;
+}
+
+void superstep_check::deregisters(const call_site& where, slot s) {
+  ++calls_;
+  note("deregister", where, kind::deregistration, -1).at = s;
+}
+
+void superstep_check::made(members number, int first, int last, int stride) {
+  sets_[number] = {first, last, stride, shapes_[{first, last, stride}]++};
+}
+
+void superstep_check::makes(const call_site& where, const collective_call& what) {
+  ++calls_;
+  record& r = note(what.name, where, kind::collective, -1);
+  const shape& s = sets_[what.set];
+  r.first = s.first;
+  r.last = s.last;
+  r.stride = s.stride;
+  r.ordinal = s.ordinal;
+  r.index = indices_[what.set]++;
+  r.count = what.count;
+  r.size = what.size;
+  r.root = what.root;
+}
+
+void superstep_check::touches(const void* at, std::size_t bytes, bool writes) {
+  if (at == nullptr || bytes == 0) return;
+  const record last = records_.back();
+  record& r = note(last.name, {last.file, last.line}, writes ? kind::near_write : kind::near_read, me_);
+  r.at = reinterpret_cast<std::uintptr_t>(at);
+  r.bytes = bytes;
+}
+
+std::vector<superstep_check::record> superstep_check::of_all() {
+  const auto p = static_cast<std::size_t>(detail::size_of(all_));
+  const std::size_t mine = records_.size() * sizeof(record);
+  std::vector<std::size_t> lengths(p), places(p);
+  gather(all_, &mine, sizeof mine, lengths.data());
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < p; ++i) {
+    places[i] = total;
+    total += lengths[i];
+  }
+  std::vector<record> all(total / sizeof(record));
+  call c;
+  c.what = collective::allgatherv;
+  c.count = mine;
+  c.input = records_.data();
+  c.output = all.data();
+  c.out_counts = counts_view(lengths.data(), p);
+  c.out_displs = counts_view(places.data(), p);
+  detail::run_call(all_, c);
+  return all;
+}
+
+// A message counts at its origin and at its target.
+std::string superstep_check::overflow_here(const std::vector<record>& all, std::size_t room) const {
+  std::size_t sent = 0, coming = 0;
+  const record* last = nullptr;
+  for (const record& r : all) {
+    if (!r.is_message()) continue;
+    sent += r.process == me_ ? 1 : 0;
+    coming += r.owner == me_ ? 1 : 0;
+    if (r.owner == me_) last = &r;
+  }
+  if (sent + coming <= room || last == nullptr) return {};
+  return "the message queue of process " + std::to_string(me_) + " is too short: it has room for " +
+         std::to_string(room) + ", and the process sends " + std::to_string(sent) + " and is the target of " +
+         std::to_string(coming) + ", the last of these a " + last->told();
+}
+
+// The first global registration, or end of one, that another process does not make in its place. The same on
+// all processes, which know the same.
+std::string superstep_check::registrations_differ(const std::vector<record>& all) const {
+  std::vector<std::vector<const record*>> of(static_cast<std::size_t>(detail::size_of(all_)));
+  for (const record& r : all)
+    if (r.registers()) of[static_cast<std::size_t>(r.process)].push_back(&r);
+  const auto what = [](const record& r) { return r.told() + " (slot " + std::to_string(r.at) + ")"; };
+  for (std::size_t q = 1; q < of.size(); ++q) {
+    const std::vector<const record*>&first = of[0], &other = of[q];
+    for (std::size_t i = 0; i < std::max(first.size(), other.size()); ++i) {
+      if (i >= other.size()) return what(*first[i]) + " is not made by process " + std::to_string(q);
+      if (i >= first.size()) return what(*other[i]) + " is not made by process 0";
+      if (first[i]->is != other[i]->is || first[i]->at != other[i]->at)
+        return what(*first[i]) + " meets " + what(*other[i]);
+    }
+  }
+  return {};
+}
+
+// What is read here, and written by another call.
+std::string superstep_check::conflict_here(const std::vector<record>& all, std::uint64_t superstep) const {
+  std::vector<interval> used;
+  for (const record& r : all) {
+    if (r.owner != me_ || r.bytes == 0) continue;
+    std::uint64_t begin = r.at;
+    if (r.is == kind::far_read || r.is == kind::far_write) {
+      const area* const a = memory_.find(r.at, r.offset, r.bytes);
+      if (a == nullptr)
+        return r.told() + " names " + std::to_string(r.bytes) + " bytes at offset " +
+               std::to_string(r.offset) + " of slot " + std::to_string(r.at) + " of process " +
+               std::to_string(me_) + ", where nothing like that is registered";
+      if (a->since == superstep)
+        return r.told() + " uses slot " + std::to_string(r.at) + " of process " + std::to_string(me_) +
+               " in the superstep in which it was registered: it is usable after the next sync";
+      begin = reinterpret_cast<std::uintptr_t>(a->base) + r.offset;
+    }
+    used.push_back({begin, begin + r.bytes, &r});
+  }
+  std::sort(used.begin(), used.end(), [](const interval& a, const interval& b) { return a.begin < b.begin; });
+  std::vector<interval> open;
+  for (const interval& i : used) {
+    std::erase_if(open, [&](const interval& o) { return o.end <= i.begin; });
+    for (const interval& o : open)
+      if (o.of->writes() != i.of->writes() && !o.of->same_call(*i.of)) {
+        const record &writer = o.of->writes() ? *o.of : *i.of, &reader = o.of->writes() ? *i.of : *o.of;
+        return writer.told() + " writes " + std::to_string(std::min(o.end, i.end) - i.begin) +
+               " bytes of process " + std::to_string(me_) + " that " + reader.told() +
+               " reads in the same superstep";
+      }
+    open.push_back(i);
+  }
+  return {};
+}
+
+// The first call that not all members of its set make alike. The same on all processes, which know the same.
+std::string superstep_check::difference(std::vector<record>& all) {
+  std::erase_if(all, [](const record& r) { return r.is != kind::collective; });
+  const auto key = [](const record& r) { return std::tuple(r.first, r.last, r.stride, r.ordinal, r.index); };
+  std::stable_sort(all.begin(), all.end(), [&](const record& a, const record& b) { return key(a) < key(b); });
+  for (std::size_t i = 0; i < all.size();) {
+    const record& first = all[i];
+    std::size_t end = i;
+    for (; end < all.size() && key(all[end]) == key(first); ++end) {
+      const record& r = all[end];
+      const int expected = first.first + static_cast<int>(end - i) * first.stride;
+      if (r.process != expected) {
+        const int missing = end == i ? first.first : expected;
+        return first.told() + " is not made by process " + std::to_string(missing) + ", a member";
+      }
+      const auto what = [](const record& c) {
+        return c.told() + ": " + std::to_string(c.count) + " times " + std::to_string(c.size) + " bytes" +
+               (c.root >= 0 ? ", root " + std::to_string(c.root) : "");
+      };
+      if (std::strcmp(r.name, first.name) != 0 || r.count != first.count || r.size != first.size ||
+          r.root != first.root)
+        return what(first) + "; " + what(r);
+    }
+    if (const int expected = first.first + static_cast<int>(end - i) * first.stride; expected <= first.last)
+      return first.told() + " is not made by process " + std::to_string(expected) + ", a member";
+    i = end;
+  }
+  return {};
+}
+
+std::string superstep_check::first_of(const std::string& diagnostic) {
+  struct text {
+    char of[480];
+  };
+  const auto p = static_cast<std::size_t>(detail::size_of(all_));
+  text mine{};
+  std::memcpy(mine.of, diagnostic.data(), std::min(diagnostic.size(), sizeof mine.of - 1));
+  std::vector<text> all(p);
+  gather(all_, &mine, sizeof mine, all.data());
+  for (const text& t : all)
+    if (t.of[0] != 0) return t.of;
+  return {};
+}
+
+void superstep_check::compare(std::uint64_t superstep, std::uint64_t told, std::size_t room) {
+  std::vector<record> all = of_all();
+  records_.clear();
+  indices_.clear();
+  calls_ = 0;
+  const std::string when = "in superstep " + std::to_string(told) + " ";
+  if (const std::string differs = registrations_differ(all); !differs.empty())
+    throw mismatch_error("sync", me_, "memslot", when + differs,
+                         "register and deregister global memory on all processes, in the same order");
+  if (const std::string overflow = first_of(overflow_here(all, room)); !overflow.empty())
+    throw mismatch_error(
+        "sync", me_, "max_msgs", when + overflow,
+        "a message counts at its origin and at its target: let that process resize its queue");
+  const std::string conflict = first_of(conflict_here(all, superstep));
+  if (!conflict.empty())
+    throw mismatch_error("sync", me_, "", when + conflict, "let one of them stand in another superstep");
+  if (const std::string differs = difference(all); !differs.empty())
+    throw mismatch_error("sync", me_, "coll", when + differs,
+                         "make the same collectives, with the same arguments, on all members");
+}
+
+}  // namespace tutti::bsp

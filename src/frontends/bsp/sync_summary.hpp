@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What processes tell one another when they meet: a few flags, and whatever small enough rides along, so that
+// it costs no message of its own: the first small reduction over all processes, or between two processes a
+// small put of each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "base/compute/kernels.hpp"
+#include "frontends/bsp/collective_calls.hpp"
+#include "frontends/bsp/outbox.hpp"
+
+namespace tutti::bsp {
+
+/// The union of these is what all together know.
+namespace summaries {
+inline constexpr std::uint32_t leaving = 1;      ///< a process has come to the end of the section
+inline constexpr std::uint32_t syncing = 2;      ///< one has not
+inline constexpr std::uint32_t failed = 4;       ///< one has failed
+inline constexpr std::uint32_t messages = 8;     ///< there are any that do not ride
+inline constexpr std::uint32_t meet_again = 16;  ///< somebody's memory is read until all are through
+inline constexpr std::uint32_t many_calls = 32;  ///< somebody makes more than one collective
+inline constexpr std::uint32_t differing = 64;   ///< what rides differs: not all reduce, or not as many bytes
+inline constexpr std::uint32_t nesting = 128;    ///< one begins a section within this one
+inline constexpr std::uint32_t may_throw = 256;  ///< somebody's collective has a function of the program's
+
+// The upper bits are those of a digest of the collectives that all processes make, and of its complement: in
+// the union of notices these have a bit in common where two processes have different digests.
+inline constexpr unsigned flag_bits = 10, digest_bits = 11;
+inline constexpr std::uint32_t of_digest = (1u << digest_bits) - 1;
+constexpr std::uint32_t known_digest(std::uint32_t digest) noexcept {
+  digest = (digest ^ digest >> digest_bits ^ digest >> 2 * digest_bits) & of_digest;
+  return digest << flag_bits | (~digest & of_digest) << (flag_bits + digest_bits);
+}
+constexpr bool digests_differ(std::uint32_t all) noexcept {
+  return ((all >> flag_bits) & (all >> (flag_bits + digest_bits)) & of_digest) != 0;
+}
+}  // namespace summaries
+
+/// A put that rides.
+struct riding_put {
+  std::uint32_t far_slot, far_offset;
+  std::uint8_t to, from;
+  std::uint16_t bytes;
+  std::byte inside[8];
+
+  explicit riding_put(const message& m) noexcept
+      : far_slot(static_cast<std::uint32_t>(m.far_slot)),
+        far_offset(static_cast<std::uint32_t>(m.far_offset)),
+        to(static_cast<std::uint8_t>(m.peer)),
+        from(static_cast<std::uint8_t>(m.origin())),
+        bytes(static_cast<std::uint16_t>(m.bytes)) {
+    compute::copy(inside, m.reads, m.bytes);
+  }
+  static bool fits(const message& m) noexcept {
+    return m.way() == direction::put && m.bytes <= sizeof inside && m.far_slot <= UINT32_MAX &&
+           m.far_offset <= UINT32_MAX;
+  }
+};
+
+struct alignas(16) sync_summary {
+  static constexpr std::size_t room_bytes = 40;
+  std::byte room[room_bytes];  // first, so that operands are aligned as the notice is
+  std::uint32_t flags = 0;
+  std::uint16_t used = 0;     // bytes
+  std::uint16_t reduces = 0;  // 1: an operand rides, else parcels
+
+  const riding_put& operator[](std::size_t i) const noexcept {
+    return *std::launder(reinterpret_cast<const riding_put*>(room + i * sizeof(riding_put)));
+  }
+};
+static_assert(sizeof(riding_put) == 20 && 2 * sizeof(riding_put) == sync_summary::room_bytes &&
+              sizeof(sync_summary) == 48);
+
+/// A reduction that rides.
+struct riding_reduction {
+  combining how;
+  std::size_t count = 0;  // 0: none
+  void* data = nullptr;
+  int root = -1;  // below 0: all take the result
+  members set = 0;
+  std::size_t turn = 0;  // its place among the calls of the set
+
+  std::size_t bytes() const noexcept { return count * how.type.size; }
+};
+
+/// Combines two notices; the state is a rider.
+inline void combine_summaries(const void* left, const void* right, void* result, std::size_t, void* state) {
+  sync_summary all = *static_cast<const sync_summary*>(left);
+  const auto& other = *static_cast<const sync_summary*>(right);
+  all.flags |= other.flags;
+  if (other.used != 0 || all.used != 0) {
+    const auto& r = *static_cast<const riding_reduction*>(state);
+    if (all.reduces == other.reduces && all.reduces == 1 && all.used == other.used && r.bytes() == all.used)
+      combine_into(r.how, r.count, other.room, all.room);
+    else if (all.reduces != other.reduces || all.reduces == 1 ||
+             all.used + other.used > sync_summary::room_bytes)
+      all.flags |= summaries::differing;
+    else {
+      std::memcpy(all.room + all.used, other.room, other.used);
+      all.used = static_cast<std::uint16_t>(all.used + other.used);
+    }
+  }
+  *static_cast<sync_summary*>(result) = all;
+}
+
+}  // namespace tutti::bsp

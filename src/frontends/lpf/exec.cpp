@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lpf_exec(): a section of new processes. On the embedded engines it is a run of tutti; under a launcher the
+// processes are there, and wait (launched_job.hpp).
+#include "frontends/lpf/exec.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "communicator/communicator_impl.hpp"
+#include "engines/embedded/sleep.hpp"
+#include "engines/engine.hpp"
+#include "frontends/lpf/launched_job.hpp"
+#include "frontends/lpf/program_header.hpp"
+#include "frontends/lpf/report_error.hpp"
+#include "frontends/lpf/section.hpp"
+#include "frontends/lpf/start.hpp"
+#include "lpf/core.h"
+#include "runtime/launch/make_ranks.hpp"
+#include "runtime/launch/modules.hpp"
+#include "tutti/run.hpp"
+#include "tutti/tutti.hpp"
+
+namespace tutti::lpf {
+namespace {
+
+constexpr const char* here = "lpf_exec";
+
+// What the exceptions of a run mean here. A rank that has not begun could not be made.
+lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& begun) {
+  const int rank = e.failed_rank();
+  const bool was_there = begun[static_cast<std::size_t>(rank)];
+  std::string why = e.what();
+  try {
+    if (was_there) std::rethrow_if_nested(e);
+  } catch (const std::exception& thrown) {
+    why = thrown.what();
+  } catch (...) {
+  }
+  report_error(here, rank, "", why, was_there ? "" : "ask for fewer processes, or use TUTTI_ENGINE=fibers");
+  return was_there ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
+}
+
+// On p processes of those that are free, of which each has as many for itself.
+lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args,
+                       const share& of) {
+  const share of_each{of.machine, std::max<lpf_pid_t>(1, of.free / p)};
+  run_options options;
+  options.header = header_of_program();
+  options.engine = engine;
+  options.ranks = static_cast<int>(p);
+  std::vector<std::atomic<bool>> begun(p);
+  std::atomic<lpf_err_t> worst = LPF_SUCCESS;
+  try {
+    run(options, [&](communicator& world) {
+      begun[static_cast<std::size_t>(world.rank())] = true;
+      world.barrier();  // where a process cannot be made none shall run
+      const lpf_err_t code =
+          run_section(world, spmd, world.rank() == 0 ? args : functions_of(args), of_each, here);
+      if (code != LPF_SUCCESS) worst = code;
+    });
+  } catch (const rank_error& e) {
+    return meaning_of(e, begun);
+  } catch (...) {
+    return report_exception(here);
+  }
+  return worst;
+}
+
+// TUTTI_ENGINE=threads under mpirun -n 3 would be three jobs, and a program that takes its processes for one.
+bool would_be_copies(const launcher& by) {
+  if (!by.mpi || (by.ranks == 1 && setting("TUTTI_ENGINE").value_or("mpi") != "mpi")) return false;
+  report_error(
+      here, -1, "",
+      "an MPI launcher started this program (" + by.evidence +
+          " is set), and its processes do not wait for this call: each would run a section of its own",
+      start_was_hooked() ? "leave LPF_MPI_AUTO_INITIALIZE as it is and TUTTI_ENGINE unset, or use lpf_hook()"
+                         : "link tutti's lpf library to the program itself, not to a library that it loads");
+  return true;
+}
+
+lpf_pid_t capped(lpf_pid_t p, lpf_pid_t free, std::string_view why) {
+  if (p <= free) return p;
+  if (p != LPF_MAX_P)
+    std::fprintf(stderr, "tutti: %s: %u processes were asked for, and %u are free: it runs on these (%s)\n",
+                 here, p, free, std::string(why).c_str());
+  return free;
+}
+
+lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
+  if (launched_job* job = launched_job::mine())
+    return job->exec(capped(p, job->processes(), "the launcher decides how many there are"), spmd, args);
+  if (would_be_copies(find_launcher())) return LPF_ERR_FATAL;
+  const lpf_pid_t free = free_processes();
+  return run_embedded({}, capped(p, free, "TUTTI_RANKS, or the cores"), spmd, args, {free, free});
+}
+
+lpf_err_t exec_within(const context& outer, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
+  communicator& world = *outer.world;
+  const engine_entry* engine = find_engine(world.native().engine());
+  const lpf_pid_t processes = capped(p, outer.of.free, "the section has the others");
+  if (processes > 1 && engine != nullptr && engine->embedded())
+    return run_embedded(engine->name, processes, spmd, args, outer.of);
+  // On this thread, since MPI may be called by one only.
+  communicator alone = world.range(world.rank(), world.rank());
+  return run_section(alone, spmd, args, outer.of, here);
+}
+
+}  // namespace
+
+lpf_args_t functions_of(const lpf_args_t& args) noexcept {
+  return {nullptr, 0, nullptr, 0, args.f_symbols, args.f_size};
+}
+
+lpf_pid_t free_processes() {
+  if (const launched_job* job = launched_job::mine()) return job->processes();
+  const std::string wish = setting("TUTTI_ENGINE").value_or("");
+  const engine_entry* engine = find_engine(wish);
+  if (engine != nullptr && !engine->embedded()) return 1;
+  const auto said = number_setting("TUTTI_RANKS", 1, 1000000, 0);
+  const int most = engine != nullptr ? engine->max_ranks : std::numeric_limits<int>::max();
+  if (said != 0)
+    return static_cast<lpf_pid_t>(std::min<std::uint64_t>(said, static_cast<std::uint64_t>(most)));
+  return static_cast<lpf_pid_t>(engine != nullptr ? default_ranks(*engine) : usable_cores());
+}
+
+}  // namespace tutti::lpf
+
+using namespace tutti::lpf;
+
+extern "C" lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_t args) {
+  const char* wrong = ctx == nullptr ? "ctx" : P == 0 ? "P" : spmd == nullptr ? "spmd" : nullptr;
+  if (wrong != nullptr) {
+    report_error(here, -1, wrong, P == 0 && ctx != nullptr ? "is 0" : "is null",
+                 ctx == nullptr ? "pass LPF_ROOT, or the context of the section"
+                 : P == 0       ? "ask for one process or more, or for LPF_MAX_P"
+                                : "pass the function to run");
+    return LPF_ERR_FATAL;
+  }
+  if (lacks_arguments(args, here, -1)) return LPF_ERR_FATAL;
+  try {
+    if (ctx == LPF_ROOT) return exec_from_root(P, spmd, args);
+    const context* const outer = context_of(ctx, here);
+    return outer == nullptr ? LPF_ERR_FATAL : exec_within(*outer, P, spmd, args);
+  } catch (...) {
+    return report_exception(here);
+  }
+}

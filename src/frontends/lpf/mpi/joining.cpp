@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/lpf/mpi/joining.hpp"
+
+#include <string>
+
+#include <time.h>
+
+#include "engines/mpi/error_text.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::lpf {
+namespace {
+
+constexpr int making_tag = 20150;
+
+// Until it comes, or too late.
+bool complete(MPI_Request& request, std::chrono::steady_clock::time_point until) {
+  for (;;) {
+    int flag = 0;
+    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    if (flag) return true;
+    if (std::chrono::steady_clock::now() > until) return false;
+    const timespec a_while{0, 100'000};
+    nanosleep(&a_while, nullptr);
+  }
+}
+
+void give_up(MPI_Request& request) {
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+void check(int code, const char* function) {
+  if (code == MPI_SUCCESS) return;
+  throw engine_error("lpf_mpi_initialize_over_tcp", -1, "",
+                     std::string(function) + ": " + mpi::error_text(code), "");
+}
+
+bool hears_neighbour(const std::vector<int>& ranks, int pid, unsigned long long nonce,
+                     std::chrono::steady_clock::time_point until) {
+  const int p = static_cast<int>(ranks.size());
+  const auto rank_of = [&](int number) { return ranks[static_cast<std::size_t>((number + p) % p)]; };
+  MPI_Request sent = MPI_REQUEST_NULL;
+  check(MPI_Isend(&nonce, 1, MPI_UNSIGNED_LONG_LONG, rank_of(pid + 1), making_tag, MPI_COMM_WORLD, &sent),
+        "MPI_Isend");
+  // What a call that failed has left may come first.
+  unsigned long long heard = nonce + 1;
+  while (heard != nonce) {
+    MPI_Request coming = MPI_REQUEST_NULL;
+    check(MPI_Irecv(&heard, 1, MPI_UNSIGNED_LONG_LONG, rank_of(pid - 1), making_tag, MPI_COMM_WORLD, &coming),
+          "MPI_Irecv");
+    if (complete(coming, until)) continue;
+    give_up(coming);
+    break;
+  }
+  // 8 bytes are on their way without the receiver's doing.
+  const bool told = complete(sent, until);
+  if (!told) give_up(sent);
+  return told && heard == nonce;
+}
+
+MPI_Comm among(const std::vector<int>& ranks) {
+  MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  check(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
+  check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some), "MPI_Group_incl");
+  check(MPI_Comm_create_group(MPI_COMM_WORLD, some, making_tag, &made), "MPI_Comm_create_group");
+  MPI_Group_free(&some);
+  MPI_Group_free(&all);
+  return made;
+}
+
+}  // namespace tutti::lpf

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lpf_probe(): what the engine's figures say of this machine. g of messages of m bytes is the time of a byte
+// and the m-th part of what a message costs; l grows with the logarithm of the number of processes.
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "engines/engine.hpp"
+#include "frontends/bsp/machine_costs.hpp"
+#include "frontends/lpf/exec.hpp"
+#include "frontends/lpf/report_error.hpp"
+#include "frontends/lpf/section.hpp"
+#include "lpf/core.h"
+#include "tutti/communicator.hpp"
+
+namespace tutti::lpf {
+namespace {
+
+// The functions of a machine are given no machine, so there is a pair of them for each place in the table of
+// engines.
+template <std::size_t Place>
+double seconds_a_byte(lpf_pid_t, std::size_t min_msg_size, lpf_sync_attr_t) {
+  return bsp::known_costs(engines()[Place]->name).byte_of(min_msg_size);
+}
+
+template <std::size_t Place>
+double seconds_a_superstep(lpf_pid_t p, std::size_t, lpf_sync_attr_t) {
+  return bsp::known_costs(engines()[Place]->name).superstep_of(p);
+}
+
+template <std::size_t... Places>
+constexpr auto machines_at(std::index_sequence<Places...>) {
+  return std::array{lpf_machine_t{0, 0, seconds_a_byte<Places>, seconds_a_superstep<Places>}...};
+}
+constexpr auto machines = machines_at(std::make_index_sequence<16>());
+
+lpf_machine_t machine_on(std::string_view engine, lpf_pid_t p, lpf_pid_t free_p) {
+  std::size_t place = 0;
+  while (engines()[place]->name != engine) ++place;
+  lpf_machine_t machine = machines.at(place);  // throws where there are more engines than that
+  machine.p = p;
+  machine.free_p = free_p;
+  return machine;
+}
+
+// Outside of all sections nobody knows the engine: a section finds out, and measures where that was not done
+// yet.
+struct found {
+  lpf_pid_t p;
+  char engine[16];
+};
+
+void find_out(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
+  if (pid != 0) return;
+  auto& here = *static_cast<found*>(args.output);
+  here.p = nprocs;
+  const std::string_view name = bsp::abi::engine_of(*context_of(ctx, "lpf_probe")->process);
+  name.copy(here.engine, std::min(name.size(), sizeof here.engine - 1));
+}
+
+}  // namespace
+}  // namespace tutti::lpf
+
+using namespace tutti::lpf;
+
+extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
+  try {
+    if (ctx == LPF_ROOT) {
+      if (params == nullptr) {
+        report_error("lpf_probe", -1, "params", "is null", "pass a place for the machine");
+        return LPF_ERR_FATAL;
+      }
+      found here{};
+      lpf_args_t args = LPF_NO_ARGS;
+      args.output = &here;
+      args.output_size = sizeof here;
+      if (const lpf_err_t end = lpf_exec(LPF_ROOT, LPF_MAX_P, find_out, args); end != LPF_SUCCESS) return end;
+      *params = machine_on(here.engine, here.p, here.p);
+      return LPF_SUCCESS;
+    }
+    context* const c = context_of(ctx, "lpf_probe");
+    if (c == nullptr) return LPF_ERR_FATAL;
+    return runs_this_process(ctx, "lpf_probe", [&](tutti::bsp::process& p) {
+      if (params == nullptr)
+        tutti::bsp::abi::refuse(p, "probe", "params", "is null", "pass a place for the machine");
+      const std::string_view engine = tutti::bsp::abi::engine_of(p);
+      *params = machine_on(engine, c->of.machine, c->of.free);
+      return true;
+    });
+  } catch (...) {
+    return report_exception("lpf_probe");
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/lpf/root.hpp"
+
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "engines/threads/thread_job.hpp"
+#include "frontends/lpf/constants.hpp"
+#include "frontends/lpf/coroutine.hpp"
+#include "frontends/lpf/report_error.hpp"
+#include "runtime/launch/rank_startup.hpp"
+#include "tutti/communicator.hpp"
+
+namespace tutti::lpf {
+namespace {
+
+// A job of one thread, which is begun on a stack of its own, since it ends when its program returns: it lasts
+// as long as the process. Left alone at the end: exit() may be called from anywhere.
+class root_job {
+ public:
+  root_job() : job_(1) {
+    run_.start([this] {
+      job_.run_rank(0, [this](endpoint& ep) {
+        const auto program = [this](communicator& world) {
+          world_ = &world;
+          run_.pause();
+        };
+        beginning_.run_rank(ep, program, true);
+      });
+    });
+    if (world_ == nullptr) {
+      const outcome end = job_.result();
+      if (end.what) std::rethrow_exception(end.what);
+      throw std::runtime_error(end.text);
+    }
+  }
+  communicator& world() const noexcept { return *world_; }
+
+ private:
+  rank_startup beginning_;
+  thread_job job_;
+  coroutine run_;
+  communicator* world_ = nullptr;
+};
+
+struct root_of_process {
+  std::mutex lock;
+  root_job* job = nullptr;
+  std::thread::id owner;
+};
+
+root_of_process& root() {
+  static auto* const one = new root_of_process;
+  return *one;
+}
+
+}  // namespace
+
+context* root_context(const char* operation) noexcept {
+  try {
+    if (sections_running() > 0) {
+      report_error(operation, -1, "ctx", "is LPF_ROOT, and this process runs a section",
+                   "pass the context that the function of the section is given");
+      return nullptr;
+    }
+    root_of_process& r = root();
+    const std::lock_guard guard(r.lock);
+    if (r.job == nullptr) {
+      auto made = std::make_unique<root_job>();
+      context_of_root.world = &made->world();
+      context_of_root.process = bsp::abi::open(made->world().native(), false);
+      r.owner = std::this_thread::get_id();
+      r.job = made.release();
+    }
+    if (r.owner == std::this_thread::get_id()) return &context_of_root;
+    report_error(operation, -1, "ctx", "is LPF_ROOT, which another thread has used",
+                 "use it from one thread");
+  } catch (...) {
+    report_exception(operation);
+  }
+  return nullptr;
+}
+
+}  // namespace tutti::lpf

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hook before main() in a shared library: its constructors run before those of the program, which is too
+// early. But the C library's start is given main(), and calls it when all constructors have run; the program
+// asks for that start by name and so comes here, where another main() is put in its place.
+#include <cstdio>
+#include <cstdlib>
+
+#include <dlfcn.h>
+
+#include "frontends/lpf/launched_job.hpp"
+#include "frontends/lpf/start.hpp"
+
+namespace tutti::lpf {
+namespace {
+
+using main_function = int (*)(int, char**, char**);
+using start_function = int (*)(main_function, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+main_function main_of_program = nullptr;  // written once, before main()
+
+int main_that_waits(int argc, char** argv, char** environment) {
+  if (launched_job::is_wanted()) {
+    const int code = launched_job::join(argc, argv, [] {});
+    if (code != launched_job::go_on_to_main) return code;
+  }
+  return main_of_program(argc, argv, environment);
+}
+
+}  // namespace
+
+bool start_was_hooked() noexcept { return main_of_program != nullptr; }
+
+}  // namespace tutti::lpf
+
+extern "C" __attribute__((visibility("default"))) int __libc_start_main(tutti::lpf::main_function main,
+                                                                        int argc, char** argv, void (*init)(),
+                                                                        void (*fini)(), void (*rtld_fini)(),
+                                                                        void* stack_end) {
+  const auto real = reinterpret_cast<tutti::lpf::start_function>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  if (real == nullptr) {
+    std::fputs("tutti: the C library has no start of its own\n", stderr);
+    std::abort();
+  }
+  tutti::lpf::main_of_program = main;
+  return real(&tutti::lpf::main_that_waits, argc, argv, init, fini, rtld_fini, stack_end);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/preload/communicator_table.hpp"
+
+#include <algorithm>
+
+namespace tutti::preload {
+namespace {
+
+// Matches no call: no count is among so few.
+const verdict none{.least = -0x7fffffff, .span = 0};
+
+// The ranks of MPI_COMM_WORLD that `comm` has; false where it has others (of programs that were spawned or
+// connected).
+bool within_world(MPI_Comm comm, std::vector<int>& ranks) {
+  MPI_Group own_group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  bool fits = PMPI_Comm_group(comm, &own_group) == MPI_SUCCESS &&
+              PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS;
+  std::vector<int> mine(ranks.size());
+  for (std::size_t r = 0; r < mine.size(); ++r) mine[r] = static_cast<int>(r);
+  fits = fits && PMPI_Group_translate_ranks(own_group, static_cast<int>(mine.size()), mine.data(), world,
+                                            ranks.data()) == MPI_SUCCESS;
+  if (own_group != MPI_GROUP_NULL) PMPI_Group_free(&own_group);
+  if (world != MPI_GROUP_NULL) PMPI_Group_free(&world);
+  return fits && std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end();
+}
+
+}  // namespace
+
+known_communicator::known_communicator() { leave_none(); }
+
+void known_communicator::leave_none() noexcept {
+  for (auto& p : passing) p.store(&none, std::memory_order_release);
+}
+
+void communicator_table::leave_none() noexcept {
+  const auto held = lock_.take();
+  for (auto& [key, one] : all_) one->leave_none();
+}
+
+bool is_within_world(MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  return within_world(comm, ranks);
+}
+
+communicator_table::communicator_table(error_handlers& handlers, communicator_names& named, bool several)
+    : handlers_(handlers), named_(named), several_(several), lock_(several) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this);
+}
+
+communicator_table::~communicator_table() {
+  int over = 0;
+  if (PMPI_Finalized(&over) == MPI_SUCCESS && !over) PMPI_Comm_free_keyval(&keyval_);
+}
+
+std::shared_ptr<known_communicator> communicator_table::of(MPI_Comm comm, const mpi::mpi_endpoint& world) {
+  if (comm == MPI_COMM_NULL) return nullptr;
+  {
+    const auto held = lock_.take();
+    const auto at = all_.find(comm);
+    if (at != all_.end()) {
+      communicator_table_in_use::place_of(comm).store(at->second.get(), std::memory_order_release);
+      return at->second;
+    }
+  }
+  {
+    // A handle that is none is for MPI to tell of, in the name of the program's call.
+    const quiet_errors guard(handlers_);
+    int found = 0;
+    void* value = nullptr;
+    if (PMPI_Comm_get_attr(comm, keyval_, &value, &found) != MPI_SUCCESS) return nullptr;
+  }
+  auto made = std::make_shared<known_communicator>();
+  made->comm = comm;
+  int between_groups = 0;
+  PMPI_Comm_test_inter(comm, &between_groups);
+  PMPI_Comm_rank(comm, &made->rank);
+  PMPI_Comm_size(comm, &made->size);
+  std::vector<int> ranks(static_cast<std::size_t>(made->size));
+  const std::optional<group_name> name = named_.of(comm);
+  if (!between_groups && name && within_world(comm, ranks)) {
+    made->served = true;
+    made->name = name->with(static_cast<std::uint64_t>(ranks[0]));  // parts of one call have one name
+    made->layout = world.layout().restricted_to(ranks);
+    made->ranks = group::of(std::move(ranks), made->rank);
+  }
+  {
+    const auto held = lock_.take();
+    const auto [at, first] = all_.emplace(comm, made);
+    if (!first) return at->second;  // another thread's
+  }
+  if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
+  communicator_table_in_use::place_of(comm).store(made.get(), std::memory_order_release);
+  return made;
+}
+
+bool communicator_table::is_alive(const known_communicator& one) {
+  const auto held = lock_.take();
+  const auto at = all_.find(one.comm);
+  return at != all_.end() && at->second.get() == &one;
+}
+
+void communicator_table::forget(known_communicator* one) {
+  known_communicator* mine = one;
+  communicator_table_in_use::place_of(one->comm).compare_exchange_strong(mine, nullptr);
+  std::shared_ptr<known_communicator> last;  // goes behind the lock
+  const auto held = lock_.take();
+  const auto at = all_.find(one->comm);
+  if (at == all_.end() || at->second.get() != one) return;
+  last = std::move(at->second);
+  all_.erase(at);
+  if (last->impl || last->compared)
+    gone_.push_back(last);
+  else if (several_)
+    retired_.push_back(last);
+}
+
+// Called by MPI, perhaps under a lock of its own: what is to be freed is freed later.
+int communicator_table::freed(MPI_Comm, int, void* value, void* extra) {
+  static_cast<communicator_table*>(extra)->forget(static_cast<known_communicator*>(value));
+  return MPI_SUCCESS;
+}
+
+// Another thread may have found a member in the table the moment before, and looks whose it is: what remains
+// then is small.
+void communicator_table::retire(std::shared_ptr<known_communicator> one) {
+  if (!several_) return;
+  if (one.use_count() == 1) {
+    one->impl = {};
+    one->compared = {};
+    one->translated.reset();
+  }
+  const auto held = lock_.take();
+  retired_.push_back(std::move(one));
+}
+
+void communicator_table::let_go() {
+  std::vector<std::shared_ptr<known_communicator>> some;
+  {
+    const auto held = lock_.take();
+    some.swap(gone_);
+  }
+  for (auto& one : some) retire(std::move(one));
+}
+
+void communicator_table::let_all_go() {
+  std::vector<std::shared_ptr<known_communicator>> rest;
+  {
+    const auto held = lock_.take();
+    for (auto& [key, one] : all_) rest.push_back(one);
+  }
+  for (const auto& one : rest) PMPI_Comm_delete_attr(one->comm, keyval_);  // freed() lets go
+  rest.clear();
+  let_go();
+  retired_.clear();
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/preload/datatypes.hpp"
+
+#include <algorithm>
+
+#include "engines/mpi/type_contents.hpp"
+
+namespace tutti::preload {
+namespace {
+
+struct kind_of_named {
+  MPI_Datatype type;
+  element_kind kind;
+};
+
+// Those that operators may be applied to by tutti's own loops. Fortran's, where MPI has no name for a type of
+// C that is the same.
+std::vector<kind_of_named> arithmetic_kinds() {
+  constexpr auto whole = [](std::size_t bytes, bool is_signed) {
+    switch (bytes) {
+      case 1:
+        return is_signed ? element_kind::i8 : element_kind::u8;
+      case 2:
+        return is_signed ? element_kind::i16 : element_kind::u16;
+      case 4:
+        return is_signed ? element_kind::i32 : element_kind::u32;
+      default:
+        return is_signed ? element_kind::i64 : element_kind::u64;
+    }
+  };
+  constexpr auto i = [=](std::size_t bytes) { return whole(bytes, true); };
+  constexpr auto u = [=](std::size_t bytes) { return whole(bytes, false); };
+  return {{MPI_SIGNED_CHAR, i(1)},
+          {MPI_SHORT, i(sizeof(short))},
+          {MPI_INT, i(sizeof(int))},
+          {MPI_LONG, i(sizeof(long))},
+          {MPI_LONG_LONG, i(sizeof(long long))},
+          {MPI_UNSIGNED_CHAR, u(1)},
+          {MPI_UNSIGNED_SHORT, u(sizeof(short))},
+          {MPI_UNSIGNED, u(sizeof(int))},
+          {MPI_UNSIGNED_LONG, u(sizeof(long))},
+          {MPI_UNSIGNED_LONG_LONG, u(sizeof(long long))},
+          {MPI_INT8_T, i(1)},
+          {MPI_INT16_T, i(2)},
+          {MPI_INT32_T, i(4)},
+          {MPI_INT64_T, i(8)},
+          {MPI_UINT8_T, u(1)},
+          {MPI_UINT16_T, u(2)},
+          {MPI_UINT32_T, u(4)},
+          {MPI_UINT64_T, u(8)},
+          {MPI_AINT, i(sizeof(MPI_Aint))},
+          {MPI_OFFSET, i(sizeof(MPI_Offset))},
+          {MPI_COUNT, i(sizeof(MPI_Count))},
+          {MPI_FLOAT, element_kind::f32},
+          {MPI_DOUBLE, element_kind::f64},
+          {MPI_LONG_DOUBLE, element_kind::f80},
+          {MPI_C_BOOL, element_kind::boolean},
+          {MPI_INTEGER, element_kind::i32},
+          {MPI_REAL, element_kind::f32},
+          {MPI_DOUBLE_PRECISION, element_kind::f64},
+          {MPI_INTEGER1, element_kind::i8},
+          {MPI_INTEGER2, element_kind::i16},
+          {MPI_INTEGER4, element_kind::i32},
+          {MPI_INTEGER8, element_kind::i64},
+          {MPI_REAL4, element_kind::f32},
+          {MPI_REAL8, element_kind::f64}};
+}
+
+std::size_t size_of(element_kind kind) {
+  constexpr std::size_t sizes[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, sizeof(long double), 1};
+  return sizes[static_cast<std::size_t>(kind)];
+}
+
+struct measures {
+  std::size_t size = 0, true_extent = 0;
+  MPI_Aint lower = 0, extent = 0, true_lower = 0;
+
+  explicit measures(MPI_Datatype type) {
+    MPI_Count bytes = 0;
+    MPI_Aint reach = 0;
+    mpi::ask(MPI_Type_size_x(type, &bytes), "MPI_Type_size_x");
+    mpi::ask(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+    mpi::ask(MPI_Type_get_true_extent(type, &true_lower, &reach), "MPI_Type_get_true_extent");
+    size = bytes < 0 ? 0 : static_cast<std::size_t>(bytes);
+    true_extent = reach < 0 ? 0 : static_cast<std::size_t>(reach);
+  }
+  bool compact() const {
+    return lower == 0 && true_lower == 0 && static_cast<std::size_t>(extent) == size && true_extent == size;
+  }
+};
+
+// Blocks of parts, each `lengths[i]` parts at `places[i]`: in order and without gaps.
+class row {
+ public:
+  bool next(MPI_Aint place, int length, std::size_t size) {
+    if (length == 0 || size == 0) return true;
+    const bool fits = place == end_;
+    end_ = place + static_cast<MPI_Aint>(static_cast<std::size_t>(length) * size);
+    return fits;
+  }
+
+ private:
+  MPI_Aint end_ = 0;
+};
+
+// Whether the bytes of an item are in the order of memory, of one whose extent has no gaps. Where that is not
+// seen at once the answer is no, and items are packed.
+bool ordered(MPI_Datatype type) {
+  const mpi::type_contents c(type);
+  if (c.combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(c.combiner)) return true;
+  if (!std::all_of(c.types.begin(), c.types.end(),
+                   [](MPI_Datatype part) { return measures(part).compact() && ordered(part); }))
+    return false;
+  const auto n = c.ints.empty() ? 0 : static_cast<std::size_t>(c.ints[0]);
+  const auto part = [&](std::size_t i) { return measures(c.types[i]).size; };
+  row all;
+  switch (c.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+    case MPI_COMBINER_CONTIGUOUS:
+      return true;
+    case MPI_COMBINER_VECTOR:
+      return n <= 1 || c.ints[2] == c.ints[1];
+    case MPI_COMBINER_HVECTOR:
+      return n <= 1 || c.addresses[0] == static_cast<MPI_Aint>(part(0)) * c.ints[1];
+    case MPI_COMBINER_INDEXED:
+      for (std::size_t i = 0; i < n; ++i)
+        if (!all.next(c.ints[1 + n + i] * static_cast<MPI_Aint>(part(0)), c.ints[1 + i], part(0)))
+          return false;
+      return true;
+    case MPI_COMBINER_HINDEXED:
+      for (std::size_t i = 0; i < n; ++i)
+        if (!all.next(c.addresses[i], c.ints[1 + i], part(0))) return false;
+      return true;
+    case MPI_COMBINER_STRUCT:
+      for (std::size_t i = 0; i < n; ++i)
+        if (!all.next(c.addresses[i], c.ints[1 + i], part(i))) return false;
+      return true;
+    default:
+      return false;
+  }
+}
+
+// In so many pieces that MPI's ints count them.
+template <class Step>
+void in_pieces(std::size_t items, const datatype& type, Step step) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  const std::size_t piece =
+      std::max<std::size_t>(1, std::min(most, most / std::max<std::size_t>(1, type.size)));
+  for (std::size_t done = 0; done < items; done += piece)
+    step(static_cast<int>(std::min(piece, items - done)), static_cast<std::ptrdiff_t>(done) * type.extent,
+         done * type.size);
+}
+
+}  // namespace
+
+// MPICH packs nothing that stands at MPI_BOTTOM, so such items are sent to this process itself.
+int datatypes::to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                       MPI_Datatype in_type) {
+  const int tag = static_cast<int>(copies_.fetch_add(1, std::memory_order_relaxed) % 32768);
+  return real<MPI_Sendrecv>(out, out_count, out_type, 0, tag, in, in_count, in_type, 0, tag, quiet_,
+                            MPI_STATUS_IGNORE);
+}
+
+void datatypes::pack(const void* from, std::size_t items, const datatype& type, std::byte* to) {
+  if (type.size == 0) return;
+  in_pieces(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
+    int place = 0;
+    void* const start = moved(from, at);
+    const auto bytes = static_cast<int>(static_cast<std::size_t>(n) * type.size);
+    mpi::ask(start == MPI_BOTTOM ? to_self(start, n, type.handle, to + packed, bytes, MPI_PACKED)
+                                 : PMPI_Pack(start, n, type.handle, to + packed, bytes, &place, quiet_),
+             "MPI_Pack");
+  });
+}
+
+void datatypes::unpack(const std::byte* from, std::size_t items, const datatype& type, void* to) {
+  if (type.size == 0) return;
+  in_pieces(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
+    int place = 0;
+    void* const start = moved(to, at);
+    const auto bytes = static_cast<int>(static_cast<std::size_t>(n) * type.size);
+    mpi::ask(start == MPI_BOTTOM ? to_self(from + packed, bytes, MPI_PACKED, start, n, type.handle)
+                                 : PMPI_Unpack(from + packed, bytes, &place, start, n, type.handle, quiet_),
+             "MPI_Unpack");
+  });
+}
+
+// That MPI takes the datatype is asked by a message to nobody: no function says whether one is committed.
+datatype datatypes::found(MPI_Datatype handle) const {
+  datatype t;
+  t.handle = handle;
+  static const char item = 0;  // which nobody looks at
+  if (handle == MPI_DATATYPE_NULL ||
+      real<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, quiet_) != MPI_SUCCESS)
+    return t;
+  const measures m(handle);
+  t.size = m.size;
+  t.extent = m.extent;
+  t.true_lower = m.true_lower;
+  t.true_extent = m.true_extent;
+  int ints = 0, addresses = 0, types = 0, combiner = 0;
+  mpi::ask(PMPI_Type_get_envelope(handle, &ints, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+  t.named = combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(combiner);
+  t.dense = m.compact() && ordered(handle);
+  // The gaps of MPI's own pairs are those of a struct in C.
+  t.in_rows = m.extent > 0 && m.lower == 0 && m.true_lower == 0 &&
+              (t.named || t.size == static_cast<std::size_t>(m.extent));
+  t.usable = true;
+  if (t.named && t.dense)
+    for (const kind_of_named& k : arithmetic_kinds())
+      if (k.type == handle && size_of(k.kind) == t.size) t.kind = k.kind;
+  return t;
+}
+
+const datatype& datatypes::of(MPI_Datatype handle) {
+  {
+    const auto held = lock_.take();
+    const auto at = known_.find(handle);
+    if (at != known_.end()) return *at->second;
+  }
+  auto made = std::make_unique<datatype>(found(handle));
+  static const datatype unusable;
+  if (!made->usable) return unusable;  // it may be committed later
+  const auto held = lock_.take();
+  return *known_.try_emplace(handle, std::move(made)).first->second;
+}
+
+bool datatypes::keeps(MPI_Datatype handle) {
+  const auto held = lock_.take();
+  const auto at = known_.find(handle);
+  if (at == known_.end() || at->second->named) return false;
+  forget();
+  if (at->second->users != 0) {
+    at->second->freed = true;
+    return true;
+  }
+  known_.erase(at);
+  return false;
+}
+
+void datatypes::hold(const datatype& type) {
+  const auto held = lock_.take();
+  ++known_.at(type.handle)->users;
+}
+
+void datatypes::let_go(const datatype& type) {
+  MPI_Datatype last = type.handle;
+  {
+    const auto held = lock_.take();
+    const auto at = known_.find(type.handle);
+    if (--at->second->users != 0 || !at->second->freed) return;
+    known_.erase(at);
+  }
+  real<MPI_Type_free>(&last);
+}
+
+}  // namespace tutti::preload

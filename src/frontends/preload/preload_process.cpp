@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/preload/preload_process.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "base/environment.hpp"
+#include "base/report_text.hpp"
+#include "engines/engine.hpp"
+#include "frontends/preload/pending_calls.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::preload {
+
+// As adopt(), over MPI_COMM_WORLD.
+process::process(MPI_Comm one, bool several)
+    : threads(several),
+      turn(several),
+      alone(one),
+      handlers(several),
+      types(one, several),
+      ops(handlers, several),
+      named(several),
+      all(handlers, named, several),
+      begun(std::make_unique<pending_calls>(*this)) {
+  shared = std::make_shared<detail::rank_state>();
+  shared->set = detail::read_settings();
+  auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, shared->set.check);
+  ep = made.get();
+  shared->owned = std::move(made);
+  shared->use(*ep);
+  shared->any_thread = true;  // in turns, where there are several
+  shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
+  if (ep->rank() == 0)
+    for (const std::string& name : unknown_settings(all_variables()))
+      std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
+                   echoed(name).c_str());
+  shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, *ep, ep->rank() == 0);
+  shared->begin_trace();
+  // Where nothing goes on inside a blocking call of MPI's, a rank that stands in one may be waited for in
+  // what it has begun, and MPI alone progresses its own.
+  begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", ep->progresses_inside());
+  told = statistics::is_requested(ep->rank(), ep->size());
+  const auto world = all.of(MPI_COMM_WORLD, *ep);
+  world->impl = detail::communicator_handle(new detail::communicator_impl(
+      shared, ep->open(group::range(0, 1, ep->size(), ep->rank()), 1, nullptr)));
+  world->impl->compare_trees();
+  if (!shared->set.check) return;
+  shared->set.check = false;  // calls are compared before it is known who carries them out
+  compared = std::make_unique<comparisons>(*this);
+}
+
+process::~process() {
+  compared.reset();
+  begun.reset();
+  all.let_all_go();
+}
+
+void process::open(known_communicator& of) {
+  if (of.impl) return;
+  const auto mine = turn.take();
+  all.let_go();
+  of.impl = detail::communicator_handle(new (*shared) detail::communicator_impl(shared, of.ranks, of.name));
+}
+
+void begin_process() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Comm alone = MPI_COMM_NULL;
+  PMPI_Query_thread(&level);
+  real<MPI_Comm_dup>(MPI_COMM_SELF, &alone);
+  real<MPI_Comm_set_errhandler>(alone, MPI_ERRORS_RETURN);
+  try {
+    running = new process(alone, level == MPI_THREAD_MULTIPLE);
+  } catch (const peer_error&) {  // the rank that refuses reports it, and ends the job
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  } catch (const std::exception& e) {
+    // What the environment says is wrong, or differs from rank to rank.
+    std::fprintf(stderr, "tutti preload: %s\n", std::string(without_prefix(e.what())).c_str());
+    std::fflush(stderr);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+void end_process() {
+  process* p = running.load();
+  if (p == nullptr) return;
+  if (p->compared) p->compared->finish();
+  p->begun->wait_all();
+  if (p->told) p->told->tell();
+  running = nullptr;
+  MPI_Comm alone = p->alone;
+  delete p;
+  real<MPI_Comm_free>(&alone);
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI's own functions, which stand behind those that this library puts before them: own<MPI_Bcast>(...) is
+// the MPI_Bcast that the program would have called. Found once, when the library is loaded, under the name
+// that MPI keeps for this (PMPI_Bcast), so a profiling library that the program links is left out by calls of
+// tutti's own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+namespace tutti::preload {
+namespace naming {
+
+// The compiler says what F is called: "... F = MPI_Bcast]".
+template <auto F>
+consteval auto profiled_name() {
+  constexpr std::string_view said = __PRETTY_FUNCTION__;
+  constexpr std::size_t from = said.rfind("MPI_"), to = said.find_first_of("];,", from);
+  static_assert(from != said.npos && to != said.npos);
+  std::array<char, to - from + 2> text{'P'};
+  for (std::size_t i = from; i < to; ++i) text[i - from + 1] = said[i];
+  return text;
+}
+
+template <auto F>
+inline constexpr auto name = profiled_name<F>();
+
+}  // namespace naming
+
+template <auto F>
+[[gnu::visibility("hidden")]] inline const decltype(F) real =
+    reinterpret_cast<decltype(F)>(::dlsym(RTLD_NEXT, naming::name<F>.data()));
+
+}  // namespace tutti::preload

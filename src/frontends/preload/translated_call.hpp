@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A collective of MPI's, laid down as a call of tutti's. Data that is only moved is bytes, since ranks may
+// describe the same data by different datatypes; what is combined is elements. Where a datatype has gaps the
+// call is given bytes or elements beside the program's, which are packed before and unpacked after.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "frontends/preload/arguments.hpp"
+#include "frontends/preload/datatypes.hpp"
+#include "frontends/preload/operators.hpp"
+#include "tutti/call.hpp"
+
+namespace tutti::preload {
+
+class translated_call {
+ public:
+  translated_call(datatypes& types, operators& ops) : types_(types), ops_(ops) {}
+  translated_call(const translated_call&) = delete;
+  translated_call& operator=(const translated_call&) = delete;
+
+  /// False: it is for MPI to say what becomes of these arguments, wrong or beyond what tutti does. `rank`,
+  /// `size`: of the communicator. What is sent is packed here.
+  bool translate(const arguments& a, int rank, int size);
+  const call& made() const noexcept { return call_; }
+  /// The call is on the program's own buffers, and combines by a loop of tutti's.
+  bool direct() const noexcept {
+    return in_.parts.empty() && out_.parts.empty() && combined_ == nullptr && !apart_;
+  }
+  /// Bytes that it holds for the next call.
+  std::size_t kept() const noexcept {
+    return in_.beside.capacity() + out_.beside.capacity() + packed_.capacity();
+  }
+  /// Unpacks what came.
+  void finish();
+  /// Between these two the program may free datatypes and operator.
+  void hold();
+  void let_go();
+
+ private:
+  // Items of the program's that stand in a row at `place` of the bytes beside them.
+  struct part {
+    void* at;
+    std::size_t items;
+    const datatype* type;
+    std::size_t place;
+    bool elements;  // with their gaps, as an operator wants them
+  };
+  struct side {
+    std::vector<std::byte> beside;
+    std::vector<part> parts;
+    std::vector<std::size_t> counts, displs;
+    void clear() {
+      parts.clear();
+      counts.clear();
+      displs.clear();
+    }
+  };
+  struct block_arrays {
+    const void* at;
+    const int *counts, *displs;
+    MPI_Datatype type;
+    const MPI_Datatype* types;
+  };
+
+  bool translate_moving(const arguments& a);
+  bool translate_rooted(const arguments& a);
+  bool translate_vector(const arguments& a);
+  bool translate_combining(const arguments& a);
+  bool choose_loop(const known_operator& op, const datatype& t);
+  bool give(const void* at, std::size_t items, const datatype& type);
+  bool take(void* at, std::size_t items, const datatype& type, bool fill);
+  void stage(side& s, void* at, std::size_t items, const datatype& type, bool elements);
+  bool blocks(side& s, const block_arrays& b, bool received, bool fill, const void*& at);
+  void stage_blocks(side& s, const block_arrays& b);
+  void fill(side& s);
+  bool set_apart();
+  const datatype* usable(int count, MPI_Datatype type);
+
+  datatypes& types_;
+  operators& ops_;
+  int rank_ = 0, size_ = 1;
+  call call_;
+  side in_, out_;
+  local_reduction reduction_;
+  const datatype* combined_ = nullptr;  // where reduction_ does it
+  const known_operator* combines_ = nullptr;
+  std::vector<std::byte> packed_;
+  bool apart_ = false;  // the operand is a copy
+};
+
+}  // namespace tutti::preload

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPI_Wait* and MPI_Test*, which let tutti's calls under way go on, and the blocking messages: a rank that
+// waits for one may be waited for by a collective that it has begun. Where nothing of tutti's is under way
+// they are MPI's own.
+#include "frontends/preload/pending_calls.hpp"
+#include "frontends/preload/preload_process.hpp"
+
+namespace {
+
+using namespace tutti::preload;
+
+// Null: MPI's own function does it all. Of several threads another may begin a call while this one waits.
+pending_calls* begun() noexcept {
+  if (process* const p = running.load(std::memory_order_acquire))
+    if (!pending_calls::none() || pending_calls::failures() != 0 || (p->threads && p->begins)) [[unlikely]]
+      return p->begun.get();
+  return nullptr;
+}
+
+void go_on() {
+  if (pending_calls* const some = begun()) [[unlikely]]
+    some->go_on();
+}
+
+// Asks MPI about requests. What tutti's own failed with has been told; of other errors MPI tells.
+template <class Ask>
+int asked(Ask ask) {
+  process* const p = running.load(std::memory_order_acquire);
+  const std::size_t before = pending_calls::failures();
+  if (before == 0 || p == nullptr) [[likely]]
+    return ask();
+  int code = MPI_SUCCESS;
+  {
+    const quiet_errors quiet(p->handlers);
+    code = ask();
+  }
+  if (code != MPI_SUCCESS && pending_calls::failures() == before)
+    PMPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+  return code;
+}
+
+// In checked mode ranks that get messages are not taken to be stuck.
+void progressed() {
+  process* const p = running.load(std::memory_order_acquire);
+  if (p == nullptr || !p->compared) return;
+  const auto mine = p->turn.take();
+  p->ep->progressed();
+}
+
+// Tries again and again, `once` being told whether it has come true, until it has, or MPI says no.
+template <class Once>
+int until(pending_calls& some, Once once) {
+  for (patience p;; p.pause()) {
+    int flag = 0;
+    some.go_on();
+    const int code = asked([&] { return once(flag); });
+    if (flag) progressed();
+    if (flag || code != MPI_SUCCESS) return code;
+  }
+}
+
+int wait_for(pending_calls& some, MPI_Request& request, MPI_Status* status = MPI_STATUS_IGNORE) {
+  return until(some, [&](int& flag) { return real<MPI_Test>(&request, &flag, status); });
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Wait>(request, status);
+  return until(*some, [&](int& flag) { return real<MPI_Test>(request, &flag, status); });
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Waitall>(count, requests, statuses);
+  return until(*some, [&](int& flag) { return real<MPI_Testall>(count, requests, &flag, statuses); });
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Waitany>(count, requests, index, status);
+  const int code =
+      until(*some, [&](int& flag) { return real<MPI_Testany>(count, requests, index, &flag, status); });
+  // MPICH's MPI_Testany leaves the status of none as it was, which MPI_Waitany makes empty.
+  if (code == MPI_SUCCESS && *index == MPI_UNDEFINED && status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    status->MPI_ERROR = MPI_SUCCESS;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+  }
+  return code;
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Waitsome>(count, requests, done, indices, statuses);
+  return until(*some, [&](int& flag) {
+    const int code = real<MPI_Testsome>(count, requests, done, indices, statuses);
+    flag = code != MPI_SUCCESS || *done != 0;
+    return code;
+  });
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  go_on();
+  return asked([=] { return real<MPI_Test>(request, flag, status); });
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  go_on();
+  return asked([=] { return real<MPI_Testall>(count, requests, flag, statuses); });
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  go_on();
+  return asked([=] { return real<MPI_Testany>(count, requests, index, flag, status); });
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  go_on();
+  return asked([=] { return real<MPI_Testsome>(count, requests, done, indices, statuses); });
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  go_on();
+  return real<MPI_Request_get_status>(request, flag, status);
+}
+
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  go_on();
+  return real<MPI_Iprobe>(source, tag, comm, flag, status);
+}
+
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  go_on();
+  return real<MPI_Improbe>(source, tag, comm, flag, message, status);
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Probe>(source, tag, comm, status);
+  return until(*some, [&](int& flag) { return real<MPI_Iprobe>(source, tag, comm, &flag, status); });
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Mprobe>(source, tag, comm, message, status);
+  return until(*some,
+               [&](int& flag) { return real<MPI_Improbe>(source, tag, comm, &flag, message, status); });
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status* status) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Recv>(buffer, count, type, source, tag, comm, status);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Irecv(buffer, count, type, source, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request, status);
+}
+
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Send>(buffer, count, type, to, tag, comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Isend(buffer, count, type, to, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request);
+}
+
+int MPI_Ssend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Ssend>(buffer, count, type, to, tag, comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Issend(buffer, count, type, to, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request);
+}
+
+int MPI_Rsend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Rsend>(buffer, count, type, to, tag, comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = PMPI_Irsend(buffer, count, type, to, tag, comm, &request);
+  return code != MPI_SUCCESS ? code : wait_for(*some, request);
+}
+
+int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+                 int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+                 MPI_Status* status) {
+  pending_calls* const some = begun();
+  if (some == nullptr) [[likely]]
+    return real<MPI_Sendrecv>(out, out_count, out_type, to, out_tag, in, in_count, in_type, source, in_tag,
+                              comm, status);
+  MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
+  int code = PMPI_Irecv(in, in_count, in_type, source, in_tag, comm, &receive);
+  if (code != MPI_SUCCESS) return code;
+  code = PMPI_Isend(out, out_count, out_type, to, out_tag, comm, &send);
+  if (code != MPI_SUCCESS) {
+    PMPI_Cancel(&receive);
+    PMPI_Request_free(&receive);
+    return code;
+  }
+  const int sent = wait_for(*some, send);
+  const int received = wait_for(*some, receive, status);
+  return received != MPI_SUCCESS ? received : sent;
+}
+
+// What is sent goes from a copy.
+int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int source,
+                         int in_tag, MPI_Comm comm, MPI_Status* status) {
+  pending_calls* const some = begun();
+  int bytes = 0, at = 0;
+  if (some == nullptr || PMPI_Pack_size(count, type, comm, &bytes) != MPI_SUCCESS) [[likely]]
+    return real<MPI_Sendrecv_replace>(buffer, count, type, to, out_tag, source, in_tag, comm, status);
+  std::vector<std::byte> copy(static_cast<std::size_t>(bytes));
+  const int code = PMPI_Pack(buffer, count, type, copy.data(), bytes, &at, comm);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_Sendrecv(copy.data(), at, MPI_PACKED, to, out_tag, buffer, count, type, source, in_tag, comm,
+                      status);
+}
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The door for the face: tutti/detail/tasks_abi.hpp.
+#include <cstdio>
+
+#include "frontends/tasks/node_kinds.hpp"
+#include "frontends/tasks/task_graph.hpp"
+
+namespace tutti::tasks::abi {
+
+task_graph* open(detail::communicator_impl& all, const options& how, const char* header) {
+  if (all.inter()) all.refuse("tasks", "ranks", "joins two groups", "give the communicator of one");
+  if (!all.knows_all()) all.refuse("tasks", "ranks", "knows some of its ranks only", "give split(0) of it");
+  if (how.workers < 0 || how.workers > 1024)
+    all.refuse("tasks", "workers", "is " + std::to_string(how.workers),
+               "give 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
+  return new task_graph(all, how, header);
+}
+// What outlives its run cannot be ended any more: others that it waits for are gone, and so is its
+// engine.
+void close(task_graph* f, bool passing_by) noexcept {
+  if (f->outlived_run()) {
+    std::fprintf(
+        stderr, "tutti: tasks on rank %d: the runtime has outlived its run(); what it had to do is dropped\n",
+        f->rank());
+    return;
+  }
+  f->close(passing_by);
+  delete f;
+}
+
+int rank(const task_graph& f) noexcept { return f.rank(); }
+int size(const task_graph& f) noexcept { return f.size(); }
+int workers(const task_graph& f) noexcept { return f.workers(); }
+
+data_handle* add(task_graph& f, const extent& e) { return f.add(e); }
+void remove(task_graph& f, data_handle* d) {
+  if (d != nullptr) f.remove(*d);
+}
+extent extent_of(const data_handle& d) noexcept {
+  extent e = d.form;
+  e.owner = d.owner;
+  return e;
+}
+long tag_of(const data_handle& d) noexcept { return d.number < 0 ? -1 - d.number : d.number; }
+void set_tag(task_graph& f, data_handle& d, long tag) { f.set_tag(d, tag); }
+void set_owner(task_graph& f, data_handle& d, int owner) { f.set_owner(d, owner); }
+
+void* begin(task_graph& f, const use* uses, std::size_t n, const task_options& w, const code& c) {
+  f.note({});  // an insertion is written over several lines
+  return f.begin(uses, n, w, c);
+}
+void submit(task_graph& f) noexcept { f.submit(); }
+
+void note(const task_graph& f, const std::source_location& at) noexcept { f.note(at); }
+
+void fetch(task_graph& f, data_handle* d, int rank) { f.fetch(d, rank); }
+void scatter(task_graph& f, data_handle* const* data, std::size_t n, int root) { f.scatter(data, n, root); }
+void gather(task_graph& f, data_handle* const* data, std::size_t n, int root) { f.gather(data, n, root); }
+void flush(task_graph& f, data_handle* d) { f.flush(d); }
+void set_cache(task_graph& f, bool on) { f.set_cache(on); }
+
+void* acquire(task_graph& f, data_handle* d, use_mode how, place& at) { return f.acquire(*d, how, at); }
+void release(task_graph& f, void* acquired) noexcept { f.release_view(acquired); }
+
+void* start(task_graph& f, const explicit_transfer& t, bool sends) { return f.start(t, sends); }
+bool test(task_graph& f, void* request, detail::envelope& found) { return f.test(request, found); }
+void wait(task_graph& f, void* request, detail::envelope& found) { f.wait(request, found); }
+void drop(task_graph& f, void* request) noexcept { f.drop(request); }
+void detach(task_graph& f, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then) {
+  f.detach(all, n, sends, then);
+}
+
+void wait_all(task_graph& f) { f.wait_all(); }
+void unlock(task_graph& f, std::uint64_t tag) { f.unlock(tag); }
+void barrier(task_graph& f) { f.barrier(); }
+void progress(task_graph& f) { f.progress_all(); }
+statistics told(const task_graph& f) { return f.told(); }
+
+void refuse(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,
+            const char* remedy) {
+  f.refuse(operation, parameter, problem, remedy);
+}
+
+}  // namespace tutti::tasks::abi

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a rank waits for something of its graph: it runs kernels, looks after communication, and rests.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "frontends/tasks/task_graph.hpp"
+
+namespace tutti::tasks {
+
+template <class Over>
+void task_graph::wait_until(const Over& over, const char* what, const char* operation, bool may_sleep) {
+  refuse_from_kernels(operation);
+  int idle = 0;
+  unsigned ran = 0;
+  task_trace::clock::time_point since;
+  const auto end_of_rest = [&] {
+    if (idle == 0) return;
+    idle = 0;
+    count_rest(since);
+  };
+  for (;;) {
+    if (over()) break;
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (run_one()) {
+      end_of_rest();
+      reap();
+      begin_own();
+      if (++ran % 4 == 0) progress();
+      continue;
+    }
+    if (progress()) {
+      end_of_rest();
+      continue;
+    }
+    if (over()) break;
+    if (pending_ != 0 && meeting_ == 0 && !may_still_move()) {
+      refuse_stuck(operation);
+      continue;
+    }
+    if (idle == 0) since = task_trace::clock::now();
+    rest(idle++, what, may_sleep);
+  }
+  end_of_rest();
+  all_->ep().progressed();
+}
+
+}  // namespace tutti::tasks

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "tutti/bsp.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr bsp::abi::limits no_limits{std::numeric_limits<std::size_t>::max(),
+                                     std::numeric_limits<std::size_t>::max(),
+                                     std::numeric_limits<std::size_t>::max()};
+
+// What is too far is beyond every slot.
+std::size_t bytes_of(std::size_t elements, std::size_t element) {
+  std::size_t bytes = 0;
+  return __builtin_mul_overflow(elements, element, &bytes) ? std::numeric_limits<std::size_t>::max() : bytes;
+}
+
+}  // namespace
+
+// The first sync makes the set of all processes known to all.
+bsp_section::bsp_section(const communicator& all) : all_(all), process_(bsp::abi::open(all_.native(), true)) {
+  try {
+    everybody_ = make_set(0, all_.size(), 1);
+    bsp::abi::sync(*process_);
+  } catch (...) {
+    bsp::abi::close(process_);
+    throw;
+  }
+}
+
+bsp_section::~bsp_section() { bsp::abi::close(process_); }
+
+void bsp_section::leave() noexcept { bsp::abi::leave(*process_); }
+
+bsp::slot bsp_section::add(bool global, const bsp_memory& area) {
+  bsp::slot made = bsp::no_slot;
+  bsp::abi::add(*process_, global, area.data, area.bytes(), made);
+  return made;
+}
+
+void bsp_section::remove(bsp::slot s) noexcept {
+  if (!bsp::abi::failed(*process_)) bsp::abi::remove(*process_, s);
+}
+
+bsp_set bsp_section::make_set(int lo, int hi, int stride) {
+  const int p = all_.size(), me = all_.rank();
+  const auto refuse = [&](const char* parameter, const std::string& problem, const char* remedy) {
+    bsp::abi::refuse(*process_, "members", parameter, problem, remedy);
+  };
+  if (stride < 1) refuse("stride", "is " + std::to_string(stride), "pass 1 or more");
+  if (hi > p)
+    refuse("hi", "is " + std::to_string(hi) + " of " + std::to_string(p) + " processes",
+           "pass the first number beyond, at most nprocs");
+  if (lo < 0 || me < lo || me >= hi || (me - lo) % stride != 0)
+    refuse("lo",
+           "process " + std::to_string(me) + " is none of " + std::to_string(lo) + " to " +
+               std::to_string(hi - 1) + " in steps of " + std::to_string(stride),
+           "call it on the members alone");
+  bsp_set made{0, (me - lo) / stride, (hi - lo + stride - 1) / stride};
+  bsp::abi::make_members(*process_, lo, hi - 1, stride, no_limits, made.number);
+  return made;
+}
+
+void bsp_section::end_set(bsp::members m) { ended_.push_back(m); }
+
+const void* bsp_section::keep(const void* value, std::size_t bytes, std::size_t alignment) {
+  return std::memcpy(values_.allocate(bytes, alignment), value, bytes);
+}
+
+void bsp_section::put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset) {
+  if (dst_slot == bsp::no_slot)
+    bsp::abi::refuse(*process_, "put", "dst_slot", "is empty: moved from, or deregistered",
+                     "pass one that registered() has made");
+  bsp::abi::put(*process_, src.data, dst_pid, dst_slot, bytes_of(dst_offset, src.element), src.bytes());
+}
+
+void bsp_section::get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst) {
+  if (src_slot == bsp::no_slot)
+    bsp::abi::refuse(*process_, "get", "src_slot", "is empty: moved from, or deregistered",
+                     "pass one that registered() has made");
+  bsp::abi::get(*process_, src_pid, src_slot, bytes_of(src_offset, dst.element), dst.data, dst.bytes());
+}
+
+void bsp_section::renew() noexcept {
+  kept_.clear();
+  values_.release();
+  if (!bsp::abi::failed(*process_)) {
+    // The last one first, so that they get the same places again.
+    for (; !passing_.empty(); passing_.pop_back()) bsp::abi::remove(*process_, passing_.back());
+    for (const bsp::members m : ended_) bsp::abi::end_members(*process_, m);
+  }
+  passing_.clear();
+  ended_.clear();
+}
+
+void bsp_section::sync() {
+  try {
+    bsp::abi::sync(*process_);
+  } catch (error& e) {
+    e.locate(place_of(all_.native()));
+    renew();
+    throw;
+  } catch (...) {
+    renew();
+    throw;
+  }
+  renew();
+}
+
+bsp::slot bsp_section::slot_of(const bsp_memory& memory) {
+  if (memory.registered != bsp::no_slot || memory.count == 0) return memory.registered;
+  const bsp::slot made = add(false, memory);
+  passing_.push_back(made);
+  return made;
+}
+
+void bsp_section::check_blocks(const char* operation, const char* parameter, const bsp_set& s,
+                               const bsp_memory& blocks, std::size_t of) {
+  const auto n = static_cast<std::size_t>(s.nprocs);
+  if (blocks.count % n == 0 && blocks.count / n == of) return;
+  bsp::abi::refuse(*process_, operation, parameter,
+                   "has " + std::to_string(blocks.count) + " elements, which are not " + std::to_string(n) +
+                       " blocks of " + std::to_string(of),
+                   "pass one block for each process");
+}
+
+void bsp_section::broadcast(const bsp_set& s, const bsp_memory& data, int root) {
+  const bsp::slot where = slot_of(data);
+  bsp::abi::broadcast(*process_, s.number, where, where, data.bytes(), root);
+}
+
+void bsp_section::gather(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst, int root) {
+  const bool at_root = s.pid == root;
+  if (at_root) check_blocks("gather", "dst", s, dst, src.count);
+  bsp::abi::gather(*process_, s.number, slot_of(src), at_root ? slot_of(dst) : bsp::no_slot, src.bytes(),
+                   root, false);
+}
+
+void bsp_section::scatter(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst, int root) {
+  const bool at_root = s.pid == root;
+  if (at_root) check_blocks("scatter", "src", s, src, dst.count);
+  bsp::abi::scatter(*process_, s.number, at_root ? slot_of(src) : bsp::no_slot, slot_of(dst), dst.bytes(),
+                    root, false);
+}
+
+void bsp_section::allgather(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst) {
+  check_blocks("allgather", "dst", s, dst, src.count);
+  bsp::abi::allgather(*process_, s.number, slot_of(src), slot_of(dst), src.bytes(), false);
+}
+
+void bsp_section::alltoall(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst) {
+  check_blocks("alltoall", "src", s, src, src.count / static_cast<std::size_t>(s.nprocs));
+  check_blocks("alltoall", "dst", s, dst, src.count / static_cast<std::size_t>(s.nprocs));
+  if (src.count > 0 && src.data == dst.data)
+    bsp::abi::refuse(*process_, "alltoall", "dst", "is src", "pass other memory");
+  bsp::abi::alltoall(*process_, s.number, slot_of(src), slot_of(dst),
+                     src.bytes() / static_cast<std::size_t>(s.nprocs), false);
+}
+
+void bsp_section::combine(const bsp_set& s, const bsp_memory& data, const element& type, const operation& by,
+                          int root, bool whole) {
+  bsp::abi::combine(*process_, s.number, data.data, slot_of(data), data.count, type, by, root, whole);
+}
+
+}  // namespace tutti::detail
+
+namespace tutti::bsp {
+
+context::~context() {
+  if (std::uncaught_exceptions() == passing_by_) section_->leave();
+}
+
+}  // namespace tutti::bsp

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/grid.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tutti/error.hpp"
+
+namespace tutti {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+// On the way every block that is not empty has this before it.
+struct heading {
+  std::uint32_t source, destination;
+  std::uint64_t elements;
+};
+
+// Messages side by side, to be filled in any order once their lengths are known.
+class headed_blocks {
+ public:
+  explicit headed_blocks(std::size_t n) : lengths_(n), next_(n) {}
+
+  void expect(std::size_t message, std::size_t length) { lengths_[message] += length; }
+  void make() {
+    std::exclusive_scan(lengths_.begin(), lengths_.end(), next_.begin(), std::size_t{0});
+    data_.resize(std::accumulate(lengths_.begin(), lengths_.end(), std::size_t{0}));
+  }
+  void put(std::size_t message, const heading& h, const std::byte* block, std::size_t length) {
+    std::byte* to = data_.data() + next_[message];
+    std::memcpy(to, &h, sizeof h);
+    std::memcpy(to + sizeof h, block, length);
+    next_[message] += sizeof h + length;
+  }
+
+  const bytes& data() const { return data_; }
+  const std::vector<std::size_t>& lengths() const { return lengths_; }
+
+ private:
+  bytes data_;
+  std::vector<std::size_t> lengths_, next_;
+};
+
+// Calls visit(heading, block) for all blocks of messages side by side.
+template <class Visit>
+void for_each_block(const bytes& all, std::size_t element, Visit&& visit) {
+  for (const std::byte *at = all.data(), *end = at + all.size(); at != end;) {
+    heading h;
+    std::memcpy(&h, at, sizeof h);
+    visit(h, at + sizeof h);
+    at += sizeof h + h.elements * element;
+  }
+}
+
+int columns_of(int p) {
+  int c = 1;
+  while (static_cast<long long>(c) * c < p) ++c;
+  return c;
+}
+
+// The block of rank i: what is given, or one behind the other.
+std::vector<std::size_t> places_of(const counts_view& counts, const counts_view& displs, std::size_t p) {
+  std::vector<std::size_t> places(p);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < p; ++i) {
+    places[i] = displs.given() ? displs[i] : next;
+    next += counts[i];
+  }
+  return places;
+}
+
+// Where the hops of what `source` sends to `column` meet.
+int meeting(int p, int columns, int source, int column) {
+  const int row = source / columns;
+  if (row * columns + column < p) return row * columns + column;
+  // The last row is short, so there is one above it.
+  return source % columns % row * columns + column;
+}
+
+std::vector<int> sources_along_row(int p, int columns, int me) {
+  std::vector<int> all;
+  const int row = me / columns, last = (p - 1) / columns;
+  for (int s = row * columns; s < std::min(p, (row + 1) * columns); ++s) all.push_back(s);
+  for (int s = last * columns; s < p && row != last; ++s)
+    if (meeting(p, columns, s, me % columns) == me) all.push_back(s);
+  return all;
+}
+
+graph_communicator row_graph(const communicator& ranks, int columns) {
+  std::vector<int> destinations;
+  for (int c = 0; c < columns; ++c) destinations.push_back(meeting(ranks.size(), columns, ranks.rank(), c));
+  return ranks.graph(sources_along_row(ranks.size(), columns, ranks.rank()), destinations);
+}
+
+graph_communicator column_graph(const communicator& ranks, int columns) {
+  std::vector<int> all;
+  for (int r = ranks.rank() % columns; r < ranks.size(); r += columns) all.push_back(r);
+  return ranks.graph(all, all);
+}
+
+}  // namespace
+
+grid_communicator::grid_communicator(const communicator& ranks)
+    : communicator(ranks),
+      columns_(columns_of(ranks.size())),
+      along_row_(row_graph(ranks, columns_)),
+      along_column_(column_graph(ranks, columns_)) {}
+
+void grid_communicator::carry_out(const call& c) const {
+  detail::check_call(native(), c);
+  const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
+  const auto columns = static_cast<std::size_t>(columns_);
+  const std::size_t element = c.type.size;
+  const std::vector<std::size_t> from = places_of(c.in_counts, c.in_displs, p);
+  const std::vector<std::size_t> to = places_of(c.out_counts, c.out_displs, p);
+  const auto* input = static_cast<const std::byte*>(c.input);
+  auto* output = static_cast<std::byte*>(c.output);
+
+  headed_blocks first(columns);
+  for (std::size_t d = 0; d < p; ++d)
+    if (d != me && c.in_counts[d] != 0) first.expect(d % columns, sizeof(heading) + c.in_counts[d] * element);
+  first.make();
+  for (std::size_t d = 0; d < p; ++d)
+    if (d != me && c.in_counts[d] != 0)
+      first.put(d % columns, {static_cast<std::uint32_t>(me), static_cast<std::uint32_t>(d), c.in_counts[d]},
+                input + from[d] * element, c.in_counts[d] * element);
+  const bytes passing = along_row_.neighbor_alltoallv(send_buf(first.data()), send_counts(first.lengths()));
+
+  headed_blocks second(static_cast<std::size_t>(along_column_.destinations()));
+  for_each_block(passing, element, [&](const heading& h, const std::byte*) {
+    second.expect(h.destination / columns, sizeof h + h.elements * element);
+  });
+  second.make();
+  for_each_block(passing, element, [&](const heading& h, const std::byte* block) {
+    second.put(h.destination / columns, h, block, h.elements * element);
+  });
+  std::vector<std::size_t> expected(static_cast<std::size_t>(along_column_.sources()));
+  for (std::size_t s = 0; s < p; ++s)
+    if (s != me && c.out_counts[s] != 0)
+      expected[static_cast<std::size_t>(meeting(size(), columns_, static_cast<int>(s), column()) /
+                                        columns_)] += sizeof(heading) + c.out_counts[s] * element;
+  const bytes arrived = along_column_.neighbor_alltoallv(
+      send_buf(second.data()), send_counts(second.lengths()), recv_counts(expected));
+
+  if (c.in_counts[me] != c.out_counts[me])
+    throw mismatch_error("alltoallv", rank(), "recv_counts",
+                         "this rank does not receive from itself what it sends",
+                         "give the counts that are sent, or leave them out");
+  if (c.in_counts[me] != 0)
+    std::memmove(output + to[me] * element, input + from[me] * element, c.in_counts[me] * element);
+  for_each_block(arrived, element, [&](const heading& h, const std::byte* block) {
+    if (h.elements != c.out_counts[h.source])
+      throw mismatch_error("alltoallv", rank(), "recv_counts",
+                           std::to_string(h.elements) + " elements came from rank " +
+                               std::to_string(h.source) + " where " + std::to_string(c.out_counts[h.source]) +
+                               " were expected",
+                           "give the counts that are sent, or leave them out");
+    std::memcpy(output + to[h.source] * element, block, h.elements * element);
+  });
+}
+
+}  // namespace tutti

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/toolkit/measured_tree.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tutti::detail {
+namespace {
+
+// One node of an outline; its name follows.
+struct line {
+  std::uint64_t each, name;
+  std::int32_t depth;
+  std::uint32_t is_timer;
+};
+
+}  // namespace
+
+// Programs ask for the same names in the same order, so the one after the last is the likely one.
+int measured_tree::find(int parent, bool is_timer, std::string_view name) const noexcept {
+  const node& p = at(parent);
+  const auto fits = [&](int i) { return at(i).is_timer == is_timer && at(i).name == name; };
+  if (p.found != none) {
+    if (fits(p.found)) return p.found;
+    for (int i = at(p.found).next; i != none; i = at(i).next)
+      if (fits(i)) return i;
+  }
+  for (int i = p.first_child; i != p.found; i = at(i).next)
+    if (fits(i)) return i;
+  return none;
+}
+
+int measured_tree::child(int parent, bool is_timer, std::string_view name) {
+  int i = find(parent, is_timer, name);
+  if (i == none) {
+    i = static_cast<int>(nodes_.size());
+    node made;
+    made.name = name;
+    made.is_timer = is_timer;
+    made.parent = parent;
+    made.depth = at(parent).depth + 1;
+    nodes_.push_back(std::move(made));
+    int* end = &nodes_[static_cast<std::size_t>(parent)].first_child;
+    while (*end != none) end = &nodes_[static_cast<std::size_t>(*end)].next;
+    *end = i;
+  }
+  nodes_[static_cast<std::size_t>(parent)].found = i;
+  return i;
+}
+
+std::vector<int> measured_tree::in_order() const {
+  std::vector<int> all;
+  for (int i = at(top).first_child; i != none;) {
+    all.push_back(i);
+    if (at(i).first_child != none) {
+      i = at(i).first_child;
+      continue;
+    }
+    while (i != top && at(i).next == none) i = at(i).parent;
+    i = i == top ? none : at(i).next;
+  }
+  return all;
+}
+
+std::vector<char> measured_tree::outline() const {
+  std::vector<char> text;
+  for (const int i : in_order()) {
+    const node& n = at(i);
+    const line head{n.each.size(), n.name.size(), n.depth, n.is_timer};
+    const char* bytes = reinterpret_cast<const char*>(&head);
+    text.insert(text.end(), bytes, bytes + sizeof head);
+    text.insert(text.end(), n.name.begin(), n.name.end());
+  }
+  return text;
+}
+
+void measured_tree::absorb(const char* outline, std::size_t length) {
+  std::vector<int> above{top};  // the last node of each depth
+  for (const char* end = outline + length; outline != end;) {
+    line head;
+    std::memcpy(&head, outline, sizeof head);
+    outline += sizeof head;
+    above.resize(static_cast<std::size_t>(head.depth) + 1);
+    above.push_back(child(above.back(), head.is_timer != 0, {outline, head.name}));
+    std::vector<double>& each = nodes_[static_cast<std::size_t>(above.back())].each;
+    each.resize(std::max<std::size_t>(each.size(), head.each));
+    outline += head.name;
+  }
+}
+
+}  // namespace tutti::detail

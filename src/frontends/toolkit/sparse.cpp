@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/sparse.hpp"
+
+#include <string>
+
+#include "tutti/detail/p2p_abi.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr const char* name = "sparse_alltoallv";
+
+// The tags of an exchange, in turn: of its messages, and of each step of its barrier.
+int tag_of(unsigned round, int step = -1) { return 2 * (step + 1) + static_cast<int>(round % 2); }
+
+// A dissemination barrier that is asked whether it is over, of messages: one of the collectives would be
+// compared on all ranks first in checked mode, and a rank that waits there takes no messages.
+class asked_barrier {
+ public:
+  asked_barrier(const communicator& ranks, unsigned round) : ranks_(ranks), round_(round) {}
+
+  // True once all ranks have asked.
+  bool over() {
+    const int p = ranks_.size(), me = ranks_.rank();
+    for (; 1 << step_ < p; ++step_) {
+      const int distance = 1 << step_;
+      const send_args mine{
+          .operation = name, .destination = (me + distance) % p, .tag = tag_of(round_, step_)};
+      if (static_cast<int>(sends_.size()) == step_) sends_.push_back(start_send(ranks_.native(), mine));
+      envelope came;
+      const int from = (me + p - distance) % p;
+      if (!look(ranks_.native(), name, from, mine.tag, false, came)) return false;
+      receive(ranks_.native(), {.operation = name, .source = from, .tag = mine.tag});
+    }
+    while (!sends_.empty() && sends_.back()->test()) sends_.pop_back();
+    return sends_.empty();
+  }
+
+ private:
+  const communicator& ranks_;
+  unsigned round_;
+  int step_ = 0;
+  std::vector<pending_call> sends_;
+};
+
+struct arrival {
+  const sparse_receiver& to;
+  static void* room(void* state, const envelope& what) {
+    const sparse_receiver& to = static_cast<arrival*>(state)->to;
+    return to.room(to.state, what.source, what.bytes);
+  }
+};
+
+}  // namespace
+
+void exchange_sparse(const communicator& ranks, unsigned round, const sparse_message* messages, std::size_t n,
+                     std::size_t element, const sparse_receiver& to) {
+  communicator_impl& where = ranks.native();
+  for (std::size_t i = 0; i < n; ++i)
+    if (messages[i].destination < 0 || messages[i].destination >= ranks.size())
+      refuse(where, name, "messages",
+             "are to rank " + std::to_string(messages[i].destination) + ", but ranks are 0 to " +
+                 std::to_string(ranks.size() - 1),
+             "name ranks of the communicator");
+
+  // A rank may begin the next exchange while another has not seen the end of this one. Two exchanges on it
+  // cannot be, since nobody gets to the end of the next before all have left this one.
+  const int tag = tag_of(round);
+  std::vector<pending_call> sends;
+  sends.reserve(n);
+  for (std::size_t i = 0; i < n; ++i)
+    sends.push_back(start_send(where, {.operation = name,
+                                       .destination = messages[i].destination,
+                                       .tag = tag,
+                                       .mode = send_modes::synchronous,
+                                       .data = messages[i].data,
+                                       .bytes = messages[i].bytes}));
+  std::size_t gone = 0;
+  asked_barrier all_gone(ranks, round);
+  do {
+    arrival here{to};
+    for (envelope came; look(where, name, rank::any, tag, false, came);) {
+      recv_args in{.operation = name, .source = came.source, .tag = tag, .element = element};
+      in.room = &arrival::room;
+      in.state = &here;
+      receive(where, in);
+      to.received(to.state, came.source);
+    }
+    while (gone < n && sends[gone]->test()) ++gone;
+  } while (gone < n || !all_gone.over());
+}
+
+}  // namespace tutti::detail

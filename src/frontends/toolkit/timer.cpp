@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tutti/timer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "frontends/toolkit/measured_tree.hpp"
+#include "tutti/error.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr double no_figure = std::numeric_limits<double>::quiet_NaN();
+
+// A figure on the way through an allreduce: the ranks that lack it leave the others as they are.
+struct gathered {
+  double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
+  std::int64_t ranks = 0;
+
+  gathered() = default;
+  explicit gathered(double x) : min(x), max(x), sum(x), ranks(1) {}
+  friend gathered operator+(const gathered& a, const gathered& b) {
+    gathered both;
+    both.min = std::min(a.min, b.min);
+    both.max = std::max(a.max, b.max);
+    both.sum = a.sum + b.sum;
+    both.ranks = a.ranks + b.ranks;
+    return both;
+  }
+};
+
+spread spread_of(const gathered& g) {
+  if (g.ranks == 0) return {};
+  return {g.min, g.sum / static_cast<double>(g.ranks), g.max, g.sum, static_cast<int>(g.ranks)};
+}
+
+// The names of all ranks as one tree, in the order in which the ranks have them. Rank 0's names are compared
+// first, since most programs measure the same everywhere.
+detail::measured_tree merged(const communicator& ranks, const detail::measured_tree& mine) {
+  const std::vector<char> own = mine.outline();
+  std::vector<char> common = own;
+  ranks.bcast(send_recv_buf<resize_to_fit>(common));
+  const bool same = common == own;
+  detail::measured_tree all;
+  if (!ranks.allreduce_single(send_buf(same), op(std::logical_and<>{}))) {
+    const std::vector<char> others =
+        ranks.gatherv(send_buf(std::span<const char>(own.data(), same ? 0 : own.size())));
+    if (ranks.is_root()) {
+      all.absorb(own.data(), own.size());
+      all.absorb(others.data(), others.size());
+      common = all.outline();
+    }
+    ranks.bcast(send_recv_buf<resize_to_fit>(common));
+    all = {};
+  }
+  all.absorb(common.data(), common.size());
+  return all;
+}
+
+// Where a node of the merged tree stands in this rank's own, for each of `order`; none where it has none.
+std::vector<int> places_in(const detail::measured_tree& mine, const detail::measured_tree& all,
+                           const std::vector<int>& order) {
+  std::vector<int> by_node(order.size() + 1, detail::measured_tree::top), places;
+  for (const int i : order) {
+    const auto& n = all.at(i);
+    const int above = by_node[static_cast<std::size_t>(n.parent)];
+    const int own = above == detail::measured_tree::none ? above : mine.find(above, n.is_timer, n.name);
+    by_node[static_cast<std::size_t>(i)] = own;
+    places.push_back(own);
+  }
+  return places;
+}
+
+double total_of(const detail::measured_tree::node& n) {
+  return n.is_timer ? static_cast<double>(n.nanoseconds) * 1e-9 : n.amount;
+}
+
+}  // namespace
+
+timer::timer(const communicator& ranks) : ranks_(ranks), tree_(new detail::measured_tree) {}
+timer::timer(timer&& other) noexcept
+    : ranks_(std::move(other.ranks_)), tree_(std::exchange(other.tree_, nullptr)) {}
+timer& timer::operator=(timer&& other) noexcept {
+  std::swap(ranks_, other.ranks_);
+  std::swap(tree_, other.tree_);
+  return *this;
+}
+timer::~timer() { delete tree_; }
+
+timer::scope::scope(timer& of) noexcept : tree_(*of.tree_), depth_(of.tree_->depth()) {}
+timer::scope::~scope() {
+  while (tree_.depth() >= depth_) tree_.stop(false);
+}
+
+void timer::start(std::string_view name) { tree_->start(name); }
+void timer::start_synchronized(std::string_view name) {
+  ranks_.barrier();
+  tree_->start(name);
+}
+void timer::stop() {
+  if (!tree_->stop(false))
+    throw usage_error("timer::stop", ranks_.rank(), "", "nothing runs", "call start() first");
+}
+void timer::stop_and_append() {
+  if (!tree_->stop(true))
+    throw usage_error("timer::stop_and_append", ranks_.rank(), "", "nothing runs", "call start() first");
+}
+void timer::count(std::string_view name, double amount) { tree_->count(name, amount); }
+
+void timer::clear() {
+  if (tree_->depth() != 0)
+    throw usage_error("timer::clear", ranks_.rank(), "", "\"" + tree_->running() + "\" runs",
+                      "stop() it first");
+  *tree_ = {};
+}
+
+measurements timer::aggregate(extent e) const {
+  const detail::measured_tree& mine = *tree_;
+  if (mine.depth() != 0)
+    throw usage_error("timer::aggregate", ranks_.rank(), "", "\"" + mine.running() + "\" runs",
+                      "stop() it on all ranks first");
+  const detail::measured_tree all = merged(ranks_, mine);
+  const std::vector<int> order = all.in_order(), places = places_in(mine, all, order);
+
+  std::vector<gathered> figures;
+  std::vector<double> own_totals;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool have = places[i] != detail::measured_tree::none;
+    const detail::measured_tree::node nothing, &n = have ? mine.at(places[i]) : nothing;
+    own_totals.push_back(have ? total_of(n) : no_figure);
+    figures.push_back(have ? gathered(total_of(n)) : gathered());
+    figures.push_back(have ? gathered(static_cast<double>(n.calls)) : gathered());
+    for (std::size_t k = 0; k < all.at(order[i]).each.size(); ++k)
+      figures.push_back(k < n.each.size() ? gathered(n.each[k]) : gathered());
+  }
+  ranks_.allreduce(send_recv_buf(figures), op(std::plus<gathered>{}, ops::commutative));
+  std::vector<double> totals;
+  if (e == per_rank) totals = ranks_.allgather(send_buf(own_totals));
+
+  std::vector<measurement> table;
+  const gathered* next = figures.data();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto& n = all.at(order[i]);
+    measurement m{n.name, n.depth, n.is_timer, spread_of(next[0]), spread_of(next[1]), {}, {}};
+    next += 2;
+    for (std::size_t k = 0; k < n.each.size(); ++k) m.each.push_back(spread_of(*next++));
+    for (std::size_t at = i; at < totals.size(); at += order.size()) m.total_of.push_back(totals[at]);
+    table.push_back(std::move(m));
+  }
+  return {std::move(table), ranks_.size()};
+}
+
+}  // namespace tutti

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walking the schedules of all ranks, and the rendezvous of their transfers.
+#include "proof/abstract_run.hpp"
+
+#include <algorithm>
+
+#include "proof/abstract_state.hpp"
+
+namespace tutti::proof {
+
+void abstract_machine::state::fail(int rank, const std::string& what) const {
+  throw broken_rule{{rank, rank < 0 ? -1 : ranks_[static_cast<std::size_t>(rank)].round, what}};
+}
+
+void abstract_machine::state::set_up(const plan& p, const std::vector<schedule>& schedules,
+                                     const run_options& how) {
+  plan_ = &p;
+  schedules_ = &schedules;
+  how_ = how;
+  end_ = outcome{};
+  const auto ranks = static_cast<std::size_t>(p.ranks);
+  end_.measured.bytes.assign(ranks, 0);
+  end_.measured.scratch.assign(ranks, 0);
+  end_.measured.memory.assign(ranks, 0);
+  if (how.record) end_.recorded.assign(ranks, {});
+  puts_ = false;
+  for (const schedule& s : schedules)
+    for (const step& one : s.steps) puts_ = puts_ || one.kind == step_kind::put;
+  clocks_ = puts_ || p.what == collective::barrier;
+  symbols_.clear();
+  oracle_.reset();
+  ranks_.resize(ranks);
+  queues_.assign(ranks * ranks, queue{});
+  ready_.clear();
+  if (how.symbols) oracle_ = std::make_unique<oracle>(p, symbols_);
+  for (int r = 0; r < p.ranks; ++r) {
+    rank_state& me = of(r);
+    me.pc = 0;
+    me.depth = 0;
+    me.round = -1;
+    me.open = me.closing = me.over = false;
+    me.begun = me.send_free = me.recv_free = 0;
+    me.send_head = me.recv_head = 0;
+    me.sends.clear();
+    me.recvs.clear();
+    me.accesses.clear();
+    me.puts.clear();
+    me.clock.assign(clocks_ ? ranks : 0, 0);
+    const schedule& s = schedule_of(r);
+    end_.measured.memory[static_cast<std::size_t>(r)] = s.memory();
+    me.words.assign(static_cast<std::size_t>(std::max(0, s.words)), 0);
+    me.sizes[0] = p.input_size(r);
+    me.sizes[1] = p.output_size(r);
+    me.sizes[words_memory] = me.words.size();
+    for (std::size_t i = 0; i < scratch_count; ++i) {
+      const scratch_size& want = s.scratch[i];
+      std::size_t size = (want.bytes + p.element_bytes - 1) / p.element_bytes;
+      if (want.blocks > 0)
+        size = std::max(size, static_cast<std::size_t>(want.blocks) * longest_block(r, want.how));
+      me.sizes[2 + i] = me.most[i] = size;
+      if (how.symbols) me.cells[2 + i].assign(size, uninitialised);
+    }
+    if (how.symbols) oracle_->fill(r, me.cells[0], me.cells[1]);
+  }
+}
+
+outcome abstract_machine::state::run(const plan& p, const std::vector<schedule>& schedules,
+                                     const run_options& how) {
+  try {
+    set_up(p, schedules, how);
+    execute();
+    if (p.what == collective::barrier) check_barrier();
+    if (puts_)
+      for (int r = 0; r < p.ranks; ++r) check_put_pairs(r);
+    if (how.symbols) compare_results();
+  } catch (const broken_rule& b) {
+    end_.faults.push_back(b.what);
+  }
+  for (int r = 0; r < p.ranks; ++r) {
+    const rank_state& me = of(r);
+    end_.measured.rounds = std::max(end_.measured.rounds, me.begun);
+    for (const std::size_t size : me.most)
+      end_.measured.scratch[static_cast<std::size_t>(r)] += size * p.element_bytes;
+  }
+  return std::move(end_);
+}
+
+void abstract_machine::state::execute() {
+  for (int r = plan_->ranks; r-- > 0;) ready_.push_back(r);
+  for (;;) {
+    while (!ready_.empty()) {
+      const int rank = ready_.back();
+      ready_.pop_back();
+      advance(rank);
+    }
+    if (std::all_of(ranks_.begin(), ranks_.end(), [](const rank_state& r) { return r.over; })) return;
+    if (!force_one_message()) report_deadlock();
+  }
+}
+
+// Goes on until a round waits for somebody.
+void abstract_machine::state::advance(int rank) {
+  rank_state& me = of(rank);
+  for (;;) {
+    if (me.closing) close_round(rank);
+    if (me.open || me.over) return;
+    const item* r = next_round(rank);
+    if (r == nullptr) {
+      me.over = true;
+      return;
+    }
+    open_round(rank, *r);
+    if (!me.closing) return;
+    if (!ready_.empty() && ready_.back() == rank) ready_.pop_back();
+  }
+}
+
+const item* abstract_machine::state::next_round(int rank) {
+  rank_state& me = of(rank);
+  const auto& items = schedule_of(rank).items;
+  while (me.pc < items.size()) {
+    const item& i = items[me.pc];
+    switch (i.kind) {
+      case item_kind::round:
+        ++me.pc;
+        return &i;
+      case item_kind::loop: {
+        const std::int32_t n = trips(rank, i.trips);
+        if (n <= 0) {
+          me.pc = i.first + 1;
+          break;
+        }
+        if (me.depth == 2) fail(rank, "loops three deep");
+        me.loops[me.depth++] = {me.pc, 0, n};
+        ++me.pc;
+        break;
+      }
+      case item_kind::end_loop: {
+        loop_state& l = me.loops[me.depth - 1];
+        if (++l.i < l.n) {
+          me.pc = l.head + 1;
+        } else {
+          --me.depth;
+          ++me.pc;
+        }
+        break;
+      }
+      case item_kind::native:
+        fail(rank, "the engine's own collective stands in the schedule");
+    }
+  }
+  return nullptr;
+}
+
+void abstract_machine::state::open_round(int rank, const item& r) {
+  rank_state& me = of(rank);
+  ++me.round;
+  me.open = true;
+  me.current = &r;
+  me.sends.clear();
+  me.recvs.clear();
+  me.send_head = me.recv_head = 0;
+  me.send_free = me.recv_free = me.begun;
+  if (clocks_) {
+    me.clock[static_cast<std::size_t>(rank)] = static_cast<std::uint32_t>(me.round) + 1;
+    me.heard = me.clock;
+  }
+  const step* steps = schedule_of(rank).steps.data() + r.first;
+  for (std::uint32_t n = 0; n < r.sends + r.recvs; ++n) {
+    const step& s = steps[n];
+    transfer t{};
+    t.what = &s;
+    t.peer = resolve(rank, s.peer);
+    if (t.peer < 0 || t.peer >= plan_->ranks) fail(rank, "there is no rank " + std::to_string(t.peer));
+    if (!reaches(how_.within, rank, t.peer, plan_->ranks))
+      fail(rank, "its peer is rank " + std::to_string(t.peer) + ", but \"Reach:\" says " +
+                     std::string(description_of(how_.within)));
+    const bool silent = s.kind == step_kind::signal || s.kind == step_kind::await_signal;
+    if (s.kind == step_kind::send || s.kind == step_kind::put || s.kind == step_kind::recv_reduce)
+      t.source = locate(rank, s.source);
+    if (s.kind == step_kind::recv || s.kind == step_kind::recv_reduce) t.target = locate(rank, s.target);
+    if (s.kind == step_kind::put) {
+      if (s.target.where != buffer::output) fail(rank, "it puts to what is not an output");
+      t.target = locate(rank, s.target, t.peer);
+      if (t.source.exists != t.target.exists || t.source.count != t.target.count)
+        fail(rank, "it puts " + std::to_string(t.source.count) + " elements to a place of " +
+                       std::to_string(t.target.count));
+    }
+    const bool sends = n < r.sends;
+    if (!silent && !(sends ? t.source : t.target).exists) continue;
+    if (s.kind == step_kind::recv_reduce &&
+        (!t.source.exists || t.source.count != t.target.count || t.source.memory == words_memory))
+      fail(rank,
+           "own operand " + text(rank, t.source) + " and result " + text(rank, t.target) + " do not fit");
+    (sends ? me.sends : me.recvs).push_back(t);
+  }
+  me.to_meet = me.sends.size() + me.recvs.size();
+  check_round(rank);
+  for (std::size_t i = 0; i < me.sends.size(); ++i) post_send(rank, static_cast<std::int32_t>(i));
+  for (std::size_t j = 0; j < me.recvs.size(); ++j) post_recv(rank, static_cast<std::int32_t>(j));
+  note_if_done(rank);
+}
+
+void abstract_machine::state::post_send(int rank, std::int32_t i) {
+  transfer& t = of(rank).sends[static_cast<std::size_t>(i)];
+  queue& q = between(rank, t.peer);
+  if (q.head >= 0 && !q.of_sends) {
+    const std::int32_t j = q.head;
+    if (meet(rank, i, t.peer, j)) {
+      q.head = of(t.peer).recvs[static_cast<std::size_t>(j)].next;
+      if (q.head < 0) q.tail = -1;
+    }
+    time_messages_of(rank);
+    return;
+  }
+  q.of_sends = true;
+  if (q.tail >= 0) of(rank).sends[static_cast<std::size_t>(q.tail)].next = i;
+  if (q.head < 0) q.head = i;
+  q.tail = i;
+}
+
+void abstract_machine::state::post_recv(int rank, std::int32_t j) {
+  rank_state& me = of(rank);
+  const int from = me.recvs[static_cast<std::size_t>(j)].peer;
+  queue& q = between(from, rank);
+  while (q.head >= 0 && q.of_sends) {
+    const std::int32_t i = q.head;
+    q.head = of(from).sends[static_cast<std::size_t>(i)].next;
+    if (q.head < 0) q.tail = -1;
+    const bool done = meet(from, i, rank, j);
+    time_messages_of(from);
+    if (done) return;
+  }
+  q.of_sends = false;
+  if (q.tail >= 0) me.recvs[static_cast<std::size_t>(q.tail)].next = j;
+  if (q.head < 0) q.head = j;
+  q.tail = j;
+}
+
+// Both sides have come to it. True where that is all that the receive waits for.
+bool abstract_machine::state::meet(int from, std::int32_t i, int to, std::int32_t j) {
+  rank_state &sender = of(from), &receiver = of(to);
+  transfer& out = sender.sends[static_cast<std::size_t>(i)];
+  transfer& in = receiver.recvs[static_cast<std::size_t>(j)];
+  const step_kind gives = out.what->kind, takes = in.what->kind;
+  if ((gives == step_kind::send) == (takes == step_kind::await_signal))
+    fail(to, gives == step_kind::send
+                 ? "it awaits a signal of rank " + std::to_string(from) + ", which sends a message"
+                 : "it receives from rank " + std::to_string(from) + ", which puts or signals");
+  out.met = true;
+  out.mate = j;
+  --sender.to_meet;
+  ++end_.measured.messages;
+  if (clocks_)
+    for (std::size_t q = 0; q < receiver.heard.size(); ++q)
+      receiver.heard[q] = std::max(receiver.heard[q], sender.clock[q]);
+  if (gives != step_kind::signal) {
+    const std::size_t unit = out.source.memory == words_memory ? sizeof(std::uint64_t) : plan_->element_bytes;
+    end_.measured.bytes[static_cast<std::size_t>(from)] += out.source.count * unit;
+  }
+  if (gives == step_kind::put) {
+    move(from, out.source, to, out.target);
+    receiver.puts.push_back({from, receiver.round, sender.clock[static_cast<std::size_t>(to)],
+                             out.target.first, out.target.end()});
+    return false;
+  }
+  in.met = true;
+  in.mate = i;
+  --receiver.to_meet;
+  if (gives == step_kind::signal) return true;
+  if (out.source.count != in.target.count)
+    fail(to, "rank " + std::to_string(from) + " sends " + std::to_string(out.source.count) + " elements, " +
+                 text(from, out.source) + " in its round " + std::to_string(sender.round) +
+                 ", where it expects " + std::to_string(in.target.count) + ", " + text(to, in.target));
+  if (takes == step_kind::recv) {
+    move(from, out.source, to, in.target);
+  } else if (in.what->received_left) {
+    combine(from, out.source, to, in.source, to, in.target);
+  } else {
+    combine(to, in.source, from, out.source, to, in.target);
+  }
+  return true;
+}
+
+void abstract_machine::state::note_if_done(int rank) {
+  rank_state& me = of(rank);
+  if (!me.open || me.to_meet != 0 || me.send_head != me.sends.size() || me.recv_head != me.recvs.size())
+    return;
+  me.open = false;
+  me.closing = true;
+  ready_.push_back(rank);
+}
+
+void abstract_machine::state::close_round(int rank) {
+  rank_state& me = of(rank);
+  me.closing = false;
+  const std::int64_t begun = me.begun;
+  me.begun = std::max(me.send_free, me.recv_free);
+  if (clocks_) me.clock.swap(me.heard);
+  if (puts_) check_puts(rank);
+  if (how_.record) {
+    me.traced = {begun, me.begun, {}};
+    const auto show = [](const area& a, const place& p) { return traced_place{p.where, a.first, a.count}; };
+    for (const auto* list : {&me.sends, &me.recvs})
+      for (const transfer& t : *list) {
+        const step& s = *t.what;
+        const auto number = static_cast<std::uint32_t>(&s - schedule_of(rank).steps.data());
+        me.traced.steps.push_back({s.kind,
+                                   number,
+                                   s.received_left,
+                                   t.peer,
+                                   show(t.source, s.source),
+                                   {},
+                                   show(t.target, s.target),
+                                   t.time});
+      }
+  }
+  const item& r = *me.current;
+  const step* steps = schedule_of(rank).steps.data() + r.first + r.sends + r.recvs;
+  for (std::uint32_t i = 0; i < r.locals; ++i) local_step(rank, steps[i]);
+  if (how_.record) end_.recorded[static_cast<std::size_t>(rank)].push_back(std::move(me.traced));
+}
+
+void abstract_machine::state::local_step(int rank, const step& s) {
+  rank_state& me = of(rank);
+  const auto record = [&](const area& source, const area& other, const area& target) {
+    if (!how_.record) return;
+    me.traced.steps.push_back({s.kind,
+                               static_cast<std::uint32_t>(&s - schedule_of(rank).steps.data()),
+                               false,
+                               -1,
+                               {s.source.where, source.first, source.count},
+                               {s.other.where, other.first, other.count},
+                               {s.target.where, target.first, target.count},
+                               0});
+  };
+  const auto word_of = [&](const place& p) -> std::uint64_t& {
+    const area a = locate(rank, p);
+    if (a.memory != words_memory || a.count != 1) fail(rank, text(rank, a) + " is not a word");
+    return me.words[a.first];
+  };
+  const auto collide = [](const area& a, const area& b) {
+    return a.memory == b.memory && a.first != b.first && a.first < b.end() && b.first < a.end();
+  };
+  switch (s.kind) {
+    case step_kind::reserve:
+      forget(rank, s.target);
+      record({}, {}, {0, true, false, 0, me.sizes[static_cast<std::size_t>(s.target.where)]});
+      return;
+    case step_kind::measure:
+      word_of(s.target) = locate(rank, s.source).count;
+      record({}, {}, locate(rank, s.target));
+      return;
+    case step_kind::maximum:
+      word_of(s.target) = std::max(word_of(s.source), word_of(s.other));
+      record(locate(rank, s.source), locate(rank, s.other), locate(rank, s.target));
+      return;
+    default:
+      break;
+  }
+  area from = locate(rank, s.source), to = locate(rank, s.target), right{};
+  if (!from.exists || !to.exists) return;
+  if (s.kind == step_kind::copy) {
+    if (from.padded != to.padded) {  // as long as the other one, which must fit
+      area& wide = from.padded ? from : to;
+      const area& narrow = from.padded ? to : from;
+      if (narrow.count > wide.count) fail(rank, text(rank, narrow) + " does not fit " + text(rank, wide));
+      wide.count = narrow.count;
+    }
+    if (from.count != to.count) fail(rank, "it copies " + text(rank, from) + " to " + text(rank, to));
+    if (collide(from, to)) fail(rank, "it copies " + text(rank, from) + " over itself, to " + text(rank, to));
+    if (from.padded != to.padded) from.padded = to.padded = false;
+    move(rank, from, rank, to);
+  } else {
+    right = locate(rank, s.other);
+    if (collide(from, to) || collide(right, to))
+      fail(rank, "it reduces into a part of an operand, " + text(rank, to));
+    combine(rank, from, rank, right, rank, to);
+  }
+  if (puts_)
+    for (const area& a : {from, right, to}) note_access(rank, a, true);
+  record(from, right, to);
+}
+
+abstract_machine::abstract_machine() : state_(std::make_unique<state>()) {}
+abstract_machine::~abstract_machine() = default;
+abstract_machine::abstract_machine(abstract_machine&&) noexcept = default;
+
+outcome abstract_machine::run(const plan& p, const std::vector<schedule>& schedules, const run_options& how) {
+  return state_->run(p, schedules, how);
+}
+
+outcome run_abstract(const plan& p, const std::vector<schedule>& schedules, const run_options& how) {
+  return abstract_machine().run(p, schedules, how);
+}
+
+}  // namespace tutti::proof

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of an abstract run, in five files: symbolic_places.cpp finds areas and moves symbols,
+// abstract_run.cpp walks the schedules and lets transfers meet, port_times.cpp gives them their time,
+// hazards.cpp looks for accesses that collide, verdict.cpp looks at what has come of it.
+#pragma once
+
+#include "proof/abstract_run.hpp"
+#include "proof/oracle.hpp"
+#include "proof/symbols.hpp"
+
+namespace tutti::proof {
+
+/// A rule is broken: the run ends.
+struct broken_rule {
+  fault what;
+};
+
+class abstract_machine::state {
+ public:
+  outcome run(const plan& p, const std::vector<schedule>& schedules, const run_options& how);
+
+ private:
+  static constexpr int words_memory = 6;
+  static constexpr int memory_count = 7;
+
+  /// Elements of a memory of a rank: 0 input, 1 output, 2 .. 5 scratch, 6 words. Where input and output are
+  /// one, it is 1.
+  struct area {
+    std::uint8_t memory = 0;
+    bool exists = false;
+    bool padded = false;
+    std::size_t first = 0, count = 0;
+    std::size_t end() const noexcept { return first + count; }
+  };
+  struct transfer {
+    const step* what;
+    int peer;
+    area source, target;     // of recv_reduce: own and target; of put: the target at the peer
+    std::int32_t mate = -1;  // number of the peer's transfer that it met
+    std::int32_t next = -1;  // in the same queue
+    bool met = false, timed = false;
+    std::int64_t time = 0;
+  };
+  struct access {  // of the output, where puts may come
+    int round;
+    bool local;
+    std::size_t first, end;
+  };
+  struct arrived_put {
+    int from, round;      // the round of the receiver in which its await_signal stands
+    std::uint32_t known;  // rounds of the receiver that its sender knew to have begun
+    std::size_t first, end;
+  };
+  struct loop_state {
+    std::uint32_t head;
+    std::int32_t i, n;
+  };
+  struct rank_state {
+    std::uint32_t pc = 0;
+    int depth = 0;
+    loop_state loops[2] = {};
+    int round = -1;                                    // executed so far, the open one included
+    bool open = false, closing = false, over = false;  // closing: all is met, its local steps are next
+    std::vector<transfer> sends, recvs;
+    std::size_t to_meet = 0;
+    std::size_t send_head = 0, recv_head = 0;  // the first that has no time yet
+    std::int64_t begun = 0, send_free = 0, recv_free = 0;
+    std::size_t sizes[memory_count] = {};
+    std::size_t most[scratch_count] = {};
+    std::vector<symbol> cells[6];
+    std::vector<std::uint64_t> words;
+    std::vector<std::uint32_t> clock, heard;  // rounds of others known to have begun
+    const item* current = nullptr;
+    traced_round traced;
+    std::vector<access> accesses;
+    std::vector<arrived_put> puts;
+  };
+  struct queue {  // of what one side has posted and the other has not
+    std::int32_t head = -1, tail = -1;
+    bool of_sends = false;
+  };
+  struct span {
+    std::uint8_t memory;
+    bool writes;
+    std::size_t first, end;
+  };
+
+  // abstract_run.cpp
+  void set_up(const plan& p, const std::vector<schedule>& schedules, const run_options& how);
+  void execute();
+  void advance(int rank);
+  const item* next_round(int rank);
+  void open_round(int rank, const item& r);
+  void close_round(int rank);
+  void post_send(int rank, std::int32_t i);
+  void post_recv(int rank, std::int32_t j);
+  bool meet(int from, std::int32_t i, int to, std::int32_t j);
+  void note_if_done(int rank);
+  void local_step(int rank, const step& s);
+  void report_deadlock();
+  void compare_results();
+  void check_barrier();
+  queue& between(int from, int to) {
+    return queues_[static_cast<std::size_t>(from) * static_cast<std::size_t>(plan_->ranks) +
+                   static_cast<std::size_t>(to)];
+  }
+  rank_state& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  const schedule& schedule_of(int rank) const { return (*schedules_)[static_cast<std::size_t>(rank)]; }
+  [[noreturn]] void fail(int rank, const std::string& what) const;
+
+  // symbolic_places.cpp
+  int resolve(int rank, const index& i) const;
+  area locate(int rank, const place& p, int owner = -1);
+  void table_area(int rank, const place& p, int first, area& a) const;
+  /// Of the words first .. end - 1 of a rank.
+  std::size_t sum_of_words(int rank, std::size_t first, std::size_t end) const;
+  std::int32_t trips(int rank, const trip_count& t) const;
+  std::size_t longest_block(int rank, table how) const;
+  void readable(int rank, const area& a, const char* doing) const;
+  void writable(int rank, const area& a) const;
+  void move(int from, const area& source, int to, const area& target);
+  void combine(int left_rank, const area& left, int right_rank, const area& right, int rank,
+               const area& target);
+  void forget(int rank, const place& p);
+  std::string text(int rank, const area& a) const;
+
+  // hazards.cpp
+  void check_round(int rank);
+  void note_access(int rank, const area& a, bool local);
+  void check_puts(int rank);
+  void check_put_pairs(int rank);
+
+  // port_times.cpp
+  void time_messages_of(int rank);
+  void give_time(int from, int to);
+  bool force_one_message();
+
+  const plan* plan_ = nullptr;
+  const std::vector<schedule>* schedules_ = nullptr;
+  run_options how_;
+  bool clocks_ = false;  // barrier, or puts
+  bool puts_ = false;
+  symbols symbols_;
+  std::unique_ptr<oracle> oracle_;
+  std::vector<rank_state> ranks_;
+  std::vector<queue> queues_;
+  std::vector<int> ready_, untimed_;
+  std::vector<span> spans_;
+  outcome end_;
+};
+
+}  // namespace tutti::proof

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/formula.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace tutti::proof {
+
+void variables::set(std::string_view name, double value) {
+  for (auto& [known, its] : all_)
+    if (known == name) {
+      its = value;
+      return;
+    }
+  all_.emplace_back(name, value);
+}
+
+const double* variables::find(std::string_view name) const noexcept {
+  for (const auto& [known, its] : all_)
+    if (known == name) return &its;
+  return nullptr;
+}
+
+std::string variables::names() const {
+  std::string all;
+  for (const auto& [known, its] : all_) all += (all.empty() ? "" : ", ") + known;
+  return all;
+}
+
+formula_error::formula_error(std::string_view formula, std::size_t at, const std::string& problem)
+    : std::invalid_argument(problem + "\n  " + std::string(formula) + "\n  " + std::string(at, ' ') + "^"),
+      position(at) {}
+
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+// The largest e with k^e <= x, or the smallest with k^e >= x, by multiplication of integers.
+double whole_log(double k, double x, bool upwards) {
+  if (!(k >= 2) || !std::isfinite(x)) return nothing;
+  double e = 0, power = 1;
+  while (upwards ? power < x : power * k <= x) {
+    power *= k;
+    ++e;
+  }
+  return e;
+}
+
+struct function {
+  std::string_view name;
+  int arguments;
+  double (*value)(double, double);
+};
+constexpr std::array<function, 10> functions = {{
+    {"ceil", 1, [](double x, double) { return std::ceil(x); }},
+    {"floor", 1, [](double x, double) { return std::floor(x); }},
+    {"min", 2, [](double x, double y) { return std::min(x, y); }},
+    {"max", 2, [](double x, double y) { return std::max(x, y); }},
+    {"log2", 1, [](double x, double) { return std::log2(x); }},
+    {"log", 2, [](double base, double x) { return std::log(x) / std::log(base); }},
+    {"ceil_log", 2, [](double k, double x) { return whole_log(k, x, true); }},
+    {"floor_log", 2, [](double k, double x) { return whole_log(k, x, false); }},
+    {"sqrt", 1, [](double x, double) { return std::sqrt(x); }},
+    {"pow", 2, [](double x, double y) { return std::pow(x, y); }},
+}};
+
+// Recursive descent, one function a rank of operators. `?:` computes both sides: nothing has effects.
+class parser {
+ public:
+  parser(std::string_view text, std::size_t from, const variables& given)
+      : text_(text), at_(from), given_(given) {}
+
+  double all() {
+    const double value = choice();
+    if (at_ != text_.size()) fail("this does not belong to the formula");
+    return value;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const { throw formula_error(text_, at_, problem); }
+
+  void skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
+  }
+  bool take(std::string_view token) {
+    skip();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    skip();
+    return true;
+  }
+  void demand(std::string_view token) {
+    if (!take(token)) fail("a \"" + std::string(token) + "\" is missing");
+  }
+
+  double choice() {
+    const double condition = disjunction();
+    if (!take("?")) return condition;
+    const double yes = choice();
+    demand(":");
+    const double no = choice();
+    return condition != 0 ? yes : no;
+  }
+  double disjunction() {
+    double value = conjunction();
+    while (take("||")) {
+      const double right = conjunction();
+      value = value != 0 || right != 0;
+    }
+    return value;
+  }
+  double conjunction() {
+    double value = comparison();
+    while (take("&&")) {
+      const double right = comparison();
+      value = value != 0 && right != 0;
+    }
+    return value;
+  }
+  double comparison() {
+    const double left = sum();
+    if (take("==")) return left == sum();
+    if (take("!=")) return left != sum();
+    if (take("<=")) return left <= sum();
+    if (take(">=")) return left >= sum();
+    if (take("<")) return left < sum();
+    if (take(">")) return left > sum();
+    return left;
+  }
+  double sum() {
+    double value = product();
+    for (;;) {
+      if (take("+"))
+        value += product();
+      else if (take("-"))
+        value -= product();
+      else
+        return value;
+    }
+  }
+  double product() {
+    double value = sign();
+    for (;;) {
+      if (take("*"))
+        value *= sign();
+      else if (take("/"))
+        value /= sign();
+      else
+        return value;
+    }
+  }
+  double sign() {
+    if (take("-")) return -sign();
+    skip();
+    if (text_.substr(at_).starts_with("!") && !text_.substr(at_).starts_with("!=")) {
+      take("!");
+      return sign() == 0;
+    }
+    return operand();
+  }
+  double operand() {
+    if (take("(")) {
+      const double value = choice();
+      demand(")");
+      return value;
+    }
+    skip();
+    if (at_ == text_.size()) fail("the formula ends too early");
+    const char c = text_[at_];
+    if ((c >= '0' && c <= '9') || c == '.') return number();
+    if (is_letter(c)) return name();
+    fail("a number or a name is missing");
+  }
+  double number() {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error != std::errc{}) fail("this is not a number");
+    at_ = static_cast<std::size_t>(end - text_.data());
+    skip();
+    return value;
+  }
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  double name() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || (text_[at_] >= '0' && text_[at_] <= '9'))) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (take("(")) return call(word, begin);
+    if (const double* value = given_.find(word)) {
+      skip();
+      return *value;
+    }
+    at_ = begin;
+    fail("\"" + std::string(word) + "\" is not known here, but " + given_.names());
+  }
+  double call(std::string_view word, std::size_t begin) {
+    const auto f = std::find_if(functions.begin(), functions.end(), [&](auto& g) { return g.name == word; });
+    if (f == functions.end()) {
+      at_ = begin;
+      fail("there is no function \"" + std::string(word) + "\"");
+    }
+    double arguments[2] = {};
+    for (int i = 0; i < f->arguments; ++i) {
+      if (i > 0) demand(",");
+      arguments[i] = choice();
+    }
+    demand(")");
+    return f->value(arguments[0], arguments[1]);
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+  const variables& given_;
+};
+
+}  // namespace
+
+double evaluate(std::string_view formula, const variables& given) { return parser(formula, 0, given).all(); }
+
+claimed evaluate_claim(std::string_view claim, const variables& given) {
+  const std::size_t begin = std::min(claim.find_first_not_of(" \t"), claim.size());
+  const bool bound = claim.substr(begin).starts_with("<=");
+  return {parser(claim, bound ? begin + 2 : begin, given).all(), bound};
+}
+
+bool claimed::holds(double measured) const noexcept {
+  const double slack = 1e-9 * std::max(1.0, std::abs(value));
+  return bound ? measured <= value + slack : std::abs(measured - value) <= slack;
+}
+
+}  // namespace tutti::proof

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/prove.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tutti::proof {
+namespace {
+
+constexpr std::size_t enough = 4;  // findings of one number of ranks
+
+std::string number(double x) {
+  if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e15)
+    return std::to_string(static_cast<long long>(x));
+  return std::to_string(x);
+}
+
+bool differ_in_counts_only(const case_options& a, const case_options& b) {
+  return a.root == b.root && a.in_place == b.in_place && a.ordered == b.ordered &&
+         a.parameter_values == b.parameter_values && a.first_group == b.first_group && a.graph == b.graph;
+}
+
+void note(proof_result& all, const pure_algorithm& a, const plan& p, std::vector<fault> faults) {
+  for (fault& f : faults)
+    if (all.findings.size() < enough)
+      all.findings.push_back({std::string(a.name), p.ranks, p.text(), std::move(f)});
+}
+
+// An algorithm that throws, or formulas that do not parse, are findings like others.
+template <class Body>
+void guarded(proof_result& all, const pure_algorithm& a, const plan& p, Body&& body) {
+  try {
+    body();
+  } catch (const std::exception& e) {
+    note(all, a, p, {{-1, -1, e.what()}});
+  }
+}
+
+void count(proof_result& all, const outcome& o) {
+  ++all.calls;
+  all.messages += o.measured.messages;
+  all.combined += o.measured.combined;
+  for (const std::size_t bytes : o.measured.memory) all.max_memory = std::max(all.max_memory, bytes);
+}
+
+}  // namespace
+
+proof_result& proof_result::operator+=(const proof_result& other) {
+  calls += other.calls;
+  messages += other.messages;
+  combined += other.combined;
+  plain += other.plain;
+  further += other.further;
+  layouts += other.layouts;
+  max_rounds = std::max(max_rounds, other.max_rounds);
+  max_memory = std::max(max_memory, other.max_memory);
+  findings.insert(findings.end(), other.findings.begin(), other.findings.end());
+  return *this;
+}
+
+std::vector<fault> compare_claims(const pure_algorithm& a, const plan& p, const costs& measured) {
+  std::vector<fault> faults;
+  const variables given = variables_of(p);
+  const auto compare = [&](const char* name, std::string_view claim, double value, bool at_most) {
+    try {
+      claimed c = evaluate_claim(claim, given);
+      c.bound = c.bound || at_most;
+      if (c.holds(value)) return;
+      faults.push_back({-1, -1,
+                        std::string(name) + ": " + std::string(claim) + " is " + (c.bound ? "at most " : "") +
+                            number(c.value) + " here, but it takes " + number(value)});
+    } catch (const formula_error& e) {
+      faults.push_back({-1, -1, std::string(name) + ": " + e.what()});
+    }
+  };
+  compare("Rounds", a.rounds, static_cast<double>(measured.rounds), false);
+  compare("Bytes", a.bytes, static_cast<double>(measured.max_bytes()), false);
+  compare("Scratch", a.scratch, static_cast<double>(measured.max_scratch()), true);
+  return faults;
+}
+
+proof_result prove(const pure_algorithm& a, int ranks, abstract_machine& machine, bool exhaustive) {
+  proof_result all;
+  const case_list results = result_cases(a, ranks, exhaustive);
+  all.plain = results.plain;
+  all.further = results.further;
+  std::vector<schedule> schedules;
+  case_options written;
+  for (const case_options& w : results.cases) {
+    if (all.findings.size() >= enough) return all;
+    const plan p = make_plan(w);
+    guarded(all, a, p, [&] {
+      if (schedules.empty() || !differ_in_counts_only(w, written)) schedules = write_all(a.write, p);
+      written = w;
+      outcome o = machine.run(p, schedules, {.within = a.reach_with(p.parameter_values)});
+      count(all, o);
+      note(all, a, p, std::move(o.faults));
+    });
+  }
+  for (case_options w : claim_cases(a, ranks)) {
+    if (all.findings.size() >= enough) return all;
+    guarded(all, a, make_plan(w), [&] {
+      schedules = write_all(a.write, make_plan(w));
+      for (const std::size_t n : divisible_counts(w, schedules)) {
+        w.count = n;
+        const plan p = make_plan(w);
+        outcome o = machine.run(p, schedules, {.symbols = false});
+        count(all, o);
+        all.max_rounds = std::max(all.max_rounds, o.measured.rounds);
+        if (o.ok()) o.faults = compare_claims(a, p, o.measured);
+        note(all, a, p, std::move(o.faults));
+      }
+    });
+  }
+  return all;
+}
+
+}  // namespace tutti::proof

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From symbolic places to areas of an abstract run's memories, and what may be done with them.
+#include <algorithm>
+
+#include "proof/abstract_state.hpp"
+
+namespace tutti::proof {
+namespace {
+
+constexpr const char* memory_names[] = {"input",    "output",   "scratch0", "scratch1",
+                                        "scratch2", "scratch3", "words"};
+
+std::size_t sum_of(const std::vector<std::size_t>& v, std::size_t from, std::size_t to) {
+  std::size_t sum = 0;
+  for (std::size_t i = from; i < to; ++i) sum += v[i];
+  return sum;
+}
+
+}  // namespace
+
+std::string abstract_machine::state::text(int rank, const area& a) const {
+  const bool own = rank >= 0 && a.memory == 1 && plan_->aliased_at(rank);
+  return std::string(own ? "input/output" : memory_names[a.memory]) + "[" + std::to_string(a.first) + " .. " +
+         std::to_string(a.end()) + ")";
+}
+
+int abstract_machine::state::resolve(int rank, const index& i) const {
+  const rank_state& me = ranks_[static_cast<std::size_t>(rank)];
+  std::int64_t value = i.base;
+  if (me.depth > 0) {
+    value += static_cast<std::int64_t>(i.inner) * me.loops[me.depth - 1].i;
+    if (me.depth > 1) value += static_cast<std::int64_t>(i.outer) * me.loops[0].i;
+  }
+  if (i.modulus > 0) {
+    value %= i.modulus;
+    if (value < 0) value += i.modulus;
+  }
+  return static_cast<int>(value);
+}
+
+std::int32_t abstract_machine::state::trips(int rank, const trip_count& t) const {
+  if (t.per_segment == 0) return t.fixed;
+  const schedule& s = schedule_of(rank);
+  std::size_t longest = plan_->counts[static_cast<std::size_t>(rank)];
+  if (t.per_segment == 2) longest = longest_block(rank, table::split);
+  const std::size_t each = std::max<std::size_t>(s.segment_bytes / plan_->element_bytes, 1);
+  return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
+}
+
+// Of the tables that scratch may be declared by.
+std::size_t abstract_machine::state::longest_block(int rank, table how) const {
+  const auto me = static_cast<std::size_t>(rank);
+  if (how == table::split) {
+    const auto parts = static_cast<std::size_t>(std::max(1, schedule_of(rank).parts));
+    return (plan_->counts[me] + parts - 1) / parts;
+  }
+  if (how == table::uniform) return plan_->counts[me];
+  if (how != table::in && how != table::out) fail(rank, "scratch is declared in blocks of words");
+  const layout& l = how == table::in ? plan_->in[me] : plan_->out[me];
+  return l.counts.empty() ? 0 : *std::max_element(l.counts.begin(), l.counts.end());
+}
+
+std::size_t abstract_machine::state::sum_of_words(int rank, std::size_t first, std::size_t end) const {
+  const auto& all = ranks_[static_cast<std::size_t>(rank)].words;
+  if (end > all.size())
+    fail(rank,
+         "block " + std::to_string(end - 1) + " of a table of " + std::to_string(all.size()) + " words");
+  std::size_t sum = 0;
+  for (std::size_t i = first; i < end; ++i) sum += all[i];
+  return sum;
+}
+
+void abstract_machine::state::table_area(int rank, const place& p, int first, area& a) const {
+  const auto me = static_cast<std::size_t>(rank);
+  const auto from = static_cast<std::size_t>(first), to = from + static_cast<std::size_t>(p.blocks);
+  switch (p.how) {
+    case table::uniform: {
+      const std::size_t unit = p.where == buffer::words ? 1 : plan_->counts[me];
+      a.first = from * unit;
+      a.count = (to - from) * unit;
+      return;
+    }
+    case table::split: {
+      const auto parts = static_cast<std::size_t>(std::max(1, schedule_of(rank).parts));
+      if (to > parts)
+        fail(rank, "block " + std::to_string(to - 1) + " of " + std::to_string(parts) + " parts");
+      const std::size_t quotient = plan_->counts[me] / parts, rest = plan_->counts[me] % parts;
+      a.first = from * quotient + std::min(from, rest);
+      a.count = to * quotient + std::min(to, rest) - a.first;
+      return;
+    }
+    case table::in:
+    case table::out: {
+      const layout& l = p.how == table::in ? plan_->in[me] : plan_->out[me];
+      if (to > l.counts.size())
+        fail(rank, "block " + std::to_string(to - 1) + " of a table of " + std::to_string(l.counts.size()));
+      a.first = from < l.displs.size() ? l.displs[from] : 0;
+      a.count = sum_of(l.counts, from, to);
+      if (!p.packed)
+        for (std::size_t i = from + 1; i < to; ++i)
+          if (l.displs[i] != l.displs[i - 1] + l.counts[i - 1])
+            fail(rank, "blocks " + std::to_string(from) + " .. " + std::to_string(to - 1) +
+                           " of a table need not stand together");
+      return;
+    }
+    case table::held:
+      if (p.origin < 0 || p.origin > first)
+        fail(rank, "block " + std::to_string(first) + " stands before block " + std::to_string(p.origin) +
+                       ", with which the buffer begins");
+      a.first = sum_of_words(rank, static_cast<std::size_t>(p.origin), from);
+      a.count = sum_of_words(rank, from, to);
+      return;
+    case table::spaced:
+    case table::padded: {
+      const auto which = static_cast<std::size_t>(schedule_of(rank).width);
+      const std::size_t width = sum_of_words(rank, which, which + 1);
+      a.first = from * width;
+      a.padded = p.how == table::padded;
+      if (p.how == table::spaced && p.blocks != 1) fail(rank, "several blocks of table spaced");
+      a.count = a.padded ? (to - from) * width : sum_of_words(rank, from, to);
+      if (a.count > width * (to - from))
+        fail(rank,
+             "a block of " + std::to_string(a.count) + " elements at a distance of " + std::to_string(width));
+      return;
+    }
+  }
+}
+
+// The area of a place of rank's schedule; with `owner`, in the memory of that rank.
+abstract_machine::state::area abstract_machine::state::locate(int rank, const place& p, int owner) {
+  if (owner < 0) owner = rank;
+  rank_state& mine = of(owner);
+  area a;
+  a.exists = true;
+  a.memory = static_cast<std::uint8_t>(p.where);
+  if (p.where == buffer::input && plan_->aliased_at(owner)) a.memory = 1;
+  if (plan_->what == collective::bcast && owner == plan_->root && p.where == buffer::output &&
+      plan_->first_group == 0)
+    a.memory = 0;  // the root has one buffer
+  int first = resolve(rank, p.first);
+  if (p.permuted) {
+    if (schedule_of(rank).permutation == nullptr) fail(rank, "a permuted place without a permutation");
+    first = schedule_of(rank).permutation(first, schedule_of(rank).ranks);
+  }
+  if (first < 0 || p.blocks < 0)
+    fail(rank, "block " + std::to_string(first) + " of " + memory_names[a.memory]);
+  table_area(rank, p, first, a);
+  if (p.packed) a.first = 0;
+  const area full = a;
+  if (p.segmented) {
+    const std::int64_t s = resolve(rank, p.segment);
+    if (p.pieces > 0) {
+      a.exists = s >= 0 && s < p.pieces;
+      if (!a.exists) return a;
+      const auto n = static_cast<std::size_t>(p.pieces), i = static_cast<std::size_t>(s);
+      const std::size_t each = full.count / n, rest = full.count % n;
+      const std::size_t from = i * each + std::min(i, rest), to = (i + 1) * each + std::min(i + 1, rest);
+      a.first = full.first + from;
+      a.count = to - from;
+    } else {
+      const std::size_t each =
+          std::max<std::size_t>(schedule_of(rank).segment_bytes / plan_->element_bytes, 1);
+      const std::size_t from = s < 0 ? full.count : static_cast<std::size_t>(s) * each;
+      a.exists = from < full.count;
+      if (!a.exists) return a;
+      a.first = full.first + from;
+      a.count = std::min(each, full.count - from);
+    }
+  }
+  if (a.count > 0 && a.end() > mine.sizes[a.memory])
+    fail(rank, text(owner, a) + " of rank " + std::to_string(owner) + ", where it has " +
+                   std::to_string(mine.sizes[a.memory]) + " elements");
+  return a;
+}
+
+void abstract_machine::state::readable(int rank, const area& a, const char* doing) const {
+  if (!how_.symbols || a.memory == words_memory || a.padded) return;
+  const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
+  for (std::size_t i = a.first; i < a.end(); ++i)
+    if (cells[i] <= gap)
+      fail(rank, std::string(doing) + " " + text(rank, a) + ", whose element " + std::to_string(i) +
+                     " holds " + (cells[i] == gap ? "a gap of the caller's" : "nothing yet"));
+}
+
+void abstract_machine::state::writable(int rank, const area& a) const {
+  if (a.count == 0 || a.memory == words_memory) return;
+  if (a.memory == 0) fail(rank, "it writes " + text(rank, a));
+  if (!how_.symbols) return;
+  const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
+  for (std::size_t i = a.first; i < a.end(); ++i)
+    if (cells[i] == gap)
+      fail(rank, "it writes " + text(rank, a) + ", whose element " + std::to_string(i) +
+                     " is a gap of the caller's");
+}
+
+void abstract_machine::state::move(int from, const area& source, int to, const area& target) {
+  if ((source.memory == words_memory) != (target.memory == words_memory))
+    fail(to, "words and elements are mixed: " + text(from, source) + " to " + text(to, target));
+  if (source.memory == words_memory) {
+    const auto begin = of(from).words.begin() + static_cast<std::ptrdiff_t>(source.first);
+    if (from != to || source.first != target.first)
+      std::copy(begin, begin + static_cast<std::ptrdiff_t>(source.count),
+                of(to).words.begin() + static_cast<std::ptrdiff_t>(target.first));
+    return;
+  }
+  readable(from, source, "it reads");
+  writable(to, target);
+  if (!how_.symbols || source.count == 0) return;
+  const auto begin = of(from).cells[source.memory].begin() + static_cast<std::ptrdiff_t>(source.first);
+  if (from != to || source.memory != target.memory || source.first != target.first)
+    std::copy(begin, begin + static_cast<std::ptrdiff_t>(source.count),
+              of(to).cells[target.memory].begin() + static_cast<std::ptrdiff_t>(target.first));
+}
+
+void abstract_machine::state::combine(int left_rank, const area& left, int right_rank, const area& right,
+                                      int rank, const area& target) {
+  if (!combines(plan_->what)) fail(rank, "there is no operator in this collective");
+  if (left.count != target.count || right.count != target.count)
+    fail(rank, "operands of " + std::to_string(left.count) + " and " + std::to_string(right.count) +
+                   " elements for a result of " + std::to_string(target.count));
+  if (left.memory == words_memory || right.memory == words_memory || target.memory == words_memory)
+    fail(rank, "words are reduced");
+  readable(left_rank, left, "it reduces");
+  readable(right_rank, right, "it reduces");
+  writable(rank, target);
+  end_.measured.combined += target.count;
+  if (!how_.symbols || target.count == 0) return;
+  const symbol* l = of(left_rank).cells[left.memory].data() + left.first;
+  const symbol* r = of(right_rank).cells[right.memory].data() + right.first;
+  symbol* t = of(rank).cells[target.memory].data() + target.first;
+  for (std::size_t i = 0; i < target.count; ++i) {
+    if (l[i] <= gap || r[i] <= gap) fail(rank, "it reduces " + text(rank, target) + " of nothing");
+    t[i] = symbols_.product(l[i], r[i]);
+  }
+}
+
+// reserve: the scratch is as large as the place from here on, or as declared, and holds nothing.
+void abstract_machine::state::forget(int rank, const place& p) {
+  const int number = static_cast<int>(p.where) - static_cast<int>(buffer::scratch0);
+  if (number < 0 || number >= scratch_count) fail(rank, "what is reserved is not scratch");
+  rank_state& me = of(rank);
+  const auto memory = static_cast<std::size_t>(p.where);
+  me.sizes[memory] = static_cast<std::size_t>(-1) / 2;
+  const area a = locate(rank, p);
+  const scratch_size& declared = schedule_of(rank).scratch[number];
+  std::size_t least = (declared.bytes + plan_->element_bytes - 1) / plan_->element_bytes;
+  if (declared.blocks > 0)
+    least = std::max(least, static_cast<std::size_t>(declared.blocks) * longest_block(rank, declared.how));
+  me.sizes[memory] = std::max(a.exists ? a.end() : 0, least);
+  me.most[number] = std::max(me.most[number], me.sizes[memory]);
+  if (how_.symbols) me.cells[memory].assign(me.sizes[memory], uninitialised);
+}
+
+}  // namespace tutti::proof

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is looked at when no rank moves any more: who waits for whom, whether a barrier held everybody, and
+// whether every result is what the collective defines.
+#include <algorithm>
+
+#include "proof/abstract_state.hpp"
+
+namespace tutti::proof {
+
+std::uint64_t costs::max_bytes() const noexcept {
+  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+}
+std::uint64_t costs::max_scratch() const noexcept {
+  return scratch.empty() ? 0 : *std::max_element(scratch.begin(), scratch.end());
+}
+
+void abstract_machine::state::report_deadlock() {
+  std::string who;
+  int waiting = 0, first = -1;
+  for (int r = 0; r < plan_->ranks; ++r) {
+    const rank_state& me = of(r);
+    if (me.over) continue;
+    if (first < 0) first = r;
+    if (++waiting > 6) continue;
+    const transfer* open = nullptr;
+    for (const auto* list : {&me.recvs, &me.sends})
+      for (const transfer& t : *list)
+        if (!t.met && open == nullptr) open = &t;
+    if (open == nullptr) continue;
+    const step_kind kind = open->what->kind;
+    const bool sends = kind == step_kind::send || kind == step_kind::put || kind == step_kind::signal;
+    who += (who.empty() ? "" : "; ") + ("rank " + std::to_string(r)) + " waits in its round " +
+           std::to_string(me.round) + (sends ? " to be heard by " : " for ") +
+           (kind == step_kind::await_signal ? "a signal of " : "") + std::to_string(open->peer) +
+           (of(open->peer).over ? ", which is done" : "");
+  }
+  if (waiting > 6) who += "; and " + std::to_string(waiting - 6) + " more";
+  fail(first, "nobody can go on: " + who);
+}
+
+void abstract_machine::state::check_barrier() {
+  for (int r = 0; r < plan_->ranks; ++r)
+    for (int other = plan_->others(r).first; other < plan_->others(r).last; ++other)
+      if (other != r && of(r).clock[static_cast<std::size_t>(other)] == 0)
+        fail(r, "it may leave the barrier before rank " + std::to_string(other) + " has come");
+}
+
+void abstract_machine::state::compare_results() {
+  for (int r = 0; r < plan_->ranks; ++r) {
+    const std::vector<symbol> expected = oracle_->expected(r);
+    const auto& cells = of(r).cells[1];
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (expected[i] == uninitialised || symbols_.same(expected[i], cells[i], plan_->ordered)) continue;
+      end_.faults.push_back({r, -1,
+                             "element " + std::to_string(i) + " of the result is " + symbols_.text(cells[i]) +
+                                 ", not " + symbols_.text(expected[i])});
+      break;
+    }
+    if (end_.faults.size() == 8) return;
+  }
+}
+
+}  // namespace tutti::proof

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binding: what a communicator adds to a schedule, once.
+#include <algorithm>
+
+#include "runtime/executor/executor.hpp"
+
+namespace tutti {
+
+links::links(context& c)
+    : context_(c), pages_(static_cast<std::size_t>(c.members().size() / page_size + 1)) {}
+
+const link& links::to(int peer) {
+  auto& page = pages_[static_cast<std::size_t>(peer / page_size)];
+  if (!page) page.reset(new link[page_size]);
+  link& l = page[static_cast<std::size_t>(peer % page_size)];
+  if (l.out == nullptr) {
+    if (shm::node* node = context_.ep().node()) {
+      const int me = context_.ep().rank(), other = context_.members().address(peer);
+      l.out = &node->between(me, other);
+      l.in = &node->between(other, me);
+    }
+  }
+  return l;
+}
+
+// Where the places of an exchange are whole blocks of the caller's buffers, notes them.
+bool bound_schedule::bind_simple(bound_exchange& e) {
+  const auto whole = [&](const place& p, block_range& r) {
+    r = {p.where, p.first.base, p.blocks};
+    max_blocks = std::max(max_blocks, static_cast<std::size_t>(p.blocks));
+    return p.plain && (p.where == buffer::input || p.where == buffer::output);
+  };
+  if (e.out != nullptr && !whole(e.out->source, e.sent)) return false;
+  if (e.in == nullptr) return true;
+  e.combines = e.in->kind == step_kind::recv_reduce;
+  e.received_left = e.in->received_left;
+  return whole(e.in->target, e.result) && (!e.combines || whole(e.in->source, e.own));
+}
+
+bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, links& p,
+                               std::vector<std::int32_t> members)
+    : name(its_name), plan(std::move(s)), ranks(std::move(members)), where(c), peers(p) {
+  step_links.resize(plan.steps.size());
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const step& one = plan.steps[i];
+    if (is_local(one.kind) || !one.peer.is_constant()) continue;
+    const int size = ranks.empty() ? c.members().size() : static_cast<int>(ranks.size());
+    const int peer = one.peer.modulus > 0
+                         ? ((one.peer.base % one.peer.modulus) + one.peer.modulus) % one.peer.modulus
+                         : one.peer.base;
+    if (peer >= 0 && peer < size) step_links[i] = p.to(address(peer));
+  }
+  interleaves = c.ep().interleaves();
+  exchanges.resize(plan.items.size());
+  for (std::size_t i = 0; i < plan.items.size(); ++i) {
+    const item& r = plan.items[i];
+    if (r.kind != item_kind::round || r.sends > 1 || r.recvs > 1 || r.sends + r.recvs == 0 || r.locals != 0 ||
+        interleaves || c.ep().node() == nullptr)
+      continue;
+    bound_exchange e;
+    e.simple = true;
+    if (r.sends == 1) {
+      e.out = &plan.steps[r.first];
+      e.to = step_links[r.first].out;
+      e.simple = e.simple && e.out->kind == step_kind::send && e.out->peer.is_constant();
+    }
+    if (r.recvs == 1) {
+      e.in = &plan.steps[r.first + r.sends];
+      e.from = step_links[r.first + r.sends].in;
+      e.simple = e.simple && e.in->kind != step_kind::await_signal && e.in->peer.is_constant();
+    }
+    exchanges[i] = e;
+  }
+  simple = !exchanges.empty() &&
+           std::all_of(exchanges.begin(), exchanges.end(), [](const bound_exchange& e) { return e.simple; });
+  for (const scratch_size& one : plan.scratch) {
+    needs_memory = needs_memory || one.blocks != 0 || one.bytes != 0;
+    sized_by_counts = sized_by_counts || (one.blocks != 0 && (one.how == table::in || one.how == table::out));
+  }
+  if (c.ep().node() == nullptr)
+    for (const step& one : plan.steps) {
+      if (one.kind != step_kind::recv_reduce) continue;
+      needs_memory = true;
+      sized_by_counts = sized_by_counts || one.target.how == table::in || one.target.how == table::out;
+    }
+  simple = simple && !needs_memory && plan.words == 0;
+  for (bound_exchange& e : exchanges) simple = simple && bind_simple(e);
+  tag_base = c.id() << 24;
+  for (const item& i : plan.items) {
+    max_sends = std::max<std::size_t>(max_sends, i.sends);
+    max_recvs = std::max<std::size_t>(max_recvs, i.recvs);
+  }
+}
+
+}  // namespace tutti

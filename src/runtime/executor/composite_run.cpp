@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/executor/composite_run.hpp"
+
+#include <algorithm>
+
+#include "base/compute/kernels.hpp"
+
+namespace tutti {
+
+bound_composite_plan::bound_composite_plan(const char* its_name, composite_plan p,
+                                           std::vector<bound_schedule*> all, context& c)
+    : name(its_name), plan(std::move(p)), schedules(std::move(all)), run_slots(plan.calls.size()), where(c) {
+  std::vector<std::uint32_t> free;
+  for (const composite_step& s : plan.steps) {
+    if (s.what == composite_step::kind::start) {
+      if (free.empty()) free.push_back(runs++);
+      run_slots[s.which] = free.back();
+      free.pop_back();
+    } else if (s.what == composite_step::kind::wait) {
+      free.push_back(run_slots[s.which]);
+    }
+  }
+}
+
+void composite_run::begin(bound_composite_plan& b, const call& c, std::uint32_t number) {
+  bound_ = &b;
+  call_ = &c;
+  number_ = number;
+  pc_ = 0;
+  over_ = false;
+  under_way_.clear();
+  if (b.runs > run_slots_made_) {
+    run_slots_.reset(new run_slot[b.runs]);
+    run_slots_made_ = b.runs;
+    under_way_.reserve(b.runs);
+  }
+  const std::size_t bytes = b.plan.scratch * c.type.size;
+  if (bytes > memory_bytes_) {
+    memory_.reset(new std::byte[bytes + 64]);
+    memory_bytes_ = bytes;
+  }
+  scratch_ = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory_.get()) + 63) / 64 * 64);
+}
+
+std::byte* composite_run::address(const area& a) const noexcept {
+  // Where there is no buffer, as for a barrier or no elements, there is none to be moved in.
+  std::byte* const base = a.where == buffer::input ? static_cast<std::byte*>(const_cast<void*>(call_->input))
+                          : a.where == buffer::output ? static_cast<std::byte*>(call_->output)
+                                                      : scratch_;
+  return base == nullptr ? nullptr : base + a.at * call_->type.size;
+}
+
+void composite_run::start(std::uint32_t which, bool alone) {
+  const subcall& sub = bound_->plan.calls[which];
+  run_slot& s = run_slots_[bound_->run_slots[which]];
+  call& c = s.made;
+  c = call{};
+  c.what = sub.what;
+  c.in_place = sub.in_place;
+  c.root = sub.root;
+  c.type = call_->type;
+  c.count = sub.count;
+  c.input = address(sub.input);
+  c.output = address(sub.output);
+  c.op = call_->op;
+  c.label = call_->label != nullptr ? call_->label : name_of(call_->what).data();
+  const auto view = [](const std::vector<std::size_t>& v) {
+    return v.empty() ? counts_view() : counts_view(v.data(), v.size());
+  };
+  c.in_counts = view(sub.in_counts);
+  c.in_displs = view(sub.in_displs);
+  c.out_counts = view(sub.out_counts);
+  c.out_displs = view(sub.out_displs);
+  s.run.begin(*bound_->schedules[which], c, inner_run | (number_ & 0xfffu) << 12 | (sub.number & 0xfffu));
+  under_way_.push_back(&s);
+  if (!alone) s.run.go_on(false);
+}
+
+void composite_run::progress() {
+  for (run_slot* s : under_way_)
+    if (!s->run.over()) s->run.go_on(false);
+}
+
+bool composite_run::wait(std::uint32_t which, bool blocking) {
+  run_slot* const s = &run_slots_[bound_->run_slots[which]];
+  schedule_run& run = s->run;
+  if (!run.over()) {
+    if (blocking && under_way_.size() == 1 && !bound_->plan.calls[which].nonblocking) {
+      run.go_on(true);
+    } else {
+      progress();
+      std::uint64_t seen = moves();
+      while (!run.over()) {
+        if (!blocking) return false;
+        bound_->where.ep().pause(site("messages"));
+        progress();
+        if (moves() != seen) {
+          seen = moves();
+          bound_->where.ep().progressed();
+        }
+      }
+      if (blocking) bound_->where.ep().progressed();
+    }
+  }
+  under_way_.erase(std::find(under_way_.begin(), under_way_.end(), s));
+  return true;
+}
+
+bool composite_run::go_on(bool blocking) {
+  const auto& steps = bound_->plan.steps;
+  for (; pc_ < steps.size(); ++pc_, ++moves_) {
+    const composite_step& s = steps[pc_];
+    switch (s.what) {
+      case composite_step::kind::start: {
+        const bool waits_next = pc_ + 1 < steps.size() && steps[pc_ + 1].which == s.which &&
+                                steps[pc_ + 1].what == composite_step::kind::wait;
+        start(s.which, blocking && waits_next);
+        break;
+      }
+      case composite_step::kind::wait:
+        if (!wait(s.which, blocking)) return false;
+        break;
+      case composite_step::kind::copy: {
+        const copying& c = bound_->plan.copies[s.which];
+        const std::size_t element = call_->type.size;
+        for (std::size_t i = 0; i < c.blocks; ++i)
+          compute::copy(address(c.to + i * c.to_distance), address(c.from + i * c.from_distance),
+                        c.n * element);
+        break;
+      }
+      case composite_step::kind::combine: {
+        const combining& c = bound_->plan.combinations[s.which];
+        call_->op.combine(address(c.left), address(c.right), address(c.to), c.n, call_->op.state);
+        break;
+      }
+    }
+  }
+  over_ = true;
+  return true;
+}
+
+std::uint64_t composite_run::moves() const noexcept {
+  std::uint64_t all = moves_;
+  for (std::size_t i = 0; i < run_slots_made_; ++i) all += run_slots_[i].run.moves();
+  return all;
+}
+
+shm::wait_site composite_run::site(const char* what, int peer) const noexcept {
+  for (const run_slot* s : under_way_)
+    if (!s->run.over()) return s->run.site(what, peer);
+  return {call_->label != nullptr ? call_->label : name_of(call_->what).data(),
+          bound_->name,
+          what,
+          peer,
+          static_cast<int>(pc_),
+          number_};
+}
+
+}  // namespace tutti

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walking a schedule: items, loops, and the rounds that most algorithms consist of.
+#include "runtime/executor/executor.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/executor/places.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept {
+  bound_ = &b;
+  call_ = &c;
+  number_ = number;
+  tag_ = tag_of(b, number);
+  unit_ = c.count * c.type.size;
+  base_[0] = operand_of(c);
+  base_[1] = static_cast<std::byte*>(c.output);
+  pc_ = 0;
+}
+
+void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
+  set_up(b, c, number);
+  tag_ |= static_cast<std::uint64_t>(number & inner_run) << 32;
+  depth_ = 0;
+  over_ = opened_ = native_begun_ = false;
+  interleaves_ = b.interleaves;
+  if (b.plan.words != 0) [[unlikely]] {
+    words_.assign(static_cast<std::size_t>(b.plan.words), 0);
+    before_.origin = -1;
+    base_[static_cast<int>(buffer::words)] = reinterpret_cast<std::byte*>(words_.data());
+  }
+  if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size ||
+                         b.sized_by_counts))
+    allot();
+}
+
+// The engine's own collective: one item of a schedule, usually the only one.
+bool schedule_run::native(bool blocking) {
+  const auto place = site("the engine's own collective");
+  if (blocking && !native_begun_) {
+    bound_->where.native(*call_, place);
+    return true;
+  }
+  if (!native_begun_) bound_->where.native_begin(*call_, native_);
+  native_begun_ = true;
+  return bound_->where.native_go_on(native_, blocking, place);
+}
+
+bool schedule_run::go_on(bool blocking) {
+  const auto& items = bound_->plan.items;
+  while (pc_ < items.size()) {
+    const item& i = items[pc_];
+    switch (i.kind) {
+      case item_kind::round: {
+        const bound_exchange& e = bound_->exchanges[pc_];
+        if (e.simple && blocking && !opened_) [[likely]] {
+          exchange(e.out, e.to, e.in, e.from);
+          ++moves_;
+        } else if (!round(i, blocking)) {
+          return false;
+        }
+        ++pc_;
+        break;
+      }
+      case item_kind::loop: {
+        const std::int32_t n = trips(i.trips);
+        if (n <= 0) {
+          pc_ = i.first + 1;
+        } else {
+          loops_[depth_++] = {pc_, 0, n};
+          ++pc_;
+        }
+        break;
+      }
+      case item_kind::end_loop: {
+        loop_state& l = loops_[depth_ - 1];
+        if (++l.i < l.n) {
+          pc_ = l.head + 1;
+        } else {
+          --depth_;
+          ++pc_;
+        }
+        break;
+      }
+      case item_kind::native:
+        if (!native(blocking)) return false;
+        ++pc_;
+        break;
+    }
+  }
+  over_ = true;
+  return true;
+}
+
+const link& schedule_run::link_of(const item& r, std::size_t i) {
+  const std::size_t at = r.first + i;
+  const step& s = bound_->plan.steps[at];
+  if (s.peer.is_constant()) return bound_->step_links[at];
+  return bound_->peers.to(peer_of(s));
+}
+
+bool schedule_run::round(const item& r, bool blocking) {
+  const step* steps = bound_->plan.steps.data() + r.first;
+  endpoint& ep = bound_->where.ep();
+  if (interleaves_) [[unlikely]]
+    ep.preempt();
+  if (r.sends + r.recvs != 0) {
+    const bool small = r.sends <= 1 && r.recvs <= 1 && blocking && !opened_ &&
+                       (r.sends == 0 || steps[0].kind == step_kind::send) &&
+                       (r.recvs == 0 || steps[r.sends].kind != step_kind::await_signal);
+    if (small && ep.node() != nullptr) {
+      exchange(r.sends != 0 ? steps : nullptr, r.sends != 0 ? link_of(r, 0).out : nullptr,
+               r.recvs != 0 ? steps + r.sends : nullptr, r.recvs != 0 ? link_of(r, r.sends).in : nullptr);
+    } else if (small) {
+      engine_exchange(r.sends != 0 ? steps : nullptr, r.recvs != 0 ? steps + r.sends : nullptr);
+    } else if (!all_transfers(r, blocking)) {
+      return false;
+    }
+  }
+  for (int i = r.sends + r.recvs, end = i + r.locals; i < end; ++i) local(steps[i]);
+  ++moves_;
+  return true;
+}
+
+// Waiting is out of line: what usually happens stays together.
+void schedule_run::wait_for_room(shm::channel& c) {
+  do
+    bound_->where.ep().wait(c.room_word(), c.room_value(), c.same_worker(),
+                            site("room in the channel to", c.to()));
+  while (!c.has_room());
+}
+void schedule_run::wait_for_message(shm::channel& c, shm::arrival& a) {
+  do
+    bound_->where.ep().wait(c.arrival_word(), c.arrival_value(), c.same_worker(),
+                            site("a message from", c.from()));
+  while (!c.look(tag_, a));
+}
+void schedule_run::wait_for_reader(shm::channel& c) {
+  while (sent_done_.load(std::memory_order_acquire) == 0)
+    bound_->where.ep().wait(sent_done_, 1, c.same_worker(), site("its data to be read by", c.to()));
+}
+
+void schedule_run::receive(const step& in, shm::channel& from) {
+  const range place = locate(in.target);
+  if (!place.exists) return;
+  shm::arrival a;
+  if (!from.look(tag_, a)) wait_for_message(from, a);
+  if (a.bytes != place.bytes) [[unlikely]]
+    misfit(in, a.bytes, place.bytes);
+  if (a.done == nullptr) [[likely]] {
+    deliver(in, place, a.data, a.bytes);
+  } else {
+    deliver_from_afar(in, place, a);
+  }
+  from.take(a);
+}
+
+// The round of most algorithms: at most one message each way, over channels, waiting inside.
+inline void schedule_run::exchange(const step* out, shm::channel* to, const step* in, shm::channel* from) {
+  bool rendezvous = false;
+  if (out != nullptr) {
+    const range data = locate(out->source);
+    if (data.exists) {
+      if (!to->has_room()) [[unlikely]]
+        wait_for_room(*to);
+      rendezvous = shm::channel::is_rendezvous(data.bytes);
+      if (rendezvous) sent_done_.store(0, std::memory_order_relaxed);
+      to->post(tag_, data.data, data.bytes, &sent_done_);
+    }
+  }
+  if (in != nullptr) receive(*in, *from);
+  if (rendezvous) wait_for_reader(*to);
+}
+
+// What stands in the sender's memory.
+void schedule_run::deliver_from_afar(const step& s, const range& to, const shm::arrival& a) {
+  const shm::reading guard(bound_->where.ep(), site("a look into the memory of"));
+  deliver(s, to, a.data, a.bytes);
+}
+
+// The same by messages of the engine. The send goes first: the peer waits for it, and a receive can be posted
+// meanwhile.
+void schedule_run::engine_exchange(const step* out, const step* in) {
+  context& c = bound_->where;
+  transfer sent, received;
+  transfer *sending = nullptr, *receiving = nullptr;
+  range to{};
+  std::byte* into = nullptr;
+  int peer = -1;
+  if (out != nullptr) {
+    const range from = locate(out->source);
+    if (from.exists) {
+      peer = peer_of(*out);
+      c.isend(peer, number_, from.data, from.bytes, *(sending = &sent));
+    }
+  }
+  if (in != nullptr && (to = locate(in->target)).exists) {
+    into = in->kind == step_kind::recv_reduce ? staging_ : to.data;
+    peer = peer_of(*in);
+    c.irecv(peer, number_, into, to.bytes, *(receiving = &received));
+  }
+  if (peer < 0) return;
+  c.wait_both(
+      receiving, sending,
+      site(receiving != nullptr ? "a message from" : "a message to be sent to", c.members().address(peer)));
+  if (receiving != nullptr && in->kind == step_kind::recv_reduce) deliver(*in, to, into, to.bytes);
+}
+
+void schedule_run::local(const step& s) {
+  if (s.kind == step_kind::reserve) return reserve(s.target);
+  const range from = locate(s.source), to = locate(s.target);
+  if (!from.exists || !to.exists) return;
+  switch (s.kind) {
+    case step_kind::copy: {
+      const std::size_t bytes = s.source.how == table::padded ? to.bytes : from.bytes;
+      if (from.data != to.data) compute::copy(to.data, from.data, bytes);
+      return;
+    }
+    case step_kind::measure:
+      *reinterpret_cast<std::uint64_t*>(to.data) = from.bytes / call_->type.size;
+      return;
+    case step_kind::maximum: {
+      const range other = locate(s.other);
+      *reinterpret_cast<std::uint64_t*>(to.data) =
+          std::max(*reinterpret_cast<const std::uint64_t*>(from.data),
+                   *reinterpret_cast<const std::uint64_t*>(other.data));
+      return;
+    }
+    default: {
+      const range right = locate(s.other);
+      call_->op.combine(from.data, right.data, to.data, from.bytes / call_->type.size, call_->op.state);
+    }
+  }
+}
+
+shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
+  return {called(*call_), bound_->name, what, peer, static_cast<int>(pc_), number_};
+}
+
+void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
+  const int peer = bound_->where.members().address(peer_of(s));
+  const std::string text = "rank " + std::to_string(peer) + " sent " + std::to_string(came) +
+                           " bytes where this rank expects " + std::to_string(expected);
+  const char* remedy =
+      "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
+  if (came > expected)
+    throw truncation_error(called(*call_), bound_->where.ep().rank(), "count", text, remedy);
+  throw mismatch_error(called(*call_), bound_->where.ep().rank(), "count", text, remedy);
+}
+
+}  // namespace tutti

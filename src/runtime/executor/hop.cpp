@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/executor/hop.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+void hop::begin(const leg& l) {
+  state& s = legs_[many_++];
+  static_cast<leg&>(s) = l;
+  if (where_.ep().node() != nullptr) {
+    s.out = s.to < 0 ? nullptr : peers_.to(s.to).out;
+    s.in = s.from < 0 ? nullptr : peers_.to(s.from).in;
+    return;
+  }
+  if (s.from >= 0) where_.irecv(s.from, number, s.into, s.received, s.receiving);
+  if (s.to >= 0) where_.isend(s.to, number, s.data, s.bytes, s.sending);
+}
+
+template <class Step>
+bool hop::for_each_leg(Step&& step) {
+  for (int i = 0; i < many_; ++i)
+    if (!step(legs_[i])) return false;
+  return true;
+}
+
+// Everything is sent before anything is waited for, so that both sides of a pair go at once.
+bool hop::go_on(bool blocking) {
+  if (where_.ep().node() == nullptr) {
+    if (!for_each_leg([&](state& s) {
+          return end_message(s.from, s.receiving, "a message from", blocking) &&
+                 end_message(s.to, s.sending, "a message to be sent to", blocking);
+        }))
+      return false;
+    where_.ep().progressed();
+    return true;
+  }
+  return for_each_leg([&](state& s) { return send(s, blocking); }) &&
+         for_each_leg([&](state& s) { return receive(s, blocking); }) &&
+         for_each_leg([&](state& s) { return is_read(s, blocking); });
+}
+
+bool hop::send(state& s, bool blocking) {
+  if (s.to < 0 || s.posted) return true;
+  while (!s.out->has_room()) {
+    if (!blocking) return false;
+    where_.ep().wait(s.out->room_word(), s.out->room_value(), s.out->same_worker(),
+                     site("room in the channel to", s.out->to()));
+  }
+  s.read.store(shm::channel::is_rendezvous(s.bytes) ? 0 : 1, std::memory_order_relaxed);
+  s.out->post(where_.id() << 24 | number, s.data, s.bytes, &s.read);
+  s.posted = true;
+  ++moves_;
+  return true;
+}
+
+bool hop::receive(state& s, bool blocking) {
+  if (s.from < 0) return true;
+  shm::arrival a;
+  while (!s.in->look(where_.id() << 24 | number, a)) {
+    if (!blocking) return false;
+    where_.ep().wait(s.in->arrival_word(), s.in->arrival_value(), s.in->same_worker(),
+                     site("a message from", s.in->from()));
+  }
+  if (a.bytes != s.received)
+    throw mismatch_error(operation_, where_.members().rank(), "",
+                         "rank " + std::to_string(s.from) + " sent " + std::to_string(a.bytes) +
+                             " bytes where this rank expects " + std::to_string(s.received),
+                         "call it on all members, with the same arguments where it says so");
+  if (a.done != nullptr) {
+    const shm::reading guard(where_.ep(), site("a look into the memory of", s.in->from()));
+    std::memcpy(s.into, a.data, a.bytes);
+  } else if (a.bytes != 0) {
+    std::memcpy(s.into, a.data, a.bytes);
+  }
+  s.in->take(a);
+  s.from = -1;
+  ++moves_;
+  return true;
+}
+
+bool hop::is_read(state& s, bool blocking) {
+  if (s.to >= 0 && s.read.load(std::memory_order_acquire) == 0) {
+    if (!blocking) return false;
+    where_.ep().wait(s.read, 1, s.out->same_worker(), site("its data to be read by", s.out->to()));
+  }
+  s.to = -1;
+  return true;
+}
+
+bool hop::end_message(int& peer, transfer& t, const char* what, bool blocking) {
+  while (peer >= 0 && !where_.done(t, site(what, where_.members().address(peer)))) {
+    if (!blocking) return false;
+    where_.ep().pause(site(what, where_.members().address(peer)));
+  }
+  if (peer >= 0) ++moves_;
+  peer = -1;
+  return true;
+}
+
+shm::wait_site hop::site(const char* what, int peer) const noexcept {
+  return {operation_, "", what, peer, -1, shm::wait_site::unnumbered};
+}
+
+}  // namespace tutti

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shortest way through a schedule: simple exchanges of whole blocks of the caller's buffers, none longer
+// than a cell. An 8-byte allreduce by recursive doubling is one, so every instruction counts here: the places
+// were taken apart when the schedule was bound, and what only a report wants to know is written down only
+// before a wait.
+#include <utility>
+
+#include "base/compute/kernels.hpp"
+#include "runtime/executor/executor.hpp"
+
+namespace tutti {
+
+// What is written down here is for reports alone; a message that look_small() shows needs none of it.
+shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
+                                     std::uint32_t number, const char* what, int peer) noexcept {
+  return {c.label != nullptr ? c.label : name_of(c.what).data(),
+          b.name,
+          what,
+          peer,
+          static_cast<int>(&e - b.exchanges.data()),
+          number};
+}
+
+[[gnu::noinline]] void schedule_run::wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c,
+                                                  std::uint32_t number) {
+  const shm::wait_site here = site_of(b, e, c, number, "room in the channel to", e.to->to());
+  do b.where.ep().wait(e.to->room_word(), e.to->room_value(), e.to->same_worker(), here);
+  while (!e.to->has_room());
+}
+
+// Null where the message that has come is none that look_small() shows, and was received in the general way.
+[[gnu::noinline]] const std::byte* schedule_run::wait_to_receive(bound_schedule& b, const bound_exchange& e,
+                                                                 const call& c, std::uint32_t number) {
+  shm::channel& from = *e.from;
+  if (!from.has_unread()) {
+    b.where.ep().wait(from.arrival_word(), from.arrival_value(), from.same_worker(),
+                      site_of(b, e, c, number, "a message from", from.from()));
+    const std::size_t bytes = static_cast<std::size_t>(e.result.blocks) * c.count * c.type.size;
+    if (const std::byte* data = from.look_small(tag_of(b, number), bytes)) return data;
+  }
+  set_up(b, c, number);
+  pc_ = static_cast<std::uint32_t>(&e - b.exchanges.data());
+  receive(*e.in, from);
+  return nullptr;
+}
+
+void schedule_run::run_simple(bound_schedule& b, const call& c, std::uint32_t number) {
+  const std::size_t unit = c.count * c.type.size;
+  const std::uint64_t tag = tag_of(b, number);
+  std::byte* const base[] = {operand_of(c), static_cast<std::byte*>(c.output)};
+  const auto at = [&](const block_range& r) {
+    return base[static_cast<int>(r.where)] + static_cast<std::size_t>(r.first) * unit;
+  };
+  for (const bound_exchange& e : b.exchanges) {
+    if (e.to != nullptr) {
+      if (!e.to->has_room()) [[unlikely]]
+        wait_to_send(b, e, c, number);
+      e.to->post_small(tag, at(e.sent), static_cast<std::size_t>(e.sent.blocks) * unit);
+    }
+    if (e.from != nullptr) {
+      const auto blocks = static_cast<std::size_t>(e.result.blocks);
+      const std::byte* data = e.from->look_small(tag, blocks * unit);
+      if (data == nullptr) {
+        data = wait_to_receive(b, e, c, number);
+        if (data == nullptr) continue;
+      }
+      std::byte* const result = at(e.result);
+      if (!e.combines) {
+        compute::copy(result, data, blocks * unit);
+      } else {
+        const std::byte *left = at(e.own), *right = data;
+        if (e.received_left) std::swap(left, right);
+        c.op.combine(left, right, result, blocks * c.count, c.op.state);
+      }
+      e.from->take_small();
+    }
+  }
+}
+
+}  // namespace tutti

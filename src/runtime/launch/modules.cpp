@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/launch/modules.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/environment.hpp"
+#include "runtime/launch/trust.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view file_head = "libtutti-mpi-", file_tail = ".so";
+
+fs::path folder_of_executable() {
+  std::error_code fault;
+  const fs::path self = fs::read_symlink("/proc/self/exe", fault);
+  return fault ? fs::path() : self.parent_path();
+}
+
+// Of the shared library; nothing where the library is a part of the program, which has no name in the
+// loader's list: the file that dladdr names for it is what the caller gave as argv[0].
+fs::path folder_of_library() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&find_modules), &info, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) == 0)
+    return {};
+  if (map == nullptr || map->l_name == nullptr || *map->l_name == '\0') return {};
+  if (info.dli_fname == nullptr) return {};
+  std::error_code fault;
+  const fs::path file = fs::canonical(info.dli_fname, fault);
+  return fault ? fs::path() : file.parent_path();
+}
+
+// Those that belong to the program by its place: in a build tree, and in an installation that was moved.
+std::vector<std::string> folders_beside_the_program() {
+  std::vector<std::string> folders;
+  const fs::path exe = folder_of_executable();
+  if (exe.empty() || has_rights_of_others()) return folders;
+#if defined(TUTTI_LIBDIR)
+  folders.push_back((exe / ".." / TUTTI_LIBDIR / "tutti").lexically_normal().string());
+#endif
+  folders.push_back((exe / ".." / "lib" / "tutti").lexically_normal().string());
+  return folders;
+}
+
+std::vector<std::string> folders_of_the_variable() {
+  std::vector<std::string> folders;
+  if (const auto given = setting("TUTTI_MODULE_PATH")) {
+    std::istringstream parts(*given);
+    for (std::string one; std::getline(parts, one, ':');) folders.push_back(one);
+  }
+  return folders;
+}
+
+}  // namespace
+
+// A program with other rights than its caller's is told by none of the caller's variables to load an MPI.
+launcher find_launcher() {
+  const auto number = [](const char* name) {
+    const char* text = secure_getenv(name);
+    return text == nullptr ? 0 : std::atoi(text);
+  };
+  if (secure_getenv("OMPI_COMM_WORLD_SIZE") != nullptr)
+    return {true, "openmpi", number("OMPI_COMM_WORLD_SIZE"), "OMPI_COMM_WORLD_SIZE"};
+  if (secure_getenv("PMI_SIZE") != nullptr) return {true, "mpich", number("PMI_SIZE"), "PMI_SIZE"};
+  if (secure_getenv("PMI_RANK") != nullptr) return {true, "mpich", 0, "PMI_RANK"};
+  if (secure_getenv("PMIX_RANK") != nullptr) return {true, "", 0, "PMIX_RANK"};
+  // A step of several tasks whose launcher offers no PMI is still no place for a copy of an embedded job in
+  // each.
+  if (number("SLURM_STEP_NUM_TASKS") > 1 && secure_getenv("SLURM_PROCID") != nullptr)
+    return {true, "", number("SLURM_STEP_NUM_TASKS"), "SLURM_STEP_NUM_TASKS"};
+  return {};
+}
+
+std::vector<std::string> module_folders(const char* header) {
+  std::vector<std::string> folders;
+  const auto add = [&](const fs::path& p) {
+    if (!p.empty() && std::find(folders.begin(), folders.end(), p.string()) == folders.end())
+      folders.push_back(p.string());
+  };
+  for (const std::string& one : folders_of_the_variable()) add(one);
+  if (const fs::path lib = folder_of_library(); !lib.empty()) add(lib / "tutti");
+#if defined(TUTTI_MODULE_DIR_INSTALL)
+  if (header != nullptr && fs::path(header).is_absolute()) {
+    // <prefix>/include/tutti/run.hpp; the library folder has the name that the installation gave it.
+    const fs::path prefix = fs::path(header).lexically_normal().parent_path().parent_path().parent_path();
+    add((prefix / TUTTI_LIBDIR / "tutti").lexically_normal());
+    add((prefix / "lib" / "tutti").lexically_normal());
+  }
+  add(TUTTI_MODULE_DIR_INSTALL);
+#endif
+  // Last, since they follow the program.
+  for (const std::string& one : folders_beside_the_program()) add(one);
+  return folders;
+}
+
+found_files find_files(std::string_view beginning, std::string_view end, const char* header) {
+  found_files all;
+  const std::vector<std::string> named = folders_of_the_variable();
+  for (const std::string& folder : module_folders(header)) {
+    const bool of_the_installation = std::find(named.begin(), named.end(), folder) == named.end();
+    std::error_code fault;
+    std::vector<std::string> here;
+    for (const auto& entry : fs::directory_iterator(folder, fault)) {
+      const std::string file = entry.path().filename().string();
+      const bool fits = end.empty() ? file == beginning
+                                    : file.size() >= beginning.size() + end.size() &&
+                                          file.starts_with(beginning) && file.ends_with(end);
+      if (fits) here.push_back(fs::absolute(entry.path()).lexically_normal().string());
+    }
+    std::sort(here.begin(), here.end());
+    for (std::string& path : here) {
+      judged_file file = judge(path, of_the_installation);
+      if (!file.why_not.empty()) {
+        all.rejected.push_back(path + ' ' + file.why_not);
+        continue;
+      }
+      all.usable.push_back(std::move(path));
+      all.real.push_back(file.real.string());
+    }
+  }
+  return all;
+}
+
+std::vector<module_file> find_modules(const char* header, std::vector<std::string>* rejected) {
+  found_files files = find_files(file_head, file_tail, header);
+  std::vector<module_file> found;
+  for (std::size_t i = 0; i < files.usable.size(); ++i) {
+    const std::string file = fs::path(files.usable[i]).filename().string();
+    const std::string name = file.substr(file_head.size(), file.size() - file_head.size() - file_tail.size());
+    auto at = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.name == name; });
+    if (at == found.end()) at = found.insert(at, {name, {}});
+    at->paths.push_back(std::move(files.real[i]));
+  }
+  if (rejected != nullptr) *rejected = std::move(files.rejected);
+  return found;
+}
+
+loaded_module load_module(const module_file& file) {
+  std::string tried;
+  for (const std::string& path : file.paths) {
+    // Global: an MPI loads plugins of its own that expect its symbols to be visible.
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    tried += tried.empty() ? "" : "; ";
+    if (handle == nullptr) {
+      tried += dlerror();
+      continue;
+    }
+    const auto* module = static_cast<const engine_module*>(dlsym(handle, "tutti_engine_module"));
+    if (module != nullptr && module->abi == engine_abi) return {*module, path};
+    dlclose(handle);
+    tried += path + " belongs to another version of tutti";
+  }
+  throw engine_error("run", -1, "TUTTI_MPI", "the module " + file.name + " cannot be loaded: " + tried,
+                     "install the MPI that it was built for, build tutti again, or let TUTTI_MODULE_PATH "
+                     "name the modules that were built with this library");
+}
+
+module_report report_module(const module_file& file) {
+  int ends[2];
+  if (pipe(ends) != 0) return {{}, {}, "no pipe to the process that asks it"};
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string text;
+    try {
+      const loaded_module loaded = load_module(file);
+      text = "+" + loaded.path + '\n' + std::string(loaded.module.library_version());
+    } catch (const std::exception& e) {
+      text = "-" + std::string(e.what());
+    }
+    const bool written = write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string answer;
+  char part[512];
+  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
+    answer.append(part, static_cast<std::size_t>(n));
+  close(ends[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  if (!answer.starts_with('+')) {
+    return {{}, {}, answer.empty() ? "its process ended without an answer" : answer.substr(1)};
+  }
+  const std::size_t line = answer.find('\n');
+  const std::string version = answer.substr(line + 1);
+  return {answer.substr(1, line - 1), version.substr(0, version.find_first_of("\n,")), {}};
+}
+
+}  // namespace tutti

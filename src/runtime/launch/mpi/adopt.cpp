@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// adopt(): a communicator of tutti over a communicator of MPI's, in a program that links MPI itself.
+#include <cstdio>
+
+#include "base/environment.hpp"
+#include "base/report_text.hpp"
+#include "communicator/communicator_impl.hpp"
+#include "engines/engine.hpp"
+#include "engines/mpi/adopted_endpoint.hpp"
+#include "tutti/mpi.hpp"
+
+namespace tutti {
+
+communicator adopt(MPI_Comm comm, messages_on messages) {
+  auto shared = std::make_shared<detail::rank_state>();
+  shared->set = detail::read_settings();
+  if (!mpi_has_concurrent_callers()) shared->other_jobs.join(*shared);
+  shared->owned = make_mpi_endpoint(comm, shared->set.check, *shared, messages == messages_on::original);
+  shared->use(*shared->owned);
+  shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
+  endpoint& ep = *shared->ep;
+  shared->self.rank = ep.rank();
+  shared->any_thread = ep.any_thread();
+  if (!shared->any_thread) shared->running_thread = shm::set_current_process();
+  if (ep.rank() == 0)
+    for (const std::string& name : unknown_settings(all_variables()))
+      std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
+                   echoed(name).c_str());
+  shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, ep, ep.rank() == 0);
+  shared->begin_trace();
+  communicator world(detail::communicator_handle(
+      new detail::communicator_impl(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr))));
+  world.native().compare_trees();
+  return world;
+}
+
+}  // namespace tutti

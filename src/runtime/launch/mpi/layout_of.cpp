@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// layout_of(): what MPI tells of a datatype, down to the named ones, as pieces of bytes. The extents of all
+// derived ones are asked of MPI, so that bounds and padding are what it says.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "engines/mpi/type_contents.hpp"
+#include "tutti/error.hpp"
+#include "tutti/mpi.hpp"
+
+namespace tutti {
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem, const char* remedy) {
+  throw usage_error("layout_of", -1, "type", problem, remedy);
+}
+
+using mpi::ask;
+using contents = mpi::type_contents;
+using offset = std::ptrdiff_t;
+
+struct extent_of {
+  MPI_Aint lower = 0, extent = 0;
+  explicit extent_of(MPI_Datatype type) {
+    ask(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+    if (extent < 0) refuse("has a negative extent, " + std::to_string(extent), "resize it");
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(extent); }
+};
+
+layout item_of(MPI_Datatype type);
+
+class pieces {
+ public:
+  void add(offset at, int count, const layout& item) {
+    if (item.is_contiguous()) {
+      all_.push_back({at, static_cast<std::size_t>(count) * item.size()});
+      return;
+    }
+    for (int i = 0; i < count; ++i)
+      for (const layout::piece& p : item.pieces())
+        all_.push_back({at + i * static_cast<offset>(item.extent()) + p.offset, p.bytes});
+  }
+  layout made(std::size_t extent) const { return layout::indexed(all_, extent); }
+
+ private:
+  std::vector<layout::piece> all_;
+};
+
+// --- named types ---
+
+// Pairs of MPI_MINLOC and MPI_MAXLOC may have a gap; all others are without.
+template <class First>
+layout pair_of() {
+  struct both {
+    First value;
+    int index;
+  };
+  return layout::structure(
+      {{offsetof(both, value), layout::of<First>()}, {offsetof(both, index), layout::of<int>()}},
+      sizeof(both));
+}
+
+layout named(MPI_Datatype type) {
+  const extent_of e(type);
+  int size = 0;
+  ask(MPI_Type_size(type, &size), "MPI_Type_size");
+  if (static_cast<std::size_t>(size) == e.bytes() && e.lower == 0) return layout::contiguous(e.bytes());
+  if (type == MPI_DOUBLE_INT) return pair_of<double>();
+  if (type == MPI_LONG_INT) return pair_of<long>();
+  if (type == MPI_SHORT_INT) return pair_of<short>();
+  if (type == MPI_LONG_DOUBLE_INT) return pair_of<long double>();
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  MPI_Type_get_name(type, name, &length);
+  refuse("is " + std::string(name) + ", of which it is not known where its bytes lie",
+         "build a datatype of types without bounds of their own");
+}
+
+// --- arrays ---
+
+// Element `index[0]`, `index[1]` ... of an array, the last index the fastest: its number.
+struct grid {
+  std::vector<int> sizes;  // of the whole array, slowest first
+  offset number(const std::vector<int>& index) const {
+    offset n = 0;
+    for (std::size_t d = 0; d < sizes.size(); ++d) n = n * sizes[d] + index[d];
+    return n;
+  }
+};
+
+// Every element that each dimension names in its list, in the order of memory.
+layout cut_out(const grid& whole, const std::vector<std::vector<int>>& wanted, const layout& item,
+               std::size_t extent) {
+  pieces made;
+  std::vector<std::size_t> at(wanted.size(), 0);
+  std::vector<int> index(wanted.size());
+  for (const auto& some : wanted)
+    if (some.empty()) return made.made(extent);
+  for (;;) {
+    for (std::size_t d = 0; d < at.size(); ++d) index[d] = wanted[d][at[d]];
+    made.add(whole.number(index) * static_cast<offset>(item.extent()), 1, item);
+    std::size_t d = at.size();
+    while (d > 0 && ++at[d - 1] == wanted[d - 1].size()) at[--d] = 0;
+    if (d == 0) return made.made(extent);
+  }
+}
+
+// In Fortran's order the first index is the fastest.
+template <class T>
+void in_order_of_memory(std::vector<T>& dimensions, int order) {
+  if (order == MPI_ORDER_FORTRAN) std::vector<T>(dimensions.rbegin(), dimensions.rend()).swap(dimensions);
+}
+
+layout subarray(const contents& c, std::size_t extent) {
+  const auto n = static_cast<std::size_t>(c.ints[0]);
+  const int *sizes = &c.ints[1], *some = sizes + n, *starts = some + n, order = starts[n];
+  grid whole{{sizes, sizes + n}};
+  std::vector<std::vector<int>> wanted(n);
+  for (std::size_t d = 0; d < n; ++d)
+    for (int i = 0; i < some[d]; ++i) wanted[d].push_back(starts[d] + i);
+  in_order_of_memory(whole.sizes, order);
+  in_order_of_memory(wanted, order);
+  return cut_out(whole, wanted, item_of(c.types[0]), extent);
+}
+
+// The indices of one dimension that belong to process number `mine` of `processes`.
+std::vector<int> distributed(int size, int how, int argument, int processes, int mine) {
+  std::vector<int> own;
+  int block = argument;
+  if (how == MPI_DISTRIBUTE_NONE)
+    block = size;
+  else if (argument == MPI_DISTRIBUTE_DFLT_DARG)
+    block = how == MPI_DISTRIBUTE_BLOCK ? (size + processes - 1) / processes : 1;
+  for (int begin = mine * block; block > 0 && begin < size; begin += processes * block) {
+    for (int i = begin; i < begin + block && i < size; ++i) own.push_back(i);
+    if (how != MPI_DISTRIBUTE_CYCLIC) break;
+  }
+  return own;
+}
+
+layout darray(const contents& c, std::size_t extent) {
+  const auto n = static_cast<std::size_t>(c.ints[2]);
+  const int *sizes = &c.ints[3], *how = sizes + n, *arguments = how + n, *processes = arguments + n;
+  const int order = processes[n];
+  grid whole{{sizes, sizes + n}};
+  std::vector<std::vector<int>> wanted(n);
+  // Processes are numbered with the last dimension the fastest, whatever the order of the array.
+  int rest = c.ints[1];
+  for (std::size_t d = n; d-- > 0;) {
+    const int mine = rest % processes[d];
+    rest /= processes[d];
+    wanted[d] = how[d] == MPI_DISTRIBUTE_NONE
+                    ? distributed(sizes[d], how[d], 0, 1, 0)
+                    : distributed(sizes[d], how[d], arguments[d], processes[d], mine);
+  }
+  in_order_of_memory(whole.sizes, order);
+  in_order_of_memory(wanted, order);
+  return cut_out(whole, wanted, item_of(c.types[0]), extent);
+}
+
+// --- the constructors ---
+
+layout vectors(const contents& c, std::size_t extent) {
+  const layout item = item_of(c.types[0]);
+  const offset stride = c.combiner == MPI_COMBINER_HVECTOR ? static_cast<offset>(c.addresses[0])
+                                                           : c.ints[2] * static_cast<offset>(item.extent());
+  pieces made;
+  for (int i = 0; i < c.ints[0]; ++i) made.add(i * stride, c.ints[1], item);
+  return made.made(extent);
+}
+
+layout blocks(const contents& c, bool in_bytes, bool equal, std::size_t extent) {
+  const layout item = item_of(c.types[0]);
+  const auto n = static_cast<std::size_t>(c.ints[0]);
+  const int *lengths = &c.ints[1], *places = equal ? lengths + 1 : lengths + n;
+  pieces made;
+  for (std::size_t i = 0; i < n; ++i)
+    made.add(in_bytes ? static_cast<offset>(c.addresses[i]) : places[i] * static_cast<offset>(item.extent()),
+             equal ? lengths[0] : lengths[i], item);
+  return made.made(extent);
+}
+
+layout structure(const contents& c, std::size_t extent) {
+  pieces made;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(c.ints[0]); ++i)
+    made.add(static_cast<offset>(c.addresses[i]), c.ints[1 + i], item_of(c.types[i]));
+  return made.made(extent);
+}
+
+layout item_of(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) refuse("is MPI_DATATYPE_NULL", "pass a datatype");
+  const contents c(type);
+  if (c.combiner == MPI_COMBINER_NAMED || contents::predefined(c.combiner)) return named(type);
+  const std::size_t extent = extent_of(type).bytes();
+  switch (c.combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED:
+      return item_of(c.types[0]).resized(extent);
+    case MPI_COMBINER_CONTIGUOUS:
+      return layout::contiguous(static_cast<std::size_t>(c.ints[0]), item_of(c.types[0])).resized(extent);
+    case MPI_COMBINER_VECTOR:
+    case MPI_COMBINER_HVECTOR:
+      return vectors(c, extent);
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_HINDEXED:
+      return blocks(c, c.combiner == MPI_COMBINER_HINDEXED, false, extent);
+    case MPI_COMBINER_INDEXED_BLOCK:
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return blocks(c, c.combiner == MPI_COMBINER_HINDEXED_BLOCK, true, extent);
+    case MPI_COMBINER_STRUCT:
+      return structure(c, extent);
+    case MPI_COMBINER_SUBARRAY:
+      return subarray(c, extent);
+    case MPI_COMBINER_DARRAY:
+      return darray(c, extent);
+    default:
+      refuse("was made by a constructor that is not known, combiner " + std::to_string(c.combiner),
+             "build it by the constructors of MPI-3.1");
+  }
+}
+
+}  // namespace
+
+layout layout_of(MPI_Datatype type) { return item_of(type); }
+
+}  // namespace tutti

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// run(): from options and environment to ranks, and from the ranks' ends to one result.
+#include "tutti/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/environment.hpp"
+#include "base/report_text.hpp"
+#include "engines/embedded/embedded_offers.hpp"
+#include "engines/embedded/sleep.hpp"
+#include "engines/engine.hpp"
+#include "runtime/launch/make_ranks.hpp"
+#include "runtime/launch/modules.hpp"
+#include "runtime/launch/rank_startup.hpp"
+#include "tutti/communicator.hpp"
+
+namespace tutti {
+namespace {
+
+// The engines that obey a variable: "fibers", "fibers or threads".
+std::string who_obeys(std::string_view variable) {
+  std::string names;
+  for (const engine_entry* e : engines())
+    for (const auto& v : e->variables)
+      if (v.name == variable) names += (names.empty() ? "" : " or ") + std::string(e->name);
+  return names;
+}
+
+// Whether an MPI launcher has started others before this process.
+bool is_a_later_process() {
+  if (!find_launcher().mpi) return false;
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const auto value = setting(rank); value && *value != "0") return true;
+  return false;
+}
+
+// Of processes that cannot start for the same reason the first one says it, and its end ends the others.
+void let_the_first_report() {
+  if (is_a_later_process()) std::this_thread::sleep_for(std::chrono::seconds(2));
+}
+
+// What is set and has no effect is said: once a job, on standard error.
+void report_what_is_ignored(const launcher& by, const engine_entry& engine) {
+  if (is_a_later_process()) return;
+  const auto report = [](std::string_view name, const std::string& why) {
+    std::fprintf(stderr, "tutti: %s is set, but %s\n", echoed(name).c_str(), why.c_str());
+  };
+  for (const std::string& name : unknown_settings(all_variables()))
+    report(name, "there is no such variable (tutti info lists them)");
+  if (const auto ranks = setting("TUTTI_RANKS");
+      ranks && !engine.embedded() && *ranks != std::to_string(by.ranks))
+    report("TUTTI_RANKS", "the MPI launcher decides how many ranks there are");
+  std::set<std::string_view> of_others;
+  for (const engine_entry* other : engines())
+    for (const variable& v : other->variables) of_others.insert(v.name);
+  for (const variable& v : engine.variables) of_others.erase(v.name);
+  for (const std::string_view name : of_others)
+    if (setting(name)) report(name, "the engine is not " + who_obeys(name));
+}
+
+// Fills in what the options and the variables say, and returns how many ranks they ask for; 0: as many as
+// usual.
+int read_launch(const run_options& options, launch& how) {
+  how.seed = options.seed != 0 ? options.seed : number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0);
+  if (options.ranks < 0 || options.ranks > 1000000)
+    throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks),
+                      "ask for 1 to 1000000 ranks");
+  const int requested =
+      options.ranks != 0 ? options.ranks : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, 0));
+  how.workers =
+      options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
+  if (how.workers < 0 || how.workers > 4096)
+    throw usage_error("run", -1, "workers", "is " + std::to_string(how.workers), "ask for 1 to 4096 workers");
+  if (options.stack_bytes != 0 && (options.stack_bytes < min_stack || options.stack_bytes > max_stack))
+    throw usage_error("run", -1, "stack_bytes", "is " + std::to_string(options.stack_bytes),
+                      "ask for " + std::to_string(min_stack) + " to " + std::to_string(max_stack) +
+                          " bytes: a rank needs as much for an empty program");
+  how.stack_bytes =
+      options.stack_bytes != 0 ? options.stack_bytes : number_setting("TUTTI_STACK", min_stack, max_stack, 0);
+  how.check = switch_setting("TUTTI_CHECK", false);
+  return requested;
+}
+
+outcome launch_ranks(const run_options& options, launch how, const rank_program& program) {
+  const std::string wish =
+      !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
+  const launcher by = find_launcher();
+  int requested = 0;
+  std::exception_ptr wrong;  // where ranks are processes they say it together, when they have met
+  try {
+    requested = read_launch(options, how);
+  } catch (const usage_error&) {
+    wrong = std::current_exception();
+  }
+
+  const int cores = usable_cores();
+  const engine_entry& engine = pick_engine(
+      wish,
+      {.launched = by.mpi, .seed = how.seed, .ranks = requested != 0 ? requested : cores, .cores = cores});
+  if (wrong && (engine.embedded() || !by.mpi)) std::rethrow_exception(wrong);
+  how.ranks = requested != 0 ? requested : default_ranks(engine);
+
+  report_what_is_ignored(by, engine);
+  if (engine.embedded() && by.mpi && by.ranks != 1 && options.engine.empty())
+    throw engine_error("run", -1, "TUTTI_ENGINE",
+                       "is " + echoed(wish) + ", but an MPI launcher started this program (" + by.evidence +
+                           " is set): each of its processes would run all ranks",
+                       "unset TUTTI_ENGINE, or start the program without the launcher");
+  return make_ranks(engine, how, options.argc, options.argv, options.header, [&](endpoint& ep) {
+    if (wrong) std::rethrow_exception(wrong);
+    program(ep);
+  });
+}
+
+outcome start(const run_options& options, detail::program_view program, const launch& how) {
+  rank_startup begin;
+  return launch_ranks(options, how, [&](endpoint& ep) { begin.run_rank(ep, program); });
+}
+
+}  // namespace
+
+void run(const run_options& options, detail::program_view program) {
+  const outcome end = start(options, program, {});
+  if (end.failed_rank < 0) return;
+  if (end.what) {
+    try {
+      std::rethrow_exception(end.what);
+    } catch (...) {
+      std::throw_with_nested(rank_error(end.failed_rank, end.text));
+    }
+  }
+  throw rank_error(end.failed_rank, end.text);
+}
+
+int run(const run_options& options, detail::program_view program, std::nothrow_t) {
+  bool reported = false;
+  const auto report = [&](int rank, const std::string& text) {
+    reported = true;
+    if (rank < 0)
+      std::fprintf(stderr, "%s\n", text.c_str());
+    else
+      std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, std::string(without_prefix(text)).c_str());
+    std::fflush(stderr);
+  };
+  launch how;
+  how.report = report;
+  how.another_reports = [&] { reported = true; };
+  try {
+    const outcome end = start(options, program, how);
+    if (end.failed_rank < 0) return 0;
+    if (end.what && !reported) report(end.failed_rank, end.text);
+    return 1;
+  } catch (const std::exception& e) {
+    if (!reported) {
+      let_the_first_report();
+      report(-1, e.what());
+    }
+    return 2;
+  }
+}
+
+}  // namespace tutti

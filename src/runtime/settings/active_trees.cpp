@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/settings/active_trees.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/environment.hpp"
+#include "base/report_text.hpp"
+#include "selection/tree_text.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+constexpr struct {
+  const char* variable;
+  tree_half half;
+} files[] = {{"TUTTI_COLL_COMPOSITION_JSON_FILE", tree_half::composition},
+             {"TUTTI_COLL_SELECTION_JSON_FILE", tree_half::pure}};
+
+const char* noun_of(tree_half half) noexcept {
+  return half == tree_half::pure ? "pure algorithms" : "compositions";
+}
+
+// Of the processes that a launcher has started one reports: all have the same variables.
+bool reports_here() noexcept {
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (const char* value = secure_getenv(rank)) return std::string_view(value) == "0";
+  return true;
+}
+
+void report(const std::string& variable, const std::string& text) {
+  if (reports_here()) std::fprintf(stderr, "tutti: %s: %s\n", variable.c_str(), text.c_str());
+}
+
+// What a file says; without regions if it is at fault, which is reported.
+read_result read_file(const std::string& variable, const std::string& path) {
+  const bool strict = switch_setting("TUTTI_COLL_STRICT", false);
+  const auto [text, unreadable] = read_tree_text(path);
+  std::string problem = unreadable;
+  read_result got;
+  if (problem.empty()) {
+    got = read_tree(text, path);
+    for (const fault& f : got.faults) problem += (problem.empty() ? "" : "\n  ") + f.text();
+  }
+  if (problem.empty()) return got;
+  if (strict)
+    throw usage_error("run", -1, variable, problem,
+                      "mend the file (tutti validate FILE), or unset the variable");
+  report(variable, "the default trees are used, since\n  " + problem);
+  got = {};
+  got.faults.push_back({path, "", 1, problem, ""});
+  return got;
+}
+
+bool is_other_half_read(tree_half half, const std::string& path, const std::string& both) {
+  if (path == both) return true;
+  for (const auto& [variable, other] : files)
+    if (other != half && setting(variable) == path) return true;
+  return false;
+}
+
+// What the file says of this half alone. What of it nobody reads is reported.
+document read_half(const char* variable, tree_half half, const std::string& path, const std::string& both) {
+  read_result got = read_file(variable, path);
+  const tree_half other = half == tree_half::pure ? tree_half::composition : tree_half::pure;
+  (half == tree_half::pure ? got.made.composition : got.made.pure) = {};
+  if (!got.good()) return std::move(got.made);
+  const auto& tree = got.made.of(half);
+  if (std::all_of(tree.begin(), tree.end(), [](const auto& regions) { return regions.empty(); }))
+    report(variable, echoed(path) + " says nothing of " + noun_of(half));
+  if (got.holds[static_cast<std::size_t>(other)] && !is_other_half_read(half, path, both))
+    report(variable, "the trees of " + std::string(noun_of(other)) + " in " + echoed(path) +
+                         " are not read by this variable; TUTTI_TREES=" + echoed(path) +
+                         " reads all trees of it");
+  return std::move(got.made);
+}
+
+}  // namespace
+
+trees_file trees_of_the_user() {
+  if (const auto named = setting("TUTTI_TREES")) return {*named == "none" ? "" : *named, false};
+  const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
+  std::string folder;
+  if (config != nullptr && *config == '/')
+    folder = config;
+  else if (home != nullptr && *home == '/')
+    folder = std::string(home) + "/.config";
+  else
+    return {};
+  const std::string path = folder + "/tutti/trees.json";
+  return access(path.c_str(), F_OK) == 0 ? trees_file{path, true} : trees_file{};
+}
+
+std::shared_ptr<const document> load_trees(std::string_view engine) {
+  document all = builtin_document(engine);
+  const trees_file both = trees_of_the_user();
+  if (!both.path.empty())
+    all = overlay(all, read_file(both.is_default ? "TUTTI_TREES is not set" : "TUTTI_TREES", both.path).made);
+  for (const auto& [variable, half] : files)
+    if (const auto path = setting(variable)) all = overlay(all, read_half(variable, half, *path, both.path));
+  return std::make_shared<const document>(std::move(all));
+}
+
+std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bool say) {
+  if (say)
+    for (const std::string& name : unregistered(trees, ep.conditions()))
+      std::fprintf(stderr,
+                   "tutti: the trees ask for \"%s\", which the engine %s does not know: it counts as false\n",
+                   name.c_str(), std::string(ep.engine()).c_str());
+  return engine_bits(trees, ep.conditions());
+}
+
+std::uint64_t hash_of(const document& trees) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const unsigned char c : write_tree(trees)) hash = (hash ^ c) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection/flat_tree.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+// The counts behind which some condition or threshold may change. Every quantity and condition is monotone in
+// the count, so between two of these the tree always takes the same way.
+class bounds {
+ public:
+  explicit bounds(const selection_context& s) : s_(s) {
+    if (s.call.ranks > 0) cut(static_cast<std::uint64_t>(s.call.ranks) - 1);  // count_ge_ranks
+  }
+
+  void add(std::span<const std::uint64_t> counts) {
+    for (const std::uint64_t one : counts) counts_.push_back(one);
+  }
+
+  void add(const tree_node& n) {
+    for (const tree_step& step : n.steps) {
+      if (step.upper_bound != tree_step::open) cut_by(n.by, step.upper_bound);
+      add(step.then);
+    }
+  }
+
+  std::vector<std::uint64_t> ascending() && {
+    std::sort(counts_.begin(), counts_.end());
+    counts_.erase(std::unique(counts_.begin(), counts_.end()), counts_.end());
+    if (!counts_.empty() && counts_.back() == tree_step::open) counts_.pop_back();
+    counts_.push_back(tree_step::open);
+    return std::move(counts_);
+  }
+
+ private:
+  void cut(std::uint64_t count) { counts_.push_back(count); }
+
+  // The greatest count whose value is at most `upper_bound`, by halving: the table of quantities says what
+  // they are.
+  void cut_by(quantity q, std::uint64_t upper_bound) {
+    selection_context s = s_;
+    const auto fits = [&](std::uint64_t count) {
+      s.call.count = count;
+      return value_of(q, s) <= upper_bound;
+    };
+    if (!fits(0) || fits(tree_step::open)) return;
+    std::uint64_t below = 0, above = tree_step::open;
+    while (above - below > 1) {
+      const std::uint64_t middle = below + (above - below) / 2;
+      (fits(middle) ? below : above) = middle;
+    }
+    cut(below);
+  }
+
+  const selection_context& s_;
+  std::vector<std::uint64_t> counts_;
+};
+
+}  // namespace
+
+flat_tree::flat_tree(const document& d, const selection_context& s, tree_half half, const native_rule& native,
+                     std::span<const std::uint64_t> native_bounds) {
+  selection_context one = s;
+  const auto decided = [&](std::uint64_t count) {
+    one.call.count = count;
+    if (native) one.offer(native(count));
+    return &decide(d, one, half);
+  };
+  if (is_vector_form(s.call.what)) {  // their counts are no part of the situation
+    steps_.push_back({tree_step::open, decided(s.call.count)});
+    return;
+  }
+  bounds where(s);
+  where.add(native_bounds);
+  for (const tree_region& r : d.of(half)[static_cast<std::size_t>(s.call.what)]) where.add(r.then);
+  for (const std::uint64_t upper_bound : std::move(where).ascending()) {
+    const leaf* const chosen = decided(upper_bound);
+    if (!steps_.empty() && steps_.back().chosen == chosen)
+      steps_.back().upper_bound_of_count = upper_bound;
+    else
+      steps_.push_back({upper_bound, chosen});
+  }
+}
+
+}  // namespace tutti

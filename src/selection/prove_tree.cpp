@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection/prove_tree.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "selection/suggestion.hpp"
+#include "selection/truth_set.hpp"
+
+namespace tutti {
+
+namespace {
+
+bool asks_reach(const region_place& r) noexcept { return (r.when.mask & reach_conditions) != 0; }
+
+void check_leaves(const region_place& r, const truth_set& left, std::span<const declared_condition> declared,
+                  std::vector<found_fault>& found) {
+  std::vector<literals> proved;
+  for (const leaf_place& l : r.leaves) {
+    const demand d = demands_of(l.use, asks_reach(r));
+    const catalogue_entry* const named = l.use.named();
+    const std::string name = named != nullptr ? std::string(named->name) : "native";
+    if (!d.beyond.empty())
+      found.push_back({l.pointer, l.line, quoted(name) + " demands that " + d.beyond, ""});
+    if (std::find(proved.begin(), proved.end(), d.conditions) != proved.end()) continue;
+    const auto breaker = left.any_without(r.when, d.conditions);
+    if (!breaker) {
+      proved.push_back(d.conditions);
+      continue;
+    }
+    literals missing;
+    std::string remedy;
+    bool contradicts = false;  // what stands in the "when" already
+    for_each_condition(d.conditions.mask, [&](condition c) {
+      literals one;
+      one.demand(c, (d.conditions.values & bit(c)) != 0);
+      if (!left.any_without(r.when, one)) return;
+      missing.demand(c, one.values != 0);
+      contradicts =
+          contradicts || ((r.when.mask & bit(c)) != 0 && ((r.when.values ^ one.values) & bit(c)) != 0);
+      remedy += (remedy.empty() ? "" : ", ") + quoted(name_of(c)) + (one.values != 0 ? ": true" : ": false");
+    });
+    found.push_back({l.pointer, l.line,
+                     quoted(name) + " demands " + to_string(missing) + ", but a call with " +
+                         to_string(*breaker, declared) + " comes here",
+                     contradicts ? "name another: the \"when\" of the region says the opposite"
+                                 : "add " + remedy + " to the \"when\" of the region"});
+  }
+}
+
+}  // namespace
+
+std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole,
+                                     std::span<const declared_condition> declared) {
+  std::vector<found_fault> found;
+  condition_bits mentioned = 0;
+  for (const region_place& r : regions) {
+    mentioned |= r.when.mask;
+    for (const leaf_place& l : r.leaves) mentioned |= demands_of(l.use, asks_reach(r)).conditions.mask;
+  }
+  if (std::popcount(mentioned) > truth_set::most) {
+    found.push_back(
+        {"", 0, "the regions tell more than " + std::to_string(truth_set::most) + " conditions apart", ""});
+    return found;
+  }
+  const truth_set all(mentioned, what);
+  truth_set left = all;
+  for (const region_place& r : regions) {
+    if (!left.meets(r.when)) {
+      if (all.meets(r.when))
+        found.push_back({r.pointer, r.line,
+                         "this region can never be reached: those before it take every call that fits",
+                         "take it out, or put it before them"});
+      else
+        found.push_back({r.pointer, r.line,
+                         "this region can never be reached: no call of " + std::string(name_of(what)) +
+                             " has " + to_string(r.when, declared),
+                         ""});
+    } else {
+      check_leaves(r, left, declared, found);
+    }
+    left.take(r.when);
+  }
+  if (whole)
+    if (const auto missed = left.any())
+      found.push_back({"", 0, "no region serves a call with " + to_string(*missed, declared),
+                       "the last region has no \"when\""});
+  return found;
+}
+
+}  // namespace tutti

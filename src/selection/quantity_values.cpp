@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection/quantity_values.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t at(quantity q) noexcept { return static_cast<std::size_t>(q); }
+
+bool is(const literals& when, condition c, bool value) noexcept {
+  return (when.mask & bit(c)) && ((when.values & bit(c)) != 0) == value;
+}
+
+constexpr bool of_elements(quantity q) noexcept {
+  return q == quantity::bytes || q == quantity::total_bytes || q == quantity::count;
+}
+
+// Saturates.
+constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t c = 0;
+  return __builtin_mul_overflow(a, b, &c) ? std::numeric_limits<std::uint64_t>::max() : c;
+}
+
+// Some number of ranks in the range is even, or a power of two, where these are demanded.
+bool some_ranks(const literals& when, const value_range& ranks) noexcept {
+  constexpr std::uint64_t max_ranks = std::uint64_t{1} << 31;
+  for (std::uint64_t p = ranks.least; p <= ranks.most && p - ranks.least < 8; ++p)
+    if (!is(when, condition::even_ranks, p % 2 != 0) &&
+        !is(when, condition::power_of_two, !std::has_single_bit(p)))
+      return true;
+  if (ranks.most < ranks.least || ranks.most - ranks.least < 8) return false;
+  // A longer range has even and odd numbers, and what is no power of two.
+  if (!is(when, condition::power_of_two, true)) return true;
+  if (is(when, condition::even_ranks, false)) return ranks.least <= 1;
+  return ranks.least < max_ranks && std::bit_ceil(ranks.least) <= ranks.most;
+}
+
+// Each quantity is bounded by the others.
+bool consistent(collective what, const value_ranges& r) noexcept {
+  const value_range &bytes = r[at(quantity::bytes)], &total = r[at(quantity::total_bytes)],
+                    &count = r[at(quantity::count)], &ranks = r[at(quantity::ranks)],
+                    &nodes = r[at(quantity::nodes)], &each = r[at(quantity::ranks_per_node)];
+  if (nodes.least > ranks.most || each.least > ranks.most) return false;
+  if (each.least > 0 && product(each.least, nodes.least) > ranks.most) return false;
+  if (is_vector_form(what)) return true;       // a block and all blocks are not known together
+  if (count.least > bytes.most) return false;  // an element has one byte at least
+  if (count.most == 0 && bytes.least > 0) return false;
+  const value_range blocks = has_blocks(what) ? ranks : value_range{1, 1};
+  return product(bytes.least, blocks.least) <= total.most && product(bytes.most, blocks.most) >= total.least;
+}
+
+}  // namespace
+
+const char* why_unknown(quantity q, collective what, const literals& when) noexcept {
+  if (!of_elements(q)) return "";
+  if (what == collective::barrier) return "a barrier has no elements";
+  if (is(when, condition::inter, true))
+    return "between two groups no number of elements is known to all ranks";
+  if (!is_vector_form(what)) return "";
+  if (q != quantity::total_bytes) return "the blocks have lengths of their own";
+  return has_agreed_counts(what) ? "" : "no rank but the root, or none at all, knows the counts of all";
+}
+
+value_ranges all_values(collective what, const literals& when) noexcept {
+  value_ranges all;
+  for (const quantity_entry& e : quantities()) {
+    all[at(e.which)].least = e.least;
+    if (*why_unknown(e.which, what, when) != '\0') all[at(e.which)].most = 0;
+  }
+  if (is(when, condition::inter, true)) all[at(quantity::ranks)].least = 2;
+  if (is(when, condition::hierarchical, true) || is(when, condition::equal_nodes, false) ||
+      is(when, condition::node_consecutive, false))
+    all[at(quantity::nodes)].least = 2;
+  if (is(when, condition::count_ge_ranks, true))
+    for (const quantity q : {quantity::bytes, quantity::total_bytes, quantity::count}) all[at(q)].least = 1;
+  return all;
+}
+
+bool possible(collective what, const literals& when, const value_ranges& within) noexcept {
+  const value_ranges all = all_values(what, when);
+  value_ranges r = within;
+  for (std::size_t q = 0; q < quantity_count; ++q) {
+    r[q].least = std::max(r[q].least, all[q].least);
+    r[q].most = std::min(r[q].most, all[q].most);
+    if (r[q].empty()) return false;
+  }
+  const value_range &ranks = r[at(quantity::ranks)], &count = r[at(quantity::count)];
+  if (is(when, condition::count_ge_ranks, true) && count.most < ranks.least) return false;
+  if (is(when, condition::count_ge_ranks, false) && !is_vector_form(what) && count.least >= ranks.most)
+    return false;
+  return consistent(what, r) && some_ranks(when, ranks);
+}
+
+}  // namespace tutti

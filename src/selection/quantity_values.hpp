@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which values the quantities of a call can have, given the collective and some conditions that hold: what
+// makes a step of a tree one that no call can reach.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "selection/conditions.hpp"
+
+namespace tutti {
+
+struct value_range {
+  std::uint64_t least = 0, most = std::numeric_limits<std::uint64_t>::max();
+
+  bool empty() const noexcept { return least > most; }
+  friend bool operator==(const value_range&, const value_range&) = default;
+};
+/// By quantity.
+using value_ranges = std::array<value_range, quantity_count>;
+
+/// Every value that a quantity has in calls of a collective for which `when` holds. A quantity that not all
+/// ranks know for the collective is 0 in all its calls.
+value_ranges all_values(collective what, const literals& when = {}) noexcept;
+
+/// False only if no call of the collective has both: the conditions and the quantities speak of the same
+/// ranks, nodes and elements.
+bool possible(collective what, const literals& when, const value_ranges& within) noexcept;
+
+/// Why a quantity is 0 in all calls of the collective for which `when` holds. Empty if it is not.
+const char* why_unknown(quantity q, collective what, const literals& when) noexcept;
+
+}  // namespace tutti

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "selection/suggestion.hpp"
+#include "selection/tree_reader.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::string_view schema_name = "tutti/tree/1";
+constexpr std::size_t longest_text = std::size_t{4} << 20, max_regions = 256, max_faults = 1000;
+// Of a document: more would make the proof slow (truth_set.hpp).
+constexpr std::size_t max_declared_at_once = 6;
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 60 && std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  });
+}
+
+// Keys as "collective=bcast", "comm_type = intra": tests that stand where tutti has names.
+bool is_of_mpich(const json::value& v) {
+  return std::any_of(v.keys.begin(), v.keys.end(), [](const json::value::key& k) {
+    for (const std::string_view name : {"collective", "comm_type", "comm_size", "comm_hierarchy"})
+      if (k.name.starts_with(name) && k.name.find_first_of("=<") != k.name.npos) return true;
+    return false;
+  });
+}
+
+}  // namespace
+
+std::string below(const std::string& pointer, std::string_view key) {
+  std::string text = pointer + "/";
+  for (const char c : key) c == '~' ? text += "~0" : c == '/' ? text += "~1" : text += c;
+  return text;
+}
+
+void tree_reader::read(std::string_view text) {
+  if (text.size() > longest_text)
+    return report("", 1, "the text is longer than " + std::to_string(longest_text >> 20) + " MiB");
+  if (const auto zero = text.find('\0'); zero != text.npos)
+    return report(
+        "", 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(zero), '\n')),
+        "there is a zero byte in the text");
+  json::parsed parsed = json::parse(text);
+  if (!parsed.good) return report("", parsed.line, parsed.problem);
+  read_document(parsed.root);
+}
+
+read_result tree_reader::finish() && {
+  if (faults_.size() > max_faults) {
+    faults_.resize(max_faults);
+    report("", 1, "there are more faults than are told here");
+  }
+  std::stable_sort(faults_.begin(), faults_.end(),
+                   [](const fault& a, const fault& b) { return a.line < b.line; });
+  std::array<bool, 2> holds{};
+  for (const tree_half half : {tree_half::composition, tree_half::pure})
+    for (const auto& regions : made_.of(half)) holds[static_cast<std::size_t>(half)] |= !regions.empty();
+  if (extends_ && faults_.empty()) made_ = overlay(base_, made_);
+  return {std::move(made_), std::move(faults_), holds};
+}
+
+void tree_reader::report(std::string pointer, int line, std::string reason, std::string suggestion) {
+  if (faults_.size() <= max_faults)
+    faults_.push_back({file_->name, std::move(pointer), line, std::move(reason), std::move(suggestion)});
+}
+
+bool tree_reader::expect(const json::value& v, json::value::type is, const std::string& pointer,
+                         std::string_view what) {
+  if (v.is == is) return true;
+  json::value wanted;
+  wanted.is = is;
+  report(
+      pointer, v.line,
+      std::string(what) + " is " + std::string(json::kind(wanted)) + ", not " + std::string(json::kind(v)));
+  return false;
+}
+
+void tree_reader::check_keys(const json::value& object, const std::string& pointer,
+                             std::span<const std::string_view> known, std::string_view noun) {
+  std::vector<std::string_view> seen;
+  for (const json::value::key& k : object.keys) {
+    if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) {
+      report(below(pointer, k.name), k.line, quoted(k.name) + " is given twice", "take one of them out");
+      continue;
+    }
+    seen.push_back(k.name);
+    if (!known.empty() && std::find(known.begin(), known.end(), k.name) == known.end())
+      report(below(pointer, k.name), k.line,
+             "there is no " + std::string(noun) + " " + quoted(k.name) + " here", suggest(k.name, known));
+  }
+}
+
+void tree_reader::read_document(const json::value& v) {
+  if (!expect(v, json::value::type::object, "", "a document")) return;
+  if (is_of_mpich(v))
+    return report(
+        "", v.line,
+        "this is a selection file of MPICH's (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE), no tree of "
+        "tutti's",
+        "tutti import mpich FILE converts it");
+  static constexpr std::string_view known[] = {"schema",     "extends",     "machine",
+                                               "conditions", "composition", "pure"};
+  check_keys(v, "", known);
+  if (const json::value* schema = member(v, "schema"); schema == nullptr)
+    report("", v.line, "the key \"schema\" is missing", "\"schema\": " + quoted(schema_name));
+  else if (expect(*schema, json::value::type::text, "/schema", "the schema") && schema->text != schema_name)
+    report("/schema", schema->line, "the schema " + quoted(schema->text) + " is not known here",
+           "write " + quoted(schema_name));
+  if (const json::value* extends = member(v, "extends")) read_extends(*extends);
+  if (const json::value* machine = member(v, "machine")) read_machine(*machine);
+  if (const json::value* conditions = member(v, "conditions")) read_conditions(*conditions);
+  const json::value *composition = member(v, "composition"), *pure = member(v, "pure");
+  if (composition != nullptr) read_half(*composition, tree_half::composition, "/composition");
+  if (pure != nullptr) read_half(*pure, tree_half::pure, "/pure");
+  if (extends_ || pure != nullptr) return;
+  if (how_much_ == extent::whole)
+    report("", v.line, "the tree \"pure\" is missing",
+           "a whole document has a pure tree for every collective");
+  else if (composition == nullptr)
+    report("", v.line, "there is neither a tree \"composition\" nor a tree \"pure\"");
+}
+
+void tree_reader::read_extends(const json::value& v) {
+  extends_ = true;
+  if (!expect(v, json::value::type::text, "/extends", "\"extends\"")) return;
+  const std::string& name = v.text;
+  if (std::find(chain_.begin(), chain_.end(), name) != chain_.end()) {
+    std::string circle;
+    for (const std::string& one : chain_) circle += quoted(one) + " extends ";
+    return report("/extends", v.line, "templates go in a circle: " + circle + quoted(name),
+                  "extend another, or none");
+  }
+  const std::string_view text = templates_(name);
+  if (text.empty()) {
+    return report("/extends", v.line, "there is no built-in tree " + quoted(name) + " to extend",
+                  suggest(name, builtin_tree_names()));
+  }
+  std::vector<std::string> chain = chain_;
+  chain.push_back(name);
+  tree_reader under("trees/" + name + ".json", how_much_, true, templates_, std::move(chain));
+  under.read(text);
+  read_result got = std::move(under).finish();
+  if (!got.good())
+    return report("/extends", v.line, "the template " + quoted(name) + " is at fault",
+                  got.faults.front().text());
+  base_ = std::move(got.made);
+  made_.conditions = base_.conditions;
+}
+
+void tree_reader::read_conditions(const json::value& v) {
+  if (!expect(v, json::value::type::object, "/conditions", "what is said of conditions")) return;
+  check_keys(v, "/conditions", {});
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < v.items.size(); ++i) {
+    const std::string& name = v.keys[i].name;
+    const std::string here = below("/conditions", name);
+    if (!expect(v.items[i], json::value::type::text, here, "what a condition means")) continue;
+    if (find_condition(name)) {
+      report(here, v.keys[i].line,
+             quoted(name) + " is a condition of the library's own, which this would hide", "take it out");
+    } else if (find_quantity(name)) {
+      report(here, v.keys[i].line, quoted(name) + " is a quantity, no condition",
+             "write \"by\": " + quoted(name) + " with \"steps\"");
+    } else if (!is_name(name)) {
+      report(here, v.keys[i].line, quoted(name) + " is no name of a condition",
+             "letters a to z, digits and _, at most 60");
+    } else if (!find_condition(name, made_.conditions)) {
+      if (own++ == max_declared_at_once)
+        report(here, v.keys[i].line,
+               "there are more than " + std::to_string(max_declared_at_once) + " conditions of the engine");
+      if (own <= max_declared_at_once) made_.conditions.push_back({name, v.items[i].text});
+    }
+  }
+}
+
+void tree_reader::read_machine(const json::value& v) {
+  if (!expect(v, json::value::type::object, "/machine", "the machine")) return;
+  check_keys(v, "/machine", {});
+  for (std::size_t i = 0; i < v.items.size(); ++i)
+    if (expect(v.items[i], json::value::type::text, below("/machine", v.keys[i].name),
+               "what is said of the machine"))
+      made_.machine[v.keys[i].name] = v.items[i].text;
+}
+
+void tree_reader::read_half(const json::value& v, tree_half half, const std::string& pointer) {
+  if (!expect(v, json::value::type::object, pointer, "a tree")) return;
+  check_keys(v, pointer, collective_names, "collective");
+  for (std::size_t c = 0; c < collective_names.size(); ++c) {
+    const json::value* list = member(v, collective_names[c]);
+    if (list != nullptr)
+      read_regions(*list, half, static_cast<collective>(c), below(pointer, collective_names[c]));
+    else if (how_much_ == extent::whole && half == tree_half::pure && !extends_)
+      report(pointer, v.line, "there is nothing for " + std::string(collective_names[c]),
+             "a whole document has a pure tree for every collective");
+  }
+}
+
+void tree_reader::read_regions(const json::value& v, tree_half half, collective what,
+                               const std::string& pointer) {
+  if (!expect(v, json::value::type::list, pointer, "what is said of a collective")) return;
+  if (v.items.empty()) return report(pointer, v.line, "the list of regions is empty");
+  if (v.items.size() > max_regions)
+    return report(pointer, v.line, "there are more than " + std::to_string(max_regions) + " regions");
+  std::vector<tree_region> regions;
+  std::vector<region_place> places;
+  bool understood = true;
+  for (std::size_t i = 0; i < v.items.size(); ++i) {
+    const json::value& item = v.items[i];
+    const std::string here = below(pointer, i);
+    if (!expect(item, json::value::type::object, here, "a region")) {
+      understood = false;
+      continue;
+    }
+    static constexpr std::string_view known[] = {"when", "by", "steps", "use", "with"};
+    check_keys(item, here, known);
+    tree_region r;
+    r.from = {file_, item.line};
+    region_place place{{}, {}, here, item.line};
+    if (const json::value* when = member(item, "when"))
+      understood = read_when(*when, below(here, "when"), r.when) && understood;
+    place.when = r.when;
+    when_ = r.when;
+    r.then = read_node(item, half, what, here, all_values(what, when_), place.leaves);
+    regions.push_back(std::move(r));
+    places.push_back(std::move(place));
+  }
+  if (understood)
+    for (found_fault& f :
+         prove_legal(places, what, how_much_ == extent::whole && !extends_, made_.conditions))
+      report(f.pointer.empty() ? pointer : std::move(f.pointer), f.line == 0 ? v.line : f.line,
+             std::move(f.reason), std::move(f.suggestion));
+  (half == tree_half::pure ? made_.pure : made_.composition)[static_cast<std::size_t>(what)] =
+      std::move(regions);
+}
+
+bool tree_reader::read_when(const json::value& v, const std::string& pointer, literals& when) {
+  if (!expect(v, json::value::type::object, pointer, "\"when\"")) return false;
+  check_keys(v, pointer, {});
+  bool good = true;
+  for (std::size_t i = 0; i < v.items.size(); ++i) {
+    const std::string& name = v.keys[i].name;
+    const std::string here = below(pointer, name);
+    const auto known = find_condition(name, made_.conditions);
+    if (!known && find_quantity(name)) {
+      report(here, v.keys[i].line, quoted(name) + " is a quantity, no condition",
+             "write \"by\": " + quoted(name) + " with \"steps\"");
+    } else if (!known) {
+      std::vector<std::string_view> names;
+      for (const condition_entry& e : conditions()) names.push_back(e.name);
+      for (const declared_condition& c : made_.conditions) names.push_back(c.name);
+      std::string advice = suggest(name, names);
+      if (closest(name, names).empty())
+        advice += "; one of the engine's own is declared under \"conditions\"";
+      report(here, v.keys[i].line, "there is no condition " + quoted(name), std::move(advice));
+    } else if (v.items[i].is != json::value::type::boolean) {
+      expect(v.items[i], json::value::type::boolean, here, "a condition");
+    } else {
+      // A key that is given twice has been told.
+      if (when.mask & bit(*known)) good = false;
+      when.demand(*known, v.items[i].truth);
+      continue;
+    }
+    good = false;
+  }
+  return good;
+}
+
+std::string fault::text() const {
+  return file + ":" + std::to_string(line) + ": " + (pointer.empty() ? "" : pointer + ": ") + reason +
+         (suggestion.empty() ? "" : " (" + suggestion + ")");
+}
+
+read_result read_tree(std::string_view text, std::string_view file, extent how_much, bool builtin,
+                      template_source templates) noexcept {
+  try {
+    tree_reader r(file, how_much, builtin, templates);
+    r.read(text);
+    return std::move(r).finish();
+  } catch (...) {  // there is nothing but memory to run out of
+    read_result failed;
+    failed.faults.push_back({std::string(file), "", 1, "not enough memory", ""});
+    return failed;
+  }
+}
+
+}  // namespace tutti

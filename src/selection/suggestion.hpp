@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The name that was meant, for suggestions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+/// Letters to insert, take out, replace or exchange with a neighbour to make b of a.
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before = above;
+    above = row;
+  }
+  return above[b.size()];
+}
+
+/// Whether a name of so many letters may have been meant by another that is this far from it: a third of them
+/// may differ.
+constexpr bool is_near(std::size_t distance, std::size_t letters) noexcept {
+  return distance <= std::max<std::size_t>(letters, 3) / 3;
+}
+
+/// Of `known` the one nearest to `name`; empty where none is near.
+inline std::string_view closest(std::string_view name, std::span<const std::string_view> known) {
+  std::string_view best;
+  if (name.size() > 64) return best;
+  std::size_t least = name.size() + 64;
+  for (const std::string_view one : known) {
+    const std::size_t distance = edit_distance(name, one);
+    if (distance < least) least = distance, best = one;
+  }
+  return is_near(least, name.size()) ? best : std::string_view();
+}
+
+/// A name in quotation marks, cut where it is long.
+inline std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  text += name.size() <= 60 ? name : std::string(name.substr(0, 57)) + "...";
+  return text + "\"";
+}
+
+/// `did you mean "ring"?`, or else what there is.
+inline std::string suggest(std::string_view name, std::span<const std::string_view> known) {
+  if (const std::string_view best = closest(name, known); !best.empty())
+    return "did you mean \"" + std::string(best) + "\"?";
+  std::string text;
+  for (const std::string_view one : known) text += (text.empty() ? "known: " : ", ") + std::string(one);
+  return text;
+}
+
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection/tree_text.hpp"
+
+#include <utility>
+
+#include "base/regular_file.hpp"
+
+namespace tutti {
+
+tree_text read_tree_text(const std::string& name) {
+  constexpr std::size_t most = std::size_t{8} << 20;  // beyond what a tree may have, which the reader tells
+  file_text read = read_regular_file(name, most);
+  if (read.problem.empty() && read.text.empty()) read.problem = name + " is empty";
+  return {std::move(read.text), std::move(read.problem)};
+}
+
+}  // namespace tutti

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sets of calls as the truth values of some conditions: what a list of regions leaves over, exactly. A set of
+// n conditions has 2^n bits. Most of a document's trees ask a few; those that ask more than `most` are
+// refused, so that operations stay quick whatever a tree asks.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "selection/conditions.hpp"
+
+namespace tutti {
+
+class truth_set {
+ public:
+  /// More conditions are not told apart.
+  static constexpr int most = 27;
+
+  /// All calls of a collective, told apart by these conditions, at most `most` of them.
+  truth_set(condition_bits mentioned, collective what) {
+    for_each_condition(mentioned, [&](condition c) { order_.push_back(c); });
+    const std::size_t all = std::size_t{1} << order_.size();
+    left_.assign((all + 63) / 64, ~std::uint64_t{0});
+    if (all < 64) left_[0] = (std::uint64_t{1} << all) - 1;
+    keep(fixed_conditions(what));
+    for (const consequence& c : consequences()) {
+      literals broken;
+      broken.demand(c.first, c.first_value);
+      broken.demand(c.second, !c.second_value);
+      if ((broken.mask & mentioned) == broken.mask) take(broken);
+    }
+  }
+
+  bool empty() const noexcept { return !any().has_value(); }
+  /// Truth values of a call that is still there.
+  std::optional<literals> any() const { return any_without({}, nothing()); }
+  /// Those of a call that is still there, to which `some` applies and for which `also` does not hold.
+  std::optional<literals> any_without(const literals& some, const literals& also) const {
+    const pattern wanted = pattern_of(some), forbidden = pattern_of(also);
+    std::optional<literals> found;
+    each(wanted, [&](std::size_t i) {
+      const std::uint64_t gone = forbidden.never || !forbidden.fits(i) ? 0 : forbidden.within;
+      const std::uint64_t there = left_[i] & wanted.within & ~gone;
+      if (there == 0) return true;
+      found = values_at(i * 64 + static_cast<std::size_t>(std::countr_zero(there)));
+      return false;
+    });
+    return found;
+  }
+  bool meets(const literals& some) const { return any_without(some, nothing()).has_value(); }
+  /// Leaves those to which `some` applies.
+  void keep(const literals& some) {
+    const pattern wanted = pattern_of(some);
+    for (std::size_t i = 0; i < left_.size(); ++i)
+      left_[i] = !wanted.never && wanted.fits(i) ? left_[i] & wanted.within : 0;
+  }
+  /// Takes out the calls to which `some` applies.
+  void take(const literals& some) {
+    const pattern gone = pattern_of(some);
+    each(gone, [&](std::size_t i) {
+      left_[i] &= ~gone.within;
+      return true;
+    });
+  }
+
+ private:
+  /// Which elements some literals apply to: words whose number has `values` in the bits of `mask`, and there
+  /// the bits `within`.
+  struct pattern {
+    std::size_t mask = 0, values = 0;
+    std::uint64_t within = ~std::uint64_t{0};
+    bool never = false;
+
+    bool fits(std::size_t i) const noexcept { return (i & mask) == values; }
+  };
+  /// What holds for no call.
+  static literals nothing() noexcept { return {0, 1}; }
+
+  pattern pattern_of(const literals& some) const {
+    static constexpr std::uint64_t halves[] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
+                                               0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
+    pattern p;
+    p.never = (some.values & ~some.mask) != 0;
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      if (!(some.mask & bit(order_[k]))) continue;
+      const bool value = (some.values & bit(order_[k])) != 0;
+      if (k < 6) {
+        p.within &= value ? halves[k] : ~halves[k];
+      } else {
+        p.mask |= std::size_t{1} << (k - 6);
+        if (value) p.values |= std::size_t{1} << (k - 6);
+      }
+    }
+    return p;
+  }
+  /// Calls `step` with the number of every word that fits, until it answers false.
+  template <class F>
+  void each(const pattern& p, F&& step) const {
+    if (p.never) return;
+    for (std::size_t i = p.values; i < left_.size(); i = (((i | p.mask) + 1) & ~p.mask) | p.values)
+      if (!step(i)) return;
+  }
+  literals values_at(std::size_t at) const {
+    literals found;
+    for (std::size_t k = 0; k < order_.size(); ++k) found.demand(order_[k], (at >> k & 1) != 0);
+    return found;
+  }
+
+  std::vector<condition> order_;
+  std::vector<std::uint64_t> left_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shm/channel.hpp"
+
+namespace tutti::shm {
+
+// Messages of other runs stand before the wanted one, or something was put aside earlier: first what is
+// aside, in the order in which it came, then the ring, putting aside what belongs to others.
+bool channel::look_further(std::uint64_t tag, arrival& found) {
+  for (std::size_t i = 0; i < unexpected_.size(); ++i)
+    if (unexpected_[i].tag == tag) {
+      found = {unexpected_[i].where.data, unexpected_[i].where.bytes, unexpected_[i].where.done, true, i};
+      return true;
+    }
+  for (;;) {
+    slot& s = ring_[next_ % slot_count];
+    if (s.sequence.load(std::memory_order_acquire) != next_ + 1) return false;
+    read(s, next_, found);
+    if (s.tag == tag) return true;
+    unexpected_entry kept{s.tag, nullptr, {found.data, found.bytes, found.done}};
+    if (found.done == nullptr) {
+      kept.copy.reset(new std::byte[found.bytes + 1]);
+      std::memcpy(kept.copy.get(), found.data, found.bytes);
+      kept.where.data = kept.copy.get();
+    }
+    unexpected_.push_back(std::move(kept));
+    ++next_;
+    taken_.store(next_, std::memory_order_release);
+    tell(*from_wakeup_);
+  }
+}
+
+}  // namespace tutti::shm

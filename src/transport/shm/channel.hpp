@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A one-way connection from one rank to another: a ring of slots of one cache line each.
+//
+//   up to 48 bytes    travel in the slot itself
+//   up to 4 KiB       travel in a cell that belongs to the slot
+//   more              stay where they are: the slot carries the address, the receiver reads from there and
+//   says when
+//                     it is done (rendezvous)
+//
+// Messages carry a tag (which run of which group they belong to). The receiver asks for a tag; what comes
+// before it and belongs to another run is put aside. One producer, one consumer, no read-modify-write.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "transport/shm/wakeup_flag.hpp"
+
+namespace tutti::shm {
+
+/// A message that has come and is not yet taken.
+struct arrival {
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  std::atomic<std::uint32_t>* done = nullptr;  // rendezvous: the sender waits for this
+  bool aside = false;                          // not in the ring any more
+  std::size_t unexpected_index = 0;
+};
+
+class channel {
+ public:
+  static constexpr std::uint32_t slot_count = 8;
+  static constexpr std::size_t inline_bytes = 48;
+  static constexpr std::size_t cell_bytes = 4096;
+
+  /// `same_worker`: both ends run on one thread, so a waiter is told by the other end and need not poll.
+  channel(int from, int to, wakeup_flag& from_wakeup, wakeup_flag& to_bell, waker& rings,
+          bool same_worker) noexcept
+      : from_wakeup_(&from_wakeup),
+        to_wakeup_(&to_bell),
+        rings_(&rings),
+        from_(from),
+        to_(to),
+        same_worker_(same_worker) {}
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+
+  int from() const noexcept { return from_; }
+  int to() const noexcept { return to_; }
+  bool same_worker() const noexcept { return same_worker_; }
+
+  // --- the producer's side
+  // ------------------------------------------------------------------------------------
+  bool has_room() noexcept {
+    if (sent_ - known_taken_ < slot_count) return true;
+    known_taken_ = taken_.load(std::memory_order_acquire);
+    return sent_ - known_taken_ < slot_count;
+  }
+  /// What to wait for when there is no room: `taken` reaches this value.
+  const std::atomic<std::uint32_t>& room_word() const noexcept { return taken_; }
+  std::uint32_t room_value() const noexcept { return sent_ - slot_count + 1; }
+
+  static constexpr bool is_rendezvous(std::size_t bytes) noexcept { return bytes > cell_bytes; }
+
+  /// Needs has_room(). For a rendezvous, `done` must be 0 and becomes 1 when the receiver has read `data`.
+  void post(std::uint64_t tag, const void* data, std::size_t bytes, std::atomic<std::uint32_t>* done) {
+    if (!is_rendezvous(bytes)) return post_small(tag, data, bytes);
+    slot& s = ring_[sent_ % slot_count];
+    const remote r{static_cast<const std::byte*>(data), bytes, done};
+    s.form = by_address;
+    std::memcpy(s.payload, &r, sizeof r);
+    publish(s, tag);
+  }
+  /// Of at most cell_bytes.
+  void post_small(std::uint64_t tag, const void* data, std::size_t bytes) {
+    slot& s = ring_[sent_ % slot_count];
+    if (bytes <= inline_bytes) {
+      s.form = static_cast<std::uint32_t>(bytes);
+      if (bytes == 8) {
+        std::memcpy(s.payload, data, 8);
+      } else if (bytes != 0) {
+        std::memcpy(s.payload, data, bytes);
+      }
+    } else {
+      s.form = static_cast<std::uint32_t>(bytes) | in_cell;
+      std::memcpy(cell_of(sent_), data, bytes);
+    }
+    publish(s, tag);
+  }
+
+  // --- the consumer's side
+  // ------------------------------------------------------------------------------------
+  /// Finds the oldest message with this tag. The data stay valid until take().
+  bool look(std::uint64_t tag, arrival& found) {
+    if (unexpected_.empty()) {
+      slot& s = ring_[next_ % slot_count];
+      if (s.sequence.load(std::memory_order_acquire) != next_ + 1) return false;
+      if (s.tag == tag) {
+        read(s, next_, found);
+        return true;
+      }
+    }
+    return look_further(tag, found);
+  }
+  /// The data of the next message, where it has come, has this tag and these bytes, at most cell_bytes, and
+  /// nothing stands aside; else null, and look() tells more. They stay valid until take_small().
+  const std::byte* look_small(std::uint64_t tag, std::size_t bytes) noexcept {
+    slot& s = ring_[next_ % slot_count];
+    if (s.sequence.load(std::memory_order_acquire) != next_ + 1 || s.tag != tag || !unexpected_.empty())
+      return nullptr;
+    if (s.form == bytes && bytes <= inline_bytes) return s.payload;
+    return s.form == (static_cast<std::uint32_t>(bytes) | in_cell) ? cell(next_) : nullptr;
+  }
+  /// Whether anything has come that is not taken.
+  bool has_unread() const noexcept {
+    return !unexpected_.empty() || arrival_word().load(std::memory_order_acquire) == arrival_value();
+  }
+  void take_small() noexcept {
+    taken_.store(++next_, std::memory_order_release);
+    tell(*from_wakeup_);
+  }
+  void take(const arrival& a) noexcept {
+    std::atomic<std::uint32_t>* const done = a.done;
+    if (a.aside) {
+      unexpected_.erase(unexpected_.begin() + static_cast<std::ptrdiff_t>(a.unexpected_index));
+    } else {
+      taken_.store(++next_, std::memory_order_release);
+    }
+    if (done != nullptr) done->store(1, std::memory_order_release);
+    tell(*from_wakeup_);
+  }
+  /// What to wait for when look() found nothing.
+  const std::atomic<std::uint32_t>& arrival_word() const noexcept {
+    return ring_[next_ % slot_count].sequence;
+  }
+  std::uint32_t arrival_value() const noexcept { return next_ + 1; }
+
+ private:
+  static constexpr std::uint32_t in_cell = 1u << 30, by_address = 1u << 31;
+
+  struct alignas(64) slot {
+    std::atomic<std::uint32_t> sequence{0};
+    std::uint32_t form = 0;
+    std::uint64_t tag = 0;
+    std::byte payload[inline_bytes];
+  };
+  struct remote {
+    const std::byte* data;
+    std::size_t bytes;
+    std::atomic<std::uint32_t>* done;
+  };
+  struct unexpected_entry {
+    std::uint64_t tag;
+    std::unique_ptr<std::byte[]> copy;  // null: by address
+    remote where;
+  };
+
+  void tell(wakeup_flag& wakeup) noexcept {
+    if (wakeup.armed.load(std::memory_order_relaxed) != 0) rings_->ring(wakeup);
+  }
+  void publish(slot& s, std::uint64_t tag) noexcept {
+    s.tag = tag;
+    s.sequence.store(++sent_, std::memory_order_release);
+    tell(*to_wakeup_);
+  }
+  std::byte* cell(std::uint32_t sequence) const noexcept {
+    return cells_.get() + (sequence % slot_count) * cell_bytes;
+  }
+  std::byte* cell_of(std::uint32_t sequence) {
+    if (!cells_) cells_.reset(new std::byte[slot_count * cell_bytes]);
+    return cell(sequence);
+  }
+  void read(slot& s, std::uint32_t sequence, arrival& found) noexcept {
+    found.aside = false;
+    found.done = nullptr;
+    if (s.form <= inline_bytes) {
+      found.data = s.payload;
+      found.bytes = s.form;
+    } else if ((s.form & by_address) == 0) {
+      found.data = cell(sequence);
+      found.bytes = s.form & ~in_cell;
+    } else {
+      remote r;
+      std::memcpy(&r, s.payload, sizeof r);
+      found.data = r.data;
+      found.bytes = r.bytes;
+      found.done = r.done;
+    }
+  }
+  bool look_further(std::uint64_t tag, arrival& found);
+
+  // written by the producer
+  alignas(64) std::uint32_t sent_ = 0;
+  std::uint32_t known_taken_ = 0;
+  std::unique_ptr<std::byte[]> cells_;
+  // written by the consumer
+  alignas(64) std::atomic<std::uint32_t> taken_{0};
+  std::uint32_t next_ = 0;
+  // never written after construction
+  alignas(64) wakeup_flag* from_wakeup_;
+  wakeup_flag* to_wakeup_;
+  waker* rings_;
+  int from_, to_;
+  bool same_worker_;
+  slot ring_[slot_count];
+  std::vector<unexpected_entry> unexpected_;  // consumer's
+};
+
+}  // namespace tutti::shm

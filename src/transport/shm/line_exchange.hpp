@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small allreduce that leaves the combining to its caller: the operand is written where the others read it,
+// and theirs are read in place, each from the line that said that it is there. To members that make the same
+// call as a visit it is one, so each rank may choose every time. Only where no two members share a worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/shm/direct_collectives.hpp"
+#include "transport/shm/wait_interface.hpp"
+
+namespace tutti::shm {
+
+class line_exchange {
+ public:
+  static constexpr std::size_t bytes = direct_collectives::operand_bytes;
+
+  static bool serves(const direct_collectives& t) noexcept {
+    return t.size() > 1 && t.worker_groups_.size() == static_cast<std::size_t>(t.size());
+  }
+  /// `next`: the number of the rank's next call on the team. It, team and waiting outlive this.
+  line_exchange(direct_collectives& t, int rank, std::uint32_t& next, wait_interface& w) noexcept
+      : direct_collectives_(&t), wait_interface_(&w), next_(&next), rank_(rank) {}
+
+  /// The call: `write(at)` lays the operand down at `at`, `bytes` bytes aligned to 16; returns when all have
+  /// come. Throws as the visit does. Who waits looks at the line again and again, and each look that comes
+  /// between two stores takes it away from the writer: so `write` should do nothing but write.
+  template <class Write>
+  void meet(const wait_site& site, Write&& write) {
+    const std::uint32_t number = (*next_)++, value = number + 1;
+    direct_collectives::flag_line& mine = line(rank_, number);
+    write(mine.data);
+    mine.call_digest = call_digest;
+    mine.word.store(value, std::memory_order_release);
+    const int size = direct_collectives_->size();
+    for (int r = 0; r < size; ++r)
+      if (r != rank_) wake(r);
+    for (int r = 0; r < size; ++r)
+      if (r != rank_) wait_for(r, number, site);
+  }
+  /// After it, until the next call of this rank: what a member has written.
+  const std::byte* of(int rank) const noexcept { return line(rank, *next_ - 1).data; }
+
+ private:
+  static constexpr std::uint64_t call_digest = static_cast<std::uint64_t>(collective::allreduce) | bytes << 8;
+
+  // Who sits alone has the bench of the same number.
+  direct_collectives::worker_group& worker_group(int rank) const noexcept {
+    return *direct_collectives_->worker_groups_[static_cast<std::size_t>(rank)];
+  }
+  direct_collectives::flag_line& line(int rank, std::uint32_t number) const noexcept {
+    return worker_group(rank).barrier_phases[number % direct_collectives::epoch_count][0].complete;
+  }
+
+  void wake(int rank) {
+    wakeup_flag& wakeup = *worker_group(rank).worker_wakeup;
+    if (wakeup.armed.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      direct_collectives_->rings_.ring(wakeup);
+  }
+  void wait_for(int rank, std::uint32_t number, const wait_site& site) {
+    const direct_collectives::flag_line& other = line(rank, number);
+    while (!reached(other.word.load(std::memory_order_acquire), number + 1))
+      wait_interface_->wait(other.word, number + 1, false, site);
+    if (other.call_digest != call_digest) [[unlikely]] {
+      call own;
+      own.what = collective::allreduce;
+      direct_collectives::participation::differs(own, rank_, call_digest, other.call_digest);
+    }
+  }
+
+  direct_collectives* direct_collectives_;
+  wait_interface* wait_interface_;
+  std::uint32_t* next_;
+  int rank_;
+};
+
+}  // namespace tutti::shm

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuning/campaign.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "tuning/measure.hpp"
+#include "tuning/measured_call.hpp"
+#include "tuning/tree_nodes.hpp"
+
+namespace tutti::tuning {
+namespace {
+
+constexpr double guideline_part = 0.15, confirming_part = 0.3;
+constexpr double worth_repeating = 1.5;  // times the best
+constexpr std::size_t loops_below = 4096;
+constexpr double wrong_result = std::numeric_limits<double>::infinity();  // us
+
+bool is_divided(collective what) noexcept {
+  return what != collective::barrier && what != collective::bcast && what != collective::reduce &&
+         what != collective::allreduce && what != collective::scan && what != collective::exscan;
+}
+// Of a job: bytes of all blocks together.
+std::size_t total_of(collective what, std::size_t size, int ranks) noexcept {
+  if (!is_divided(what)) return size;
+  return size * static_cast<std::size_t>(is_neighborly(what) ? 2 : ranks);
+}
+
+// Several measurements of one choice.
+struct series {
+  std::vector<double> us;
+  double noise = 0;  // within the measurement that counts
+
+  bool good() const { return !us.empty() && *std::min_element(us.begin(), us.end()) < wrong_result; }
+  void add(const measurement& m) {
+    if (us.empty() || m.us < *std::min_element(us.begin(), us.end())) noise = m.noise;
+    us.push_back(m.us);
+  }
+  // The best, and how far the second best is from it.
+  timing of(const leaf& l) const {
+    std::vector<double> sorted = us;
+    std::sort(sorted.begin(), sorted.end());
+    return {l, sorted[0], sorted.size() > 1 ? sorted[1] / sorted[0] - 1 : noise};
+  }
+};
+
+class campaign {
+ public:
+  campaign(benchmark_fixture& where, const document& base, const campaign_options& w, const progress& said)
+      : benchmark_fixture_(where), base_(base), options_(w), said_(said), start_(clock::now()) {}
+
+  campaign_result run() {
+    result_.ranks = benchmark_fixture_.size();
+    result_.machine = find_speed();
+    const double all = options_.seconds;
+    if (options_.guidelines) measure_natives(all * guideline_part);
+    measure_cells(all * (1 - confirming_part));
+    confirm(all);
+    return std::move(result_);
+  }
+
+ private:
+  // The same on all ranks, since all must leave out the same.
+  double since_start() { return benchmark_fixture_.max(seconds(clock::now() - start_).count()); }
+  void say(const std::string& what) {
+    if (benchmark_fixture_.rank() == 0)
+      said_(what, std::min(1.0, seconds(clock::now() - start_).count() / options_.seconds));
+  }
+
+  // --- measuring -----------------------------------------------------------------------------------------
+
+  measurement measure_once(job& work, const std::string& algorithm, const std::string& composition) {
+    const collective what = work.call().what;
+    const auto where = benchmark_fixture_.communicator(what, algorithm, composition);
+    const auto operation = [&] { where->run_blocking(work.call()); };
+    const auto check = [&] {
+      work.prepare();
+      benchmark_fixture_.barrier();
+      operation();
+      if (benchmark_fixture_.max(work.correct() ? 0.0 : 1.0) == 0.0) return;
+      ++result_.wrong;
+      result_.wrong_names.push_back(std::string(tutti::name_of(what)) + "/" +
+                                    (composition.empty() ? algorithm : composition));
+    };
+    const std::size_t wrong = result_.wrong;
+    check();
+    const std::size_t bytes = work.call().count * work.call().type.size;
+    measurement m = measure(benchmark_fixture_, bytes < loops_below ? mode::loop : mode::single,
+                            options_.budget_ms, operation, work);
+    check();
+    if (result_.wrong != wrong) m.us = wrong_result;
+    ++result_.measurements;
+    benchmark_fixture_.barrier();  // nobody takes the communicator down while another is in it
+    return m;
+  }
+
+  speed find_speed() {
+    const auto one = [&](std::size_t bytes, claims& claimed) {
+      job work(collective::allgather, bytes, benchmark_fixture_.rank(), benchmark_fixture_.size(), false);
+      claimed = claims_of(choice(find_algorithm(collective::allgather, "ring")),
+                          agreed_part(work.call(), benchmark_fixture_.size()), work.call().count);
+      return std::min(measure_once(work, "ring", "").us, measure_once(work, "ring", "").us);
+    };
+    claims small, large;
+    const double small_us = one(8 * static_cast<std::size_t>(benchmark_fixture_.size()), small),
+                 large_us = one(std::size_t{1} << 20, large);
+    return fit(small, small_us, large, large_us);
+  }
+
+  void measure_natives(double until) {
+    std::vector<std::size_t> sizes;
+    for (const std::size_t s : options_.sizes)
+      if (s >= 8 * static_cast<std::size_t>(benchmark_fixture_.size())) sizes.push_back(s);
+    struct native {
+      collective what;
+      std::size_t bytes;
+      series all;
+    };
+    std::vector<native> all;
+    for (const collective what : in_guidelines())
+      for (const std::size_t bytes : what == collective::barrier ? std::vector<std::size_t>{0} : sizes)
+        all.push_back({what, bytes, {}});
+    // One after the other, and again: what is compared shall have met the same machine.
+    for (int round = 0; round < std::max(2, options_.repeat); ++round)
+      for (native& one : all) {
+        job work(one.what, one.bytes, benchmark_fixture_.rank(), benchmark_fixture_.size(), false);
+        if (!benchmark_fixture_.selection_context_of(work.call()).native) continue;
+        if (since_start() > until) {
+          result_.left_out += round == 0 ? 1 : 0;
+          continue;
+        }
+        say(std::string(tutti::name_of(one.what)) + "/native for the guidelines");
+        one.all.add(measure_once(work, "native", ""));
+      }
+    for (const native& one : all)
+      if (one.all.good()) {
+        const timing t = one.all.of(leaf{});
+        result_.natives.push_back({one.what, one.bytes, t.us, t.spread});
+      }
+  }
+
+  // --- the cells -----------------------------------------------------------------------------------------
+
+  void measure_cells(double until) {
+    std::size_t left = options_.collectives.size();
+    for (const collective what : options_.collectives) {
+      const double now = since_start();
+      const double end = now + (until - now) / static_cast<double>(left--);
+      if (is_neighborly(what) && benchmark_fixture_.size() == 1) continue;
+      std::vector<std::size_t> sizes;
+      for (const std::size_t s : options_.sizes)
+        if (total_of(what, s, benchmark_fixture_.size()) <= options_.largest_total) sizes.push_back(s);
+      if (what == collective::barrier) sizes = {0};
+      std::size_t sizes_left = sizes.size();
+      for (const std::size_t size : sizes) {
+        const double here = since_start();
+        measure_cell(what, size, here + (end - here) / static_cast<double>(sizes_left--));
+      }
+    }
+  }
+
+  struct contender {
+    candidate what;
+    series all;
+  };
+
+  void measure_cell(collective what, std::size_t size, double until) {
+    job work(what, total_of(what, size, benchmark_fixture_.size()), benchmark_fixture_.rank(),
+             benchmark_fixture_.size(), false);
+    cell c;
+    c.where = benchmark_fixture_.selection_context_of(work.call());
+    c.size = size;
+    const std::size_t block = std::max<std::size_t>(1, size / sizeof(double));
+    const leaf now = decide(base_, c.where);
+    auto all = pure_candidates(c.where, what == collective::alltoallw ? size : block, options_.parameters,
+                               result_.machine);
+    if (std::none_of(all.begin(), all.end(), [&](const candidate& one) { return same(one.use, now); }))
+      all.insert(all.begin(), {now, label(now), 0});
+    const std::size_t before = all.size();
+    prune(all, options_.prune, now);
+    result_.pruned += before - all.size();
+    // What is there now and native first, since they are needed; then the most promising ones.
+    std::stable_sort(all.begin(), all.end(), [&](const candidate& a, const candidate& b) {
+      const bool x = same(a.use, now), y = same(b.use, now);
+      return x != y ? x : a.predicted < b.predicted;
+    });
+    std::vector<contender> field;
+    for (candidate& one : all) field.push_back({std::move(one), {}});
+    compare_candidates(field, until, [&](const contender& e, bool first) {
+      if (first)
+        say(std::string(tutti::name_of(what)) + "/" + e.what.name + ", " + std::to_string(size) + " bytes");
+      return measure_once(work, e.what.name, "");
+    });
+    for (const contender& e : field)
+      if (e.all.good()) c.pure.push_back(e.all.of(e.what.use));
+    compose(c, work, until);
+    result_.cells.push_back(std::move(c));
+  }
+
+  // In turn, forth and back, so that whatever the machine does meanwhile meets not always the same ones. The
+  // first two are measured in any case.
+  template <class Measure>
+  void compare_candidates(std::vector<contender>& field, double until, Measure&& measure) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < options_.repeat; ++round)
+      for (std::size_t i = 0; i < field.size(); ++i) {
+        contender& e = field[round % 2 == 0 ? i : field.size() - 1 - i];
+        const bool needed = &e < field.data() + 2;
+        if (round > 0 && (e.all.us.empty() || (!needed && e.all.us[0] > worth_repeating * best))) continue;
+        if (since_start() > until && !(needed && round == 0)) {
+          if (round == 0) ++result_.left_out;
+          continue;
+        }
+        const measurement m = measure(e, round == 0);
+        e.all.add(m);
+        best = std::min(best, m.us);
+      }
+  }
+
+  // Compositions, beside the best without one.
+  void compose(cell& c, job& work, double until) {
+    std::vector<candidate> all =
+        composed_candidates(c.where, std::max<std::size_t>(1, c.size / sizeof(double)), options_.parameters);
+    if (all.empty() || c.pure.empty()) return;
+    leaf none;
+    none.what = leaf::kind::pure;
+    std::vector<contender> field{{{none, "@pure", 0}, {}}};
+    for (candidate& one : all) field.push_back({std::move(one), {}});
+    const std::string best = best_pure(c);
+    compare_candidates(field, until, [&](const contender& e, bool first) {
+      if (first) say(std::string(tutti::name_of(c.where.call.what)) + "/" + e.what.name);
+      return e.what.name == "@pure" ? measure_once(work, best, "@pure") : measure_once(work, "", e.what.name);
+    });
+    for (const contender& e : field)
+      if (e.all.good()) c.composed.push_back(e.all.of(e.what.use));
+  }
+  static std::string best_pure(const cell& c) {
+    return label(
+        std::min_element(c.pure.begin(), c.pure.end(), [](auto& a, auto& b) { return a.us < b.us; })->use);
+  }
+
+  // --- once more -----------------------------------------------------------------------------------------
+
+  static std::vector<timing>& half_of(cell& c, tree_half half) {
+    return half == tree_half::pure ? c.pure : c.composed;
+  }
+
+  void confirm(double until) {
+    result_.compared = result_.cells;
+    std::set<std::pair<std::size_t, std::string>> fresh;  // cell and choice
+    const auto key = [](const change& c) {
+      return (c.half == tree_half::pure ? "" : "composed ") + label(c.after);
+    };
+    const auto cell_of = [&](const change& c) {
+      const auto at = std::find_if(result_.compared.begin(), result_.compared.end(), [&](const cell& one) {
+        return one.where.call.what == c.what && one.size == c.size;
+      });
+      return static_cast<std::size_t>(at - result_.compared.begin());
+    };
+    for (bool more = true; more;) {
+      more = false;
+      const std::vector<change> changes = grow(base_, result_.compared, options_.keep).changes;
+      for (const change& c : changes) {
+        const std::size_t at = cell_of(c);
+        if (fresh.count({at, key(c)}) != 0) continue;
+        if (since_start() > until) break;
+        fresh.insert({at, key(c)});
+        measure_again(result_.compared[at], c);
+        more = true;
+      }
+    }
+    // Nothing that was not measured twice is chosen.
+    for (std::size_t i = 0; i < result_.compared.size(); ++i) {
+      cell& one = result_.compared[i];
+      const leaf now = decide(base_, one.where), composed = decide(base_, one.where, tree_half::composition);
+      std::erase_if(one.pure, [&](const timing& t) {
+        return t.use.what != leaf::kind::native && !same(t.use, now) && fresh.count({i, label(t.use)}) == 0;
+      });
+      std::erase_if(one.composed, [&](const timing& t) {
+        return t.use.what != leaf::kind::pure && !same(t.use, composed) &&
+               fresh.count({i, "composed " + label(t.use)}) == 0;
+      });
+    }
+  }
+
+  // A choice and what it is to replace: fresh figures for both, in turn.
+  void measure_again(cell& c, const change& wanted) {
+    std::vector<timing>& all = half_of(c, wanted.half);
+    leaf old = wanted.before;
+    if (options_.keep.beat_native && wanted.half == tree_half::pure && c.where.native &&
+        wanted.after.what != leaf::kind::native)
+      old = leaf{};
+    job work(wanted.what, total_of(wanted.what, c.size, benchmark_fixture_.size()), benchmark_fixture_.rank(),
+             benchmark_fixture_.size(), false);
+    say(std::string(tutti::name_of(wanted.what)) + "/" + label(wanted.after) + ", " + std::to_string(c.size) +
+        " bytes, once more");
+    const std::string best = wanted.half == tree_half::composition ? best_pure(c) : "";
+    const auto one = [&](const leaf& l) {
+      if (wanted.half == tree_half::pure) return measure_once(work, label(l), "");
+      return l.what == leaf::kind::pure ? measure_once(work, best, "@pure")
+                                        : measure_once(work, "", label(l));
+    };
+    series before, after;
+    for (int i = 0; i < 3; ++i) {
+      before.add(one(i % 2 == 0 ? old : wanted.after));
+      after.add(one(i % 2 == 0 ? wanted.after : old));
+      if (i % 2 != 0) std::swap(before.us.back(), after.us.back());
+    }
+    for (timing& t : all) {
+      if (same(t.use, old) && before.good()) t = before.of(old);
+      if (same(t.use, wanted.after) && after.good()) t = after.of(wanted.after);
+    }
+  }
+
+  benchmark_fixture& benchmark_fixture_;
+  const document& base_;
+  const campaign_options& options_;
+  const progress& said_;
+  clock::time_point start_;
+  campaign_result result_;
+};
+
+}  // namespace
+
+campaign_result run_campaign(benchmark_fixture& where, const document& base, const campaign_options& w,
+                             const progress& said) {
+  return campaign(where, base, w, said).run();
+}
+
+}  // namespace tutti::tuning

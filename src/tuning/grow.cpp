@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuning/grow.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "tuning/candidates.hpp"
+#include "tuning/tree_nodes.hpp"
+
+namespace tutti::tuning {
+namespace {
+
+constexpr condition_bits split_conditions =
+    bit(condition::power_of_two) | bit(condition::even_ranks) | bit(condition::count_ge_ranks);
+
+literals both(literals a, const literals& b) noexcept {
+  a.mask |= b.mask;
+  a.values |= b.values;
+  return a;
+}
+
+const std::vector<timing>& timings(const cell& c, tree_half half) noexcept {
+  return half == tree_half::pure ? c.pure : c.composed;
+}
+const timing* find(const std::vector<timing>& all, const leaf& l) noexcept {
+  for (const timing& t : all)
+    if (same(t.use, l)) return &t;
+  return nullptr;
+}
+
+// What a tree can tell calls of different sizes apart by.
+quantity size_of(collective what) noexcept {
+  return has_agreed_counts(what) ? quantity::total_bytes : quantity::bytes;
+}
+
+// A point of the grid: one call, or the calls of all sizes of a vector form whose counts not all ranks know:
+// a tree cannot tell these apart.
+struct point {
+  selection_context where;
+  std::uint64_t bytes;
+  leaf now;
+  std::vector<const cell*> cells;
+};
+// What a point may choose, and how long it takes.
+struct option {
+  leaf use;
+  double us;
+};
+
+// The points that one region of the base decides, and the tree that is grown for them.
+class region_grower {
+ public:
+  region_grower(const tree_node& base, const literals& context, std::vector<point> points, tree_half half,
+                const rules& r)
+      : base_(base), context_(both(context, r.always)), points_(std::move(points)), half_(half), rules_(r) {}
+
+  // To stand before the regions of the base.
+  std::vector<tree_region> regions() const {
+    condition_bits needed = 0;
+    for (const point& p : points_) {
+      condition_bits common = split_conditions;
+      for (const option& o : options(p, split_conditions)) common &= demands_of(o.use).conditions.mask;
+      needed |= common;
+    }
+    constexpr auto pow2 = bit(condition::power_of_two), even = bit(condition::even_ranks),
+                   many = bit(condition::count_ge_ranks);
+    std::vector<tree_region> found;  // the general ones first
+    condition_bits last = 0;
+    for (const condition_bits extra :
+         {condition_bits{0}, many, even, even | many, pow2 | even, pow2 | even | many}) {
+      // Of powers of two those that are even, but only where both are asked for.
+      const condition_bits asked = extra & (extra & pow2 && !(needed & even) ? ~even : ~condition_bits{0});
+      if ((asked & ~needed) != 0) continue;
+      tree_region r;
+      r.then = node(asked);
+      if (found.empty() ? same(r.then, base_) : (last & ~asked) == 0 && same(r.then, found.back().then))
+        continue;
+      r.when = context_;
+      r.when.mask |= asked;
+      r.when.values |= asked;
+      add_demands(r.then, r.when);
+      simplify(r.when);
+      found.push_back(std::move(r));
+      last = asked;
+    }
+    std::reverse(found.begin(), found.end());
+    const collective what = points_[0].where.call.what;
+    for (tree_region& r : found) r.then = reachable(r.then, what, r.when, all_values(what, r.when));
+    return found;
+  }
+
+ private:
+  void simplify(literals& when) const {
+    const auto drop = [&](condition c) {
+      when.mask &= ~bit(c);
+      when.values &= ~bit(c);
+    };
+    const literals fixed = fixed_conditions(points_[0].where.call.what);
+    when.mask &= ~fixed.mask;
+    when.values &= when.mask;
+    const condition_bits natively = bit(condition::native);
+    if (when.values & natively) drop(condition::inter);  // implied
+  }
+
+  bool allowed(const leaf& l, const selection_context& s, condition_bits extra) const {
+    const demand d = demands_of(l);
+    return d.beyond.empty() && d.conditions.hold(conditions_of(s)) &&
+           (d.conditions.mask & split_conditions & ~extra & ~context_.mask) == 0;
+  }
+
+  const leaf& baseline(const point& p) const {
+    static const leaf native{}, null = [] {
+      leaf l;
+      l.what = leaf::kind::pure;
+      return l;
+    }();
+    if (!rules_.beat_native) return p.now;
+    return half_ == tree_half::composition ? null : p.where.native ? native : p.now;
+  }
+
+  // Of a choice in all cells of a point; nothing where it was not measured in all of them.
+  timing merged(const point& p, const leaf& l, bool& there) const {
+    timing all{l, 0, 0};
+    there = true;
+    for (const cell* c : p.cells) {
+      const timing* t = find(timings(*c, half_), l);
+      if (t == nullptr) {
+        there = false;
+        return all;
+      }
+      all.us += std::log(std::max(t->us, 1e-9));
+      all.spread = std::max(all.spread, t->spread);
+    }
+    all.us = std::exp(all.us / static_cast<double>(p.cells.size()));
+    return all;
+  }
+  // The base line loses in one cell at least, wins in none, and loses in the mean by what makes it worth it.
+  bool wins(const point& p, const leaf& l, const leaf& base) const {
+    bool once = false;
+    for (const cell* c : p.cells) {
+      const timing *one = find(timings(*c, half_), l), *other = find(timings(*c, half_), base);
+      if (one == nullptr || other == nullptr || beats(*other, *one, rules_)) return false;
+      once = once || beats(*one, *other, rules_);
+    }
+    bool there = false;
+    return once && merged(p, l, there).us * (1 + rules_.gain) < merged(p, base, there).us;
+  }
+
+  // The quickest and those that are as quick within the noise, if they beat the base line; else that.
+  std::vector<option> options(const point& p, condition_bits extra) const {
+    const leaf& base = baseline(p);
+    bool there = false;
+    const timing normal = merged(p, base, there);
+    if (!there) return {{p.now, 1}};
+    std::vector<timing> champions;
+    for (const timing& t : timings(*p.cells[0], half_)) {
+      if (same(t.use, base) || !allowed(t.use, p.where, extra) || !wins(p, t.use, base)) continue;
+      const timing all = merged(p, t.use, there);
+      if (there) champions.push_back(all);
+    }
+    if (champions.empty()) return {{base, normal.us}};
+    const timing best = *std::min_element(champions.begin(), champions.end(),
+                                          [](const timing& a, const timing& b) { return a.us < b.us; });
+    std::vector<option> all;
+    for (const timing& t : champions)
+      if (!beats(best, t, rules_)) all.push_back({t.use, t.us});
+    return all;
+  }
+
+  // Choices for the sizes of one number of ranks, with as few changes as the noise leaves room for; then
+  // rather what stands there now, and as those for the number before.
+  std::vector<leaf> choose(const std::vector<const point*>& sizes, condition_bits extra,
+                           const std::map<std::uint64_t, leaf>& before) const {
+    struct way {
+      double cost;
+      std::size_t from;
+    };
+    std::vector<std::vector<option>> all;
+    std::vector<std::vector<way>> ways;
+    for (const point* p : sizes) {
+      all.push_back(options(*p, extra));
+      double best = std::numeric_limits<double>::infinity();
+      for (const option& o : all.back()) best = std::min(best, o.us);
+      std::vector<way> here;
+      const auto other = before.find(p->bytes);
+      for (const option& o : all.back()) {
+        double own = std::log(o.us / best);
+        if (!same(o.use, p->now)) own += 100;
+        if (other != before.end() && !same(other->second, o.use)) own += 10;
+        way w{own, 0};
+        if (!ways.empty()) {
+          w.cost = std::numeric_limits<double>::infinity();
+          for (std::size_t i = 0; i < ways.back().size(); ++i) {
+            const double cost =
+                ways.back()[i].cost + own + (same(all[all.size() - 2][i].use, o.use) ? 0 : 1000);
+            if (cost < w.cost) w = {cost, i};
+          }
+        }
+        here.push_back(w);
+      }
+      ways.push_back(std::move(here));
+    }
+    std::vector<leaf> chosen(sizes.size());
+    std::size_t at = 0;
+    for (std::size_t i = 1; i < ways.back().size(); ++i)
+      if (ways.back()[i].cost < ways.back()[at].cost) at = i;
+    for (std::size_t i = sizes.size(); i-- > 0; at = ways[i][at].from) chosen[i] = all[i][at].use;
+    return chosen;
+  }
+
+  tree_node node(condition_bits extra) const {
+    std::map<int, std::vector<const point*>> by_ranks;
+    for (const point& p : points_)
+      if ((conditions_of(p.where) & extra) == extra) by_ranks[p.where.call.ranks].push_back(&p);
+    if (by_ranks.empty()) return base_;
+    std::vector<tree_step> steps;
+    std::map<std::uint64_t, leaf> before;
+    std::uint64_t least = static_cast<std::uint64_t>(by_ranks.begin()->first) / 2 + 1;
+    intervals all;
+    interval& ranks = all[static_cast<std::size_t>(quantity::ranks)];
+    if (least > 1) {
+      ranks = {1, least - 1};
+      steps.push_back({least - 1, restricted(base_, all), {}});
+    }
+    for (auto& [p, sizes] : by_ranks) {
+      std::sort(sizes.begin(), sizes.end(), [](auto* a, auto* b) { return a->bytes < b->bytes; });
+      const std::vector<leaf> chosen = choose(sizes, extra, before);
+      ranks = {least, static_cast<std::uint64_t>(p)};
+      steps.push_back({ranks.most, by_bytes(sizes, chosen, all), {}});
+      before.clear();
+      for (std::size_t i = 0; i < sizes.size(); ++i) before[sizes[i]->bytes] = chosen[i];
+      least = ranks.most + 1;
+    }
+    ranks = {least, tree_step::open};
+    steps.push_back({tree_step::open, restricted(base_, all), {}});
+    return joined(quantity::ranks, std::move(steps));
+  }
+
+  tree_node by_bytes(const std::vector<const point*>& sizes, const std::vector<leaf>& chosen,
+                     intervals within) const {
+    const auto kept = [&](std::size_t i) { return same(chosen[i], sizes[i]->now); };
+    const auto as_leaf = [](const leaf& l) {
+      tree_node n;
+      n.use = l;
+      n.use.from = {};
+      return n;
+    };
+    if (sizes[0]->bytes == 0) return kept(0) ? restricted(base_, within) : as_leaf(chosen[0]);
+    const quantity size = size_of(points_[0].where.call.what);
+    interval& bytes = within[static_cast<std::size_t>(size)];
+    std::vector<tree_step> steps;
+    bytes = {0, 0};
+    steps.push_back({0, restricted(base_, within), {}});
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::uint64_t here = sizes[i]->bytes;
+      std::uint64_t upper_bound = here * 4;
+      if (i + 1 < sizes.size()) {
+        const std::uint64_t next = sizes[i + 1]->bytes;
+        const double mean = std::sqrt(static_cast<double>(here) * static_cast<double>(next));
+        upper_bound = std::clamp(std::bit_floor(static_cast<std::uint64_t>(mean)), here, next - 1);
+      }
+      bytes = {bytes.most + 1, upper_bound};
+      steps.push_back({upper_bound, kept(i) ? restricted(base_, within) : as_leaf(chosen[i]), {}});
+    }
+    bytes = {bytes.most + 1, tree_step::open};
+    steps.push_back({tree_step::open, restricted(base_, within), {}});
+    return joined(size, std::move(steps));
+  }
+
+  const tree_node& base_;
+  literals context_;
+  std::vector<point> points_;
+  tree_half half_;
+  const rules& rules_;
+};
+
+// Which region of the base decides a call, and what is known of a call that it decides: its own conditions,
+// and for each region before it one condition that keeps such calls out of there.
+std::size_t region_of(const std::vector<tree_region>& regions, const selection_context& s,
+                      literals& context) {
+  const condition_bits truth = conditions_of(s);
+  context = {};
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const literals& when = regions[i].when;
+    if (when.hold(truth)) {
+      context = both(context, when);
+      return i;
+    }
+    const condition_bits broken = (truth ^ when.values) & when.mask, first = broken & (~broken + 1);
+    if (!(context.mask & broken)) {
+      context.mask |= first;
+      context.values |= truth & first;
+    }
+  }
+  return regions.size();
+}
+
+void grow_half(const document& base, const std::vector<cell>& cells, const rules& r, tree_half half,
+               document& made) {
+  static const tree_node no_composition = [] {
+    tree_node n;
+    n.use.what = leaf::kind::pure;
+    return n;
+  }();
+  for (std::size_t c = 0; c < collective_names.size(); ++c) {
+    const std::vector<tree_region>& regions = base.of(half)[c];
+    struct group {
+      std::size_t region;
+      literals context;
+      std::vector<point> points;
+    };
+    std::vector<group> groups;
+    for (const cell& one : cells) {
+      if (static_cast<std::size_t>(one.where.call.what) != c || timings(one, half).empty()) continue;
+      literals context;
+      const std::size_t at = region_of(regions, one.where, context);
+      if (at == regions.size() && half == tree_half::pure) continue;  // nobody says what would stay
+      auto g = std::find_if(groups.begin(), groups.end(), [&](const group& known) {
+        return known.region == at && known.context == context;
+      });
+      if (g == groups.end()) g = groups.insert(g, {at, context, {}});
+      const std::uint64_t bytes = value_of(size_of(one.where.call.what), one.where);
+      auto p = std::find_if(g->points.begin(), g->points.end(), [&](const point& known) {
+        return known.where.call.ranks == one.where.call.ranks && known.bytes == bytes;
+      });
+      if (p == g->points.end())
+        p = g->points.insert(p, {one.where, bytes, decide(base, one.where, half), {}});
+      p->cells.push_back(&one);
+    }
+    auto& grown = (half == tree_half::pure ? made.pure : made.composition)[c];
+    for (group& g : groups) {
+      const tree_node& node = g.region < regions.size() ? regions[g.region].then : no_composition;
+      for (tree_region& region : region_grower(node, g.context, std::move(g.points), half, r).regions())
+        grown.push_back(std::move(region));
+    }
+    if (regions.empty() && !grown.empty() && grown.back().when.mask != 0)
+      grown.push_back({{}, no_composition, {}});
+  }
+}
+
+}  // namespace
+
+bool beats(const timing& a, const timing& b, const rules& r) noexcept {
+  return a.us * (1 + std::max({r.floor, a.spread, b.spread})) < b.us;
+}
+
+grown grow(const document& base, const std::vector<cell>& cells, const rules& r) {
+  grown g;
+  g.made.conditions = base.conditions;
+  for (const tree_half half : {tree_half::composition, tree_half::pure})
+    grow_half(base, cells, r, half, g.made);
+  const document both = overlay(base, g.made);
+  for (const tree_half half : {tree_half::composition, tree_half::pure})
+    for (const cell& one : cells) {
+      const leaf &before = decide(base, one.where, half), &after = decide(both, one.where, half);
+      const timing *old = find(timings(one, half), before), *fresh = find(timings(one, half), after);
+      if (same(before, after) || fresh == nullptr) continue;
+      g.changes.push_back({one.where.call.what, half, one.where.call.ranks, one.size, before, after,
+                           old == nullptr ? 0 : old->us, fresh->us});
+    }
+  return g;
+}
+
+std::string faults_of(const document& base, const document& made) {
+  std::string all;
+  const auto add = [&](const read_result& got) {
+    for (const fault& f : got.faults) all += f.text() + "\n";
+  };
+  const read_result alone = read_tree(write_tree(made), "tuned", extent::partial);
+  add(alone);
+  if (alone.good()) add(read_tree(write_tree(overlay(base, alone.made)), "tuned", extent::whole));
+  return all;
+}
+
+}  // namespace tutti::tuning

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One collective at one size on one rank: the call, its buffers, what it must bring, and how its data are
+// touched before and read after it (measure.hpp). Elements are doubles, roots rank 0.
+//
+// n bytes are the vector of each rank in bcast, reduce, allreduce, scan and exscan, and all p blocks together
+// elsewhere. The blocks of the vector forms are uneven: from half to one and a half times the average. A
+// neighbour is the rank before and the rank after, in a ring; there n bytes are two blocks.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tutti/call.hpp"
+
+namespace tutti::tuning {
+
+/// The ranks before and after, each once.
+std::vector<int> neighbours(int rank, int ranks);
+
+class job {
+ public:
+  job(collective what, std::size_t bytes, int rank, int ranks, bool in_place);
+  job(const job&) = delete;  // the call refers to it
+  job& operator=(const job&) = delete;
+
+  [[nodiscard]] const tutti::call& call() const { return call_; }
+
+  // Known values go in; is what came out right?
+  void prepare();
+  [[nodiscard]] bool correct() const;
+
+  void touch() {
+    for (std::size_t i = 0; i < touched_.size(); i += line) touched_[i] += 1;
+  }
+  void read() const;
+  void touch(std::size_t round) {
+    if (!touched_.empty()) touched_[round * line & touched_mask_] += 1;
+  }
+  void read(std::size_t round) const;
+
+  static constexpr std::size_t line = 64 / sizeof(double);
+
+ private:
+  void lay_out();
+  void place();
+  template <class Visit>
+  void each_result(const Visit& f) const;  // f(at, value): what must stand in `read_`
+  [[nodiscard]] std::size_t uneven(int from, int to) const;
+  [[nodiscard]] std::size_t before(int rank) const;
+
+  int rank_, ranks_;
+  std::size_t n_ = 0, block_ = 0;  // elements
+  tutti::call call_;
+  std::vector<int> near_;
+  std::vector<std::size_t> in_counts_, out_counts_;
+  std::size_t sent_ = 0, received_ = 0, own_at_ = 0;
+  std::vector<double> in_, out_;
+  std::span<double> touched_, read_;
+  std::size_t touched_mask_ = 0, read_mask_ = 0;
+};
+
+}  // namespace tutti::tuning

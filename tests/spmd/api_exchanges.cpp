@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of exchanges of counts, of which docs/parameters.md is made, against what calls do: where the
+// parameter is left out, the collective that the table names runs besides; where it, or what stands for it,
+// is given, none does.
+#include <functional>
+#include <vector>
+
+#include <tutti/tutti.hpp>
+
+#include "communicator/count_exchanges.hpp"
+#include "support/check.hpp"
+#include "support/program.hpp"
+
+using namespace tutti;
+using tests::check;
+
+namespace {
+
+using names = std::vector<collective>;
+using one_call = std::function<void(communicator&)>;
+
+// What a call runs, itself left out unless it runs twice, which only a bcast for a bcast does.
+names run_by(const communicator& world, collective own, const one_call& call) {
+  communicator fresh = world.duplicate();
+  call(fresh);
+  names ran;
+  for (std::size_t i = 0; i < collective_names.size(); ++i)
+    if (const auto what = static_cast<collective>(i); what != own && *fresh.last_algorithm(what) != '\0')
+      ran.push_back(what);
+  return ran;
+}
+
+const detail::exchange_of_counts& entry_of(collective what) {
+  for (const detail::exchange_of_counts& e : detail::exchanges_of_counts)
+    if (e.of == what) return e;
+  throw std::logic_error("no such entry");
+}
+
+// `without` leaves out what the table names, each of `with` gives it or what stands for it.
+void compare(communicator& world, collective what, const one_call& without,
+             const std::vector<one_call>& with) {
+  check.equal(run_by(world, what, without), names{entry_of(what).by});
+  for (const one_call& call : with) check.equal(run_by(world, what, call), names{});
+}
+
+void vector_forms(communicator& world) {
+  const std::vector<int> v(world.size(), 1), ones(world.size(), 1), one(1);
+  compare(world, collective::gatherv, [&](communicator& c) { c.gatherv(send_buf(one)); },
+          {[&](communicator& c) { c.gatherv(send_buf(one), recv_counts(ones)); }});
+  compare(world, collective::allgatherv, [&](communicator& c) { c.allgatherv(send_buf(one)); },
+          {[&](communicator& c) { c.allgatherv(send_buf(one), recv_counts(ones)); }});
+  compare(world, collective::scatterv, [&](communicator& c) { c.scatterv(send_buf(v), send_counts(ones)); },
+          {[&](communicator& c) { c.scatterv(send_buf(v), send_counts(ones), recv_count(1)); }});
+  compare(world, collective::alltoallv, [&](communicator& c) { c.alltoallv(send_buf(v), send_counts(ones)); },
+          {[&](communicator& c) { c.alltoallv(send_buf(v), send_counts(ones), recv_counts(ones)); }});
+}
+
+void scatter_from_one(communicator& world) {
+  const std::vector<int> v(world.size(), 1);
+  compare(world, collective::scatter, [&](communicator& c) { c.scatter(send_buf(v)); },
+          {[&](communicator& c) { c.scatter(send_buf(v), recv_count(1)); },
+           [&](communicator& c) { c.scatter(send_buf(v), send_recv_count(1)); },
+           [&](communicator& c) { c.scatter_single(send_buf(v)); }});
+}
+
+// All others that move blocks or vectors exchange nothing.
+void nothing_else(communicator& world) {
+  const std::vector<int> v(world.size(), 1), ones(world.size(), 1);
+  const auto silent = [&](collective what, const one_call& call) {
+    check.equal(run_by(world, what, call), names{});
+  };
+  silent(collective::gather, [&](communicator& c) { c.gather(send_buf(v)); });
+  silent(collective::allgather, [&](communicator& c) { c.allgather(send_buf(v)); });
+  silent(collective::alltoall, [&](communicator& c) { c.alltoall(send_buf(v)); });
+  silent(collective::reduce, [&](communicator& c) { c.reduce(send_buf(v), op(std::plus<>{})); });
+  silent(collective::allreduce, [&](communicator& c) { c.allreduce(send_buf(v), op(std::plus<>{})); });
+  silent(collective::scan, [&](communicator& c) { c.scan(send_buf(v), op(std::plus<>{})); });
+  silent(collective::exscan, [&](communicator& c) { c.exscan(send_buf(v), op(std::plus<>{})); });
+  silent(collective::reduce_scatter,
+         [&](communicator& c) { c.reduce_scatter(send_buf(v), op(std::plus<>{}), recv_counts(ones)); });
+  silent(collective::reduce_scatter_block,
+         [&](communicator& c) { c.reduce_scatter_block(send_buf(v), op(std::plus<>{})); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    cases("vector_forms", [&] { vector_forms(world); });
+    cases("scatter", [&] { scatter_from_one(world); });
+    cases("nothing_else", [&] { nothing_else(world); });
+  });
+}

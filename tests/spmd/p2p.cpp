@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Point to point below the C++ face (tutti/detail/p2p_abi.hpp): modes, sizes, who gets which message,
+// messages that are looked at, taken out and put back, and what is refused. In pairs of ranks where it takes
+// two, with the own rank where there is one.
+#include "support/p2p.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <tutti/tutti.hpp>
+
+#include "support/program.hpp"
+
+using namespace tutti;
+using namespace tests;
+using detail::communicator_impl;
+
+namespace {
+
+constexpr std::size_t sizes[] = {0, 1, 8, 64, 65, 1024, 1025, 4096, 4097, 100000, std::size_t{1} << 20};
+constexpr send_modes modes[] = {send_modes::standard, send_modes::buffered, send_modes::synchronous,
+                                send_modes::ready};
+
+// Each rank sends to the next one, all at once.
+struct ring {
+  int left, right;
+  explicit ring(const communicator& c)
+      : left((c.rank() + c.size() - 1) % c.size()), right((c.rank() + 1) % c.size()) {}
+};
+
+// Blocking both ways between pairs; the last of an odd number stays out.
+void pairs(communicator& world, send_modes mode) {
+  communicator_impl& c = world.native();
+  const int me = world.rank(), other = me ^ 1;
+  if (other >= world.size()) return;
+  for (const std::size_t n : sizes) {
+    const bytes mine = contents(me, 3, n), expected = contents(other, 3, n);
+    for (int turn = 0; turn < 2; ++turn) {
+      if ((me & 1) == turn) {
+        if (mode == send_modes::ready) {  // the receive has begun once its rank says so
+          bytes nothing;
+          detail::receive(c, into(other, 4, nothing));
+        }
+        detail::send(c, to(other, 3, mine, mode));
+      } else {
+        bytes got;
+        auto under_way = detail::start_receive(c, anything(other, 3, got));
+        if (mode == send_modes::ready) detail::send(c, to(other, 4, {}));
+        under_way->wait();
+        is(detail::found(*under_way), other, 3, n);
+        check.equal(got, expected);
+      }
+    }
+  }
+}
+
+void shifts(communicator& world, send_modes mode) {
+  communicator_impl& c = world.native();
+  const ring r(world);
+  for (const std::size_t n : sizes) {
+    const bytes mine = contents(world.rank(), 1, n);
+    bytes got(n, 0xee);
+    auto in = detail::start_receive(c, into(r.left, 1, got));
+    auto out = detail::start_send(c, to(r.right, 1, mine, mode, "isend"));
+    if (n % 2 == 0) {
+      in->wait();
+      out->wait();
+    } else {
+      while (!out->test()) {
+      }
+      while (!in->test()) {
+      }
+      check.that(in->test() && out->test());
+    }
+    is(detail::found(*in), r.left, 1, n);
+    is(detail::found(*out), rank::null, tags::any, 0);
+    check.equal(got, contents(r.left, 1, n));
+  }
+}
+
+// A large message to oneself needs the receive first, or a send that does not wait.
+void to_oneself(communicator& world) {
+  communicator_impl& c = world.native();
+  const int me = world.rank();
+  for (const std::size_t n : sizes) {
+    bytes got;
+    const bytes mine = contents(me, 2, n);
+    {
+      auto in = detail::start_receive(c, anything(me, 2, got));
+      detail::send(c, to(me, 2, mine, send_modes::synchronous));
+      in->wait();
+      check.equal(got, mine);
+    }
+    auto out = detail::start_send(c, to(me, 2, mine));
+    is(detail::receive(c, anything(rank::any, tags::any, got)), me, 2, n);
+    out->wait();
+    check.equal(got, mine);
+    detail::send(c, to(me, 2, mine, send_modes::buffered));
+    got.assign(n, 0);
+    is(detail::receive(c, into(me, 2, got)), me, 2, n);
+    check.equal(got, mine);
+  }
+}
+
+void nobody(communicator& world) {
+  communicator_impl& c = world.native();
+  bytes got(5, 9);
+  detail::send(c, to(rank::null, 0, got, send_modes::synchronous));
+  detail::start_send(c, to(rank::null, 0, got))->wait();
+  is(detail::receive(c, into(rank::null, 0, got)), rank::null, tags::any, 0);
+  check.equal(got, bytes(5, 9));
+  auto in = detail::start_receive(c, anything(rank::null, tags::any, got));
+  in->wait();
+  is(detail::found(*in), rank::null, tags::any, 0);
+  check.that(got.empty(), "the place of a message of nobody is made to fit");
+  envelope e;
+  check.that(detail::look(c, "probe", rank::null, 0, true, e));
+  is(e, rank::null, tags::any, 0);
+}
+
+// Several tags interleaved: those of one tag in order, and wildcards take the oldest.
+void order(communicator& world) {
+  communicator_impl& c = world.native();
+  const ring r(world);
+  constexpr int rounds = 40;
+  const auto length = [](int i) { return static_cast<std::size_t>(i % 7 == 0 ? 5000 + i : i); };
+  std::vector<bytes> mine;
+  std::vector<detail::pending_call> out;
+  for (int i = 0; i < rounds; ++i) mine.push_back(contents(world.rank() + i, i % 3, length(i)));
+  for (int i = 0; i < rounds; ++i)
+    out.push_back(detail::start_send(c, to(r.right, i % 3, mine[static_cast<std::size_t>(i)])));
+  bytes got;
+  std::vector<int> next = {0, 1, 2};
+  const auto expect = [&](int tag, const envelope& e) {
+    const auto t = static_cast<std::size_t>(tag);
+    is(e, r.left, tag, length(next[t]));
+    check.equal(got, contents(r.left + next[t], tag, length(next[t])));
+    next[t] += 3;
+  };
+  for (int i = 0; i < 5; ++i) expect(2, detail::receive(c, anything(r.left, 2, got)));
+  for (int i = 0; i < 4; ++i) expect(1, detail::receive(c, anything(rank::any, 1, got)));
+  for (int i = 9; i < rounds; ++i) {
+    const int oldest = *std::min_element(next.begin(), next.end());
+    expect(oldest % 3, detail::receive(c, anything(i % 2 ? rank::any : r.left, tags::any, got)));
+  }
+  for (auto& one : out) one->wait();
+}
+
+// Receives get messages in the order in which they were begun, wildcards among them.
+void posted_order(communicator& world) {
+  communicator_impl& c = world.native();
+  const ring r(world);
+  for (const std::size_t n : {std::size_t{8}, std::size_t{9000}}) {
+    std::vector<bytes> got(4, bytes(n + 3));
+    std::vector<detail::pending_call> in;
+    in.push_back(detail::start_receive(c, into(rank::any, tags::any, got[0])));  // takes the first
+    in.push_back(detail::start_receive(c, into(r.left, 6, got[1])));             // the second of tag 6
+    in.push_back(detail::start_receive(c, into(r.left, 5, got[2])));
+    in.push_back(detail::start_receive(c, anything(rank::any, tags::any, got[3])));
+    world.barrier();
+    const int sent[] = {6, 5, 6, 7};
+    std::vector<bytes> mine;
+    std::vector<detail::pending_call> out;
+    for (int i = 0; i < 4; ++i)
+      mine.push_back(contents(world.rank(), sent[i], n + static_cast<std::size_t>(i)));
+    for (std::size_t i = 0; i < 4; ++i) out.push_back(detail::start_send(c, to(r.right, sent[i], mine[i])));
+    for (std::size_t k : {3, 1, 0, 2}) in[k]->wait();
+    is(detail::found(*in[0]), r.left, 6, n);
+    is(detail::found(*in[1]), r.left, 6, n + 2);
+    is(detail::found(*in[2]), r.left, 5, n + 1);
+    is(detail::found(*in[3]), r.left, 7, n + 3);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const envelope e = detail::found(*in[k]);
+      got[k].resize(e.bytes);
+      check.equal(got[k], contents(r.left, e.tag, e.bytes));
+    }
+    for (auto& one : out) one->wait();
+  }
+}
+
+void many_to_one(communicator& world) {
+  communicator_impl& c = world.native();
+  const int p = world.size();
+  constexpr int each = 6;
+  const auto length = [](int from, int i) { return static_cast<std::size_t>(from % 3 == 2 ? 6000 : i * 3); };
+  for (int to_whom = 0; to_whom < p; to_whom += 1 + p / 3) {
+    std::vector<detail::pending_call> out;
+    std::vector<bytes> mine;
+    for (int i = 0; i < each; ++i) mine.push_back(contents(world.rank(), i, length(world.rank(), i)));
+    for (int i = 0; i < each; ++i)
+      out.push_back(detail::start_send(c, to(to_whom, i, mine[static_cast<std::size_t>(i)])));
+    if (world.rank() == to_whom) {
+      std::vector<int> next(static_cast<std::size_t>(p));
+      for (int i = 0; i < each * p; ++i) {
+        bytes got;
+        const envelope e = detail::receive(c, anything(rank::any, tags::any, got));
+        const int tag = next[static_cast<std::size_t>(e.source)]++;
+        is(e, e.source, tag, length(e.source, tag));
+        check.equal(got, contents(e.source, tag, e.bytes));
+      }
+      for (const int n : next) check.equal(n, each);
+    }
+    for (auto& one : out) one->wait();
+  }
+}
+
+// A synchronous send is not complete before its receive has begun; a small standard one and a buffered one
+// are.
+void synchronous(communicator& world) {
+  communicator_impl& c = world.native();
+  const ring r(world);
+  for (const std::size_t n : {std::size_t{0}, std::size_t{16}, std::size_t{20000}}) {
+    const bytes mine = contents(world.rank(), 1, n);
+    auto out = detail::start_send(c, to(r.right, 1, mine, send_modes::synchronous, "issend"));
+    world.barrier();
+    for (int i = 0; i < 50; ++i) check.that(!out->test(), "nobody has begun to receive it");
+    {
+      bytes again = mine;
+      auto copied = detail::start_send(c, to(r.right, 2, again, send_modes::buffered, "ibsend"));
+      check.that(copied->test(), "a buffered send is complete at once");
+      again.assign(n, 0xaa);
+    }
+    world.barrier();
+    bytes got(n);
+    auto in = detail::start_receive(c, into(r.left, 1, got));
+    out->wait();
+    in->wait();
+    check.equal(got, contents(r.left, 1, n));
+    is(detail::receive(c, into(r.left, 2, got)), r.left, 2, n);
+    check.equal(got, contents(r.left, 1, n));
+  }
+}
+
+void looked_at(communicator& world) {
+  communicator_impl& c = world.native();
+  const ring r(world);
+  envelope e;
+  world.barrier();
+  check.that(!detail::look(c, "iprobe", rank::any, tags::any, false, e));
+  world.barrier();
+  std::vector<bytes> mine;
+  std::vector<detail::pending_call> out;
+  for (const std::size_t n : {10, 5000, 30}) mine.push_back(contents(world.rank(), 4, n));
+  for (const bytes& b : mine) out.push_back(detail::start_send(c, to(r.right, 4, b)));
+  check.that(detail::look(c, "probe", r.left, 4, true, e));
+  is(e, r.left, 4, 10);
+  check.that(detail::look(c, "probe", rank::any, tags::any, true, e));
+  is(e, r.left, 4, 10);
+  check.that(!detail::look(c, "iprobe", r.left, 5, false, e));
+
+  detail::matched_message* first = detail::take(c, "mprobe", rank::any, tags::any, true, e);
+  is(e, r.left, 4, 10);
+  detail::matched_message* second = nullptr;
+  while (second == nullptr) second = detail::take(c, "improbe", r.left, 4, false, e);
+  is(e, r.left, 4, 5000);
+  check.that(detail::take(c, "improbe", r.left, 99, false, e) == nullptr);
+  detail::put_back(c, first);  // before the third, whose turn it would be
+  bytes got;
+  is(detail::receive(c, anything(r.left, tags::any, got)), r.left, 4, 10);
+  recv_args of_second = anything(rank::any, tags::any, got);
+  of_second.send_args = second;
+  is(detail::receive(c, of_second), r.left, 4, 5000);
+  check.equal(got, contents(r.left, 4, 5000));
+
+  detail::matched_message* third = detail::take(c, "mprobe", r.left, 4, true, e);
+  bytes late(30);
+  auto in = detail::start_receive(c, into(rank::any, 4, late));
+  check.that(!in->test());
+  detail::put_back(c, third);  // to the receive that waits
+  in->wait();
+  check.equal(late, contents(r.left, 4, 30));
+  for (auto& one : out) one->wait();
+}
+
+// What a receive refuses can be received again; what is too long cannot.
+void refusals(communicator& world) {
+  communicator_impl& c = world.native();
+  const ring r(world);
+  for (const std::size_t n : {std::size_t{10}, std::size_t{5002}}) {
+    const bytes mine = contents(world.rank(), 1, n);
+    auto out = detail::start_send(c, to(r.right, 1, mine));
+    bytes got;
+    recv_args of_threes = anything(r.left, 1, got);
+    of_threes.element = 4;
+    check.throws<mismatch_error>([&] { detail::receive(c, of_threes); },
+                                 {"recv", "recv_buf", "whole number"});
+    recv_args throws = anything(r.left, 1, got);
+    throws.room = [](void*, const envelope&) -> void* { throw std::length_error("no room"); };
+    check.throws<std::length_error>([&] { detail::receive(c, throws); }, {"no room"});
+    auto refused = detail::start_receive(c, throws);
+    check.throws<std::length_error>([&] { refused->wait(); }, {"no room"});
+    is(detail::found(*refused), rank::null, tags::any, 0);
+    {
+      auto dropped = detail::start_receive(c, throws);  // says nothing
+    }
+    envelope e;
+    recv_args held = of_threes;
+    held.send_args = detail::take(c, "mprobe", r.left, 1, true, e);
+    check.throws<mismatch_error>([&] { detail::receive(c, held); }, {"whole number"});
+    held.element = 1;
+    is(detail::receive(c, held), r.left, 1, n);
+    check.equal(got, contents(r.left, 1, n));
+    out->wait();
+
+    auto longer = detail::start_send(c, to(r.right, 1, mine, send_modes::synchronous));
+    bytes small(n - 1, 7);
+    check.throws<truncation_error>([&] { detail::receive(c, into(r.left, 1, small)); }, {"recv_count"});
+    check.equal(small, bytes(n - 1, 7));
+    longer->wait();
+    world.barrier();
+    check.that(!detail::look(c, "iprobe", rank::any, tags::any, false, e), "a message too long is used up");
+    world.barrier();
+  }
+}
+
+void wrong_arguments(communicator& world) {
+  communicator_impl& c = world.native();
+  bytes b(3);
+  for (const int bad : {-1, world.size(), rank::any})
+    check.throws<usage_error>([&] { detail::send(c, to(bad, 0, b)); }, {"send", "destination"});
+  check.throws<usage_error>([&] { detail::start_send(c, to(0, -5, b, send_modes::standard, "isend")); },
+                            {"isend", "tag", "-5"});
+  check.throws<usage_error>([&] { detail::send(c, to(0, tags::any, b)); }, {"tag"});
+  check.throws<usage_error>([&] { detail::receive(c, into(world.size(), 0, b)); }, {"recv", "source"});
+  check.throws<usage_error>([&] { detail::prepare_receive(c, into(0, -7, b)); }, {"tag"});
+  envelope e;
+  check.throws<usage_error>([&] { detail::look(c, "probe", -1, 0, true, e); }, {"probe", "source"});
+  auto freed = world.duplicate();
+  auto prepared = detail::prepare_receive(freed.native(), into(rank::any, 0, b));
+  freed.free();
+  check.throws<usage_error>([&] { detail::send(freed.native(), to(0, 0, b)); }, {"communicator", "freed"});
+  check.throws<usage_error>([&] { prepared->start(); }, {"communicator", "freed"});
+}
+
+void persistent(communicator& world) {
+  communicator_impl& c = world.native();
+  const ring r(world);
+  for (const send_modes mode : modes)
+    for (const std::size_t n : {std::size_t{8}, std::size_t{70000}}) {
+      bytes mine(n), got(n);
+      auto in = detail::prepare_receive(c, into(rank::any, 8, got));
+      auto out = detail::prepare_send(c, to(r.right, 8, mine, mode));
+      in->wait();  // nothing is under way
+      for (int i = 0; i < 4; ++i) {
+        std::ranges::copy(contents(world.rank() + i, 8, n), mine.begin());
+        in->start();
+        check.throws<usage_error>([&] { in->start(); }, {"under way"});
+        if (mode == send_modes::ready) world.barrier();
+        out->start();
+        out->wait();
+        in->wait();
+        is(detail::found(*in), r.left, 8, n);
+        check.equal(got, contents(r.left + i, 8, n));
+        if (mode == send_modes::ready) world.barrier();
+      }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    // Wildcards of one case must not meet the messages of the next.
+    const auto run = [&](const std::string& name, const auto& body) {
+      cases(name, [&] {
+        world.barrier();
+        body();
+        world.barrier();
+      });
+    };
+    const char* const names[] = {"standard", "buffered", "synchronous", "ready"};
+    for (int m = 0; m < 4; ++m) {
+      run(std::string("pairs/") + names[m], [&] { pairs(world, modes[m]); });
+      if (modes[m] != send_modes::ready)
+        run(std::string("shifts/") + names[m], [&] { shifts(world, modes[m]); });
+    }
+    run("to_oneself", [&] { to_oneself(world); });
+    run("nobody", [&] { nobody(world); });
+    run("order", [&] { order(world); });
+    run("posted_order", [&] { posted_order(world); });
+    run("many_to_one", [&] { many_to_one(world); });
+    run("synchronous", [&] { synchronous(world); });
+    run("looked_at", [&] { looked_at(world); });
+    run("refusals", [&] { refusals(world); });
+    run("wrong_arguments", [&] { wrong_arguments(world); });
+    run("persistent", [&] { persistent(world); });
+  });
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mail beside everything else that a rank has under way: collectives that wait while others need this rank's
+// receives, several communicators, and random traffic. Below the C++ face, as p2p.cpp.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <random>
+
+#include <tutti/tutti.hpp>
+
+#include "support/p2p.hpp"
+#include "support/program.hpp"
+#include "support/repeated_calls.hpp"
+
+using namespace tutti;
+using namespace tests;
+using detail::communicator_impl;
+
+namespace {
+
+constexpr std::size_t large = 300000;
+
+int left_of(const communicator& c) { return (c.rank() + c.size() - 1) % c.size(); }
+int right_of(const communicator& c) { return (c.rank() + 1) % c.size(); }
+
+using collective_call = std::function<void(communicator&)>;
+
+void add_up(communicator& c, const char* by) {
+  std::vector<int> v(40, c.rank() + 1);
+  if (by == nullptr)
+    c.allreduce(send_recv_buf(v), op(std::plus<>{}));
+  else
+    c.allreduce(send_recv_buf(v), op(std::plus<>{}), algorithm(by));
+  check.equal(v, std::vector<int>(40, c.size() * (c.size() + 1) / 2));
+}
+
+// Even ranks have a receive under way and stand in the collective; odd ones call it when their message, which
+// waits for that receive, is sent.
+void receive_before(communicator& world, const collective_call& meet, send_modes mode, std::size_t n) {
+  communicator_impl& c = world.native();
+  const int me = world.rank(), other = me ^ 1;
+  const bool receives = me % 2 == 0 && other < world.size(), sends = me % 2 == 1;
+  const bytes mine = contents(me, 1, n);
+  bytes got(n + 5);
+  detail::pending_call in;
+  if (receives) in = detail::start_receive(c, into(rank::any, 1, got));
+  if (sends) detail::send(c, to(other, 1, mine, mode));
+  meet(world);
+  if (receives) {
+    in->wait();
+    is(detail::found(*in), other, 1, n);
+    got.resize(n);
+    check.equal(got, contents(other, 1, n));
+  }
+}
+
+// Several receives, one of which must not be overtaken by a later one that would take the same message.
+void receives_before(communicator& world, const collective_call& meet) {
+  communicator_impl& c = world.native();
+  const int me = world.rank(), other = me ^ 1;
+  const bool receives = me % 2 == 0 && other < world.size(), sends = me % 2 == 1;
+  std::vector<bytes> got(5, bytes(large));
+  std::vector<detail::pending_call> in;
+  if (receives) {
+    in.push_back(detail::start_receive(c, into(other, 3, got[0])));
+    in.push_back(detail::start_receive(c, into(rank::any, tags::any, got[1])));
+    in.push_back(detail::start_receive(c, into(other, 3, got[2])));
+    in.push_back(detail::start_receive(c, anything(other, 4, got[3])));
+    in.push_back(detail::start_receive(c, into(other, 4, got[4])));  // stays, as the one before it does
+  }
+  const int sent[] = {5, 3, 3, 4, 4};
+  const std::size_t goes_to[] = {1, 0, 2, 3, 4};
+  if (sends)
+    for (std::size_t i = 0; i < 5; ++i) {
+      const std::size_t n = i < 3 ? large - i : 100 + i;
+      const bytes mine = contents(me, sent[i], n);
+      detail::send(c, to(other, sent[i], mine));
+    }
+  meet(world);
+  if (!receives) return;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::size_t k = goes_to[i], n = i < 3 ? large - i : 100 + i;
+    in[k]->wait();
+    is(detail::found(*in[k]), other, sent[i], n);
+    got[k].resize(n);
+    check.equal(got[k], contents(other, sent[i], n));
+  }
+}
+
+// What the receive refuses is told by its own wait, not by the collective that serves it.
+void refused_beside(communicator& world, const collective_call& meet) {
+  communicator_impl& c = world.native();
+  const bytes mine = contents(world.rank(), 1, 50);
+  bytes got, small(20);
+  auto throws = anything(left_of(world), 1, got);
+  throws.room = [](void*, const envelope&) -> void* { throw std::length_error("no room"); };
+  auto first = detail::start_receive(c, throws);
+  auto second = detail::start_receive(c, into(left_of(world), 1, small));
+  detail::send(c, to(right_of(world), 1, mine));
+  meet(world);
+  check.throws<truncation_error>([&] { second->wait(); }, {"recv_count"});
+  check.throws<std::length_error>([&] { first->wait(); }, {"no room"});
+}
+
+// Nonblocking collectives go on while this rank waits for mail, and the other way round.
+void beside_nonblocking(communicator& world) {
+  communicator_impl& c = world.native();
+  for (const std::size_t n : {std::size_t{8}, large}) {
+    std::vector<int> v(1000, 1);
+    const bytes mine = contents(world.rank(), 2, n);
+    bytes got;
+    auto in = detail::start_receive(c, anything(left_of(world), 2, got));
+    auto sum = world.iallreduce(send_buf(v), op(std::plus<>{}));
+    auto out = detail::start_send(c, to(right_of(world), 2, mine, send_modes::synchronous));
+    out->wait();
+    auto met = world.ibarrier();
+    in->wait();
+    met.wait();
+    check.equal(sum.wait(), std::vector<int>(1000, world.size()));
+    check.equal(got, contents(left_of(world), 2, n));
+    detail::send(c, to(rank::null, 2, mine));
+  }
+}
+
+// Communicators never see one another's mail; what one has under way moves in waits of the other.
+void two_communicators(communicator& world) {
+  communicator other = world.duplicate();
+  communicator_impl &a = world.native(), &b = other.native();
+  const bytes to_a = contents(world.rank(), 1, large), to_b = contents(world.rank() + 100, 1, large - 1);
+  bytes from_a(large), from_b;
+  auto in_b = detail::start_receive(b, anything(rank::any, tags::any, from_b));
+  auto in_a = detail::start_receive(a, into(rank::any, tags::any, from_a));
+  auto out_a = detail::start_send(a, to(right_of(world), 1, to_a));
+  detail::send(b, to(right_of(world), 1, to_b, send_modes::synchronous));  // the other end waits for the same
+  out_a->wait();
+  in_a->wait();
+  in_b->wait();
+  check.equal(from_a, contents(left_of(world), 1, large));
+  check.equal(from_b, contents(left_of(world) + 100, 1, large - 1));
+  // What a sender leaves behind that has left the communicator itself.
+  bytes last;
+  const bool sends = world.rank() % 2 == 1,
+             receives = world.rank() % 2 == 0 && world.rank() + 1 < world.size();
+  auto brief = std::make_unique<communicator>(world.duplicate());
+  if (sends) {
+    detail::send(brief->native(), to(world.rank() - 1, 9, to_b, send_modes::buffered));
+    brief.reset();
+  }
+  world.barrier();
+  if (receives) {
+    is(detail::receive(brief->native(), anything(rank::any, 9, last)), world.rank() + 1, 9, large - 1);
+    check.equal(last, contents(world.rank() + 101, 1, large - 1));
+  }
+}
+
+// Ranks are those of the communicator, which may be fewer than the job's and in another order.
+void in_a_part(communicator& world) {
+  const communicator part = *world.split(world.rank() % 2, -world.rank());
+  communicator_impl& c = part.native();
+  for (const std::size_t n : {std::size_t{8}, large}) {
+    const bytes mine = contents(part.rank(), 1, n);
+    bytes got;
+    auto in = detail::start_receive(c, anything(rank::any, 1, got));
+    detail::send(c, to(right_of(part), 1, mine, send_modes::synchronous));
+    in->wait();
+    is(detail::found(*in), left_of(part), 1, n);
+    check.equal(got, contents(left_of(part), 1, n));
+  }
+}
+
+// Every rank draws the same traffic: who sends what to whom, in rounds. Receives are begun in any order, by
+// wildcards where the tag tells enough.
+struct drawn {
+  int from, to, tag;
+  std::size_t bytes;
+  send_modes mode;
+};
+
+void soak(communicator& world, std::uint64_t seed) {
+  std::mt19937_64 draw(seed);
+  const auto below = [&](std::uint64_t n) { return static_cast<int>(draw() % n); };
+  const int p = world.size(), me = world.rank();
+  communicator other = world.duplicate();
+  for (int round = 0; round < 8; ++round) {
+    communicator_impl& c = round % 2 ? world.native() : other.native();
+    std::vector<drawn> all(static_cast<std::size_t>(2 * p + below(20)));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      constexpr std::size_t lengths[] = {0, 3, 8, 500, 1024, 1025, 4096, 4097, 20000, 150000};
+      all[i] = {below(static_cast<std::uint64_t>(p)), below(static_cast<std::uint64_t>(p)),
+                static_cast<int>(i), lengths[below(10)], static_cast<send_modes>(below(3))};
+    }
+    std::vector<std::size_t> mine, theirs;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].to == me) mine.push_back(i);
+      if (all[i].from == me) theirs.push_back(i);
+    }
+    const int style = below(3);
+    std::mt19937_64 own(seed + static_cast<std::uint64_t>(me) * 77 + static_cast<std::uint64_t>(round));
+    std::shuffle(mine.begin(), mine.end(), own);
+    std::vector<bytes> out_bytes(theirs.size()), in_bytes(mine.size());
+    std::vector<detail::pending_call> out, in;
+    const auto send_all = [&] {
+      for (std::size_t k = 0; k < theirs.size(); ++k) {
+        const drawn& d = all[theirs[k]];
+        out_bytes[k] = contents(me, d.tag, d.bytes);
+        out.push_back(detail::start_send(c, to(d.to, d.tag, out_bytes[k], d.mode, "isend")));
+      }
+    };
+    if (style == 1) send_all();
+    for (std::size_t k = 0; k < mine.size() && style != 2; ++k) {
+      const drawn& d = all[mine[k]];
+      in_bytes[k].resize(d.bytes);
+      in.push_back(
+          own() % 2 ? detail::start_receive(c, anything(own() % 2 ? rank::any : d.from, d.tag, in_bytes[k]))
+                    : detail::start_receive(c, into(d.from, d.tag, in_bytes[k])));
+    }
+    if (style != 1) send_all();
+    if (style == 0 && below(2)) add_up(world, below(2) ? "ring" : nullptr);
+    if (style == 2) {  // takes whatever comes
+      for (std::size_t k = 0; k < mine.size(); ++k) {
+        bytes got;
+        const envelope e = detail::receive(c, anything(rank::any, tags::any, got));
+        const drawn& d = all[static_cast<std::size_t>(e.tag)];
+        check.equal(d.to, me);
+        is(e, d.from, d.tag, d.bytes);
+        check.equal(got, contents(d.from, d.tag, d.bytes));
+      }
+    } else {
+      std::vector<std::size_t> turn(in.size());
+      for (std::size_t k = 0; k < turn.size(); ++k) turn[k] = k;
+      std::shuffle(turn.begin(), turn.end(), own);
+      for (const std::size_t k : turn) {
+        const drawn& d = all[mine[k]];
+        if (own() % 2) {
+          while (!in[k]->test()) {
+          }
+        } else {
+          in[k]->wait();
+        }
+        is(detail::found(*in[k]), d.from, d.tag, d.bytes);
+        check.equal(in_bytes[k], contents(d.from, d.tag, d.bytes));
+      }
+    }
+    for (auto& one : out) one->wait();
+    world.barrier();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
+    const std::pair<const char*, collective_call> collectives[] = {
+        {"barrier", [](communicator& c) { c.barrier(); }},
+        {"allreduce", [](communicator& c) { add_up(c, nullptr); }},
+        {"native", [](communicator& c) { add_up(c, "native"); }},
+        {"schedule", [](communicator& c) { add_up(c, "recursive_doubling"); }},
+        {"duplicate", [](communicator& c) { c.duplicate().barrier(); }},
+    };
+    for (const auto& [name, meet] : collectives) {
+      const std::string of = std::string("/") + name;
+      for (const std::size_t n : {std::size_t{8}, large}) {
+        const std::string bytes = of + "/" + std::to_string(n);
+        cases("receive_before" + bytes + "/standard",
+              [&] { receive_before(world, meet, send_modes::standard, n); });
+        cases("receive_before" + bytes + "/synchronous",
+              [&] { receive_before(world, meet, send_modes::synchronous, n); });
+      }
+      cases("receives_before" + of, [&] { receives_before(world, meet); });
+    }
+    cases("refused_beside", [&] { refused_beside(world, [](communicator& c) { c.barrier(); }); });
+    cases("in_a_part", [&] { in_a_part(world); });
+    cases("two_communicators", [&] { two_communicators(world); });
+    const std::uint64_t first = wanted_seed().value_or(1), last = wanted_seed().value_or(6);
+    for (std::uint64_t seed = first; seed <= last; ++seed)
+      cases("soak/" + std::to_string(seed), [&] { soak(world, seed); });
+    cases("beside_nonblocking", [&] { beside_nonblocking(world); });
+    // From here on the communicator's native calls are begun and waited for, over MPI.
+    for (const auto& [name, meet] : collectives)
+      cases(std::string("receives_before/mixing/") + name, [&] { receives_before(world, meet); });
+  });
+}
