@@ -9,11 +9,7 @@
 // library's vectorised loops apply them to long vectors, and MPI itself may execute them.
 #pragma once
 
-#if __has_include(<bits/stl_function.h>)
-#include <bits/stl_function.h>  // the functors alone: <functional> would cost a third of tutti
-#else
 #include <functional>
-#endif
 #include <limits>
 #include <type_traits>
 

@@ -5,20 +5,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <source_location>
-#include <span>
+#include <span>  // and, with it, the range concepts: all of <ranges> would double the cost of tutti
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
-#if __has_include(<bits/ranges_base.h>) && __has_include(<bits/refwrap.h>)
-#include <bits/ranges_base.h>  // only the concepts: all of <ranges> would dominate tutti's cost
-#include <bits/refwrap.h>
-#else
-#include <functional>
-#include <ranges>
-#endif
 
 #include "tutti/call.hpp"
 #include "tutti/detail/call_site.hpp"
