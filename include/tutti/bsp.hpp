@@ -38,8 +38,10 @@
 #include "tutti/detail/bsp_abi.hpp"
 #include "tutti/detail/bsp_memory.hpp"
 #include "tutti/detail/bsp_section.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/run.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::bsp {
 
 /// Registered memory of this process: a contiguous container of T. A registration can be moved but
@@ -416,3 +418,4 @@ void run(const run_options& options, Program&& program) {
 }
 
 }  // namespace tutti::bsp
+TUTTI_API_END

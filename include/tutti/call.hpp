@@ -22,9 +22,11 @@
 #include <cstdint>
 
 #include "tutti/collective.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/element.hpp"
 #include "tutti/operation.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 class layout;
@@ -121,3 +123,4 @@ inline const char* called(const call& c) noexcept {
 }
 
 }  // namespace tutti
+TUTTI_API_END

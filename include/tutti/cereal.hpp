@@ -43,8 +43,10 @@
 
 #include <cereal/cereal.hpp>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/serialization.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -150,3 +152,4 @@ struct format_named<Archive> {
 
 }  // namespace detail
 }  // namespace tutti
+TUTTI_API_END

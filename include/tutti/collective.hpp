@@ -13,6 +13,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// Every collective operation, in the order of `collective_names`. neighbor_allgather and
@@ -92,3 +95,4 @@ constexpr bool combines(collective what) noexcept {
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -13,9 +13,11 @@
 #include <source_location>
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/invoke.hpp"
 #include "tutti/reductions.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// The base of communicator and intercommunicator. The comments describe calls within one group;
@@ -431,3 +433,4 @@ class collectives : public reductions<Self> {
 };
 
 }  // namespace tutti
+TUTTI_API_END

@@ -14,10 +14,12 @@
 
 #include "tutti/collectives.hpp"
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/messages.hpp"
 #include "tutti/parameters.hpp"
 #include "tutti/within_group.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 class graph_communicator;
@@ -371,3 +373,4 @@ class communicator : public collectives<communicator>,
 };
 
 }  // namespace tutti
+TUTTI_API_END

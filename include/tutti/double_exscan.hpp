@@ -19,7 +19,9 @@
 
 #include "tutti/communicator.hpp"
 #include "tutti/detail/combining_rules.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -67,3 +69,4 @@ auto communicator::double_exscan(Args&&... args) const {
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -16,6 +16,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// The arithmetic kinds that built-in operators know. All other types travel as `opaque` bytes.
@@ -85,3 +88,4 @@ constexpr element element_of() noexcept {
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -24,6 +24,9 @@
 #include <source_location>
 #include <string_view>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// The base of the exceptions of the library. what() is the whole text. Copies share the text.
@@ -101,3 +104,4 @@ class engine_error : public error {
 };
 
 }  // namespace tutti
+TUTTI_API_END

@@ -23,9 +23,11 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/error.hpp"
 #include "tutti/parameters.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// All elements in one buffer, first those for rank 0.
@@ -186,3 +188,4 @@ auto unflatten(const Buffer& buffer, const Counts& counts) {
 }
 
 }  // namespace tutti
+TUTTI_API_END

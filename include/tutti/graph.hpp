@@ -7,7 +7,9 @@
 #include <span>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// communicator::graph() makes it. All other collectives work as on any communicator of the same
@@ -178,3 +180,4 @@ inline graph_communicator communicator::graph(std::initializer_list<int> sources
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -11,8 +11,10 @@
 // Source: Sanders, Schimek 2023, and KaMPIng's grid plugin, from which the short row comes.
 #pragma once
 
+#include "tutti/detail/export.hpp"
 #include "tutti/graph.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// All ranks of a communicator, in a grid. Only the blocking form of alltoallv goes over the grid.
@@ -64,3 +66,4 @@ class grid_communicator : public communicator {
 };
 
 }  // namespace tutti
+TUTTI_API_END

@@ -27,8 +27,10 @@
 #include <type_traits>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/structure.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 class ring;
@@ -188,3 +190,4 @@ communicator communicator::over(const Structure& members, std::source_location a
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// communicator::between(first) makes it: its ranks [0, first) are the first group, the others the
@@ -107,3 +109,4 @@ inline intercommunicator communicator::between(int first, std::source_location a
 }
 
 }  // namespace tutti
+TUTTI_API_END

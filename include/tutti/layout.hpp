@@ -30,6 +30,9 @@
 #include <span>
 #include <vector>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// An item of user data with gaps or strides. Offsets, lengths and the extent are in bytes. The
@@ -247,3 +250,4 @@ layout type_of() noexcept {
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -6,8 +6,10 @@
 #include <source_location>
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/invoke_message.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// One matched message, which no other receive can take. Its holder receives it, whatever else this
@@ -129,3 +131,4 @@ auto matched(const communicator_handle& where, const recv_args& r) {
 
 }  // namespace detail
 }  // namespace tutti
+TUTTI_API_END

@@ -16,9 +16,11 @@
 #include <source_location>
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/invoke_message.hpp"
 #include "tutti/message.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// The base of communicator that has the point-to-point calls. No other class derives from it.
@@ -327,3 +329,4 @@ class messages {
 };
 
 }  // namespace tutti
+TUTTI_API_END

@@ -34,8 +34,10 @@
 #endif
 #include <mpi.h>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/tutti.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// Which communicator carries the messages of an adopted communicator (messages.hpp).
@@ -92,3 +94,4 @@ inline auto recv_type(MPI_Datatype type) { return recv_type(layout_of(type)); }
 inline auto send_recv_type(MPI_Datatype type) { return send_recv_type(layout_of(type)); }
 
 }  // namespace tutti
+TUTTI_API_END

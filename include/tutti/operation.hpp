@@ -17,6 +17,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// The operators that the library and MPI know by name. `user` is any other callable.
@@ -49,3 +52,4 @@ struct operation {
 };
 
 }  // namespace tutti
+TUTTI_API_END

@@ -15,9 +15,11 @@
 
 #include "tutti/detail/argument.hpp"
 #include "tutti/detail/callable_signature.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/element.hpp"
 #include "tutti/operation.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 namespace ops {
@@ -293,3 +295,4 @@ constexpr auto op(Function&& function, ops::non_commutative_t) {
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -52,11 +52,13 @@
 
 #include <concepts>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/layout.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 #include "tutti/detail/argument.hpp"
 #include "tutti/detail/refused_factories.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -285,3 +287,4 @@ template <class T>
 inline constexpr std::span<const T, 0> ignore{};
 
 }  // namespace tutti
+TUTTI_API_END

@@ -6,8 +6,10 @@
 #pragma once
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/invoke.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// A base of collectives. No other class derives from it.
@@ -159,3 +161,4 @@ class reductions {
 };
 
 }  // namespace tutti
+TUTTI_API_END

@@ -34,7 +34,9 @@
 
 #include "tutti/communicator.hpp"
 #include "tutti/detail/combining_rules.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -220,3 +222,4 @@ auto reproducible_reduce(const communicator& comm, Args&&... args) {
 }
 
 }  // namespace tutti
+TUTTI_API_END

@@ -14,9 +14,11 @@
 #include <utility>
 
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/error.hpp"
 #include "tutti/status.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -246,3 +248,4 @@ class [[nodiscard]] plan : public detail::call_in_hand<Result> {
 };
 
 }  // namespace tutti
+TUTTI_API_END

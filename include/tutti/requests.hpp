@@ -28,8 +28,10 @@
 #include <utility>
 
 #include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/held_frame.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -200,3 +202,4 @@ auto test_any(Range&& requests, std::source_location at = std::source_location::
 }
 
 }  // namespace tutti
+TUTTI_API_END

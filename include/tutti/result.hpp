@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "tutti/detail/diagnostic.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -146,6 +148,7 @@ class [[nodiscard]] result {
 };
 
 }  // namespace tutti
+TUTTI_API_END
 
 template <class... Parts>
 struct std::tuple_size<tutti::result<Parts...>> : std::integral_constant<std::size_t, sizeof...(Parts)> {};

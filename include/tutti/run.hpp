@@ -25,8 +25,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/error.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 class communicator;
@@ -144,3 +146,4 @@ inline int run(int argc, char** argv, detail::program_view program) {
 void run(const run_options& options, detail::program_view program);
 
 }  // namespace tutti
+TUTTI_API_END

@@ -7,7 +7,9 @@
 #include <type_traits>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -79,3 +81,4 @@ bool is_same_on_all_ranks(const communicator& ranks, const Value& value) {
 }
 
 }  // namespace tutti
+TUTTI_API_END

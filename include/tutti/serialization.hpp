@@ -76,8 +76,10 @@
 #pragma once
 
 #include "tutti/detail/archive_kinds.hpp"  // first: every error message contains its include path
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/objects.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 /// The namespace of as_serialized() and as_deserializable(), so that kamping.hpp can use these
 /// names without this header.
@@ -119,3 +121,4 @@ constexpr auto as_deserializable(X&& x) {
 
 }  // namespace objects
 }  // namespace tutti
+TUTTI_API_END

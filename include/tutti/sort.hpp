@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -201,3 +203,4 @@ bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, cons
 }
 
 }  // namespace tutti
+TUTTI_API_END

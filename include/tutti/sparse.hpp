@@ -28,7 +28,9 @@
 #include <vector>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -161,3 +163,4 @@ auto sparse_alltoallv(const communicator& ranks, const Messages& messages, OnMes
 }
 
 }  // namespace tutti
+TUTTI_API_END

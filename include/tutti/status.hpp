@@ -8,8 +8,10 @@
 #include <type_traits>
 
 #include "tutti/detail/argument.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// The status of the message of a receive or a probe. For rank::null, and for calls that are not
@@ -104,3 +106,4 @@ constexpr auto statuses_out(std::source_location at = std::source_location::curr
 }
 
 }  // namespace tutti
+TUTTI_API_END

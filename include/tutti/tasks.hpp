@@ -47,12 +47,14 @@
 #include <vector>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/task_arguments.hpp"
 #include "tutti/detail/task_objects.hpp"
 #include "tutti/detail/tasks_abi.hpp"
 #include "tutti/run.hpp"
 #include "tutti/status.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::tasks {
 
 /// One rank's part of a task program over the ranks of a communicator. Several may exist at once,
@@ -424,3 +426,4 @@ class runtime {
 };
 
 }  // namespace tutti::tasks
+TUTTI_API_END

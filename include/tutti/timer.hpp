@@ -28,7 +28,9 @@
 #include <vector>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 namespace detail {
@@ -162,3 +164,4 @@ class timer {
 };
 
 }  // namespace tutti
+TUTTI_API_END

@@ -8,8 +8,10 @@
 #include <source_location>
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/invoke.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// A base of communicator. No other class derives from it.
@@ -219,3 +221,4 @@ class within_group {
 };
 
 }  // namespace tutti
+TUTTI_API_END

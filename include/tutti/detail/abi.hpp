@@ -27,8 +27,10 @@
 
 #include "tutti/call.hpp"
 #include "tutti/detail/call_site.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/owner.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 class communicator;
 
@@ -158,3 +160,4 @@ int size_of(const communicator_impl&) noexcept;
 const char* last_algorithm(const communicator_impl&, collective) noexcept;
 
 }  // namespace tutti::detail
+TUTTI_API_END

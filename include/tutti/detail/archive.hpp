@@ -21,8 +21,10 @@
 #include <utility>
 
 #include "tutti/detail/archive_kinds.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/inference.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// Throws mismatch_error: the message does not contain an object of this type.
@@ -339,3 +341,4 @@ class reader {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

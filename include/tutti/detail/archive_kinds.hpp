@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "tutti/detail/argument.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 class writer;
@@ -223,3 +225,4 @@ struct unserializable_in {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

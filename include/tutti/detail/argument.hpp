@@ -16,8 +16,10 @@
 
 #include "tutti/call.hpp"
 #include "tutti/detail/call_site.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/parameter_table.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// How a receiving container may be resized if its size differs from what is received. A container
@@ -375,3 +377,4 @@ constexpr std::remove_reference_t<Argument>& get(holder<Name, Argument>& h) noex
 
 }  // namespace detail
 }  // namespace tutti
+TUTTI_API_END

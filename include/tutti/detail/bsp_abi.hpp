@@ -28,10 +28,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/owner.hpp"
 #include "tutti/element.hpp"
 #include "tutti/operation.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::bsp {
 
 /// Registered memory; global slots have even numbers.
@@ -149,3 +151,4 @@ bool combine(process&, members, void* data, slot where, std::size_t count, const
 
 }  // namespace abi
 }  // namespace tutti::bsp
+TUTTI_API_END

@@ -9,8 +9,10 @@
 
 #include "tutti/detail/argument.hpp"
 #include "tutti/detail/bsp_abi.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/ops.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::bsp {
 template <class T, bool Global>
 class registration;
@@ -207,3 +209,4 @@ consteval bool check_op() {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -13,8 +13,10 @@
 #include "tutti/communicator.hpp"
 #include "tutti/detail/bsp_abi.hpp"
 #include "tutti/detail/bsp_memory.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/ops.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// A set of processes, and the caller's rank in it.
@@ -108,3 +110,4 @@ operation operation_until_sync(bsp_section& section, Function&& f) {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

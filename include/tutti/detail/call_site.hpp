@@ -14,6 +14,9 @@
 
 #include <source_location>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 class communicator_impl;
@@ -33,3 +36,4 @@ struct call_site_slot {
 const std::source_location& place_of(const communicator_impl&) noexcept;
 
 }  // namespace tutti::detail
+TUTTI_API_END

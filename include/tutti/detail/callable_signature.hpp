@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 template <std::size_t I, class... P>
@@ -72,3 +75,4 @@ constexpr auto signature_of() {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -9,9 +9,11 @@
 
 #include "tutti/detail/argument.hpp"
 #include "tutti/detail/diagnostic.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/form.hpp"
 #include "tutti/ops.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 class status;
 }
@@ -403,3 +405,4 @@ consteval verdict judged() {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// For a call that takes send_buf and op, and root if it is rooted, on elements of type T.
@@ -24,3 +26,4 @@ consteval verdict judged_combination() {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

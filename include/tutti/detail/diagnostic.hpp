@@ -6,8 +6,10 @@
 #pragma GCC system_header  // omits the expansion of the macros below from the message
 #endif
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/parameter_table.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The errors of a call.
@@ -175,3 +177,4 @@ struct mistaken {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -10,9 +10,11 @@
 #include <exception>
 #include <optional>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/error.hpp"
 #include "tutti/detail/frame.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 template <form F, class T, class... Args>
@@ -432,3 +434,4 @@ inline void frame<F, T, Args...>::receive_blocks(const call_site& s, const count
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "tutti/detail/argument.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 // Buffers take precedence, since ranks and tags may be made on behalf of the program.
@@ -33,3 +35,4 @@ template <class... Args>
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "tutti/collective.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 enum class mode : std::uint8_t { blocking, nonblocking, persistent };
@@ -63,3 +65,4 @@ struct call_name {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

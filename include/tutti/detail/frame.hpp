@@ -13,10 +13,12 @@
 
 #include "tutti/call.hpp"
 #include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/frame_base.hpp"
 #include "tutti/detail/repeat_call.hpp"
 #include "tutti/detail/substitute_buffers.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The frame_base of a collective.
@@ -343,6 +345,7 @@ class frame : public frame_of<F, T, Args...>::base {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END
 
 #include "tutti/detail/families.hpp"
 #include "tutti/detail/repeat_frame.hpp"

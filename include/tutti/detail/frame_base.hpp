@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "tutti/detail/argument.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/inference.hpp"
 #include "tutti/result.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 template <class... Parts>
@@ -207,3 +209,4 @@ class frame_base {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -8,9 +8,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/find_call_site.hpp"
 #include "tutti/request.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// A frame that outlives the expression of the call, with the further state of the call. Its memory
@@ -134,3 +136,4 @@ auto begin_call(owner<Held> kept, Start&& start, Args&... args) {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

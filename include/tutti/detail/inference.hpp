@@ -12,10 +12,12 @@
 
 #include "tutti/call.hpp"
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/form.hpp"
 #include "tutti/detail/parameter_table.hpp"
 #include "tutti/layout.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The call and its communicator: everything that an error message about arguments needs. It fits
@@ -137,3 +139,4 @@ void put_displs(caller, parameter, const counts_view& counts, std::size_t* to);
 [[noreturn]] void refuse_narrow(caller, parameter, std::size_t number);
 
 }  // namespace tutti::detail
+TUTTI_API_END

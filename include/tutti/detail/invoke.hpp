@@ -3,9 +3,11 @@
 // The body of every collective of communicator: check the call, fill a frame, run it.
 #pragma once
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/held_frame.hpp"
 #include "tutti/detail/typed_call.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 // Memory for a call that may never be built.
@@ -131,3 +133,4 @@ template <form F, class T, class Communicator>
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -6,9 +6,11 @@
 
 #include <optional>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/held_frame.hpp"
 #include "tutti/detail/typed_message.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// Sends and receives concurrently. The receive is checked before anything is sent. If the receive
@@ -156,3 +158,4 @@ auto invoke_message_alone(Communicator& comm, const std::source_location& at) {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

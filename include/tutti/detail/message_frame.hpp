@@ -4,11 +4,13 @@
 // send data, the receive buffer, and the result.
 #pragma once
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/frame_base.hpp"
 #include "tutti/detail/message_rules.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 #include "tutti/status.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The frame_base of a message.
@@ -176,3 +178,4 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

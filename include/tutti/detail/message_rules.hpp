@@ -4,7 +4,9 @@
 #pragma once
 
 #include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 constexpr rules rules_of(message_form f) {
@@ -47,3 +49,4 @@ struct element_in<F, T, Args...> {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

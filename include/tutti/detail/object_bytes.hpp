@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "tutti/detail/archive.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
@@ -163,3 +165,4 @@ struct departing {
 
 }  // namespace detail
 }  // namespace tutti
+TUTTI_API_END

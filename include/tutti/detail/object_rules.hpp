@@ -8,8 +8,10 @@
 
 #include "tutti/detail/archive_kinds.hpp"
 #include "tutti/detail/collective_rules.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/message_rules.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The result of as_serialized(x) and as_deserializable(x). Data is `X&` for the caller's own
@@ -249,3 +251,4 @@ using unserializable_of_call = typename first_unserializable<
                             typename object_call<F, T, Args...>::made, receives_many(F)>::type>::type;
 
 }  // namespace tutti::detail
+TUTTI_API_END

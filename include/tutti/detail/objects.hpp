@@ -6,9 +6,11 @@
 #pragma once
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/object_bytes.hpp"
 #include "tutti/detail/object_rules.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 constexpr collective vector_form_of(collective what) {
@@ -199,3 +201,4 @@ auto invoke_message_with_objects(Communicator& comm, Args&&... args) {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

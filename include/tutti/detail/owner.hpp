@@ -11,6 +11,9 @@
 
 #include <utility>
 
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The state that one rank keeps of one communicator. Defined in the library.
@@ -78,3 +81,4 @@ class owner {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

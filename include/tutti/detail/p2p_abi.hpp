@@ -23,7 +23,9 @@
 #include <cstdint>
 
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// Special values in place of a rank. They are far from valid ranks, so that rank arithmetic does
@@ -135,3 +137,4 @@ void put_back(communicator_impl&, matched_message*) noexcept;
 
 }  // namespace detail
 }  // namespace tutti
+TUTTI_API_END

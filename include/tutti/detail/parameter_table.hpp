@@ -10,6 +10,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "tutti/detail/export.hpp"
+
 // X(name, kind, text). Kinds:
 //
 //     in_buffer      name(container), name(value), name({list})
@@ -61,6 +63,7 @@
   X(composition, text, "forces one composition, as \"node_leader\"; left out: selected")
 // clang-format on
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 /// Every named parameter. `unnamed` is an argument that is not one.
@@ -134,3 +137,4 @@ class parameter_set {
 
 }  // namespace detail
 }  // namespace tutti
+TUTTI_API_END

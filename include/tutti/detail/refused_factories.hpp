@@ -9,9 +9,11 @@
 #include <initializer_list>
 
 #include "tutti/detail/argument.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 #include "tutti/layout.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti {
 
 class status;
@@ -167,3 +169,4 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 // clang-format on
 
 }  // namespace tutti
+TUTTI_API_END

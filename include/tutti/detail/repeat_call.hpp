@@ -30,7 +30,9 @@
 #include <cstdint>
 
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The largest element size in bytes that a key can hold.
@@ -106,3 +108,4 @@ extern template bool run_cached_with_counts<array_sides::both>(communicator_impl
 void cache_call(communicator_impl&, std::uint64_t key, const counted_call& c, const call& made);
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -5,8 +5,10 @@
 // of frame, which includes this file at its end.
 #pragma once
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/frame.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 // Whether the call requests no further results, so that it is over when the data has moved.
@@ -210,3 +212,4 @@ inline void frame<F, T, Args...>::cache_call(const call_site& s) {
 }
 
 }  // namespace tutti::detail
+TUTTI_API_END

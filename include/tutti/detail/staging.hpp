@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/inference.hpp"
 #include "tutti/layout.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The two sides of a call, each of which may have a layout. An in-place call has one side, `in`.
@@ -121,3 +123,4 @@ class staging {
 };
 
 }  // namespace tutti::detail
+TUTTI_API_END

@@ -16,8 +16,10 @@
 #include <span>
 
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// Addresses are ranks of the parent, which must outlive this. For a rank in no group the size is 0
@@ -75,3 +77,4 @@ communicator_handle over(communicator_impl& parent, const neighbours& of, bool w
 communicator_handle over(communicator_impl& parent, const hops& of, bool wraps);
 
 }  // namespace tutti::detail
+TUTTI_API_END

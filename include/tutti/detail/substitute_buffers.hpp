@@ -8,8 +8,10 @@
 
 #include <exception>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/inference.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The memory of such a call, and the error that it ends with.
@@ -75,3 +77,4 @@ class serving_others {
 void serve(communicator_impl&, const call&) noexcept;
 
 }  // namespace tutti::detail
+TUTTI_API_END

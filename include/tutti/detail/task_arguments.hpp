@@ -13,9 +13,11 @@
 #include <utility>
 
 #include "tutti/detail/callable_signature.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/tasks_abi.hpp"
 #include "tutti/ops.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::tasks {
 
 template <class T>
@@ -388,3 +390,4 @@ inline typed::after_tag after(std::uint64_t tag) noexcept { return {tag}; }
 inline typed::called name(const char* text) noexcept { return {text}; }
 
 }  // namespace tutti::tasks
+TUTTI_API_END

@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/task_arguments.hpp"
 #include "tutti/detail/tasks_abi.hpp"
 #include "tutti/status.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::tasks {
 
 class runtime;
@@ -146,3 +148,4 @@ class view {
 };
 
 }  // namespace tutti::tasks
+TUTTI_API_END

@@ -25,11 +25,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/owner.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 #include "tutti/error.hpp"
 #include "tutti/operation.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::tasks {
 
 /// A kernel has thrown, on this rank or on one whose result is needed here. The text names the
@@ -193,3 +195,4 @@ statistics told(const task_graph&);
 
 }  // namespace abi
 }  // namespace tutti::tasks
+TUTTI_API_END

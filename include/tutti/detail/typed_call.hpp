@@ -5,9 +5,11 @@
 // call without layouts costs only the test for them.
 #pragma once
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/frame.hpp"
 #include "tutti/detail/staging.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// Whether any layout is given.
@@ -345,3 +347,4 @@ using frame_for = std::conditional_t<has_layouts<std::remove_reference_t<Args>..
                                      typed_frame<F, T, Args...>, frame<F, T, Args...>>;
 
 }  // namespace tutti::detail
+TUTTI_API_END

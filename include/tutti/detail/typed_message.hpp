@@ -5,9 +5,11 @@
 // items.
 #pragma once
 
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/message_frame.hpp"
 #include "tutti/detail/typed_call.hpp"
 
+TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// Writes the layout of an element of the buffer where it is requested; T is the type of the
@@ -149,3 +151,4 @@ using message_frame_for =
                        message_frame<F, T, Args...>>;
 
 }  // namespace tutti::detail
+TUTTI_API_END
