@@ -2,11 +2,11 @@
 //
 // The collectives that move elements, as member functions with named parameters. They work within
 // one group and between two groups. reductions.hpp has the collectives that combine elements.
-// Longer than a file should be: each collective has its contract.
 //
 // communicator.hpp states what all collectives share: forms, results, errors. This header states
 // what each collective takes and returns. p is the number of ranks, n the number of elements of one
-// block. [Brackets] mark optional parameters, and `(_out)` marks those that a call can also return.
+// block. TUTTI_COLLECTIVE(gather, ...) declares gather(), igather() and gather_init() as members
+// (detail/forms.hpp); the comment before it is their contract. [Brackets] mark optional parameters, and `(_out)` marks those that a call can also return.
 // An exchange of counts is one more collective of one std::size_t per rank.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
 #include "tutti/detail/export.hpp"
-#include "tutti/detail/invoke.hpp"
+#include "tutti/detail/forms.hpp"
 #include "tutti/reductions.hpp"
 
 TUTTI_API_BEGIN
@@ -30,31 +30,7 @@ class collectives : public reductions<Self> {
   /// ```cpp
   /// world.barrier();
   /// ```
-  template <class... Args>
-  auto barrier(Args&&... args) const {
-    return detail::invoke<detail::form{collective::barrier}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  auto barrier(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::barrier}, void>(self(), at);
-  }
-  template <class... Args>
-  auto ibarrier(Args&&... args) const {
-    return detail::invoke<detail::form{collective::barrier, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  auto ibarrier(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::barrier, detail::mode::nonblocking}, void>(self(),
-                                                                                                    at);
-  }
-  template <class... Args>
-  auto barrier_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::barrier, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  auto barrier_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::barrier, detail::mode::persistent}, void>(self(),
-                                                                                                   at);
-  }
+  TUTTI_COLLECTIVE_ALSO_ALONE(barrier, barrier)
 
   /// Copies the root's elements to all ranks.
   ///
@@ -76,32 +52,7 @@ class collectives : public reductions<Self> {
   /// auto all = world.is_root() ? world.bcast(send_recv_buf(std::move(mine))) : world.bcast<double>();
   /// assert(all.size() == 2);
   /// ```
-  template <class T = void, class... Args>
-  auto bcast(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast}, T>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto bcast(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::bcast}, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto ibcast(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto ibcast(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::nonblocking}, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto bcast_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto bcast_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::persistent}, T>(self(), at);
-  }
+  TUTTI_COLLECTIVE_OF_TYPE(bcast, bcast)
 
   /// Gathers the blocks of all ranks at the root, in the order of ranks.
   ///
@@ -119,20 +70,7 @@ class collectives : public reductions<Self> {
   /// std::vector<int> ranks = world.gather(send_buf(world.rank()), root(0));
   /// if (world.is_root()) assert(ranks.back() == world.size() - 1);
   /// ```
-  template <class... Args>
-  auto gather(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gather}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto igather(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gather, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto gather_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gather, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(gather, gather)
 
   /// Gathers blocks of different lengths at the root, in the order of ranks.
   ///
@@ -152,20 +90,7 @@ class collectives : public reductions<Self> {
   /// auto [all, counts] = world.gatherv(send_buf(v), recv_counts_out());
   /// if (world.is_root()) assert(counts.back() == world.size());
   /// ```
-  template <class... Args>
-  auto gatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gatherv}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto igatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gatherv, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto gatherv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::gatherv, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(gatherv, gatherv)
 
   /// Scatters the root's blocks, one to each rank.
   ///
@@ -188,32 +113,7 @@ class collectives : public reductions<Self> {
   /// auto mine = world.is_root() ? world.scatter(send_buf(all)) : world.scatter<int>();
   /// assert(mine.size() == 2);
   /// ```
-  template <class T = void, class... Args>
-  auto scatter(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter}, T>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto scatter(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatter}, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto iscatter(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto iscatter(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::nonblocking}, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto scatter_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto scatter_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::persistent}, T>(self(), at);
-  }
+  TUTTI_COLLECTIVE_OF_TYPE(scatter, scatter)
 
   /// Scatters the root's blocks of different lengths, one to each rank.
   ///
@@ -233,32 +133,7 @@ class collectives : public reductions<Self> {
   /// auto mine = world.is_root() ? world.scatterv(send_buf(all), send_counts(counts)) :
   /// world.scatterv<int>(); assert(mine.size() == (world.is_root() ? 4 : 1));
   /// ```
-  template <class T = void, class... Args>
-  auto scatterv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatterv}, T>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto scatterv(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatterv}, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto iscatterv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatterv, detail::mode::nonblocking}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto iscatterv(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatterv, detail::mode::nonblocking}, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto scatterv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatterv, detail::mode::persistent}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto scatterv_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatterv, detail::mode::persistent}, T>(self(), at);
-  }
+  TUTTI_COLLECTIVE_OF_TYPE(scatterv, scatterv)
 
   /// Gathers the blocks of all ranks on all ranks, in the order of ranks.
   ///
@@ -274,20 +149,7 @@ class collectives : public reductions<Self> {
   /// std::vector<int> ranks = world.allgather(send_buf(world.rank()));
   /// assert(ranks[1 % world.size()] == 1 % world.size());
   /// ```
-  template <class... Args>
-  auto allgather(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgather}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iallgather(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgather, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto allgather_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgather, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(allgather, allgather)
 
   /// Gathers blocks of different lengths on all ranks, in the order of ranks.
   ///
@@ -306,20 +168,7 @@ class collectives : public reductions<Self> {
   /// auto [same, counts] = world.allgatherv(send_buf(v), recv_counts_out());
   /// assert(same == all && counts[0] == 1);
   /// ```
-  template <class... Args>
-  auto allgatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgatherv}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iallgatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgatherv, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto allgatherv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allgatherv, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(allgatherv, allgatherv)
 
   /// Sends block i of each rank to rank i.
   ///
@@ -338,20 +187,7 @@ class collectives : public reductions<Self> {
   /// std::vector<int> column = world.alltoall(send_buf(row));
   /// assert(column[0] == 0 && column.back() == world.size() - 1);
   /// ```
-  template <class... Args>
-  auto alltoall(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoall}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ialltoall(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoall, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto alltoall_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoall, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(alltoall, alltoall)
 
   /// Sends block i of each rank to rank i; blocks may differ in length.
   ///
@@ -373,20 +209,7 @@ class collectives : public reductions<Self> {
   /// auto [received, counts] = world.alltoallv(send_buf(v), send_counts(c), recv_counts_out());
   /// assert(counts.back() == (world.is_root() ? 1 : 2));
   /// ```
-  template <class... Args>
-  auto alltoallv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallv}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ialltoallv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallv, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto alltoallv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallv, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(alltoallv, alltoallv)
 
   /// Sends block i of each rank to rank i; each block has its own layout.
   ///
@@ -410,20 +233,7 @@ class collectives : public reductions<Self> {
   ///                               recv_counts(ones), recv_types(types));
   /// assert(column.back() == p - 1);
   /// ```
-  template <class... Args>
-  auto alltoallw(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallw}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ialltoallw(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallw, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto alltoallw_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallw, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(alltoallw, alltoallw)
 
  protected:
   collectives() = default;

@@ -56,23 +56,7 @@ class graph_communicator : public communicator {
   /// n is the same on all ranks.
   ///
   /// Exchange of counts: none.
-  template <class... Args>
-  auto neighbor_allgather(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_allgatherv, detail::mode::blocking, false, true},
-                          void>(*this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ineighbor_allgather(Args&&... args) const {
-    return detail::invoke<
-        detail::form{collective::neighbor_allgatherv, detail::mode::nonblocking, false, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto neighbor_allgather_init(Args&&... args) const {
-    return detail::invoke<
-        detail::form{collective::neighbor_allgatherv, detail::mode::persistent, false, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(neighbor_allgather, neighbor_allgatherv, .even = true)
 
   /// The same, with blocks of different lengths.
   ///
@@ -82,21 +66,7 @@ class graph_communicator : public communicator {
   /// recv_counts has an entry for each source. Either all ranks give it or none does.
   ///
   /// Exchange of counts: one along the edges, unless recv_counts is given.
-  template <class... Args>
-  auto neighbor_allgatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_allgatherv}, void>(*this,
-                                                                               static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ineighbor_allgatherv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_allgatherv, detail::mode::nonblocking}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto neighbor_allgatherv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_allgatherv, detail::mode::persistent}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(neighbor_allgatherv, neighbor_allgatherv)
 
   /// Sends block i of each rank to destinations[i]; all blocks have one length.
   ///
@@ -118,22 +88,7 @@ class graph_communicator : public communicator {
   /// std::vector<int> v(2 * others.size(), world.rank());  // two elements to each
   /// assert(all_pairs.neighbor_alltoall(send_buf(v)).size() == v.size());
   /// ```
-  template <class... Args>
-  auto neighbor_alltoall(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_alltoallv, detail::mode::blocking, false, true},
-                          void>(*this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ineighbor_alltoall(Args&&... args) const {
-    return detail::invoke<
-        detail::form{collective::neighbor_alltoallv, detail::mode::nonblocking, false, true}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto neighbor_alltoall_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_alltoallv, detail::mode::persistent, false, true},
-                          void>(*this, static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(neighbor_alltoall, neighbor_alltoallv, .even = true)
 
   /// The same, with blocks of different lengths.
   ///
@@ -144,26 +99,15 @@ class graph_communicator : public communicator {
   /// ranks give recv_counts or none does.
   ///
   /// Exchange of counts: one along the edges, unless recv_counts is given.
-  template <class... Args>
-  auto neighbor_alltoallv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_alltoallv}, void>(*this,
-                                                                              static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ineighbor_alltoallv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_alltoallv, detail::mode::nonblocking}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto neighbor_alltoallv_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::neighbor_alltoallv, detail::mode::persistent}, void>(
-        *this, static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(neighbor_alltoallv, neighbor_alltoallv)
 
   // For front ends: the call site of a call of form f.
   detail::call_site site(detail::form f) const noexcept {
     return {{native(), f}, f.what, rank(), size(), destinations(), sources(), 0, default_root()};
   }
+
+ private:
+  const graph_communicator& self() const noexcept { return *this; }
 };
 
 template <class Sources, class Destinations>

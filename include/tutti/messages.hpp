@@ -17,7 +17,7 @@
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
 #include "tutti/detail/export.hpp"
-#include "tutti/detail/invoke_message.hpp"
+#include "tutti/detail/forms.hpp"
 #include "tutti/message.hpp"
 
 TUTTI_API_BEGIN
@@ -26,9 +26,6 @@ namespace tutti {
 /// The base of communicator that has the point-to-point calls. No other class derives from it.
 template <class Self>
 class messages {
-  using which = detail::message_call;
-  template <which What, detail::mode How = detail::mode::blocking, bool Single = false>
-  static constexpr detail::message_form form{What, How, Single};
   static constexpr auto nonblocking = detail::mode::nonblocking;
   static constexpr auto persistent = detail::mode::persistent;
 
@@ -54,72 +51,24 @@ class messages {
   /// std::vector<int> got = world.recv<int>();
   /// assert(got[1] == 2);
   /// ```
-  template <class... Args>
-  auto send(Args&&... args) const {
-    return detail::invoke_message<form<which::send>, void>(self(),
-                                                           detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto ssend(Args&&... args) const {
-    return detail::invoke_message<form<which::ssend>, void>(self(),
-                                                            detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto bsend(Args&&... args) const {
-    return detail::invoke_message<form<which::bsend>, void>(self(),
-                                                            detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto rsend(Args&&... args) const {
-    return detail::invoke_message<form<which::rsend>, void>(self(),
-                                                            detail::named(static_cast<Args&&>(args))...);
-  }
+  TUTTI_MESSAGE(send, send)
+  TUTTI_MESSAGE(ssend, ssend)
+  TUTTI_MESSAGE(bsend, bsend)
+  TUTTI_MESSAGE(rsend, rsend)
 
   /// Begins the same send without waiting. Returns a request whose wait() returns nothing (except
   /// send_count_out()). v must live and stay unchanged until then; the request keeps
   /// `send_buf(std::move(v))`. With `request(r)` the call returns void.
-  template <class... Args>
-  auto isend(Args&&... args) const {
-    return detail::invoke_message<form<which::send, nonblocking>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto issend(Args&&... args) const {
-    return detail::invoke_message<form<which::ssend, nonblocking>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto ibsend(Args&&... args) const {
-    return detail::invoke_message<form<which::bsend, nonblocking>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto irsend(Args&&... args) const {
-    return detail::invoke_message<form<which::rsend, nonblocking>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
+  TUTTI_MESSAGE(isend, send, .how = nonblocking)
+  TUTTI_MESSAGE(issend, ssend, .how = nonblocking)
+  TUTTI_MESSAGE(ibsend, bsend, .how = nonblocking)
+  TUTTI_MESSAGE(irsend, rsend, .how = nonblocking)
 
   /// Prepares the same send. Returns a plan; every start() sends the current contents of v.
-  template <class... Args>
-  auto send_init(Args&&... args) const {
-    return detail::invoke_message<form<which::send, persistent>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto ssend_init(Args&&... args) const {
-    return detail::invoke_message<form<which::ssend, persistent>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto bsend_init(Args&&... args) const {
-    return detail::invoke_message<form<which::bsend, persistent>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class... Args>
-  auto rsend_init(Args&&... args) const {
-    return detail::invoke_message<form<which::rsend, persistent>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
+  TUTTI_MESSAGE(send_init, send, .how = persistent)
+  TUTTI_MESSAGE(ssend_init, ssend, .how = persistent)
+  TUTTI_MESSAGE(bsend_init, bsend, .how = persistent)
+  TUTTI_MESSAGE(rsend_init, rsend, .how = persistent)
 
   /// Receives a message.
   ///
@@ -148,23 +97,8 @@ class messages {
   /// int x = world.recv_single<int>(source(world.rank()));
   /// assert(x == 3);
   /// ```
-  template <class T = void, class... Args>
-  auto recv(Args&&... args) const {
-    return detail::invoke_message<form<which::recv>, T>(self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class T = void>
-  auto recv(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::recv>, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto recv_single(Args&&... args) const {
-    return detail::invoke_message<form<which::recv, detail::mode::blocking, true>, T>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class T = void>
-  auto recv_single(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::recv, detail::mode::blocking, true>, T>(self(), at);
-  }
+  TUTTI_MESSAGE_OF_TYPE(recv, recv)
+  TUTTI_MESSAGE_OF_TYPE(recv_single, recv, .single = true)
 
   /// Begins the same receive without waiting. Returns a request whose wait() returns what recv()
   /// would. It never waits for a length: recv_buf is resized when the message arrives, in some
@@ -175,45 +109,13 @@ class messages {
   /// world.send(send_buf({4, 5, 6}), destination(world.rank()));
   /// assert(coming.wait().size() == 3);
   /// ```
-  template <class T = void, class... Args>
-  auto irecv(Args&&... args) const {
-    return detail::invoke_message<form<which::recv, nonblocking>, T>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class T = void>
-  auto irecv(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::recv, nonblocking>, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto irecv_single(Args&&... args) const {
-    return detail::invoke_message<form<which::recv, nonblocking, true>, T>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class T = void>
-  auto irecv_single(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::recv, nonblocking, true>, T>(self(), at);
-  }
+  TUTTI_MESSAGE_OF_TYPE(irecv, recv, .how = nonblocking)
+  TUTTI_MESSAGE_OF_TYPE(irecv_single, recv, .how = nonblocking, .single = true)
 
   /// Prepares the same receive. With recv_count(n) the container keeps n elements, whatever the
   /// length of the message.
-  template <class T = void, class... Args>
-  auto recv_init(Args&&... args) const {
-    return detail::invoke_message<form<which::recv, persistent>, T>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class T = void>
-  auto recv_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::recv, persistent>, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto recv_single_init(Args&&... args) const {
-    return detail::invoke_message<form<which::recv, persistent, true>, T>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class T = void>
-  auto recv_single_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::recv, persistent, true>, T>(self(), at);
-  }
+  TUTTI_MESSAGE_OF_TYPE(recv_init, recv, .how = persistent)
+  TUTTI_MESSAGE_OF_TYPE(recv_single_init, recv, .how = persistent, .single = true)
 
   /// Receives a message only if it has already arrived; does not wait. Returns an optional of the
   /// result of recv(), or a bool if that is void.
@@ -226,15 +128,7 @@ class messages {
   /// }
   /// assert((*got)[0] == 7);
   /// ```
-  template <class T = void, class... Args>
-  auto try_recv(Args&&... args) const {
-    return detail::invoke_message<form<which::try_recv>, T>(self(),
-                                                            detail::named(static_cast<Args&&>(args))...);
-  }
-  template <class T = void>
-  auto try_recv(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::try_recv>, T>(self(), at);
-  }
+  TUTTI_MESSAGE_OF_TYPE(try_recv, try_recv)
 
   /// Waits until there is a message that recv() of this source and tag would take, and leaves it in
   /// the queue.
@@ -251,22 +145,8 @@ class messages {
   /// world.recv(recv_buf(v), source(s.source()), tag(s.tag()));
   /// assert(v[2] == 3 && !world.iprobe(source(world.rank())));
   /// ```
-  template <class... Args>
-  auto probe(Args&&... args) const {
-    return detail::invoke_message<form<which::probe>, void>(self(),
-                                                            detail::named(static_cast<Args&&>(args))...);
-  }
-  auto probe(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::probe>, void>(self(), at);
-  }
-  template <class... Args>
-  auto iprobe(Args&&... args) const {
-    return detail::invoke_message<form<which::probe, nonblocking>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  auto iprobe(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::probe, nonblocking>, void>(self(), at);
-  }
+  TUTTI_MESSAGE_ALSO_ALONE(probe, probe)
+  TUTTI_MESSAGE_ALSO_ALONE(iprobe, probe, .how = nonblocking)
 
   /// Matches a message in the same way, and removes it from the reach of other receives. Returns a
   /// message (message.hpp), which receives it. improbe does not wait, and returns an optional of
@@ -279,22 +159,8 @@ class messages {
   /// auto m = world.improbe();  // an optional
   /// assert(m && m->recv_single<double>() == 2.5);
   /// ```
-  template <class... Args>
-  auto mprobe(Args&&... args) const {
-    return detail::invoke_message<form<which::mprobe>, void>(self(),
-                                                             detail::named(static_cast<Args&&>(args))...);
-  }
-  auto mprobe(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::mprobe>, void>(self(), at);
-  }
-  template <class... Args>
-  auto improbe(Args&&... args) const {
-    return detail::invoke_message<form<which::mprobe, nonblocking>, void>(
-        self(), detail::named(static_cast<Args&&>(args))...);
-  }
-  auto improbe(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_message_alone<form<which::mprobe, nonblocking>, void>(self(), at);
-  }
+  TUTTI_MESSAGE_ALSO_ALONE(mprobe, mprobe)
+  TUTTI_MESSAGE_ALSO_ALONE(improbe, mprobe, .how = nonblocking)
 
   /// Sends one message and receives another; the peers may use any send and receive.
   ///
@@ -318,11 +184,7 @@ class messages {
   /// world.sendrecv(send_recv_buf(token), destination(right), source(left));
   /// assert(token == left);
   /// ```
-  template <class T = void, class... Args>
-  auto sendrecv(Args&&... args) const {
-    return detail::invoke_message<form<which::sendrecv>, T>(self(),
-                                                            detail::named(static_cast<Args&&>(args))...);
-  }
+  TUTTI_MESSAGE_OF_TYPE_WITH_ARGUMENTS(sendrecv, sendrecv)
 
  private:
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }

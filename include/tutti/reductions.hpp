@@ -7,7 +7,7 @@
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
 #include "tutti/detail/export.hpp"
-#include "tutti/detail/invoke.hpp"
+#include "tutti/detail/forms.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti {
@@ -37,20 +37,7 @@ class reductions {
   /// std::optional<int> most = world.reduce_single(send_buf(world.rank()), op(ops::max<>{}));
   /// assert(most.has_value() == world.is_root());
   /// ```
-  template <class... Args>
-  auto reduce(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ireduce(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto reduce_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(reduce, reduce)
 
   /// Combines the elements of all ranks on all ranks. It is reduce with the result on every rank.
   ///
@@ -73,20 +60,7 @@ class reductions {
   /// int last = world.allreduce_single(send_buf(world.rank()), op(ops::max<>{}));
   /// assert(last == world.size() - 1);
   /// ```
-  template <class... Args>
-  auto allreduce(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iallreduce(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto allreduce_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(allreduce, allreduce)
 
   /// Combines the elements of all ranks, and scatters the result in blocks of given lengths, one
   /// for each rank.
@@ -104,21 +78,7 @@ class reductions {
   /// auto part = world.reduce_scatter(send_buf(v), op(std::plus<>{}), recv_counts(c));
   /// assert(part.front() == world.size());
   /// ```
-  template <class... Args>
-  auto reduce_scatter(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter}, void>(self(),
-                                                                          static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ireduce_scatter(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto reduce_scatter_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(reduce_scatter, reduce_scatter)
 
   /// Combines the elements of all ranks, and scatters the result in blocks of one length.
   ///
@@ -137,21 +97,7 @@ class reductions {
   /// auto part = world.reduce_scatter_block(send_buf(v), op(std::plus<>{}));
   /// assert(part.size() == 2 && part[0] == world.size());
   /// ```
-  template <class... Args>
-  auto reduce_scatter_block(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter_block}, void>(self(),
-                                                                                static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ireduce_scatter_block(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto reduce_scatter_block_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce_scatter_block, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(reduce_scatter_block, reduce_scatter_block)
 
  protected:
   reductions() = default;

@@ -9,7 +9,7 @@
 
 #include "tutti/detail/diagnostic.hpp"  // first: every error message contains its include path
 #include "tutti/detail/export.hpp"
-#include "tutti/detail/invoke.hpp"
+#include "tutti/detail/forms.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti {
@@ -24,101 +24,16 @@ template <class Self>
 class within_group {
  public:
   /// bcast() of exactly one element: no exchange of counts, and a T in place of a container.
-  template <class T = void, class... Args>
-  auto bcast_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::blocking, true}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto bcast_single(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::blocking, true}, T>(self(), at);
-  }
-  template <class T = void, class... Args>
-  auto ibcast_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto ibcast_single(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::nonblocking, true}, T>(self(),
-                                                                                                     at);
-  }
-  template <class T = void, class... Args>
-  auto bcast_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::bcast, detail::mode::persistent, true}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto bcast_single_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::bcast, detail::mode::persistent, true}, T>(self(),
-                                                                                                    at);
-  }
+  TUTTI_COLLECTIVE_OF_TYPE(bcast_single, bcast, .single = true)
 
   /// reduce() of one element: returns a std::optional<T>, which is empty except at the root.
-  template <class... Args>
-  auto reduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::blocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto ireduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::nonblocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto reduce_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::reduce, detail::mode::persistent, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(reduce_single, reduce, .single = true)
 
   /// allreduce() of one element into one.
-  template <class... Args>
-  auto allreduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::blocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iallreduce_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::nonblocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto allreduce_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::allreduce, detail::mode::persistent, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(allreduce_single, allreduce, .single = true)
 
   /// scatter() of one element to each rank: no exchange of counts, and a T in place of a container.
-  template <class T = void, class... Args>
-  auto scatter_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::blocking, true}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto scatter_single(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::blocking, true}, T>(self(),
-                                                                                                    at);
-  }
-  template <class T = void, class... Args>
-  auto iscatter_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto iscatter_single(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::nonblocking, true}, T>(self(),
-                                                                                                       at);
-  }
-  template <class T = void, class... Args>
-  auto scatter_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scatter, detail::mode::persistent, true}, T>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class T = void>
-  auto scatter_single_init(std::source_location at = std::source_location::current()) const {
-    return detail::invoke_alone<detail::form{collective::scatter, detail::mode::persistent, true}, T>(self(),
-                                                                                                      at);
-  }
+  TUTTI_COLLECTIVE_OF_TYPE(scatter_single, scatter, .single = true)
 
   /// Gives each rank the combination of ranks 0 .. rank.
   ///
@@ -133,35 +48,8 @@ class within_group {
   /// auto prefix = world.scan(send_buf(v), op(std::plus<>{}));
   /// assert(prefix[1] == 10 * (world.rank() + 1));
   /// ```
-  template <class... Args>
-  auto scan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto scan_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto scan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::blocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::nonblocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto scan_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::scan, detail::mode::persistent, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(scan, scan)
+  TUTTI_COLLECTIVE(scan_single, scan, .single = true)
 
   /// Gives each rank the combination of ranks 0 .. rank - 1.
   ///
@@ -183,35 +71,8 @@ class within_group {
   /// int before = world.exscan_single(send_buf(mine), op(std::plus<>{}));
   /// assert(before == world.rank() * mine / 2);
   /// ```
-  template <class... Args>
-  auto exscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan}, void>(self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iexscan(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto exscan_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto exscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::blocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto iexscan_single(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::nonblocking, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
-  template <class... Args>
-  auto exscan_single_init(Args&&... args) const {
-    return detail::invoke<detail::form{collective::exscan, detail::mode::persistent, true}, void>(
-        self(), static_cast<Args&&>(args)...);
-  }
+  TUTTI_COLLECTIVE(exscan, exscan)
+  TUTTI_COLLECTIVE(exscan_single, exscan, .single = true)
 
  protected:
   within_group() = default;
