@@ -115,14 +115,23 @@ concept arrives_as_object = stands_for_object<typename A::data_type>;
 template <class... Args>
 using format_sent = typename object_named<parameter::send_buf, std::remove_cvref_t<Args>...>::format;
 
+/// Whether the call compiles; makes the compiler report why it does not. F is a form or a
+/// message_form.
+template <auto F, class T, class... Args>
+consteval bool diagnose_objects() {
+  constexpr verdict v = judged_with_objects<F, T, Args...>();
+  using unserializable = unserializable_of_call<F, T, Args...>;
+  if constexpr (v.what != problem::none)
+    return diagnostic<v.what, v.which>{}, false;
+  else if constexpr (!std::is_void_v<unserializable>)
+    return unserializable{}, false;
+  else
+    return true;
+}
+
 template <form F, class T, class Communicator, class... Args>
 auto invoke_with_objects(const Communicator& comm, Args&&... args) {
-  constexpr verdict v = judged_with_objects<F, T, std::remove_cvref_t<Args>...>();
-  if constexpr (v.what != problem::none) {
-    diagnostic<v.what, v.which>{};
-    return mistaken{};
-  } else if constexpr (!std::is_void_v<unserializable_of_call<F, T, std::remove_cvref_t<Args>...>>) {
-    unserializable_of_call<F, T, std::remove_cvref_t<Args>...>{};
+  if constexpr (!diagnose_objects<F, T, std::remove_cvref_t<Args>...>()) {
     return mistaken{};
   } else {
     using known = object_call<F, T, std::remove_cvref_t<Args>...>;
@@ -170,12 +179,7 @@ auto invoke_message_on_bytes(Communicator& comm, Args&&... args) {
 
 template <message_form F, class T, class Communicator, class... Args>
 auto invoke_message_with_objects(Communicator& comm, Args&&... args) {
-  constexpr verdict v = judged_with_objects<F, T, std::remove_cvref_t<Args>...>();
-  if constexpr (v.what != problem::none) {
-    diagnostic<v.what, v.which>{};
-    return mistaken{};
-  } else if constexpr (!std::is_void_v<unserializable_of_call<F, T, std::remove_cvref_t<Args>...>>) {
-    unserializable_of_call<F, T, std::remove_cvref_t<Args>...>{};
+  if constexpr (!diagnose_objects<F, T, std::remove_cvref_t<Args>...>()) {
     return mistaken{};
   } else {
     using known = object_call<F, T, std::remove_cvref_t<Args>...>;

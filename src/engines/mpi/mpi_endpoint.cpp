@@ -11,6 +11,7 @@
 #include "base/report_text.hpp"
 #include "engines/mpi/group_context.hpp"
 #include "engines/mpi/mpi_context.hpp"
+#include "transport/length_mismatch.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::mpi {
@@ -249,7 +250,7 @@ bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
     const message copy = m;
     end_message(row);
     take_in(found, static_cast<std::size_t>(came));
-    throw_length(copy, static_cast<long long>(came), site);
+    refuse_length(copy.peer, copy.bytes, static_cast<std::size_t>(came), site);
   }
   stretch s = types_->of(element{}, m.bytes);
   const int code = MPI_Imrecv(m.into, s.count, s.type, &found, &m.request);
@@ -279,13 +280,13 @@ void mpi_endpoint::check_length(std::uint32_t row, MPI_Status& status, const shm
   if (static_cast<std::size_t>(came) == m.bytes) return;
   const message copy = m;
   end_message(row);
-  throw_length(copy, static_cast<long long>(came), site);
+  refuse_length(copy.peer, copy.bytes, static_cast<std::size_t>(came), site);
 }
 
 void mpi_endpoint::throw_transfer_error(std::uint32_t row, int code, const shm::wait_site& site) {
   const message copy = messages_[row];
   end_message(row);
-  if (is_truncation(code)) throw_length(copy, -1, site);
+  if (is_truncation(code)) refuse_length(copy.peer, copy.bytes, {}, site);  // MPI does not report the length
   try {
     throw_mpi_error(code, site.operation, rank_);
   } catch (const engine_error& e) {
@@ -293,28 +294,9 @@ void mpi_endpoint::throw_transfer_error(std::uint32_t row, int code, const shm::
   }
 }
 
-void mpi_endpoint::throw_length(const message& m, long long came, const shm::wait_site& site) {
-  const std::string expected = std::to_string(m.bytes) + " bytes";
-  const std::string from = "rank " + std::to_string(m.peer) + " sent ";
-  const char* remedy =
-      "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
-  if (came < 0)  // MPI does not say how much it was
-    give_up(truncation_error(site.operation, rank_, "count",
-                             from + "more than the " + expected + " that this rank expects", remedy));
-  if (static_cast<std::size_t>(came) > m.bytes)
-    give_up(truncation_error(site.operation, rank_, "count",
-                             from + std::to_string(came) + " bytes where this rank expects " + expected,
-                             remedy));
-  give_up(mismatch_error(site.operation, rank_, "count",
-                         from + std::to_string(came) + " bytes where this rank expects " + expected, remedy));
-}
-
-void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::size_t came,
+void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::optional<std::size_t> came,
                                  const shm::wait_site& site) {
-  message m{};
-  m.peer = peer;
-  m.bytes = expected;
-  throw_length(m, static_cast<long long>(came), site);
+  throw_length_mismatch(site.operation, rank_, peer, came, expected, [&](const auto& e) { give_up(e); });
 }
 
 void mpi_endpoint::throw_abandoned(const shm::wait_site& site) {

@@ -155,8 +155,8 @@ class mpi_endpoint final : public message_endpoint {
   /// Ends a receive whose place may go. It may have got its message.
   void cancel(transfer& t) noexcept;
   [[noreturn]] void throw_abandoned(const shm::wait_site& site);
-  /// A message of `came` bytes where `expected` are.
-  [[noreturn]] void refuse_length(int peer, std::size_t expected, std::size_t came,
+  /// Throws what a message of `came` bytes is where `expected` are; without `came` it is longer.
+  [[noreturn]] void refuse_length(int peer, std::size_t expected, std::optional<std::size_t> came,
                                   const shm::wait_site& site);
   tutti::mpi::types& types() noexcept { return *types_; }
   int tag_mask() const noexcept { return tag_mask_; }
@@ -219,7 +219,6 @@ class mpi_endpoint final : public message_endpoint {
   bool open_sends();
   void check_length(std::uint32_t row, MPI_Status& status, const shm::wait_site& site);
   [[noreturn]] void throw_transfer_error(std::uint32_t row, int code, const shm::wait_site& site);
-  [[noreturn]] void throw_length(const message& m, long long came, const shm::wait_site& site);
   [[noreturn]] void throw_failure(const shm::wait_site& site);
   [[noreturn]] void end_job(int rank, const std::string& text);
   void report(const std::string& text);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/executor/places.hpp"
+#include "transport/length_mismatch.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -242,14 +243,9 @@ shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
 }
 
 void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
-  const int peer = bound_->where.members().address(peer_of(s));
-  const std::string text = "rank " + std::to_string(peer) + " sent " + std::to_string(came) +
-                           " bytes where this rank expects " + std::to_string(expected);
-  const char* remedy =
-      "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
-  if (came > expected)
-    throw truncation_error(called(*call_), bound_->where.ep().rank(), "count", text, remedy);
-  throw mismatch_error(called(*call_), bound_->where.ep().rank(), "count", text, remedy);
+  throw_length_mismatch(called(*call_), bound_->where.ep().rank(),
+                        bound_->where.members().address(peer_of(s)), came, expected,
+                        [](const auto& e) { throw e; });
 }
 
 }  // namespace tutti
