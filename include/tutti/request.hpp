@@ -38,6 +38,7 @@ using held = owner<held_call<Result>>;
 
 [[noreturn]] void refuse_empty_request(const char* what, const std::source_location& at);
 [[noreturn]] void refuse_empty_parameter();
+[[noreturn]] void refuse_copied_request(const char* what, const std::source_location& at);
 
 /// The caller's handle of a call: its arguments, and the call itself. It can be moved. The
 /// destructor and an assignment wait for the call while its buffers still exist.
@@ -146,9 +147,9 @@ class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
 /// outlive the request, or its wait(). requests.hpp waits for several requests.
 ///
 /// Moves, threads and the destructor are those of nonblocking_result. A call that receives a
-/// request with an unfinished call waits for the old call first. A request that is constructed from
-/// an lvalue refers to it for `request(r)` and is itself empty: it is a parameter, not a copy. To
-/// store a request in a container, move it.
+/// request with an unfinished call waits for the old call first. `request b(r)` is the parameter
+/// `request(r)`, not a copy of r: its wait() and test() throw usage_error. To store a request in a
+/// container, move it.
 ///
 /// ```cpp
 /// int mine = world.rank(), other = -1;
@@ -184,12 +185,14 @@ class [[nodiscard]] request : public detail::call_in_hand<void> {
   /// Waits, and returns the status of a received message, else an empty status. Throws the errors
   /// that the blocking call throws while it runs. Throws usage_error if this holds no call.
   status wait(std::source_location at = std::source_location::current()) {
+    if (into_ != nullptr) detail::refuse_copied_request("wait", at);
     checked("wait", at).wait();
     return finish();
   }
   /// Makes progress without waiting. Returns a status once, when the call is complete. Throws the
   /// same as wait().
   std::optional<status> test(std::source_location at = std::source_location::current()) {
+    if (into_ != nullptr) detail::refuse_copied_request("test", at);
     if (!checked("test", at).test()) return std::nullopt;
     return finish();
   }

@@ -52,6 +52,12 @@ void refuse_empty_request(const char* what, const std::source_location& at) {
                     "wait for a request once", at);
 }
 
+void refuse_copied_request(const char* what, const std::source_location& at) {
+  throw usage_error(what, -1, "",
+                    "this request was constructed from another one, which makes it a parameter and no copy",
+                    "wait for the other one, or move it", at);
+}
+
 void refuse_extracted(parameter name) {
   throw usage_error(std::string("extract_") + text_of(name), -1, text_of(name),
                     "was extracted before, so this result has it no more",

@@ -155,7 +155,7 @@ class mpi_endpoint final : public message_endpoint {
   /// Ends a receive whose place may go. It may have got its message.
   void cancel(transfer& t) noexcept;
   [[noreturn]] void throw_abandoned(const shm::wait_site& site);
-  /// Throws what a message of `came` bytes is where `expected` are; without `came` it is longer.
+  /// Throws the error of a message whose length differs; without `came` it is longer by an unknown number.
   [[noreturn]] void refuse_length(int peer, std::size_t expected, std::optional<std::size_t> came,
                                   const shm::wait_site& site);
   tutti::mpi::types& types() noexcept { return *types_; }
