@@ -42,9 +42,9 @@ void one_message(communicator& comm) {
   check.that(!sent.valid() && !received.valid());
   check.throws<usage_error>([&] { (void)sent.wait(); }, {"wait", "holds no call"});
   check.throws<usage_error>([&] { (void)sent.test(); }, {"test", "holds no call"});
-  request parameter(sent);
-  check.throws<usage_error>([&] { (void)parameter.wait(); }, {"wait", "from another one"});
-  check.throws<usage_error>([&] { (void)parameter.test(); }, {"test", "from another one"});
+  request no_copy(sent);
+  check.throws<usage_error>([&] { (void)no_copy.wait(); }, {"wait", "from another one"});
+  check.throws<usage_error>([&] { (void)no_copy.test(); }, {"test", "from another one"});
 
   // The parameter is no copy: it leaves the request empty or as it is.
   comm.irecv(recv_buf(theirs), request(received), recv_count(4));
