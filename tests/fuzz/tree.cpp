@@ -23,6 +23,7 @@
 #include "support/repeated_calls.hpp"
 #include "support/scratch_folder.hpp"
 #include "support/selection_contexts.hpp"
+#include "support/tree_cases.hpp"
 
 using namespace tutti;
 
@@ -137,11 +138,11 @@ std::string mutated(const text_list& corpus, const text_list& known, std::mt1993
                       length = below(std::min<std::size_t>(text.size() - at, 40) + 1);
     // A word of the text, to be replaced by another one.
     std::size_t first = at, last = at;
-    const auto send_args = [&](std::size_t i) {
+    const auto is_letter = [&](std::size_t i) {
       return text[i] == '_' || (text[i] >= 'a' && text[i] <= 'z');
     };
-    while (first > 0 && send_args(first - 1)) --first;
-    while (last < text.size() && send_args(last)) ++last;
+    while (first > 0 && is_letter(first - 1)) --first;
+    while (last < text.size() && is_letter(last)) ++last;
     switch (below(7)) {
       case 0:
         text.erase(at, length);
@@ -180,7 +181,10 @@ int main(int argc, char** argv) {
       corpus.push_back(tests::contents(argv[i]));
     else
       for (const auto& entry : std::filesystem::directory_iterator(argv[i]))
-        if (entry.path().extension() == ".json") corpus.push_back(tests::contents(entry.path()));
+        if (const std::string text = tests::contents(entry.path()); entry.path().extension() == ".cases")
+          for (const tests::tree_case& one : tests::tree_cases(text)) corpus.push_back(one.text);
+        else if (entry.path().extension() == ".json")
+          corpus.push_back(text);
   }
   const std::uint64_t seed = tests::wanted_seed().value_or(std::random_device()());
   std::printf("%zu texts, TUTTI_TEST_SEED=%ju\n", corpus.size(), static_cast<std::uintmax_t>(seed));

@@ -15,6 +15,7 @@
 #include "support/scratch_folder.hpp"
 #include "support/seed.hpp"
 #include "support/selection_contexts.hpp"
+#include "support/tree_cases.hpp"
 #include "support/tree_texts.hpp"
 #include "tutti/error.hpp"
 
@@ -25,10 +26,10 @@ namespace fs = std::filesystem;
 
 using tests::contents;
 
-std::vector<fs::path> files_of(const std::string& folder) {
+std::vector<fs::path> files_of(const std::string& folder, const char* extension = ".json") {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(fs::path(TREES_OF_TESTS) / folder))
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
+    if (entry.path().extension() == extension) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -38,20 +39,21 @@ extent extent_of(const fs::path& file) {
 }
 
 TEST(wrong_trees, are_told_each_of_their_faults) {
-  const auto files = files_of("wrong");
-  EXPECT_GE(files.size(), 60u);
-  for (const fs::path& file : files) {
-    const read_result r = read_tree(contents(file), file.filename().string(), extent_of(file));
-    EXPECT_FALSE(r.good()) << file;
-    std::string expected = contents(fs::path(file).replace_extension(".txt"));
-    std::string got = all_faults(r);
-    if (expected.ends_with(
-            "...\n")) {  // what the parser says of a text that is no JSON differs with its version
-      expected.resize(expected.size() - 4);
-      got.resize(std::min(got.size(), expected.size()));
+  std::size_t cases = 0;
+  for (const fs::path& file : files_of("wrong", ".cases"))
+    for (const tests::tree_case& one : tests::tree_cases(contents(file))) {
+      ++cases;
+      const std::string name = one.name + ".json";
+      const read_result r = read_tree(one.text, name, extent_of(name));
+      EXPECT_FALSE(r.good()) << name;
+      std::string expected = one.faults, got = all_faults(r);
+      if (expected.ends_with("...\n")) {  // the parser's text on what is no JSON differs with its version
+        expected.resize(expected.size() - 4);
+        got.resize(std::min(got.size(), expected.size()));
+      }
+      EXPECT_EQ(got, expected) << file << ' ' << name;
     }
-    EXPECT_EQ(got, expected) << file;
-  }
+  EXPECT_GE(cases, 158u);
 }
 
 TEST(wrong_trees, are_refused_where_they_end_anywhere) {

@@ -171,7 +171,7 @@ void several_at_once(const process& me) {
     bytes wanted(2048);
     write_text(wanted.data(), me.pid, 1024);
     write_text(wanted.data() + 1024, before, 512);
-    for (std::size_t i = 0; i < 512; ++i) wanted[1536 + i] = send_args(next, 512 + i);
+    for (std::size_t i = 0; i < 512; ++i) wanted[1536 + i] = byte_of_text(next, 512 + i);
     me.equal(memory.data(), wanted.data(), 2048, "a put and a get beside collectives");
     me.sync();
     for (auto& j : beyond) j->verify(false);

@@ -63,7 +63,7 @@ const char* name(kind k) {
   return names[static_cast<int>(k)];
 }
 
-std::uint64_t weight(std::uint64_t text, std::size_t i) { return send_args(text, i) + 1; }
+std::uint64_t weight(std::uint64_t text, std::size_t i) { return byte_of_text(text, i) + 1; }
 
 // What member k gives to a combination.
 void write_operand(unsigned char* to, std::uint64_t text, std::size_t num, std::size_t size) {
@@ -227,7 +227,7 @@ void job::expect_blocks() {
   const std::size_t n = shape_.size;
   const unsigned me = team_.place, root = shape_.root;
   const auto block = [&](bytes& into, std::size_t at, unsigned by, std::size_t from) {
-    for (std::size_t i = 0; i < n; ++i) into[at + i] = send_args(text_ + by, from + i);
+    for (std::size_t i = 0; i < n; ++i) into[at + i] = byte_of_text(text_ + by, from + i);
   };
   switch (shape_.what) {
     case kind::broadcast:

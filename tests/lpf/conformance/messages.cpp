@@ -168,10 +168,10 @@ void all_sizes(const process& me) {
     // The source is the program's again.
     std::fill_n(given.data(), used, 0xee);
     std::fill_n(wanted.begin(), used, 0);
-    for (std::size_t i = used - n; i < used; ++i) wanted[i] = suite::send_args(n + before, i);
+    for (std::size_t i = used - n; i < used; ++i) wanted[i] = suite::byte_of_text(n + before, i);
     me.equal(put.data(), wanted.data(), used, "put of " + std::to_string(n));
     std::fill_n(wanted.begin(), used, 0);
-    for (std::size_t i = 0; i < n; ++i) wanted[i] = suite::send_args(n + behind, i);
+    for (std::size_t i = 0; i < n; ++i) wanted[i] = suite::byte_of_text(n + behind, i);
     me.equal(got.data(), wanted.data(), used, "get of " + std::to_string(n));
     for (guarded* g : areas) me.check(g->intact(), "a canary, size " + std::to_string(n));
     me.sync();
@@ -197,9 +197,9 @@ void crowds(const process& me) {
   me.sync();
   suite::bytes wanted(each * me.p, 0xcd);
   for (std::size_t i = 0; me.pid == one && i < wanted.size(); ++i)
-    wanted[i] = suite::send_args(i % me.p, i / me.p);
+    wanted[i] = suite::byte_of_text(i % me.p, i / me.p);
   me.equal(taken.data(), wanted.data(), wanted.size(), "a crowd of puts");
-  for (std::size_t i = 0; i < each; ++i) wanted[i] = suite::send_args(one, each - 1 - i);
+  for (std::size_t i = 0; i < each; ++i) wanted[i] = suite::byte_of_text(one, each - 1 - i);
   me.equal(back.data(), wanted.data(), each, "a crowd of gets");
   me.check(given.intact() && taken.intact() && back.intact(), "a canary");
 }

@@ -81,13 +81,13 @@ class dice {
 };
 
 /// The byte that stands at a place of a text that every process knows.
-inline unsigned char send_args(std::uint64_t text, std::size_t at) {
+inline unsigned char byte_of_text(std::uint64_t text, std::size_t at) {
   std::uint64_t z = (text + 1) * 0x9e3779b97f4a7c15u + at * 0xbf58476d1ce4e5b9u;
   z ^= z >> 29;
   return static_cast<unsigned char>((z * 0x94d049bb133111ebu) >> 56);
 }
 inline void write_text(unsigned char* to, std::uint64_t text, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = send_args(text, i);
+  for (std::size_t i = 0; i < n; ++i) to[i] = byte_of_text(text, i);
 }
 
 /// Memory between canaries.
