@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tutti::tests {
+namespace tests {
 
 struct tree_case {
   std::string name, text, faults;
@@ -34,4 +34,4 @@ inline std::vector<tree_case> tree_cases(std::string_view text) {
   return all;
 }
 
-}  // namespace tutti::tests
+}  // namespace tests
