@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sample sort as textbooks have it, beside tutti::sort, which does the same with equal elements shared out
+// Sample sort as textbooks have it, beside tutti::sort_globally, which does the same with equal elements shared out
 // too. Each rank shows a sample; the samples of all, sorted, give p - 1 splitters; every element goes to the
 // rank between whose splitters it lies.
 #include <algorithm>
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
 
     std::vector<int> by_hand = mine, by_tutti = mine, none;
     sample_sort(world, by_hand);
-    tutti::sort(world, by_tutti);
+    tutti::sort_globally(world, by_tutti);
     sample_sort(world, none);
     return is_whole(world, by_hand, whole) && is_whole(world, by_tutti, whole) && none.empty();
   });

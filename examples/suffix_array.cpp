@@ -69,7 +69,7 @@ std::vector<number> suffix_array(communicator& world, const blocks& where, const
     next.resize(name.size());
     std::vector<suffix> suffixes;
     for (number i = 0; i < name.size(); ++i) suffixes.push_back({name[i], next[i], begin + i});
-    tutti::sort(world, suffixes);
+    tutti::sort_globally(world, suffixes);
     const std::vector<bool> differs = differences(world, suffixes);
     const number own = std::count(differs.begin(), differs.end(), true);
     number last = world.exscan_single(send_buf(own), op(std::plus<>{}));

@@ -5,7 +5,7 @@
 //     parts of the result                          the call returns
 //     none (the buffer was an lvalue)              void
 //     the receive buffer alone                     the container itself; in _single forms the value
-//     anything else                                a result<...>
+//     anything else                                a call_result<...>
 #pragma once
 
 #include <cstddef>
@@ -76,7 +76,7 @@ constexpr std::size_t index_of(parameter name) {
 /// assert(result.extract_recv_counts() == counts && result.extract_recv_buf() == all);
 /// ```
 template <class... Parts>
-class [[nodiscard]] result {
+class [[nodiscard]] call_result {
   template <parameter Name>
   static constexpr std::size_t where = detail::index_of<Parts...>(Name);
   static constexpr std::size_t end = sizeof...(Parts);
@@ -84,7 +84,7 @@ class [[nodiscard]] result {
  public:
   // For the library.
   template <class... T>
-  explicit constexpr result(std::in_place_t, T&&... values) : slots_{{static_cast<T&&>(values)}...} {}
+  explicit constexpr call_result(std::in_place_t, T&&... values) : slots_{{static_cast<T&&>(values)}...} {}
 
   /// Part I, for structured bindings.
   template <std::size_t I>
@@ -151,9 +151,9 @@ class [[nodiscard]] result {
 TUTTI_API_END
 
 template <class... Parts>
-struct std::tuple_size<tutti::result<Parts...>> : std::integral_constant<std::size_t, sizeof...(Parts)> {};
+struct std::tuple_size<tutti::call_result<Parts...>> : std::integral_constant<std::size_t, sizeof...(Parts)> {};
 template <std::size_t I, class... Parts>
-struct std::tuple_element<I, tutti::result<Parts...>> {
+struct std::tuple_element<I, tutti::call_result<Parts...>> {
   using type = typename decltype(tutti::detail::part_at<I>(
       std::declval<const tutti::detail::slots<std::index_sequence_for<Parts...>, Parts...>&>()))::type;
 };

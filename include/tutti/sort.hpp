@@ -143,8 +143,8 @@ struct sorted_end {
 /// none.
 ///
 /// T is trivially copyable and default constructible, but not bool. `less` is a strict weak order,
-/// the same on all ranks. It may have state, and is not copied. The sort is not stable; stable_sort
-/// is.
+/// the same on all ranks. It may have state, and is not copied. The sort is not stable;
+/// stable_sort_globally is.
 ///
 /// The samples determine how many elements a rank has afterwards. For any input it is at most n/p +
 /// (p + 2) d. Here n is the number of elements of all ranks. d = max(1, n / (a p)) is the distance
@@ -161,13 +161,13 @@ struct sorted_end {
 /// #include <tutti/sort.hpp>
 /// std::vector<int> v;
 /// for (int i = 0; i < 100; ++i) v.push_back((i * 37 + world.rank() * 11) % 101);
-/// tutti::sort(world, v);
+/// tutti::sort_globally(world, v);
 /// assert(is_globally_sorted(world, v));
-/// tutti::sort(world, v, std::greater<>{});
+/// tutti::sort_globally(world, v, std::greater<>{});
 /// assert(is_globally_sorted(world, v, std::greater<>{}));
 /// ```
 template <class T, class Less = std::less<>>
-void sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
+void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
   if constexpr (detail::check_sortable<T>()) {
     const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
     std::sort(v.begin(), v.end(), by);
@@ -177,7 +177,7 @@ void sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
 
 /// The same, but equal elements keep their order: by rank, then by index.
 template <class T, class Less = std::less<>>
-void stable_sort(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
+void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
   if constexpr (detail::check_sortable<T>()) {
     const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
     std::stable_sort(v.begin(), v.end(), by);

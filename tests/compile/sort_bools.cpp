@@ -11,5 +11,5 @@ void f(tutti::communicator& comm) {
 #else
   std::vector<char> v;
 #endif
-  tutti::sort(comm, v);
+  tutti::sort_globally(comm, v);
 }

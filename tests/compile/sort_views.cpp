@@ -6,7 +6,7 @@
 #include <tutti/sort.hpp>
 
 #ifndef CORRECTED
-void f(tutti::communicator& comm, std::vector<std::string_view>& v) { tutti::sort(comm, v); }
+void f(tutti::communicator& comm, std::vector<std::string_view>& v) { tutti::sort_globally(comm, v); }
 #else
-void f(tutti::communicator& comm, std::vector<char>& v) { tutti::sort(comm, v); }
+void f(tutti::communicator& comm, std::vector<char>& v) { tutti::sort_globally(comm, v); }
 #endif

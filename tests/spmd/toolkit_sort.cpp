@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti::sort and stable_sort against std::stable_sort of everything on one rank; that no rank gets more than
+// tutti::sort_globally and stable_sort against std::stable_sort of everything on one rank; that no rank gets more than
 // the head of sort.hpp says, even where one value fills everything; is_globally_sorted.
 #include <cmath>
 #include <numeric>
@@ -84,13 +84,13 @@ void sort_records(communicator& world, int kind, std::uint64_t seed, const Less&
   std::stable_sort(right.begin(), right.end(), less);
 
   std::vector<record> v = mine;
-  tutti::stable_sort(world, v, less);
+  tutti::stable_sort_globally(world, v, less);
   check.that(world.allgatherv(send_buf(v)) == right, "stable_sort");
   check_balance(world, v.size());
   check.that(is_globally_sorted(world, v, less));
 
   v = mine;
-  tutti::sort(world, v, less);
+  tutti::sort_globally(world, v, less);
   std::vector<record> all = world.allgatherv(send_buf(v));
   check.that(std::is_sorted(all.begin(), all.end(), less), "sort");
   check.that(is_globally_sorted(world, v, less));
@@ -112,9 +112,9 @@ void plain(communicator& world, int kind, std::uint64_t seed) {
     }
   std::sort(right.begin(), right.end());
   std::vector<double> up = mine, down = mine;
-  tutti::sort(world, up);
+  tutti::sort_globally(world, up);
   check.equal(world.allgatherv(send_buf(up)), right);
-  tutti::sort(world, down, std::greater<>{});
+  tutti::sort_globally(world, down, std::greater<>{});
   std::reverse(right.begin(), right.end());
   check.equal(world.allgatherv(send_buf(down)), right);
 }

@@ -23,7 +23,7 @@ part_list<A..., B...> operator+(part_list<A...>, part_list<B...>);
 
 template <class... Parts>
 struct result_of_parts {
-  using type = result<Parts...>;
+  using type = call_result<Parts...>;
 };
 template <>
 struct result_of_parts<> {

@@ -35,14 +35,14 @@ class PluginBase {
   const tutti::communicator& ranks() const { return to_communicator().tutti_communicator(); }
 };
 
-/// `comm.sort(v)` sorts the elements of all ranks' vectors (tutti::sort).
+/// `comm.sort(v)` sorts the elements of all ranks' vectors (tutti::sort_globally).
 template <class Comm, template <class...> class Container>
 class SampleSort : public PluginBase<Comm, Container, SampleSort> {
  public:
   template <class T, class Allocator, class Less = std::less<>>
   void sort(std::vector<T, Allocator>& data, const Less& less = {}) const {
     if constexpr (std::is_same_v<Allocator, std::allocator<T>>) {
-      internal::translating([&] { tutti::sort(this->ranks(), data, less); });
+      internal::translating([&] { tutti::sort_globally(this->ranks(), data, less); });
     } else {
       std::vector<T> own(data.begin(), data.end());
       sort(own, less);
