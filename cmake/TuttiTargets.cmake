@@ -11,6 +11,9 @@ function(tutti_configure target)
            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE "${PROJECT_SOURCE_DIR}/src")
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  if(NOT TUTTI_EXPORT_INTERNALS)
+    set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+  endif()
 endfunction()
 
 # find_package() that names the Debian package where it fails.

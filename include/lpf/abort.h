@@ -7,6 +7,7 @@
 
 #include "lpf/core.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,5 +22,6 @@ lpf_err_t lpf_abort(lpf_t ctx);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

@@ -22,6 +22,7 @@
 
 #include "lpf/core.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -88,5 +89,6 @@ lpf_err_t lpf_move(lpf_bsmp_t bsmp, void** tag, void** payload, size_t* size);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

@@ -23,6 +23,7 @@
 
 #include "lpf/core.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -152,5 +153,6 @@ size_t bsplib_hpmove(bsplib_t bsplib, const void** tag, const void** payload);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef LPF_CHECKED_H
 #define LPF_CHECKED_H
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,6 +20,7 @@ lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #ifdef LPF_CHECKED
 

@@ -21,6 +21,7 @@
 /** The version of the implemented specification. */
 #define _LPF_COLLECTIVES_VERSION 201500L
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -113,6 +114,7 @@ lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #ifdef LPF_CHECKED
 #define LPF_COLLECTIVES_DECLARED

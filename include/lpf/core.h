@@ -25,6 +25,7 @@
 /** Registered areas may overlap or contain one another; each registration has its own slot. */
 #define _LPF_INCLUSIVE_MEMORY 1
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -169,6 +170,7 @@ lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #ifdef LPF_CHECKED
 #include "lpf/checked.h"

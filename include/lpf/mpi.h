@@ -14,6 +14,7 @@
 
 #include "lpf/core.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -41,5 +42,6 @@ lpf_err_t lpf_mpi_finalize(lpf_init_t init);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

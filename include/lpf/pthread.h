@@ -7,6 +7,7 @@
 
 #include "lpf/core.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,5 +24,6 @@ lpf_err_t lpf_pthread_finalize(lpf_init_t init);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

@@ -120,7 +120,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
 }  // namespace tutti::mpi
 
 extern "C" {
-extern const tutti::engine_module tutti_engine_module;
+extern __attribute__((visibility("default"))) const tutti::engine_module tutti_engine_module;
 const tutti::engine_module tutti_engine_module = {tutti::engine_abi, TUTTI_MPI_NAME,
                                                   &tutti::mpi::library_version, &tutti::mpi::run};
 }
