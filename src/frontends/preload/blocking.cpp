@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's blocking collectives, in place of MPI's own. Each is told to be left to MPI, or says what its
-// arguments are. Longer than a screen: there is one for each collective.
+// MPI's blocking collectives. Each entry point forwards to MPI or describes its arguments for
+// tutti. Longer than a screen: there is one for each collective.
 #include "frontends/preload/entry.hpp"
 
 namespace {

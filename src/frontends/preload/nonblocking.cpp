@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's nonblocking collectives, in place of MPI's own. Each is told to be left to MPI, or says what its
-// arguments are. Longer than a screen: there is one for each collective.
+// MPI's nonblocking collectives. Each entry point forwards to MPI or describes its arguments for
+// tutti. Longer than a screen: there is one for each collective.
 #include "frontends/preload/entry.hpp"
 
 namespace {
-
 using namespace tutti;
 using namespace tutti::preload;
 
