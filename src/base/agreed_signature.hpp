@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a choice of algorithm may depend on. Ranks that choose differently deadlock, therefore selection is
-// given `agreed_signature` alone: fields that every rank of a correct program holds with the same value. What
-// only this rank knows lives in `call` and is out of selection's reach by type.
+// The part of a call that the choice of an algorithm may depend on. Ranks that choose differently
+// deadlock. Therefore selection receives only an `agreed_signature`: every field has the same value
+// on all ranks of a correct program. Values that only this rank knows stay in `call`, and selection
+// cannot read them.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +21,30 @@ struct agreed_signature {
   std::size_t element_size = 1;
   element_kind kind = element_kind::opaque;
   builtin_op op = builtin_op::user;
-  bool commutative = true;  // true also where nothing is combined
+  bool commutative = true;  // also true if the call combines nothing
   bool in_place = false;
   bool inter = false;             // between two groups
-  std::uint64_t total_bytes = 0;  // of all blocks, if has_agreed_counts(what) and one group; else 0
+  // Of all blocks, if has_agreed_counts(what) and the call has one group; else 0.
+  std::uint64_t total_bytes = 0;
 
   std::size_t bytes() const noexcept { return count * element_size; }
   friend bool operator==(const agreed_signature&, const agreed_signature&) = default;
 };
 
-/// Whether an engine has a collective of its own for a call.
+/// Whether an engine offers a native collective for a call.
 enum class native_offer : std::uint8_t {
   none,
-  by_name,  ///< it does not report operands whose lengths differ: only where the program or its user names it
+  /// Does not report operands of different lengths; used only if the program or its user names it.
+  by_name,
   any
 };
 
-/// Vector forms in which every rank is given the counts of all ranks, the same ones on all.
+/// Vector forms in which each rank passes the counts of all ranks. These are the same on all ranks.
 constexpr bool has_agreed_counts(collective what) noexcept {
   return what == collective::allgatherv || what == collective::reduce_scatter;
 }
 
-/// The bytes of all blocks of a call with agreed counts. Saturates. O(ranks).
+/// The bytes of all blocks of a call with agreed counts. Saturates at the largest value. O(ranks).
 inline std::uint64_t agreed_total(const counts_view& counts, std::size_t element_size) noexcept {
   std::uint64_t sum = 0;
   bool over = false;
@@ -50,14 +53,15 @@ inline std::uint64_t agreed_total(const counts_view& counts, std::size_t element
   return over ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-/// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are alike.
+/// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are
+/// alike.
 inline agreed_signature agreed_part(const call& c, int ranks, bool inter = false) noexcept {
-  // In place is a matter of all ranks, except that a root may be in place alone.
+  // All ranks are in place, or none. The exception is a rooted call, where the root alone may be.
   const bool vector_form = is_vector_form(c.what),
              root_alone = is_rooted(c.what) && c.what != collective::bcast;
   return {c.what,
           ranks,
-          vector_form || inter ? 0 : c.count,  // the groups may differ
+          vector_form || inter ? 0 : c.count,  // two groups may have different counts
           c.type.size,
           c.type.kind,
           c.op.which,

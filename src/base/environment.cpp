@@ -89,7 +89,7 @@ std::vector<std::string> names_of(const variable& v) {
 }
 
 std::optional<std::string> setting(std::string_view name) {
-  // A program with more rights than its user must not be told by the user which code or files to open.
+  // In a setuid program the user must not choose which code or files to open.
   const char* value = secure_getenv(std::string(name).c_str());
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every environment variable that the library reads, but for those that one engine alone obeys, in one table:
-// what it may be, what it is by default, what it does. all_variables() (engines/engine.hpp) adds the engines'
-// own; docs/environment.md and `tutti info` are made from these.
+// The table of all environment variables that the library reads, except those of a single engine.
+// An entry holds the values, the default and the meaning. all_variables() (engines/engine.hpp) adds
+// the variables of the engines. The build makes docs/environment.md from these entries, and `tutti
+// info` prints them.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +22,29 @@ struct variable {
   std::string_view meaning;
 };
 
-/// In the order in which documents show them. TUTTI_<COLLECTIVE>_ALGORITHM and its like stand for one
-/// variable a collective.
+/// In the order of the documents. An entry with <COLLECTIVE> in its name stands for one variable
+/// for each collective.
 std::span<const variable> variables() noexcept;
 
-/// The variables that an entry stands for: one of its name, or one a collective.
+/// The variables that an entry stands for: its own name, or one name for each collective.
 std::vector<std::string> names_of(const variable&);
 
-/// The value, or nothing where it is unset or empty.
+/// The value, or nothing if the variable is unset or empty.
 std::optional<std::string> setting(std::string_view name);
 
-/// "64K" as 65536; suffixes K, M, G, also as KiB and KB (1024 bytes too), and B. Nothing where it is no
-/// number, or too large.
+/// Reads "64K" as 65536. The suffixes are K, M and G, also written KiB or KB (1024 bytes), and B.
+/// Returns nothing if the text is no number or the number is too large.
 std::optional<std::uint64_t> read_number(std::string_view text) noexcept;
 
-/// The value as a number in [least, most]; `otherwise` where unset. Suffixes as read_number. Throws
-/// usage_error that names the variable.
+/// The value as a number in [least, most], or `otherwise` if it is unset. Takes the suffixes of
+/// read_number. Throws a usage_error that names the variable.
 std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,
                              std::uint64_t otherwise);
 
-/// 0 or 1.
+/// As number_setting, for the values 0 and 1.
 bool switch_setting(std::string_view name, bool otherwise);
 
-/// TUTTI_* variables that are set and are not among all that there are.
+/// The TUTTI_* variables that are set but not in `all`, sorted.
 std::vector<std::string> unknown_settings(std::span<const variable> all);
 
 }  // namespace tutti

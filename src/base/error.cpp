@@ -10,10 +10,10 @@
 
 namespace tutti {
 
-// Counted, since an exception must be copied without one.
+// The texts are reference-counted, because copying an exception must not throw.
 struct error::texts {
   std::string operation, parameter, location, all;
-  std::size_t head;  // of `all`: the place stands behind so many characters
+  std::size_t head;  // in `all`, the location is inserted at this index
   std::atomic<int> holders{1};
 
   void locate(const std::source_location& at) {
@@ -55,7 +55,7 @@ error::~error() {
   if (texts_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
 }
 
-// Copies keep the text that they have.
+// Copies made before this call keep the text without the location.
 void error::locate(const std::source_location& at) {
   if (at.line() == 0 || !texts_->location.empty()) return;
   auto made = std::make_unique<texts>();

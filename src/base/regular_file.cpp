@@ -32,7 +32,7 @@ class descriptor {
   int fd_;
 };
 
-// What a file is that is no regular one; empty if it is.
+// Names the kind of a file that is not regular; empty for a regular file.
 std::string kind_of(mode_t mode) {
   if (S_ISREG(mode)) return "";
   if (S_ISDIR(mode)) return "a folder";
@@ -46,13 +46,14 @@ std::string irregular(const std::string& name, const char* verb, const struct st
   return kind.empty() ? "" : echoed(name) + " is " + kind + ", and only a regular file can be " + verb;
 }
 
-// Before it is opened, since opening a device may do something already. Empty if there is no such file.
+// Examines the file before the open, because opening a device may already have side effects.
+// Returns an empty string if there is no such file.
 std::string irregular(const std::string& name, const char* verb) {
   struct stat about {};
   return ::stat(name.c_str(), &about) == 0 ? irregular(name, verb, about) : "";
 }
 
-// Of the file that was opened, which may be another one by now.
+// Examines the opened file, which may be another one than the name led to before.
 std::string irregular(const std::string& name, const char* verb, int fd) {
   struct stat about {};
   if (::fstat(fd, &about) != 0) return echoed(name) + " cannot be " + verb + ": " + std::strerror(errno);
@@ -73,7 +74,8 @@ file_text read_regular_file(const std::string& name, std::size_t most) {
   }
   made.problem = irregular(name, "read", *in);
   constexpr std::size_t part_bytes = 65536;
-  const auto part = std::make_unique<char[]>(part_bytes);  // this may be the stack of a fiber
+  // On the heap, because the stack may be a small fiber stack.
+  const auto part = std::make_unique<char[]>(part_bytes);
   while (made.problem.empty() && made.text.size() < most) {
     const ssize_t n = ::read(*in, part.get(), std::min(part_bytes, most - made.text.size()));
     if (n == 0) break;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that a variable or a command names. Only regular files are opened: a FIFO would block the job until
-// somebody opens its other end, and a device may deliver without end, or do what nobody asked for.
+// Reads and writes files that a variable or a command names. Only regular files are opened. A FIFO
+// would block the job until another process opens its other end. A device may deliver data without
+// end or have side effects.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,15 @@ namespace tutti {
 
 struct file_text {
   std::string text;
-  std::string problem;  ///< "NAME cannot be read: ...", "NAME is a FIFO, ..."; empty if it was read
+  /// "NAME cannot be read: ...", "NAME is a FIFO, ..."; empty if the file was read.
+  std::string problem;
 };
 
-/// The first `most` bytes of a regular file. Never blocks on opening.
+/// Returns the first `most` bytes of a regular file. The open never blocks.
 file_text read_regular_file(const std::string& name, std::size_t most);
 
-/// Replaces the text of a regular file, which is made if it does not exist. Never blocks on opening. Returns
-/// the problem, or an empty text if all was written.
+/// Replaces the contents of a regular file and creates the file if necessary. The open never
+/// blocks. Returns the problem, or an empty string if all of `text` was written.
 std::string write_regular_file(const std::string& name, std::string_view text);
 
 }  // namespace tutti

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pieces that messages of the library are made of: a place in the program, a text within another, a value
-// that is quoted.
+// Parts of the library's messages: source locations, texts inside other texts, quoted values.
 #pragma once
 
 #include <source_location>
@@ -10,16 +9,17 @@
 
 namespace tutti {
 
-/// What every message begins with, once.
+/// The prefix of every message. A message contains it once.
 inline constexpr std::string_view report_prefix = "tutti: ";
 
-/// The text of an error within another message: without the prefix.
+/// The text of an error without the prefix, for use inside another message.
 constexpr std::string_view without_prefix(std::string_view text) noexcept {
   return text.starts_with(report_prefix) ? text.substr(report_prefix.size()) : text;
 }
 
-/// Whether it is a header of the library as a compiler names it: what comes before "include/tutti/" is as the
-/// program's include path has it. Sources of the program may stand in such a folder too, but are no headers.
+/// Whether `path` is a header of the library, as a compiler names it. The part before
+/// "include/tutti/" comes from the program's include path. Sources of the program may lie in such a
+/// folder too, but are no headers.
 constexpr bool is_own_header(std::string_view path) noexcept {
   if (!path.ends_with(".hpp")) return false;
   constexpr std::string_view folder = "tutti/", above = "include/";
@@ -33,15 +33,16 @@ constexpr bool is_own_header(std::string_view path) noexcept {
   return false;
 }
 
-/// "sums.cpp:42": the file without its folders; empty: not known, or in a header of the library, where a call
-/// was made on behalf of the program.
+/// Formats a location as "sums.cpp:42", without folders. Returns an empty string if the location is
+/// unknown. The same holds in a header of the library, because the call was made there for the
+/// program.
 inline std::string place_text(const std::source_location& at) {
   const std::string_view path = at.line() != 0 ? at.file_name() : "";
   if (path.empty() || is_own_header(path)) return {};
   return std::string(path.substr(path.find_last_of("/\\") + 1)) + ':' + std::to_string(at.line());
 }
 
-/// What the user gave, for a message: the first 200 characters of a longer text, and "...".
+/// A value of the user, for a message. Cut after 200 characters and marked with "...".
 inline std::string echoed(std::string_view given) {
   constexpr std::size_t longest = 200;
   std::string text(given.substr(0, longest));

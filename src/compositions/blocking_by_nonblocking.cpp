@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // barrier/blocking_by_nonblocking, bcast/blocking_by_nonblocking, reduce/blocking_by_nonblocking,
-//   allreduce/blocking_by_nonblocking, gather/blocking_by_nonblocking, gatherv/blocking_by_nonblocking,
-//   scatter/blocking_by_nonblocking, scatterv/blocking_by_nonblocking, allgather/blocking_by_nonblocking,
+//   allreduce/blocking_by_nonblocking, gather/blocking_by_nonblocking,
+//   gatherv/blocking_by_nonblocking, scatter/blocking_by_nonblocking,
+//   scatterv/blocking_by_nonblocking, allgather/blocking_by_nonblocking,
 //   allgatherv/blocking_by_nonblocking, alltoall/blocking_by_nonblocking,
 //   alltoallv/blocking_by_nonblocking, alltoallw/blocking_by_nonblocking,
 //   reduce_scatter/blocking_by_nonblocking, reduce_scatter_block/blocking_by_nonblocking,
 //   scan/blocking_by_nonblocking, exscan/blocking_by_nonblocking
 //
-// The same call, started and waited for. Where the engine's own collective is chosen, its nonblocking
-// one is called, whose algorithms are others in most libraries.
+// Starts the same collective as a nonblocking call and waits for it. If selection chooses the
+// engine's native collective, the composition calls its nonblocking form, which uses other
+// algorithms in most libraries.
 //
 // Source:       MPICH (its nonblocking collectives serve blocking ones)
 // Calls:        the same collective on the same ranks, nonblocking

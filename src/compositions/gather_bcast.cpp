@@ -2,12 +2,12 @@
 //
 // allgather/gather_bcast
 //
-// Rank 0 collects all blocks and sends them to all. What an allgather may never be slower than: a
-// mock-up for the performance guidelines.
+// Rank 0 gathers all blocks and broadcasts them. It is a mock-up for the performance guidelines: an
+// allgather should never be slower.
 //
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        gather to rank 0, bcast from it
-// Good for:     where the library's own allgather is worse than its parts
+// Good for:     engines whose native allgather is slower than its parts
 #include "compositions/parts/calls.hpp"
 #include "schedule/composite/composition.hpp"
 

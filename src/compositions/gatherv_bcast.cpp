@@ -2,12 +2,13 @@
 //
 // allgatherv/gatherv_bcast
 //
-// Rank 0 collects all blocks and sends them to all, one after another; each rank puts them where it
-// wants them. What an allgatherv may never be slower than: a mock-up for the performance guidelines.
+// Rank 0 gathers all blocks without gaps and broadcasts them; each rank copies them to its
+// displacements. It is a mock-up for the performance guidelines: an allgatherv should never be
+// slower.
 //
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        gatherv to rank 0, bcast from it
-// Good for:     where the library's own allgatherv is worse than its parts
+// Good for:     engines whose native allgatherv is slower than its parts
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
 #include "schedule/composite/composition.hpp"
@@ -19,7 +20,8 @@ void plan(planner& p) {
   const auto displs = parts::vector_of(p.requested().out_displs, p.size());
   const parts::block_order order(parts::in_order(p.size()),
                                  parts::vector_of(p.requested().out_counts, p.size()));
-  // Whether the blocks are to stand as they come is each rank's own matter: the calls are the same.
+  // Each rank decides by its own displacements whether it needs a dense scratch area: the calls are
+  // the same.
   const bool direct = parts::stand_so(order, displs);
   const area dense = direct ? p.output() : p.scratch(order.total);
   area mine = p.operand();

@@ -2,14 +2,14 @@
 //
 // bcast/multi_lane, reduce/multi_lane, allreduce/multi_lane, reduce_scatter_block/multi_lane
 //
-// The vector is divided among the ranks of a node, and all ranks of the same place on their nodes, a
-// lane, work on the same part: every rank uses the network, each for an equal share.
+// The ranks of a node divide the vector among them. All ranks with the same position on their nodes
+// form a lane and work on the same part. So every rank uses the network, each for an equal share.
 //
 // Source:       Traff, Hunold 2020 (full-lane decompositions)
 // Restrictions: equal_nodes, rank_order
-// Calls:        in the node scatter, reduce_scatter, gather or allgather of parts (vector forms where
-//                 they are not equal); in the lanes the same collective
-// Good for:     long vectors where one core cannot saturate the network
+// Calls:        in the node scatter, reduce_scatter, gather or allgather of parts (vector forms if
+//                 their lengths differ); in the lanes the same collective
+// Good for:     long vectors if one core cannot saturate the network
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
@@ -35,7 +35,7 @@ void bcast(planner& p) {
   const bool root = p.rank() == p.root(), near = s.node_of(p.root()) == s.own_node;
   const int own = static_cast<int>(s.place), from = static_cast<int>(s.place_of(p.root()));
   const area data = root ? p.operand() : p.output();
-  // On the root's node parts stand beside the result: nothing may be written where the root has its data.
+  // On the root's node the parts go to scratch memory: no call may write to the root's data.
   const bool beside = near && s.width > 1;
   const area part = beside && !root ? p.scratch(s.count) : data + s.begin;
   p.call_if(beside, s.node, parts::scatter_blocks(s.counts, own, data, part, root, from));

@@ -2,14 +2,15 @@
 //
 // gather/multi_lane, scatter/multi_lane, allgather/multi_lane, alltoall/multi_lane
 //
-// Blocks go between nodes in lanes, all ranks of the same place on their nodes, and within nodes to and
-// from the places: every rank uses the network. Copies bring the blocks into order between the two.
+// All ranks with the same position on their nodes form a lane. Blocks travel between nodes within
+// the lanes, and within a node between its ranks. So every rank uses the network. Copies reorder
+// the blocks between the two phases.
 //
 // Source:       Traff, Hunold 2020 (full-lane decompositions)
 // Restrictions: equal_nodes
 // Calls:        the same collective in the lanes and in the node, of several blocks
-// Good for:     long blocks where one core cannot saturate the network; short ones of an alltoall on many
-//                 nodes
+// Good for:     long blocks if one core cannot saturate the network; short blocks of an alltoall on
+//                 many nodes
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
@@ -30,7 +31,8 @@ void gather(planner& p) {
   const area lane_in_all = all + s.place * of_lane, own = lane_in_all + s.own_node * n;
   area mine = p.operand();
   if (s.nodes > 1) {
-    // The root's lane comes where it belongs, those of its neighbours beside.
+    // The root gathers its lane into its final position; the other ranks of its node use scratch
+    // memory.
     const area lane = root ? lane_in_all : p.scratch(near ? of_lane : 0);
     subcall c = parts::call_of(collective::gather, mine, lane, n, as_place(s.node_of(p.root())));
     c.in_place = root && mine == own;
@@ -81,14 +83,15 @@ void allgather(planner& p) {
   const parts::block_order order(s.lane_by_lane(), n);
   const area all = order.plain ? p.output() : p.scratch(order.total), lane = all + s.place * of_lane;
   const area own = lane + s.own_node * n;
-  // All in place: ranks that lie as this one does have their blocks where this one has.
+  // In a lane, all ranks gather in place or none does: a rank copies its block to its position
+  // first.
   p.copy(p.operand(), own, n);
   p.call_if(s.nodes > 1, s.lane, parts::call_of(collective::allgather, lane, lane, n));
   p.call_if(s.width > 1, s.node, parts::call_of(collective::allgather, all, all, of_lane));
   if (!order.plain) parts::copy_blocks(p, order, all, p.output(), parts::uniform_displs(p.size(), n), true);
 }
 
-// To the neighbours what goes to their lanes, then along the lane.
+// Each rank first sends its node neighbours the blocks for their lanes; then the lanes exchange.
 void alltoall(planner& p) {
   const parts::lanes s(p);
   const std::size_t n = p.count();

@@ -2,15 +2,15 @@
 //
 // scan/multi_lane
 //
-// Nodes sum up what they have, each rank a part; the lanes, all ranks of the same place on their nodes,
-// make the prefixes of the parts, and the nodes put them together again and in front of their own
-// prefixes.
+// Each node reduces its vectors, so that each of its ranks holds a part of the sum. The lanes (all
+// ranks with the same position on their nodes) compute the prefixes of the parts. The nodes gather
+// these parts and combine them on the left of their own prefixes.
 //
 // Source:       Traff, Hunold 2020 (full-lane decompositions)
 // Restrictions: equal_nodes, node_consecutive
-// Calls:        in the node reduce_scatter (block form where the parts are equal), allgather or
+// Calls:        in the node reduce_scatter (block form if the parts are equal), allgather or
 //                 allgatherv, and scan; in the lanes exscan
-// Good for:     long vectors where one core cannot saturate the network
+// Good for:     long vectors if one core cannot saturate the network
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
 #include "schedule/composite/composition.hpp"
@@ -30,7 +30,7 @@ void plan(planner& p) {
     before = p.scratch(n);
     const area own_before = before + parts::sums_before(counts)[s.place];
     p.call_on(s.lane, parts::call_of(collective::exscan, part, own_before, counts[s.place]));
-    // Nothing lies before the first node.
+    // No rank precedes the first node, so it needs no prefix.
     p.call_if(s.width > 1 && s.own_node > 0, s.node,
               parts::gather_blocks(true, counts, own, own_before, before, true));
   }

@@ -2,15 +2,17 @@
 //
 // bcast/multi_leader, reduce/multi_leader, allreduce/multi_leader
 //
-// As with one leader a node, but the vector is cut into parts, each with a leader of its own on every
-// node. The leaders of a part talk to one another only, so that several cores feed the network.
+// The same as node_leader, but the vector is cut into parts. Each part has its own leader on every
+// node, and the leaders of one part communicate only with one another. So several cores feed the
+// network.
 //
 // Source:       Bayatpour et al. 2017 (DPML)
 // Restrictions: equal_nodes, rank_order
-// Parameters:   leaders = 2 in 1..64: ranks of a node that speak for it, all where a node has fewer
-// Calls:        in the node a bcast or reduce for each part, all under way together; among a part's
-//                 leaders the same collective; for the root of a reduce gather or gatherv in its node
-// Good for:     long vectors where one core cannot saturate the network
+// Parameters:   leaders = 2 in 1..64: leader ranks of a node, or all its ranks if it has fewer
+// Calls:        in the node a bcast or reduce for each part, all in progress together; among a
+//                 part's leaders the same collective; for the root of a reduce gather or gatherv in
+//                 its node
+// Good for:     long vectors if one core cannot saturate the network
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/lanes.hpp"
 #include "schedule/composite/composition.hpp"
@@ -19,7 +21,8 @@ namespace tutti::compositions::multi_leader {
 
 namespace {
 
-// The parts of the vector, and this rank's own where it leads one.
+// The parts of the vector. count() and begin() describe this rank's part and are valid only if
+// leads() is true.
 struct leadership : parts::lanes {
   std::vector<std::size_t> counts, begins;
   std::size_t leaders;
@@ -34,7 +37,7 @@ struct leadership : parts::lanes {
   std::size_t begin() const { return begins[place]; }
 };
 
-// Each part to or from its leader, all at once.
+// Moves each part to or from its leader, all parts at the same time.
 template <class Make>
 void in_node(planner& p, const leadership& led, bool wanted, const Make& make) {
   std::vector<planner::ticket> all;
@@ -66,7 +69,7 @@ void bcast(planner& p) {
                         static_cast<int>(near ? led.place_of(p.root()) : j));
   };
   in_node(p, led, near, of_part);
-  // Leaders other than the root have theirs from the root then.
+  // Leaders other than the root receive their parts from the root in this call.
   if (led.leads())
     call_in_lane(p, led,
                  parts::bcast(data + led.begin(), led.count(), static_cast<int>(led.node_of(p.root()))));
@@ -75,8 +78,8 @@ void bcast(planner& p) {
   in_node(p, led, !near, of_part);
 }
 
-// The own part of the node's sum stands at the returned area. Every node has as many ranks, so all leaders
-// are in place or none is.
+// Reduces each part to its leader. Returns the area of this rank's part of the node's sum. Every
+// node has the same number of ranks, so all leaders use their operands directly or none does.
 area reduce_in_node(planner& p, const leadership& led, area parts_of_leaders) {
   const area operand = p.operand();
   in_node(p, led, true, [&](std::size_t j) {
@@ -111,7 +114,8 @@ void reduce(planner& p) {
 
 void allreduce(planner& p) {
   const leadership led(p);
-  // In place the parts of others are still read when the own sum is there.
+  // If the call is in place, other ranks' parts of the operand are still being read when this
+  // rank's sum arrives.
   const bool beside = led.leads() && p.requested().in_place && led.width > 1;
   const area target = p.output() + (led.leads() ? led.begin() : 0);
   const area mine = reduce_in_node(p, led, beside ? p.scratch(led.count()) : target);

@@ -2,15 +2,17 @@
 //
 // barrier/node_leader, bcast/node_leader, reduce/node_leader, allreduce/node_leader
 //
-// Ranks of a node talk to their leader, leaders to one another, and leaders to their nodes again;
-// leaders of nodes on nodes of nodes do so level by level. The root leads the nodes that it is on. Only
-// one message a node crosses the network in each step.
+// The ranks of a node communicate with its leader, the leaders with one another, and then the
+// leaders with their nodes again. If nodes form nested levels, the leaders do so level by level.
+// The root leads the nodes that contain it. Only one message per node crosses the network in each
+// step.
 //
-// Source:       Karonis et al. 2000 (MagPIe and MPICH-G2's multilevel collectives); MPICH, Open MPI (HAN)
+// Source:       Karonis et al. 2000 (MagPIe and MPICH-G2's multilevel collectives); MPICH, Open MPI
+//                 (HAN)
 // Restrictions: rank_order
-// Calls:        in the node barrier, bcast or reduce; among the leaders the same collective; in the node
-//                 barrier or bcast
-// Good for:     short vectors on many nodes, where the network's latency weighs most
+// Calls:        in the node barrier, bcast or reduce; among the leaders the same collective; in the
+//                 node barrier or bcast
+// Good for:     short vectors on many nodes, if the network's latency dominates
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "schedule/composite/composition.hpp"
@@ -27,7 +29,7 @@ void barrier(planner& p) {
   for (std::size_t l = g.size() - 1; l-- > 0;) p.call_if(g[l].several(), g[l].group, parts::barrier());
 }
 
-// From the leaders of the nodes of level `from` - 1 down to all ranks.
+// Broadcasts from the leaders of the nodes of level `from` - 1 down to all ranks.
 void distribute(planner& p, const groups& g, std::size_t from, area data) {
   for (std::size_t l = from; l-- > 0;)
     p.call_if(g[l].several(), g[l].group, parts::bcast(data, p.count(), g[l].leader));
@@ -38,7 +40,8 @@ void bcast(planner& p) {
   distribute(p, g, g.size(), p.rank() == p.root() ? p.operand() : p.output());
 }
 
-// Up through the groups below `to`: where what this rank has combined stands then.
+// Reduces up through the groups below `to`. Returns the area with the value that this rank has
+// combined.
 area collect(planner& p, const groups& g, std::size_t to, area result) {
   area mine = p.operand();
   for (std::size_t l = 0; l < to; ++l) {
@@ -62,7 +65,7 @@ void allreduce(planner& p) {
   const groups g = parts::levels_of(p, 0);
   const std::size_t top = g.size() - 1;
   const area mine = collect(p, g, top, p.output());
-  // All leaders have their parts in place, or none has.
+  // All leaders call with their operands in place, or none does.
   const bool combined = p.layout().nodes(p.layout().levels() - 1) < p.size();
   if (g[top].group.member() && (combined || !g[top].several())) p.copy(mine, p.output(), p.count());
   p.call_if(g[top].several(), g[top].group,

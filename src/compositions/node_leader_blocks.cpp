@@ -2,14 +2,14 @@
 //
 // gather/node_leader, scatter/node_leader, allgather/node_leader, allgatherv/node_leader
 //
-// Leaders collect the blocks of their nodes as one, and what crosses the network are blocks of nodes;
-// the other way about, a leader gets its node's blocks as one and hands them out. Level by level, and
-// the root leads its nodes. Ranks may lie on nodes in any order: the blocks are brought into theirs by
-// copies.
+// A leader gathers the blocks of its node, so that blocks of whole nodes cross the network. In the
+// other direction a leader receives its node's blocks together and scatters them. This happens
+// level by level, and the root leads the nodes that contain it. Ranks may be distributed over nodes
+// in any order: copies reorder the blocks.
 //
 // Source:       Karonis et al. 2000 (MPICH-G2's multilevel collectives); Traff 2006 (gather)
-// Calls:        in the node gather or scatter; among the leaders the same, of nodes' blocks (vector forms
-//                 where they are not equal); in the node bcast
+// Calls:        in the node gather or scatter; among the leaders the same, of nodes' blocks (vector
+//                 forms if their lengths differ); in the node bcast
 // Good for:     short blocks on many nodes
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
@@ -23,8 +23,9 @@ namespace {
 using parts::tree_order;
 using groups = std::vector<parts::level_group>;
 
-// The blocks of the node of level `to` - 1 come to its leader, up through the groups below `to`. `dense` is
-// where those of all ranks would stand, in tree order. Returns where this rank's are then.
+// Gathers the blocks of each node of level `to` - 1 at its leader, up through the groups below
+// `to`. `dense` is the area for the blocks of all ranks in tree order. Returns the area of the
+// blocks that this rank holds afterwards.
 area collect(planner& p, const groups& g, const tree_order& order, std::size_t to, area mine, area dense) {
   for (std::size_t l = 0; l < to; ++l) {
     if (!g[l].several()) {
@@ -105,8 +106,8 @@ void allgather(planner& p) {
                                             : parts::uniform_counts(p.size(), p.count()));
   const auto displs = uneven ? parts::vector_of(p.requested().out_displs, p.size())
                              : parts::uniform_displs(p.size(), p.count());
-  // Displacements are this rank's own; what it does with others may not depend on them, but it needs no
-  // scratch where its blocks are to stand as they come.
+  // Displacements are local to this rank, so its communication must not depend on them. But a rank
+  // needs no scratch memory if its displacements equal the tree order.
   const bool direct = parts::stand_so(order, displs);
   const area dense = direct ? p.output() : p.scratch(order.total);
   area mine = p.operand();

@@ -2,8 +2,8 @@
 //
 // alltoall/node_leader
 //
-// The leader of a node collects all that its ranks have to send, leaders exchange what goes from node to
-// node as one message each, and hand it out. The nodes are those of the finest level.
+// The leader of a node gathers all blocks that its ranks send. The leaders exchange one message for
+// each pair of nodes and scatter what they receive. Only nodes of the finest level count.
 //
 // Source:       Bienz, Gropp, Olson 2022 (hierarchical alltoall)
 // Calls:        in the node gather, among the leaders alltoall or alltoallv, in the node scatter
@@ -16,19 +16,22 @@ namespace tutti::compositions::node_leader_exchange {
 
 namespace {
 
-// A leader's buffers: `rows` of own ranks, each of all blocks, and parcels, one to each node.
+// A leader's buffers: one row of all ranks' blocks for each rank of its node, and one packed
+// message per node.
 struct leading {
-  std::vector<std::vector<int>> members;  ///< of each node
-  std::size_t own;                        ///< node
+  std::vector<std::vector<int>> members;  ///< ranks of each node
+  std::size_t own;                        ///< index of this rank's node
   std::size_t n;                          ///< elements of a block
   std::size_t rows() const { return members[own].size(); }
 };
 
-// Between the row of each own rank (blocks by rank) and the parcels (by node: own rank, its rank), for each
-// pair; `sent`: the row's owner sends the blocks, else it takes them.
+// Copies between the rows of the local node's ranks (blocks in rank order) and the packed messages.
+// A packed message contains one block for each pair of a local rank and a rank of the other node.
+// If `sent` is true, the copy packs blocks that the owner of the row sends. Otherwise it unpacks
+// blocks that the owner receives.
 void turn(planner& p, const leading& l, area rows, area parcels, bool sent) {
   const std::size_t ranks = static_cast<std::size_t>(p.size());
-  std::size_t before = 0;  // blocks of the parcels before
+  std::size_t before = 0;  // blocks of the packed messages before this one
   for (const auto& theirs : l.members) {
     const std::size_t width = theirs.size();
     const auto first = static_cast<std::size_t>(theirs[0]);
@@ -36,8 +39,8 @@ void turn(planner& p, const leading& l, area rows, area parcels, bool sent) {
     bool regular = true;
     for (std::size_t j = 0; j < width; ++j)
       regular = regular && static_cast<std::size_t>(theirs[j]) == first + j * stride;
-    // In a parcel that is sent blocks are by sender (own), then taker; in one that is taken the other way
-    // about.
+    // A message to send holds its blocks by sender (the local rank), then by receiver. So does a
+    // received message, whose receivers are the local ranks.
     const std::size_t next = sent ? 1 : l.rows();
     for (std::size_t i = 0; i < l.rows(); ++i) {
       const area row = rows + i * ranks * l.n, parcel = parcels + (before + (sent ? i * width : i)) * l.n;

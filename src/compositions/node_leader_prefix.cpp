@@ -2,13 +2,14 @@
 //
 // scan/node_leader, exscan/node_leader
 //
-// Each node makes its prefixes, its last rank has the sum of all; those of the nodes make prefixes of
-// them, level by level, and the nodes put what lies before them in front of their own.
+// Each node computes its prefixes; its last rank then holds the sum of the node. The last ranks
+// compute prefixes of these sums, level by level. The nodes combine the sum of all preceding nodes
+// on the left of their own prefixes.
 //
 // Source:       MPICH (scan over shared memory and node roots)
 // Restrictions: node_consecutive
 // Calls:        in the node scan or exscan, among its last ranks exscan, in the node bcast
-// Good for:     many nodes, where the prefix of all ranks would cross the network often
+// Good for:     many nodes, if the prefix of all ranks would cross the network often
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "schedule/composite/composition.hpp"
@@ -20,10 +21,11 @@ namespace {
 struct last_group {
   subgroup group;
   int size = 1;
-  bool begins_with_rank_0 = false;  ///< the finer node of its first member does
+  bool begins_with_rank_0 = false;  ///< rank 0 is in the finer node of its first member
 };
 
-// As parts::levels_of, but the last rank of a node leads: the last place is the leader's.
+// The same as parts::levels_of, but the last rank of a node leads it: the leader has the last
+// position.
 std::vector<last_group> groups_of(planner& p) {
   const hierarchy& layout = p.layout();
   const int top = layout.levels();
@@ -48,7 +50,8 @@ std::vector<last_group> groups_of(planner& p) {
   return all;
 }
 
-// The prefixes within a node. Returns where its sum stands, for its last rank.
+// Computes the prefixes within a node. Returns the area of the node's sum, which is valid on its
+// last rank.
 area prefixes_of_node(planner& p, const last_group& node, bool last) {
   const area operand = p.operand();
   const std::size_t n = p.count();
@@ -78,7 +81,8 @@ void plan(planner& p) {
   const int place = g[0].group.place();
   area sum = prefixes_of_node(p, g[0], g[1].group.member());
 
-  // Up: what of the coarser node lies before the finer one, and the coarser one's sum.
+  // Up: `before` is the sum of the part of the coarser node that precedes the finer one; `sum` is
+  // that of the coarser node.
   std::vector<area> before(g.size());
   for (std::size_t l = 1; l <= top; ++l) {
     if (!g[l].group.member() || g[l].size == 1) {
@@ -94,9 +98,9 @@ void plan(planner& p) {
     }
   }
 
-  // Down: what of all ranks lies before the node. Nothing lies before the first.
+  // Down: `prefix` is the sum of all ranks before the node. No rank precedes the first node.
   area prefix = p.scratch(n);
-  bool known = false;  // to the members of the group above, who speak for finer nodes
+  bool known = false;  // prefix is valid on this rank, a member of the group above
   if (g[top].group.member() && g[top].group.place() > 0) {
     p.copy(before[top], prefix, n);
     known = true;

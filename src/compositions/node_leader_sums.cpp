@@ -2,13 +2,13 @@
 //
 // reduce_scatter_block/node_leader
 //
-// Nodes sum up the whole vector at their leaders, level by level; the leaders of the coarsest nodes
-// divide the sum among their nodes, and hand the blocks down.
+// Each node reduces the whole vector at its leader, level by level. The leaders of the coarsest
+// nodes reduce-scatter the sum among their nodes and scatter the blocks downwards.
 //
 // Source:       Karonis et al. 2000 (MPICH-G2's multilevel collectives)
 // Restrictions: rank_order
-// Calls:        in the node reduce; among the leaders reduce_scatter (block form where nodes are equal);
-//                 in the node scatter or scatterv
+// Calls:        in the node reduce; among the leaders reduce_scatter (block form if nodes are
+//                 equal); in the node scatter or scatterv
 // Good for:     short blocks on many nodes
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
@@ -24,7 +24,7 @@ void plan(planner& p) {
   bool takes = false;
   for (std::size_t l = 0; l < top; ++l) takes = takes || (g[l].leads && g[l].several());
 
-  // Blocks go into the order of the nodes before anything is summed up.
+  // Blocks are reordered node by node before any reduction.
   area mine = p.operand();
   if (!order.plain) {
     mine = p.scratch(order.total);

@@ -2,14 +2,16 @@
 //
 // bcast/pipeline, reduce/pipeline, allreduce/pipeline, scan/pipeline, exscan/pipeline
 //
-// The vector is cut into segments, and each is a call of its own. Some calls are under way together, so
-// that one segment's transfers overlap the combining of another; no buffer grows with the vector.
+// The vector is cut into segments, with one call for each. Several calls are in progress together,
+// so that the transfers of one segment overlap with the reduction of another. No buffer grows with
+// the vector.
 //
 // Source:       folklore; MPICH (bcast and allreduce by pipelined blocks)
-// Parameters:   segment = 65536 in 1..1073741824: bytes of one call, more where there would be above 1024
-//                 of them; window = 4 in 1..64: calls under way together
+// Parameters:   segment = 65536 in 1..1073741824: bytes of one call, more if there would be above
+//                 1024 calls; window = 4 in 1..64: calls in progress together
 // Calls:        the same collective on the same ranks, a segment each
-// Good for:     long vectors, where algorithms without segments are chosen for short ones
+// Good for:     long vectors, for which selection chooses algorithms without segments for each
+//                 segment
 #include <algorithm>
 
 #include "compositions/parts/segments.hpp"
@@ -23,7 +25,7 @@ void plan(planner& p) {
   std::vector<planner::ticket> under_way;
   const std::size_t window = std::max<std::size_t>(1, p.of(algorithm_parameter::window));
   const area from = p.operand();
-  // Of a bcast the root has an input, the others an output.
+  // In a bcast the root uses the input, all other ranks the output.
   const bool receives = p.what() == collective::bcast && p.rank() != p.root();
   for (std::size_t i = 0; i < cut.number(); ++i) {
     if (i >= window) p.wait(under_way[i - window]);

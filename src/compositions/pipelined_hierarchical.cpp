@@ -2,15 +2,15 @@
 //
 // bcast/pipelined_hierarchical, reduce/pipelined_hierarchical, allreduce/pipelined_hierarchical
 //
-// The node leader's way, segment by segment: while the leaders talk about one segment, the nodes are at
-// the one before or after it. The groups of a deeper hierarchy are as many stages more.
+// The same as node_leader, segment by segment: while the leaders process one segment, the nodes
+// process the one before or after it. Each further level of the hierarchy adds a stage.
 //
 // Source:       Awan et al. 2017 (pipelined hierarchical bcast); Open MPI (HAN, Luo et al. 2020)
 // Restrictions: rank_order
-// Parameters:   segment = 131072 in 1..1073741824: bytes of one call, more where there would be above
+// Parameters:   segment = 131072 in 1..1073741824: bytes of one call, more if there would be above
 //                 1024 calls
-// Calls:        in the node bcast or reduce; among the leaders the same collective; a segment each, all
-//                 stages under way together
+// Calls:        in the node bcast or reduce; among the leaders the same collective; a segment each,
+//                 all stages in progress together
 // Good for:     long vectors on many nodes
 #include "compositions/parts/calls.hpp"
 #include "compositions/parts/levels.hpp"
@@ -23,7 +23,8 @@ namespace {
 
 using groups = std::vector<parts::level_group>;
 
-// stage(k, begin, length) starts the k-th call of a segment. All stages of one time are under way together.
+// stage(k, begin, length) starts the k-th call of a segment. The stages of one time step are in
+// progress together.
 template <class Stage>
 void in_stages(planner& p, std::size_t stages, const Stage& stage) {
   const parts::segments cut(p, stages);
@@ -44,7 +45,8 @@ planner::ticket start(planner& p, const parts::level_group& g, subcall c) {
   return p.start(g.group, std::move(c));
 }
 
-// Where this rank's contribution to group l stands, for each: its operand until it has taken others'.
+// For each group l: the area of this rank's contribution. It is the operand until this rank has
+// combined others' values.
 std::vector<area> contributions(planner& p, const groups& g, area result) {
   std::vector<area> all;
   area mine = p.operand();
@@ -83,7 +85,7 @@ void allreduce(planner& p) {
   const std::size_t top = g.size() - 1;
   const area result = p.output();
   const auto mine = contributions(p, g, result);
-  // All leaders have their parts in place, or none has.
+  // All leaders call with their operands in place, or none does.
   const bool combined = p.layout().nodes(p.layout().levels() - 1) < p.size();
   in_stages(p, 2 * top + 1, [&](std::size_t stage, std::size_t begin, std::size_t n) {
     if (stage < top)

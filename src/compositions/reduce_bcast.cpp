@@ -2,12 +2,12 @@
 //
 // allreduce/reduce_bcast
 //
-// Rank 0 gets the result and sends it to all. What an allreduce may never be slower than: a mock-up for the
-// performance guidelines.
+// Reduces to rank 0, which broadcasts the result. It is a mock-up for the performance guidelines:
+// an allreduce should never be slower.
 //
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        reduce to rank 0, bcast from it
-// Good for:     where the library's own allreduce is worse than its parts
+// Good for:     engines whose native allreduce is slower than its parts
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::reduce_bcast {

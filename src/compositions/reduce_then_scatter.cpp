@@ -2,12 +2,12 @@
 //
 // reduce_scatter/reduce_then_scatter, reduce_scatter_block/reduce_then_scatter
 //
-// Rank 0 gets the whole result and hands out the blocks. What a reduce_scatter may never be slower than:
-// a mock-up for the performance guidelines.
+// Rank 0 receives the whole result and scatters the blocks. It is a mock-up for the performance
+// guidelines: a reduce_scatter should never be slower.
 //
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        reduce to rank 0, scatter or scatterv from it
-// Good for:     where the library's own reduce_scatter is worse than its parts
+// Good for:     engines whose native reduce_scatter is slower than its parts
 #include <numeric>
 
 #include "compositions/parts/block_order.hpp"
@@ -22,7 +22,7 @@ void plan(planner& p) {
   const auto counts = uneven ? parts::vector_of(p.requested().in_counts, p.size())
                              : parts::uniform_counts(p.size(), p.count());
   const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  // In place rank 0 has its own block where it belongs then: at the beginning.
+  // In place, rank 0's own block then is in its final position: the beginning of the output.
   const bool in_place = p.requested().in_place;
   const area sums = in_place ? p.output() : p.scratch(root ? total : 0);
   p.call_on(all, parts::reduce(p.operand(), sums, root, total, 0));

@@ -2,16 +2,16 @@
 //
 // barrier/staged_buffer, bcast/staged_buffer, reduce/staged_buffer, allreduce/staged_buffer,
 //   gather/staged_buffer, gatherv/staged_buffer, scatter/staged_buffer, scatterv/staged_buffer,
-//   allgather/staged_buffer, allgatherv/staged_buffer, alltoall/staged_buffer, alltoallv/staged_buffer,
-//   alltoallw/staged_buffer, reduce_scatter/staged_buffer, reduce_scatter_block/staged_buffer,
-//   scan/staged_buffer, exscan/staged_buffer
+//   allgather/staged_buffer, allgatherv/staged_buffer, alltoall/staged_buffer,
+//   alltoallv/staged_buffer, alltoallw/staged_buffer, reduce_scatter/staged_buffer,
+//   reduce_scatter_block/staged_buffer, scan/staged_buffer, exscan/staged_buffer
 //
-// Operands are copied into one dense piece of the library's own memory, the same collective is done
-// there, and what comes of it is copied to where it belongs.
+// Copies the operands into one dense area of scratch memory, performs the same collective there,
+// and copies the result to its destination.
 //
 // Source:       MPICH (compositions for device and derived-type buffers)
 // Calls:        the same collective on the same ranks, of dense buffers
-// Good for:     memory that the network cannot reach, or blocks strewn over a large buffer
+// Good for:     memory that the network cannot access, or blocks scattered over a large buffer
 #include <numeric>
 
 #include "compositions/parts/block_order.hpp"
@@ -22,7 +22,7 @@ namespace tutti::compositions::staged_buffer {
 
 namespace {
 
-// Blocks of all ranks in the caller's buffer and in scratch.
+// The blocks of all ranks in the caller's buffer, and without gaps in scratch memory.
 struct staged {
   parts::block_order order;
   std::vector<std::size_t> displs;
@@ -43,7 +43,7 @@ staged blocks_of(planner& p) {
   return {p, parts::uniform_counts(p.size(), p.count()), parts::uniform_displs(p.size(), p.count())};
 }
 
-// One vector of count elements: operand and result.
+// Collectives whose operand and result are one vector of count elements.
 void vectors(planner& p) {
   const std::size_t n = p.count();
   const bool root = p.rank() == p.root(), bcast = p.what() == collective::bcast;

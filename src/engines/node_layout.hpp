@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout that TUTTI_NODES pretends, for every engine alike.
+// The topology of TUTTI_NODES, for all engines.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@ namespace tutti {
 
 inline constexpr std::string_view layout_variable = "TUTTI_NODES";
 
-/// read_nodes(), whose fault becomes a usage_error of "run" that names TUTTI_NODES.
+/// Calls read_nodes(). Reports its error as a usage_error of "run" that names TUTTI_NODES.
 hierarchy pretended_layout(std::string_view text, int ranks);
 
-/// Of the ranks of this process: what TUTTI_NODES says, or else one node.
+/// The topology of the ranks of this process: that of TUTTI_NODES, or else one node.
 hierarchy layout_of_process(int ranks);
 
 }  // namespace tutti

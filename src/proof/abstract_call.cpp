@@ -21,7 +21,8 @@ bool from_root(collective what) {
 
 bool to_root(collective what) { return is_rooted(what) && !from_root(what); }
 
-// Elements of one table of blocks: dense, or with a gap of one before each, and backwards where asked for.
+// Lays out a table of blocks: without gaps or with a gap of one element before each block, and
+// optionally in reverse order.
 layout lay_out(std::vector<std::size_t> counts, bool gaps, bool backwards) {
   layout l;
   l.displs.resize(counts.size());
@@ -65,7 +66,7 @@ void add_neighbours(const case_options& w, plan& p) {
         p.destinations[static_cast<std::size_t>(from)].push_back(to);
         p.sources[static_cast<std::size_t>(to)].push_back(from);
       }
-  // Neighbours need not stand in order.
+  // Lists of neighbours need not be sorted.
   for (std::size_t r = 0; r < ranks; r += 2) std::reverse(p.sources[r].begin(), p.sources[r].end());
   const bool gaps = w.blocks == blocks_are::uneven;
   const bool all_alike = w.what == collective::neighbor_allgatherv;
@@ -80,7 +81,8 @@ void add_neighbours(const case_options& w, plan& p) {
   }
 }
 
-// Of two groups both have operands of the same length, each divided among its own members.
+// In an inter-group call, both groups have operands of the same length, each divided among its own
+// members.
 std::vector<std::size_t> operand_blocks(const case_options& w, const plan& p, const plan::range& group) {
   const auto blocks = [&](const plan::range& members) {
     std::vector<std::size_t> all;
@@ -321,7 +323,7 @@ variables variables_of(const plan& p) {
       if (p.what == collective::gather || p.what == collective::scatter || p.what == collective::allgather ||
           p.what == collective::alltoall || p.what == collective::reduce_scatter_block)
         all = static_cast<std::size_t>(p.ranks) * longest;
-      // Of two groups one vector is meant, not those of both.
+      // In an inter-group call, n is the length of one vector, not of both groups' vectors.
       if (p.first_group != 0 && p.what == collective::reduce_scatter) all = sum(p.in[0].counts);
       if (p.first_group != 0 && p.what == collective::reduce_scatter_block) all = p.input_size(0);
   }
@@ -342,12 +344,14 @@ variables variables_of(const plan& p) {
   v.set("destinations", static_cast<double>(degree_out));
   for (std::size_t i = 0; i < p.parameter_values.size(); ++i)
     if (p.parameter_values[i] != 0)
-      v.set(algorithm_parameter_names[i], p.parameter_values[i]);  // 0: the algorithm has no such parameter
+      // 0: the algorithm has no such parameter
+      v.set(algorithm_parameter_names[i], p.parameter_values[i]);
   const auto segment =
       static_cast<std::size_t>(p.parameter_values[static_cast<std::size_t>(algorithm_parameter::segment)]);
   if (segment != 0) {
+    // in elements, as the executor cuts it
     const std::size_t each =
-        std::max(segment / p.element_bytes, std::size_t{1});  // in elements, as it is cut
+        std::max(segment / p.element_bytes, std::size_t{1});
     v.set("segments", static_cast<double>((all + each - 1) / each));
   }
   return v;

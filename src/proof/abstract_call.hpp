@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call in the abstract: what every rank of it would pass, without memory. What the oracle, the abstract
-// run and the claims are about.
+// An abstract call: what every rank would pass, without memory. The oracle, the abstract run and
+// the claims use it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace tutti::proof {
 
-/// A table of blocks, in elements.
+/// The counts and displacements of a table of blocks, in elements.
 struct layout {
   std::vector<std::size_t> counts, displs;
 
@@ -30,40 +30,42 @@ struct plan {
   bool ordered = false;  ///< the operator does not commute
   algorithm_parameter_values parameter_values{};
   std::size_t element_bytes = 8;
-  int first_group = 0;  ///< ranks [0, first_group) are one group, the others the other; 0: one group
+  /// ranks [0, first_group) form one group, the others the second; 0: one group
+  int first_group = 0;
 
-  std::vector<std::size_t> counts;                      ///< by rank: what table::uniform goes by
-  std::vector<layout> in, out;                          ///< by rank; empty where a rank has none
-  std::vector<std::vector<int>> sources, destinations;  ///< by rank, of neighbour collectives
+  std::vector<std::size_t> counts;                      ///< by rank: the count of table::uniform
+  std::vector<layout> in, out;                          ///< by rank; empty if a rank has none
+  std::vector<std::vector<int>> sources, destinations;  ///< by rank; for neighbour collectives
 
-  /// In place on this rank: of rooted collectives only the root is.
+  /// Returns whether the call is in place on this rank. A rooted collective is in place on its root
+  /// only.
   bool in_place_at(int rank) const noexcept;
-  /// input and output are one memory there, the operand in it.
+  /// Returns whether input and output are one buffer on this rank, which contains the operand.
   bool aliased_at(int rank) const noexcept;
-  /// Elements of the caller's buffers.
+  /// The sizes of the caller's buffers, in elements.
   std::size_t input_size(int rank) const noexcept;
   std::size_t output_size(int rank) const noexcept;
-  /// The ranks that this one gets data from: all, or the other group.
+  /// The ranks from which this rank receives data: all ranks, or those of the other group.
   struct range {
     int first, last;
     int size() const noexcept { return last - first; }
   };
   range others(int rank) const noexcept;
   range own_group(int rank) const noexcept;
-  bool gives(int rank) const noexcept;     ///< has an operand; of bcast and scatter the root alone
-  bool receives(int rank) const noexcept;  ///< has a result; of reduce and gather the root alone
+  bool gives(int rank) const noexcept;     ///< has an operand; in bcast and scatter only the root
+  bool receives(int rank) const noexcept;  ///< has a result; in reduce and gather only the root
 
-  /// "allreduce of 7 ranks, 12 elements, in place, ordered, segment 64"
+  /// "allreduce of 7 ranks, 12 elements of 8 bytes, in place, in order, segment 64"
   std::string text() const;
 };
 
-/// How the blocks of vector forms are chosen.
+/// The kind of block lengths in vector forms.
 enum class blocks_are : std::uint8_t {
-  uneven,  ///< with zeros; receive tables backwards with gaps, send tables with gaps
-  even,    ///< all as long as asked for, dense
+  uneven,  ///< with zeros; receive tables in reverse order with gaps, send tables with gaps
+  even,    ///< all of the requested length, without gaps
 };
-/// What an algorithm may be asked for; `count` is the elements of a call, or of a block. Neighbours of rank r
-/// in graph number `graph`: 0 a ring, 1 a star around rank 0, 2 drawn.
+/// The options of a test case. `count` is the number of elements of a call or of a block. `graph`
+/// selects the neighbours: 0 a ring, 1 a star around rank 0, 2 pseudorandom.
 struct case_options {
   collective what = collective::barrier;
   int ranks = 1;
@@ -79,14 +81,14 @@ struct case_options {
 };
 plan make_plan(const case_options& w);
 
-/// What rank `rank` of the plan shows the algorithm. It refers to the plan.
+/// The shape of the call on one rank. It refers to `p`, which must outlive it.
 shape shape_of(const plan& p, int rank);
 
 using writer = std::function<void(const shape&, builder&)>;
-/// One schedule a rank.
+/// Writes one schedule for each rank.
 std::vector<schedule> write_all(const writer& write, const plan& p);
 
-/// What the formulas of the heads may name, besides the parameters that the algorithm has.
+/// The names that formulas of heads may use, besides the algorithm's parameters.
 struct formula_name {
   std::string_view name, what;
 };
@@ -107,7 +109,7 @@ inline constexpr formula_name formula_names[] = {
     {"second", "size of the second of two groups"},
     {"sources", "the largest number of neighbours that a rank receives from"},
     {"destinations", "the largest number of neighbours that a rank sends to"}};
-/// Their values.
+/// The values of these names and of the parameters.
 variables variables_of(const plan& p);
 
 }  // namespace tutti::proof

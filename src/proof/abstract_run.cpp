@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walking the schedules of all ranks, and the rendezvous of their transfers.
+// Executes the schedules of all ranks and matches their transfers.
 #include "proof/abstract_run.hpp"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ void abstract_machine::state::execute() {
   }
 }
 
-// Goes on until a round waits for somebody.
+// Executes a rank until a round must wait for another rank.
 void abstract_machine::state::advance(int rank) {
   rank_state& me = of(rank);
   for (;;) {
@@ -238,7 +238,7 @@ void abstract_machine::state::post_recv(int rank, std::int32_t j) {
   q.tail = j;
 }
 
-// Both sides have come to it. True where that is all that the receive waits for.
+// Both sides have reached the transfer. Returns true if it completes the receive.
 bool abstract_machine::state::meet(int from, std::int32_t i, int to, std::int32_t j) {
   rank_state &sender = of(from), &receiver = of(to);
   transfer& out = sender.sends[static_cast<std::size_t>(i)];
@@ -362,7 +362,7 @@ void abstract_machine::state::local_step(int rank, const step& s) {
   area from = locate(rank, s.source), to = locate(rank, s.target), right{};
   if (!from.exists || !to.exists) return;
   if (s.kind == step_kind::copy) {
-    if (from.padded != to.padded) {  // as long as the other one, which must fit
+    if (from.padded != to.padded) {  // its length is that of the other place, which must fit
       area& wide = from.padded ? from : to;
       const area& narrow = from.padded ? to : from;
       if (narrow.count > wide.count) fail(rank, text(rank, narrow) + " does not fit " + text(rank, wide));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an abstract run, in five files: symbolic_places.cpp finds areas and moves symbols,
-// abstract_run.cpp walks the schedules and lets transfers meet, port_times.cpp gives them their time,
-// hazards.cpp looks for accesses that collide, verdict.cpp looks at what has come of it.
+// The state of an abstract run. Five files implement it: symbolic_places.cpp locates areas and
+// moves symbols. abstract_run.cpp executes the schedules and matches transfers. port_times.cpp
+// assigns times to transfers. hazards.cpp finds conflicting accesses. verdict.cpp checks the
+// results.
 #pragma once
 
 #include "proof/abstract_run.hpp"
@@ -11,7 +12,7 @@
 
 namespace tutti::proof {
 
-/// A rule is broken: the run ends.
+/// Thrown if a rule is broken; it ends the run.
 struct broken_rule {
   fault what;
 };
@@ -24,8 +25,8 @@ class abstract_machine::state {
   static constexpr int words_memory = 6;
   static constexpr int memory_count = 7;
 
-  /// Elements of a memory of a rank: 0 input, 1 output, 2 .. 5 scratch, 6 words. Where input and output are
-  /// one, it is 1.
+  /// Elements of a buffer of a rank: 0 input, 1 output, 2 .. 5 scratch, 6 words. If input and
+  /// output are one buffer, it is 1.
   struct area {
     std::uint8_t memory = 0;
     bool exists = false;
@@ -36,20 +37,21 @@ class abstract_machine::state {
   struct transfer {
     const step* what;
     int peer;
-    area source, target;     // of recv_reduce: own and target; of put: the target at the peer
-    std::int32_t mate = -1;  // number of the peer's transfer that it met
+    // for recv_reduce: own operand and target; for put: the target at the peer
+    area source, target;
+    std::int32_t mate = -1;  // index of the matching transfer of the peer
     std::int32_t next = -1;  // in the same queue
     bool met = false, timed = false;
     std::int64_t time = 0;
   };
-  struct access {  // of the output, where puts may come
+  struct access {  // to the output, the target of puts
     int round;
     bool local;
     std::size_t first, end;
   };
   struct arrived_put {
-    int from, round;      // the round of the receiver in which its await_signal stands
-    std::uint32_t known;  // rounds of the receiver that its sender knew to have begun
+    int from, round;      // the receiver's round that contains its await_signal
+    std::uint32_t known;  // number of the receiver's rounds that the sender knew to have begun
     std::size_t first, end;
   };
   struct loop_state {
@@ -60,23 +62,26 @@ class abstract_machine::state {
     std::uint32_t pc = 0;
     int depth = 0;
     loop_state loops[2] = {};
-    int round = -1;                                    // executed so far, the open one included
-    bool open = false, closing = false, over = false;  // closing: all is met, its local steps are next
+    // rounds executed so far, including the open one
+    int round = -1;
+    // closing: all transfers matched, local steps are next
+    bool open = false, closing = false, over = false;
     std::vector<transfer> sends, recvs;
     std::size_t to_meet = 0;
-    std::size_t send_head = 0, recv_head = 0;  // the first that has no time yet
+    std::size_t send_head = 0, recv_head = 0;  // the first transfer that has no time yet
     std::int64_t begun = 0, send_free = 0, recv_free = 0;
     std::size_t sizes[memory_count] = {};
     std::size_t most[scratch_count] = {};
     std::vector<symbol> cells[6];
     std::vector<std::uint64_t> words;
-    std::vector<std::uint32_t> clock, heard;  // rounds of others known to have begun
+    // by rank: number of its rounds that are known to have begun
+    std::vector<std::uint32_t> clock, heard;
     const item* current = nullptr;
     traced_round traced;
     std::vector<access> accesses;
     std::vector<arrived_put> puts;
   };
-  struct queue {  // of what one side has posted and the other has not
+  struct queue {  // transfers that one side has posted and the other has not
     std::int32_t head = -1, tail = -1;
     bool of_sends = false;
   };
@@ -113,7 +118,7 @@ class abstract_machine::state {
   int resolve(int rank, const index& i) const;
   area locate(int rank, const place& p, int owner = -1);
   void table_area(int rank, const place& p, int first, area& a) const;
-  /// Of the words first .. end - 1 of a rank.
+  /// The sum of words first .. end - 1 of a rank.
   std::size_t sum_of_words(int rank, std::size_t first, std::size_t end) const;
   std::int32_t trips(int rank, const trip_count& t) const;
   std::size_t longest_block(int rank, table how) const;
@@ -139,7 +144,7 @@ class abstract_machine::state {
   const plan* plan_ = nullptr;
   const std::vector<schedule>* schedules_ = nullptr;
   run_options how_;
-  bool clocks_ = false;  // barrier, or puts
+  bool clocks_ = false;  // for a barrier or puts
   bool puts_ = false;
   symbols symbols_;
   std::unique_ptr<oracle> oracle_;

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> values_of(const pure_algorithm& a, const algorithm_pa
       all = {2, 3, 4, p, k.default_value};
       break;
     case algorithm_parameter::segment: {
-      // Of one, two and five elements; and the usual one, which leaves small counts whole.
+      // One, two and five elements, and the default, which does not cut small counts.
       const std::uint32_t element = std::max(8u, k.least);
       all = {element, 2 * element, 5 * element, k.default_value};
       break;
@@ -49,7 +49,8 @@ std::vector<std::uint32_t> values_of(const pure_algorithm& a, const algorithm_pa
       }
       break;
   }
-  // What divides the ranks is not moved into its bounds: it would not divide them there.
+  // A region that must divide the ranks is not clamped to its bounds: it might not divide them
+  // then.
   const bool exact = k.which == algorithm_parameter::region && demands(a.needs, restriction::equal_regions);
   if (exact) std::erase_if(all, [&](std::uint32_t v) { return v < k.least || v > k.most; });
   for (std::uint32_t& v : all) v = std::clamp(v, k.least, k.most);
@@ -58,7 +59,7 @@ std::vector<std::uint32_t> values_of(const pure_algorithm& a, const algorithm_pa
   return all;
 }
 
-// Every value of every parameter at least once, and all together where they are few.
+// Every value of every parameter at least once; all combinations if they are few.
 std::vector<algorithm_parameter_values> parameter_choices(const pure_algorithm& a, int ranks) {
   std::vector<std::vector<std::uint32_t>> lists;
   std::size_t all = 1, longest = 1;
@@ -67,7 +68,7 @@ std::vector<algorithm_parameter_values> parameter_choices(const pure_algorithm& 
     all *= lists.back().size();
     longest = std::max(longest, lists.back().size());
   }
-  if (all == 0) return {};  // no legal value, as of a region
+  if (all == 0) return {};  // no legal value, for example for a region
   std::vector<algorithm_parameter_values> choices;
   const bool every = all <= 12;
   for (std::size_t n = 0; n < (every ? all : 3 * longest); ++n) {
@@ -119,7 +120,8 @@ std::vector<int> all_of(int first, int last) {
   return all;
 }
 
-// Roots, splits into groups and graphs: what changes who talks to whom. All of them, or some.
+// Roots, splits into groups and graphs: all that determines which ranks communicate. Either all of
+// them, or a selection.
 std::vector<case_options> topologies(const pure_algorithm& a, int ranks, bool every) {
   const auto pick = every ? all_of : some_of;
   case_options w;
@@ -147,14 +149,14 @@ std::vector<std::size_t> counts_of(const pure_algorithm& a, int ranks) {
   const bool whole_vectors = a.what == collective::bcast || a.what == collective::reduce ||
                              a.what == collective::allreduce || a.what == collective::scan ||
                              a.what == collective::exscan;
-  // Of block collectives a rank has p blocks: short ones do.
+  // In block collectives a rank has p blocks, so short blocks are sufficient.
   if (!whole_vectors && ranks > 9) return {0, 1, 3, 7};
   if (p <= 2) return {0, 1, 2 * p + 3};
   return {0, 1, p - 1, 2 * p + 3};
 }
 
-// Every root, every split into two groups, and every fan-out or base of digits, once each whatever else is
-// left out: an algorithm that is wrong for one of them alone is found.
+// Every root, every split into two groups, and every fan-out or radix, at least once each,
+// independent of the budget. So an algorithm that is wrong for a single one of them is found.
 std::vector<case_options> sweep(const pure_algorithm& a, int ranks, const std::vector<mode>& modes,
                                 const std::vector<algorithm_parameter_values>& parameter_values,
                                 const std::vector<std::size_t>& counts) {
@@ -233,7 +235,8 @@ std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
   return cases;
 }
 
-// Every root, graph, mode and count with these parameters. One split into two groups for each.
+// Adds every root, graph, mode and count with these parameters, with one split into two groups for
+// each.
 void add_every_call(const pure_algorithm& a, int ranks, const algorithm_parameter_values& parameter_values,
                     const std::vector<std::size_t>& counts, std::vector<case_options>& cases) {
   const bool inter = demands(a.needs, restriction::inter);
@@ -301,7 +304,7 @@ case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive) {
   const auto drawn = choose_cases(a, ranks, counts, budget);
   all.insert(all.end(), drawn.begin(), drawn.end());
   set_element(a, all);
-  // Calls that differ in their counts only stand together: their schedules are written once.
+  // Calls that differ only in their counts are adjacent, so that their schedules are written once.
   std::sort(all.begin(), all.end(),
             [](const case_options& x, const case_options& y) { return key_of(x) < key_of(y); });
   all.erase(std::unique(all.begin(), all.end(),
@@ -309,8 +312,9 @@ case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive) {
             all.end());
   const bool inter = demands(a.needs, restriction::inter);
   std::set<std::tuple<int, int, bool, bool, std::size_t>> plain;
+  // Only listed combinations count: a sweep has other parameter values too.
   std::size_t further =
-      0;  // of the combinations that are counted: a sweep has other values of parameters too
+      0;
   for (const case_options& w : all) {
     if (w.parameter_values == default_value) plain.emplace(w.root, w.graph, w.in_place, w.ordered, w.count);
     if (std::find(parameter_values.begin(), parameter_values.end(), w.parameter_values) !=
@@ -342,7 +346,7 @@ std::vector<std::size_t> divisible_counts(const case_options& w, const std::vect
         if (p->pieces > 0) pieces = std::lcm(pieces, static_cast<std::size_t>(p->pieces));
   }
   const std::size_t unit = parts * pieces * segment;
-  // Below the number of ranks an algorithm may not be asked (count_ge_ranks).
+  // With fewer elements than ranks the call may not be permitted (count_ge_ranks).
   const std::size_t least =
       std::max<std::size_t>(unit, (static_cast<std::size_t>(w.ranks) + unit - 1) / unit * unit);
   return segment > 1 ? std::vector<std::size_t>{least, 3 * least} : std::vector<std::size_t>{2 * least};

@@ -10,8 +10,8 @@
 namespace tutti::proof {
 namespace {
 
-constexpr std::size_t enough = 4;  // findings of one number of ranks
-constexpr int few = 5;             // ranks for which everything is tried
+constexpr std::size_t enough = 4;  // findings reported for one number of ranks
+constexpr int few = 5;             // up to this many ranks all combinations are tried
 using levels = std::vector<std::vector<int>>;
 
 std::uint32_t next(std::uint32_t& state) {
@@ -19,7 +19,7 @@ std::uint32_t next(std::uint32_t& state) {
   return state >> 8;
 }
 
-// node_of each level, coarse ones in terms of the rank.
+// Calls the node_of function of each level with every rank, also for coarse levels.
 template <class... Node>
 levels made_by(int ranks, const Node&... node) {
   levels all;
@@ -32,7 +32,8 @@ levels made_by(int ranks, const Node&... node) {
   return all;
 }
 
-// Nodes of 1 .. `most` ranks, and nodes of 1 .. 3 of them; consecutive, or strewn.
+// Pseudorandom nodes of 1 .. `most` ranks, and coarse nodes of 1 .. 3 nodes; consecutive or
+// scattered.
 levels drawn(int ranks, int most, bool strewn, std::uint32_t seed) {
   std::vector<int> fine, coarse;
   for (int node = 0; static_cast<int>(fine.size()) < ranks; ++node)
@@ -137,8 +138,9 @@ std::vector<hierarchy> layouts_of(int ranks, bool some) {
         ranks, [&](int r) { return r / width; }, [&](int r) { return r / width; },
         [&](int r) { return r / (3 * width); }));
   }
+  // Nodes of 3, 1 and 4 ranks.
   add(made_by(ranks,
-              [](int r) { return r % 8 < 3 ? r / 8 * 3 : r / 8 * 3 + (r % 8 < 4 ? 1 : 2); }));  // 3,1,4
+              [](int r) { return r % 8 < 3 ? r / 8 * 3 : r / 8 * 3 + (r % 8 < 4 ? 1 : 2); }));
   add(made_by(ranks, [&](int r) { return r == ranks - 1 ? 1 : 0; }));
   add(made_by(ranks, [](int r) { return r == 0 ? 0 : 1; }));
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -191,7 +193,7 @@ proof_result prove(const composed_algorithm& c, int ranks, bool exhaustive) {
           for (const int root : roots_of(c.what, ranks, number, exhaustive))
             for (const std::size_t count : counts_of(c.what, ranks, number, exhaustive)) {
               if (!serves(c, layout, ordered, in_place, count)) continue;
-              // What is right in order is right in any order.
+              // A result that is correct in order is correct in any order.
               if (!exhaustive && !ordered && ranks > few && combines(c.what) && layout.consecutive() &&
                   serves(c, layout, true, in_place, count))
                 continue;

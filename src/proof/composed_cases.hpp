@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The proof of a composition for a number of ranks: its programs are run on symbols for many layouts of ranks
-// on nodes, and for the calls that its restrictions permit there.
+// The proof of a composition for a number of ranks. It runs the composite plans on symbols for many
+// topologies, and for the calls that the restrictions permit there.
 #pragma once
 
 #include <string>
@@ -12,20 +12,21 @@
 
 namespace tutti::proof {
 
-/// Layouts of `ranks` ranks, no two alike: one node, nodes of one rank, equal and unequal nodes, consecutive
-/// and scattered, of two and three levels, drawn ones. The fewest where `some` is true.
+/// Topologies of `ranks` ranks without duplicates: one node, nodes of one rank, equal and unequal
+/// nodes, consecutive and scattered, of one to three levels, some pseudorandom. If `some` is true,
+/// only a few.
 std::vector<hierarchy> layouts_of(int ranks, bool some = false);
 
-/// As TUTTI_NODES takes it, level by level: "0:0:1:1 / 0:0:0:0".
+/// The text for TUTTI_NODES, level by level: "0:0:1:1 / 0:0:0:0".
 std::string text_of(const hierarchy& layout);
 
-/// Whether the composition serves calls of this operator, in place or not, of so many elements on that
-/// layout.
+/// Returns whether the composition serves calls with this operator order, in place or not, with
+/// `count` elements on this topology.
 bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place,
             std::size_t count);
 
-/// `calls` of the proof are composed calls, `messages` the calls that they make.
-/// `exhaustive`: on each of these layouts with every root, mode, count and choice of parameters.
+/// In the result, `calls` counts composed calls and `messages` their inner calls. `exhaustive`
+/// tries every root, mode, count and choice of parameters on each topology.
 proof_result prove(const composed_algorithm& c, int ranks, bool exhaustive = false);
 
 }  // namespace tutti::proof

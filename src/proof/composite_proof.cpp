@@ -14,7 +14,8 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// All ranks are in place, and this one, which gets no result, keeps its operand in its output.
+// Returns whether all ranks are in place and this rank, which gets no result, has its operand in
+// its output.
 bool lends_output(const plan& p, int rank, bool everywhere) {
   return everywhere && p.in_place && !p.in_place_at(rank) && p.gives(rank) && is_rooted(p.what) &&
          p.what != collective::bcast;
@@ -24,7 +25,7 @@ struct broken {
   fault what;
 };
 
-// The ranks run in turn, each until it waits for somebody.
+// Runs the ranks in turn, each until it waits for another rank.
 class machine {
  public:
   machine(const plan& p, const std::vector<composite_plan>& programs, bool everywhere)
@@ -64,13 +65,13 @@ class machine {
     bool lends = false;
     std::vector<symbol> lent;
     std::optional<std::uint32_t> last_number;
-    std::map<std::uint32_t, touched> under_way;      // by number in composite_plan::calls
-    std::map<std::uint32_t, std::size_t> instances;  // the same
-    std::vector<bool> met;                           // ranks known to have come, for barriers
+    std::map<std::uint32_t, touched> under_way;      // by index in composite_plan::calls
+    std::map<std::uint32_t, std::size_t> instances;  // by index in composite_plan::calls
+    std::vector<bool> met;                           // ranks known to have entered, for barriers
   };
   struct instance {
     std::vector<int> members;
-    std::vector<const subcall*> parts;  // by place; null: has not come
+    std::vector<const subcall*> parts;  // by position; null: that member has not started the call
     std::vector<bool> met;
     std::size_t missing = 0;
     std::uint32_t number = 0;

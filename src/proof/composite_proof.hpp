@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the programs of all ranks of a composed call on symbols: every call that they make is the plain
-// definition of its collective. Nothing but what a composition may rely on holds: a call is complete when all
-// members of its group have started it, and its areas belong to it from its start to the wait for it. Faults:
-//   calls     members that differ in the collective, group, root, count, counts, in place; wrong tables; a
-//             number that does not grow; a call that nobody waits for, or that somebody never makes
-//   areas     beyond a buffer; what holds nothing yet or is a gap of the caller's is read; input, a gap, or
-//             what only lends its operand is written; what belongs to a call is touched; overlaps
-//   results   an element of an output that is not what the definition says; a barrier that somebody leaves
-//             while another may not have come
+// Runs the composite plans of all ranks of a composed call on symbols. Every inner call follows the
+// definition of its collective. The run guarantees only what a composition may assume: a call is
+// complete when all members of its group have started it. Its areas belong to it from its start
+// until the wait for it. Faults:
+//   calls     members that differ in the collective, group, root, count, counts, in place; wrong
+//             tables; sequence numbers that do not increase; a call that no step waits for, or that
+//             a member never makes
+//   areas     beyond a buffer; a read of uninitialised memory or of a gap of the caller's buffer; a
+//             write to the input, to a gap, or to an output that only holds the operand; an access
+//             to an area that belongs to a call; overlaps
+//   results   an output element that differs from the definition; a barrier that a rank may leave
+//             before another one has entered
 #pragma once
 
 #include <cstdint>
@@ -20,18 +23,21 @@
 
 namespace tutti::proof {
 
-/// The call that a rank of the plan makes. `everywhere`: in place not at the root of a rooted call alone, but
-/// on all ranks, whose operands then stand in their outputs. Refers to the plan, and has no addresses.
+/// The call that a rank of the plan makes. If `everywhere` is set, an in-place rooted call is in
+/// place on all ranks, not only on the root. The operands of the other ranks then are in their
+/// outputs. The result refers to the plan and has no addresses.
 call call_of(const plan& p, int rank, bool everywhere = false);
 
-/// One program a rank, with the plan's knobs. The layout has as many ranks.
+/// Writes one composite plan for each rank, with the plan's parameters. The topology must have the
+/// same number of ranks.
 std::vector<composite_plan> programs_of(void (*write)(planner&), const plan& p, const hierarchy& layout,
                                         bool everywhere = false);
 
 struct composite_outcome {
-  std::vector<fault> faults;   ///< the first that was found; results: one a rank. A round is a step here
-  std::uint64_t calls = 0;     ///< made together
-  std::uint64_t combined = 0;  ///< elements that the operator was applied to
+  /// the first fault found; for results, one for each rank. `round` is the index of a step here
+  std::vector<fault> faults;
+  std::uint64_t calls = 0;     ///< completed inner calls
+  std::uint64_t combined = 0;  ///< elements that the operator combined
   bool ok() const noexcept { return faults.empty(); }
 };
 

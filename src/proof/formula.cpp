@@ -38,7 +38,8 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-// The largest e with k^e <= x, or the smallest with k^e >= x, by multiplication of integers.
+// The largest e with k^e <= x or, upwards, the smallest e with k^e >= x, by repeated
+// multiplication.
 double whole_log(double k, double x, bool upwards) {
   if (!(k >= 2) || !std::isfinite(x)) return nothing;
   double e = 0, power = 1;
@@ -67,7 +68,8 @@ constexpr std::array<function, 10> functions = {{
     {"pow", 2, [](double x, double y) { return std::pow(x, y); }},
 }};
 
-// Recursive descent, one function a rank of operators. `?:` computes both sides: nothing has effects.
+// Recursive descent, one function for each precedence level. `?:` evaluates both branches, because
+// no operand has side effects.
 class parser {
  public:
   parser(std::string_view text, std::size_t from, const variables& given)

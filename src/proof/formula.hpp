@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The claims of an algorithm's head as formulas: 2 * n * (p - 1) / p, or <= ceil_log(k, p) + 1 for a bound.
-// What they may name stands in proof/abstract_call.hpp.
+// Evaluates the claims of an algorithm's head: formulas such as 2 * n * (p - 1) / p, or <=
+// ceil_log(k, p) + 1 for a bound. proof/abstract_call.hpp lists the names that they may use.
 //
-// What C knows: numbers, names, + - * / and parentheses, comparisons, && || ! and ?:. All values are real
-// numbers, `/` included; a comparison is 1 or 0. Functions: ceil, floor, min, max, log2, log(base, x), sqrt,
-// pow, and ceil_log(k, x) and floor_log(k, x), which count in integers: the smallest e with k^e >= x, the
-// largest with k^e <= x; 0 where x < 1.
+// The syntax is that of C: numbers, names, + - * / and parentheses, comparisons, && || ! and ?:.
+// All values are real numbers, also those of `/`; a comparison is 1 or 0. The functions are ceil,
+// floor, min, max, log2, log(base, x), sqrt, pow, ceil_log(k, x) and floor_log(k, x). The last two
+// count in integers: the smallest e >= 0 with k^e >= x, and the largest e >= 0 with k^e <= x, or 0
+// if x < 1.
 #pragma once
 
 #include <stdexcept>
@@ -17,7 +18,7 @@
 
 namespace tutti::proof {
 
-/// Names with values; few enough for a plain list.
+/// Names with values; a list is sufficient for so few.
 class variables {
  public:
   void set(std::string_view name, double value);
@@ -28,7 +29,7 @@ class variables {
   std::vector<std::pair<std::string, double>> all_;
 };
 
-/// what() shows the formula, and an arrow at the place that it complains of.
+/// what() contains the formula and an arrow at the position of the problem.
 struct formula_error : std::invalid_argument {
   formula_error(std::string_view formula, std::size_t position, const std::string& problem);
   std::size_t position;
@@ -41,7 +42,7 @@ struct claimed {
   double value = 0;
   bool bound = false;  ///< the formula begins with <=
 
-  /// Whether `measured` keeps the claim; rounding of the formula is forgiven.
+  /// Returns whether `measured` satisfies the claim, with a tolerance for rounding.
   bool holds(double measured) const noexcept;
 };
 /// The same for a claim, which may be a bound.

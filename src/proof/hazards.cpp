@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Accesses that collide: those of one round among themselves, and those of puts with whatever their target
-// does.
+// Finds conflicting accesses: those within one round, and those between a put and an access of its
+// target.
 //
-// Clocks say which rounds of another rank are known to have begun: a message carries its sender's, those that
-// it heard of included. A round of which the next is known to have begun is over.
+// Vector clocks record which rounds of other ranks are known to have begun. A message carries the
+// clock of its sender, including what the sender learnt from messages. A round is over if the next
+// round of its rank is known to have begun.
 #include <algorithm>
 
 #include "proof/abstract_state.hpp"
 
 namespace tutti::proof {
 
-// All transfers of a round are under way together, in any order: what one writes no other may read or write.
+// All transfers of a round progress concurrently in any order. So no transfer may read or write
+// what another one writes.
 void abstract_machine::state::check_round(int rank) {
   const rank_state& me = of(rank);
   spans_.clear();
@@ -52,13 +54,14 @@ void abstract_machine::state::note_access(int rank, const area& a, bool local) {
   if (a.memory == 1 && a.count > 0) of(rank).accesses.push_back({of(rank).round, local, a.first, a.end()});
 }
 
-// The round of an await_signal ends: what its puts wrote may not have been touched since they could have
-// begun.
+// Called at the end of a round with an await_signal. No access may overlap with a put between the
+// earliest time at which the put could begin and its await_signal.
 void abstract_machine::state::check_puts(int rank) {
   const rank_state& me = of(rank);
   for (auto p = me.puts.rbegin(); p != me.puts.rend() && p->round == me.round; ++p)
     for (auto a = me.accesses.rbegin(); a != me.accesses.rend(); ++a) {
-      if (static_cast<std::uint32_t>(a->round) + 2 <= p->known) break;  // and all before it
+      // earlier accesses are over too
+      if (static_cast<std::uint32_t>(a->round) + 2 <= p->known) break;
       if (a->first < p->end && p->first < a->end)
         fail(rank, "it touches output[" + std::to_string(a->first) + " .. " + std::to_string(a->end) +
                        ") in its round " + std::to_string(a->round) + ", while rank " +
@@ -67,7 +70,7 @@ void abstract_machine::state::check_puts(int rank) {
     }
 }
 
-// Two puts to one place, of two ranks: one must be known to be over when the other begins.
+// If puts of two ranks overlap, one of them must be known to be over when the other begins.
 void abstract_machine::state::check_put_pairs(int rank) {
   auto& puts = of(rank).puts;
   std::sort(puts.begin(), puts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

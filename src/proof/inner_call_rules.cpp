@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Longer than a screen: what a call touches, and what it does, have one case for each collective.
+// Longer than a screen: accesses and effects of a call have one case for each collective.
 #include "proof/inner_call_rules.hpp"
 
 #include <numeric>
@@ -103,7 +103,8 @@ touched touched_by(const subcall& c, int place, int members) {
         throw wrong_call("the counts of a reduce_scatter are not one for each member, on both sides alike");
       const std::size_t n = block ? all : sum(c.in_counts);
       add(t.reads, operand_of(c), n);
-      add(t.writes, c.output, c.in_place ? n : c.count);  // in place the rest of the operand is lost
+      // in place the rest of the operand is lost
+      add(t.writes, c.output, c.in_place ? n : c.count);
       break;
     }
     default:
@@ -167,7 +168,7 @@ void write(const participant& member, const area& to, const cells& what, std::si
   for (std::size_t i = 0; i < count; ++i) memory[to.at + i] = what[from + i];
 }
 
-// What each member gives: its operand, or its blocks one after the other.
+// The data that each member contributes: its operand, or its blocks one after the other.
 std::vector<cells> given_by(const std::vector<participant>& members) {
   std::vector<cells> given(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {

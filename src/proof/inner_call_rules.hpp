@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls within programs, in symbols: which elements each member of one reads and writes, whether the
-// members agree, and what it does.
+// Defines inner calls on symbols: the elements that each member reads and writes, the agreement
+// between members, and the effect of a call.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@
 
 namespace tutti::proof {
 
-/// Elements of a buffer, from `first` to before `end`.
+/// Elements of a buffer, from `first` up to but not including `end`.
 struct stretch {
   buffer where = buffer::input;
   std::size_t first = 0, end = 0;
@@ -21,20 +21,21 @@ struct stretch {
   bool meets(const stretch& o) const noexcept { return where == o.where && first < o.end && o.first < end; }
 };
 
-/// What a member's part of a call touches. What it reads and writes too stands in both.
+/// The elements that a member of a call accesses. Elements that it reads and writes are in both
+/// lists.
 struct touched {
   std::vector<stretch> reads, writes;
 };
 
-/// A call whose members do not fit together, or tables that do not fit the group.
+/// Thrown if the members of a call do not agree, or if tables do not match the group.
 struct wrong_call : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// Throws wrong_call where the tables have another number of entries than the group has members.
+/// Throws wrong_call if the number of entries in a table differs from the number of members.
 touched touched_by(const subcall& c, int place, int members);
 
-/// The memory of one rank: input, output, scratch.
+/// The buffers of one rank: input, output, scratch.
 struct memory {
   std::vector<symbol> cells[3];
 
@@ -45,9 +46,9 @@ struct participant {
   const subcall* call;
   memory* own;
 };
-/// Throws wrong_call, saying what differs, where the parts are not those of one call.
+/// Throws wrong_call, with the difference in its message, if the parts do not belong to one call.
 void require_agreement(const std::vector<participant>& members);
-/// Does it: all operands are read before anything is written.
+/// Performs the call. It reads all operands before it writes anything.
 void carry_out(const std::vector<participant>& members, symbols& s);
 
 }  // namespace tutti::proof

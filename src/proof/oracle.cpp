@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Longer than a screen: what must come out has one case for each collective, which are read together.
+// Longer than a screen: the expected results have one case for each collective, which are read
+// together.
 #include "proof/oracle.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Gaps everywhere but in the blocks of the table.
+// Gaps everywhere except in the blocks of the table.
 std::vector<symbol> with_gaps(const layout& l) {
   std::vector<symbol> cells(l.extent(), gap);
   for (std::size_t i = 0; i < l.counts.size(); ++i)
@@ -32,7 +33,8 @@ bool gathers(collective w) {
 oracle::oracle(const plan& p, symbols& s) : plan_(p), symbols_(s), operands_(at(p.ranks)) {
   for (int r = 0; r < p.ranks; ++r) {
     if (!p.gives(r)) continue;
-    // In place the operand of an exchange stands as the result will, that of a gathering is one block of it.
+    // In place, the operand of an exchange has the layout of the result; that of a gather is one
+    // block of the result.
     const bool aliased = p.aliased_at(r);
     std::size_t size = p.input_size(r);
     if (aliased) size = gathers(p.what) ? p.counts[at(r)] : p.output_size(r);
@@ -90,7 +92,7 @@ void oracle::fill(int rank, std::vector<symbol>& input, std::vector<symbol>& out
   if (!plan_.aliased_at(rank)) {
     input = operand;
     if (plan_.what == collective::exscan && rank == 0)
-      output.assign(output.size(), gap);  // not to be touched
+      output.assign(output.size(), gap);  // must not be written
   } else if (!gathers(plan_.what)) {
     output = operand;
   } else {
@@ -107,11 +109,12 @@ std::vector<symbol> oracle::expected(int rank) const {
   const layout& out = plan_.out[at(rank)];
   all.assign(plan_.output_size(rank), uninitialised);
   if (all.empty()) return all;
-  // `count` elements of the operand of `giver` from `begin` stand at `target`
+  // Expects `count` elements of the operand of `giver`, from `begin` on, at `target`.
   const auto expect = [&](std::size_t target, int giver, std::size_t begin, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) all[target + i] = operands_[at(giver)][begin + i];
   };
-  const int place = rank - plan_.own_group(rank).first;  // which block of a sender is mine
+  // index of this rank's block at each sender
+  const int place = rank - plan_.own_group(rank).first;
   switch (plan_.what) {
     case collective::barrier:
       break;
@@ -132,7 +135,7 @@ std::vector<symbol> oracle::expected(int rank) const {
     case collective::scan:
       all = prefixes_[at(rank)];
       break;
-    case collective::exscan:  // nothing happens to rank 0
+    case collective::exscan:  // rank 0 receives nothing
       if (rank > 0)
         all = prefixes_[at(rank)];
       else if (plan_.aliased_at(rank))

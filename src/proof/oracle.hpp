@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the collectives are, in symbols: how the buffers of a call begin, and what must stand in them at its
-// end.
+// Defines the collectives on symbols: the initial contents of the buffers of a call, and the
+// required contents of the outputs at its end.
 #pragma once
 
 #include <vector>
@@ -13,12 +13,13 @@ namespace tutti::proof {
 
 class oracle {
  public:
-  /// Refers to both while it is used.
+  /// Keeps references: both objects must outlive it.
   oracle(const plan& p, symbols& s);
 
-  /// The buffers of a rank before the call, gaps included.
+  /// The buffers of a rank before the call, including gaps.
   void fill(int rank, std::vector<symbol>& input, std::vector<symbol>& output) const;
-  /// What must stand in this rank's output: by element; `uninitialised` where anything may.
+  /// The required contents of this rank's output, by element; `uninitialised` if any value is
+  /// allowed.
   std::vector<symbol> expected(int rank) const;
 
  private:
@@ -30,8 +31,9 @@ class oracle {
 
   const plan& plan_;
   symbols& symbols_;
-  std::vector<std::vector<symbol>> operands_;  // by rank and element of the operand's buffer
-  std::vector<symbol> reduced_[2];             // of the group that begins with rank 0, and of the other
+  std::vector<std::vector<symbol>> operands_;  // by rank, and by element of the operand's buffer
+  // of the group that begins with rank 0, and of the other group
+  std::vector<symbol> reduced_[2];
   std::vector<std::vector<symbol>> prefixes_;
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one-port model. A message gets its time when it is the first of its sender and the first of its
-// receiver that has none; so what meets when is settled by the lists of the schedules alone.
+// Assigns times in the one-port model. A message gets its time when it is the first without a time
+// of both its sender and its receiver. So the order depends only on the lists of the schedules.
 #include <algorithm>
 
 #include "proof/abstract_state.hpp"
 
 namespace tutti::proof {
 
-// The first message of `from` is the next of `to` as well, or is made so.
+// Assigns a time to the first message of `from`. It is also the next message of its receiver `to`,
+// or is forced to be.
 void abstract_machine::state::give_time(int from, int to) {
   rank_state &sender = of(from), &receiver = of(to);
   transfer& out = sender.sends[sender.send_head];
@@ -17,7 +18,7 @@ void abstract_machine::state::give_time(int from, int to) {
   sender.send_free = receiver.recv_free = out.time + 1;
   out.timed = true;
   ++sender.send_head;
-  if (out.what->kind == step_kind::put) return;  // its await_signal goes on
+  if (out.what->kind == step_kind::put) return;  // its await_signal advances the receiver
   in.time = out.time;
   in.timed = true;
   while (receiver.recv_head < receiver.recvs.size() && receiver.recvs[receiver.recv_head].timed)
@@ -25,7 +26,8 @@ void abstract_machine::state::give_time(int from, int to) {
 }
 
 void abstract_machine::state::time_messages_of(int rank) {
-  // A message that gets its time frees the next of its sender, and another sender's to the same receiver.
+  // A message that gets its time unblocks the next one of its sender, and another sender's message
+  // to the same receiver.
   std::vector<int>& open = untimed_;
   open.assign(1, rank);
   while (!open.empty()) {

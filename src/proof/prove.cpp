@@ -7,7 +7,7 @@
 namespace tutti::proof {
 namespace {
 
-constexpr std::size_t enough = 4;  // findings of one number of ranks
+constexpr std::size_t enough = 4;  // findings reported for one number of ranks
 
 std::string number(double x) {
   if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e15)
@@ -26,7 +26,7 @@ void note(proof_result& all, const pure_algorithm& a, const plan& p, std::vector
       all.findings.push_back({std::string(a.name), p.ranks, p.text(), std::move(f)});
 }
 
-// An algorithm that throws, or formulas that do not parse, are findings like others.
+// Exceptions of an algorithm, and formulas that do not parse, become findings.
 template <class Body>
 void guarded(proof_result& all, const pure_algorithm& a, const plan& p, Body&& body) {
   try {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The proof of an algorithm for a number of ranks: every case of cases.hpp runs on symbols, and what the head
-// of its file claims is compared with what its schedules cost where everything divides.
+// The proof of an algorithm for a number of ranks. It runs every case of cases.hpp on symbols. For
+// counts that divide evenly, it compares the claims of the file head with the costs of the
+// schedules.
 #pragma once
 
 #include <string>
@@ -21,19 +22,21 @@ struct finding {
 
 struct proof_result {
   std::uint64_t calls = 0, messages = 0, combined = 0;
-  std::int64_t max_rounds = 0;  ///< of the claims' cases
+  std::int64_t max_rounds = 0;  ///< over the cases of the claims
   std::size_t max_memory = 0;   ///< bytes of one rank's schedule
-  coverage plain;               ///< of algorithms: root x mode x count with the usual parameters
-  coverage further;  ///< of algorithms: the same with all parameters that are tried, and all splits
-  coverage layouts;  ///< of compositions: layout x parameters x root x mode x count
-  std::vector<finding> findings;  ///< of one number of ranks the first few
+  coverage plain;               ///< for algorithms: root x mode x count with the default parameters
+  /// for algorithms: the same with all parameter values that are tried, and all splits
+  coverage further;
+  coverage layouts;  ///< for compositions: topology x parameters x root x mode x count
+  std::vector<finding> findings;  ///< the first few for each number of ranks
   proof_result& operator+=(const proof_result& other);
 };
 
-/// All of it. A fault does not end it, some do. `exhaustive`: no case is left out.
+/// Proves an algorithm. It continues after a fault and stops after a few. `exhaustive` omits no
+/// case.
 proof_result prove(const pure_algorithm& a, int ranks, abstract_machine& machine, bool exhaustive = false);
 
-/// The claims alone, for one call and the costs of its schedules: empty, or what does not hold.
+/// Compares the claims with the measured costs of one call. Returns the claims that do not hold.
 std::vector<fault> compare_claims(const pure_algorithm& a, const plan& p, const costs& measured);
 
 }  // namespace tutti::proof

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From symbolic places to areas of an abstract run's memories, and what may be done with them.
+// Resolves symbolic places to areas of an abstract run's buffers, and performs accesses to them.
 #include <algorithm>
 
 #include "proof/abstract_state.hpp"
@@ -48,7 +48,7 @@ std::int32_t abstract_machine::state::trips(int rank, const trip_count& t) const
   return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
 }
 
-// Of the tables that scratch may be declared by.
+// Only for the tables by which scratch may be declared.
 std::size_t abstract_machine::state::longest_block(int rank, table how) const {
   const auto me = static_cast<std::size_t>(rank);
   if (how == table::split) {
@@ -127,7 +127,8 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
   }
 }
 
-// The area of a place of rank's schedule; with `owner`, in the memory of that rank.
+// The area of a place of rank's schedule. If `owner` is given, the area is in the buffer of that
+// rank.
 abstract_machine::state::area abstract_machine::state::locate(int rank, const place& p, int owner) {
   if (owner < 0) owner = rank;
   rank_state& mine = of(owner);
@@ -235,7 +236,8 @@ void abstract_machine::state::combine(int left_rank, const area& left, int right
   }
 }
 
-// reserve: the scratch is as large as the place from here on, or as declared, and holds nothing.
+// Implements `reserve`: from here on the scratch is as large as the place, or as declared, and
+// uninitialised.
 void abstract_machine::state::forget(int rank, const place& p) {
   const int number = static_cast<int>(p.where) - static_cast<int>(buffer::scratch0);
   if (number < 0 || number >= scratch_count) fail(rank, "what is reserved is not scratch");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in an element of a buffer of an abstract run: nothing yet, a gap of the caller's, or a product
-// of operands. A product is a word over the letters (rank, element); two are compared in O(1) by length and
-// hashes, one that knows the order of the letters and one that does not.
+// The symbolic content of an element in an abstract run: uninitialised, a gap of the caller's
+// buffer, or a product of operands. A product is a word over letters (rank, element). Two words are
+// compared in O(1) by their lengths and two hashes: one depends on the order of the letters, the
+// other does not.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class symbols {
  public:
   symbols() { clear(); }
   void clear();
-  /// A new letter; asked for twice, it is the same word in two places.
+  /// Returns a new symbol for a letter. Two symbols for the same letter are equal words.
   symbol letter(int rank, std::size_t element);
   /// left followed by right. O(1).
   symbol product(symbol left, symbol right);
@@ -27,12 +28,12 @@ class symbols {
     return a == b || (x.length == y.length && x.sum == y.sum && (!ordered || x.hash == y.hash));
   }
   std::uint64_t products() const noexcept { return products_; }
-  /// "r0[3] r1[3] r2[3]", the middle of a long one left out; [3] is the element of that rank's operand.
+  /// "r0[3] r1[3] r2[3]", truncated if it is long; [3] is the element of that rank's operand.
   std::string text(symbol s) const;
 
  private:
   struct word {
-    std::uint64_t length, hash, power, sum;  // power: the base to the length
+    std::uint64_t length, hash, power, sum;  // power: base to the power of length
     std::uint32_t left, right;               // of a letter: rank, element
   };
   void expand(symbol s, std::size_t most, std::vector<symbol>& letters) const;

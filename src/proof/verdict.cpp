@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is looked at when no rank moves any more: who waits for whom, whether a barrier held everybody, and
-// whether every result is what the collective defines.
+// The checks after the run: which ranks are deadlocked, whether a barrier held all ranks, and
+// whether every result matches the definition of the collective.
 #include <algorithm>
 
 #include "proof/abstract_state.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An algorithm: its name, what it demands, what it costs, and the function that writes its schedule. All but
-// the function is read off the comment at the head of its file when the project is built
-// (cmake/catalogue.cmake says how), so that what a reader sees, what `tutti list` prints and what is proved
-// are one text.
+// Describes one algorithm: its name, its restrictions, its costs, and the function that writes its
+// schedule. The build reads everything but the function from the comment at the head of the
+// algorithm's file (cmake/catalogue.cmake). So the source, the output of `tutti list` and the proof
+// share one text.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-/// What an algorithm demands of a call, as bits; restriction_names says what they mean.
+/// What an algorithm requires of a call, as a set of bits. restriction_names explains each bit.
 enum class restriction : std::uint32_t {
   none = 0,
   power_of_two = 1u << 0,
@@ -44,8 +44,8 @@ constexpr bool demands(restriction all, restriction one) {
 
 struct restriction_name {
   restriction which;
-  std::string_view name;  ///< as in the heads of the files, and in the trees
-  std::string_view what;  ///< of a call that meets it
+  std::string_view name;  ///< as in the heads of the files and in the trees
+  std::string_view what;  ///< a statement that is true for a call that meets the restriction
 };
 inline constexpr restriction_name restriction_names[] = {
     {restriction::power_of_two, "power_of_two", "the number of ranks is one"},
@@ -68,22 +68,23 @@ inline constexpr restriction_name restriction_names[] = {
     {restriction::host_memory, "host_memory", "the buffers are in the host's memory"},
     {restriction::peer_readable, "peer_readable", "the ranks read one another's buffers"}};
 
-/// A parameter that an algorithm has.
+/// A parameter of an algorithm, with its default and its inclusive range.
 struct algorithm_parameter_range {
   algorithm_parameter which;
   std::uint32_t default_value, least, most;
   std::string_view what;
 };
 
-/// Which ranks an algorithm sends to and receives from, in every call that it serves; where `value` is not 0
-/// only with that value of the parameter, and any ranks with another.
+/// States which ranks an algorithm sends to and receives from, in every call that it serves. If
+/// `value` is not 0, the claim holds only for that value of the parameter `with`. For other values
+/// the algorithm may reach any rank.
 struct reach_claim {
   reach to = reach::any_rank;
   algorithm_parameter with = algorithm_parameter::k;
   std::uint32_t value = 0;
 };
 
-/// What the head of a file says, of an algorithm as of a composition.
+/// The content of a file head, for an algorithm or a composition.
 struct catalogue_entry {
   std::string_view name;  ///< "allreduce/ring"
   collective what = collective::barrier;
@@ -111,7 +112,7 @@ struct pure_algorithm : catalogue_entry {
   void (*write)(const shape&, builder&) = nullptr;
 };
 
-/// All algorithms, by name. Generated (see cmake).
+/// Returns all algorithms, sorted by name. The build generates it (cmake/catalogue.cmake).
 std::span<const pure_algorithm* const> catalogue() noexcept;
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an algorithm writes with. The calls read like the algorithm's text: rounds of transfers, loops, local
+// The interface through which an algorithm writes its schedule: rounds of transfers, loops, local
 // steps.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-// --- places ------------------------------------------------------------------------------------------------
+// --- places --------------------------------------------------------------------------------------
 constexpr place blocks(buffer b, index first, int n, table t = table::uniform) {
   place p;
   p.where = b;
@@ -27,19 +27,19 @@ constexpr place blocks(buffer b, int first, int n, table t = table::uniform) {
 constexpr place block(buffer b, index i, table t = table::uniform) { return blocks(b, i, 1, t); }
 constexpr place block(buffer b, int i, table t = table::uniform) { return blocks(b, index{i}, 1, t); }
 constexpr place whole(buffer b) { return block(b, 0); }
-/// At the beginning of its buffer instead of where the table puts it.
+/// Places the blocks at the beginning of their buffer, not at the offset that the table states.
 constexpr place packed(place p) {
   p.packed = true;
   return p;
 }
-/// Block permutation(i) (builder::permute).
+/// The block with index permutation(i) (builder::permute).
 constexpr place permuted(buffer b, index i, table t = table::uniform) {
   place p = block(b, i, t);
   p.permuted = true;
   return p;
 }
-/// `n` blocks of words[first ...] elements each, dense, where block `origin` stands at the beginning of the
-/// buffer.
+/// `n` blocks without gaps, of words[first], words[first + 1] ... elements. Block `origin` begins
+/// at the start of the buffer.
 constexpr place held(buffer b, index first, int n = 1, int origin = 0) {
   place p = blocks(b, first, n, table::held);
   p.origin = origin;
@@ -51,8 +51,9 @@ constexpr place held(buffer b, int first, int n = 1, int origin = 0) {
 constexpr place word(index i) { return block(buffer::words, i); }
 constexpr place word(int i) { return block(buffer::words, i); }
 constexpr place words(int first, int n) { return blocks(buffer::words, first, n); }
-/// How the blocks of all ranks lie in the operand of a reduce_scatter(_block), and in the result of an
-/// allgather(v) or gather(v): for files that write the regular form and the vector form.
+/// The table of all ranks' blocks in the operand of a reduce_scatter(_block). result_table is the
+/// same for the result of an allgather(v) or gather(v). Files that write the regular form and the
+/// vector form use both.
 constexpr table operand_table(const shape& s) {
   return s.what == collective::reduce_scatter_block ? table::uniform : table::in;
 }
@@ -63,14 +64,15 @@ constexpr place segment(place p, index s) {
   return p;
 }
 
-/// Piece number s of n nearly equal ones, the first of them one element longer where it does not divide.
+/// Piece number s of n nearly equal pieces. If n does not divide the length, the first pieces are
+/// one element longer.
 constexpr place piece(place p, index s, int n) {
   p.pieces = n;
   return segment(p, s);
 }
 
-// --- indices in loops: at(base, step) is base + step * (innermost counter); with a modulus it wraps
-// ------------
+// --- indices in loops: at(base, step) is base + step * (innermost counter). If `modulus` is not 0,
+// --- the index is reduced modulo it.
 constexpr index at(int base, int inner = 0, int modulus = 0) { return {base, 0, inner, modulus}; }
 constexpr index at_outer(int base, int outer, int modulus = 0) { return {base, outer, 0, modulus}; }
 constexpr index plus(index i, int d) {
@@ -78,7 +80,8 @@ constexpr index plus(index i, int d) {
   return i;
 }
 
-/// Steps of one round may be written in any order; a transfer after a local step opens the next round.
+/// Writes the schedule of one rank. The steps of one round may come in any order, but a transfer
+/// after a local step begins the next round.
 class builder {
  public:
   void send(index to, place from) { transfer({step_kind::send, false, to, from, {}, {}}); }
@@ -93,15 +96,15 @@ class builder {
     send(to, source);
     recv(from, target);
   }
-  /// target = own op received.
+  /// Receives and combines: target = own op received.
   void recv_reduce_right(index from, place own, place target) {
     transfer({step_kind::recv_reduce, false, from, own, {}, target});
   }
-  /// target = received op own.
+  /// Receives and combines: target = received op own.
   void recv_reduce_left(index from, place own, place target) {
     transfer({step_kind::recv_reduce, true, from, own, {}, target});
   }
-  /// The operand of a lower rank is the left one.
+  /// Receives and combines; the received operand is the left one if `from_is_left` is true.
   void recv_reduce(int from, bool from_is_left, place own, place target) {
     transfer({step_kind::recv_reduce, from_is_left, index{from}, own, {}, target});
   }
@@ -120,7 +123,7 @@ class builder {
   void maximum(place a, place b, place word) { local({step_kind::maximum, false, {}, a, b, word}); }
   void reserve(place what) { local({step_kind::reserve, false, {}, {}, {}, what}); }
 
-  /// Ends the round that is being written.
+  /// Ends the current round. It has no effect if the round is empty.
   void round() {
     if (sends_.empty() && recvs_.empty() && locals_.empty()) return;
     item r;
@@ -135,8 +138,9 @@ class builder {
     made_.items.push_back(r);
   }
 
-  /// Repeats what `body` writes. Loops nest two deep: the outer counter is `index::outer`, the inner one
-  /// `index::inner`; a loop that stands alone is an inner one.
+  /// Repeats the items that `body` writes. Loops nest two deep: the outer counter is
+  /// `index::outer`, the inner one `index::inner`. A loop that is not nested uses the inner
+  /// counter.
   template <class Body>
   void loop(trip_count trips, Body&& body) {
     round();
@@ -158,7 +162,7 @@ class builder {
     loop(trip_count{trips, 0}, std::forward<Body>(body));
   }
 
-  /// The engine's own collective.
+  /// Calls the engine's native collective.
   void native() {
     round();
     item n;
@@ -166,7 +170,7 @@ class builder {
     made_.items.push_back(n);
   }
 
-  /// A scratch buffer of `blocks` blocks of the table's longest block.
+  /// Declares a scratch buffer of `blocks` blocks, each as long as the longest block of the table.
   void scratch(buffer which, int blocks, table how = table::uniform) {
     made_.scratch[static_cast<int>(which) - static_cast<int>(buffer::scratch0)] = {how, blocks, 0};
   }

@@ -35,7 +35,7 @@ std::string why_not(const choice& c, const agreed_signature& s) {
 
 namespace {
 
-// Reads what follows the name: "segment=64K,k=3".
+// Parses the parameters that follow the name: "segment=64K,k=3".
 void read_parameters(const catalogue_entry& of, std::string_view text, int rank,
                      algorithm_parameter_values& parameter_values) {
   const auto refuse = [&](const std::string& problem) {
@@ -93,7 +93,7 @@ choice read_choice(collective what, std::string_view text, int rank) {
   const std::string_view name = text.substr(0, text.find(':'));
   const pure_algorithm* a = find_algorithm(what, name);
   if (a == nullptr) return {};
-  // "ring:segment=64K" is segmented_ring: the form in segments has a name of its own.
+  // "ring:segment=64K" means segmented_ring: the segmented algorithm has a separate name.
   const auto has_segment = [](const pure_algorithm& one) {
     return std::any_of(one.parameters.begin(), one.parameters.end(), [](const algorithm_parameter_range& p) {
       return p.which == algorithm_parameter::segment;
@@ -121,9 +121,10 @@ const pure_algorithm* permitted(const selection_context& s, std::string_view nam
   return a != nullptr && permits(choice(a), s) ? a : nullptr;
 }
 
-// The fallback in code that each collective has, legal for every call where one exists (trees come above it):
-// the first of the names that the call permits. "hops" and "along" are for groups whose members know a few
-// others only; the last one serves all of them.
+// The fallback in code, used if no tree decides: the first of the names that the call permits. It
+// exists for every collective and serves every call that some algorithm can serve. "hops" and
+// "along" are for groups whose members know only a few other members; "along" serves all such
+// groups.
 const pure_algorithm* best_pure(const selection_context& all) noexcept {
   const agreed_signature& s = all.call;
   const auto first_of = [&](std::initializer_list<std::string_view> names) -> const pure_algorithm* {

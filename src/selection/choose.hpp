@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which algorithm a call runs. Reads the agreed part of the call only, so that all ranks choose alike.
+// Declares the choice of an algorithm for a call. It reads agreed values only, so that all ranks
+// choose the same algorithm.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace tutti {
 
-/// A pure algorithm, or (null) the engine's own collective.
+/// A pure algorithm, or (null) the engine's native collective.
 struct choice {
   const pure_algorithm* pure = nullptr;
   algorithm_parameter_values parameter_values{};
@@ -24,7 +25,7 @@ struct choice {
   friend bool operator==(const choice&, const choice&) = default;
 };
 
-/// A composition, or (null) none: the pure tree chooses.
+/// A composition, or (null) none: then the tree of pure algorithms decides.
 struct composed_choice {
   const composed_algorithm* which = nullptr;
   algorithm_parameter_values parameter_values{};
@@ -35,35 +36,38 @@ struct composed_choice {
   friend bool operator==(const composed_choice&, const composed_choice&) = default;
 };
 
-/// True where the call meets what the choice demands, with these values of its parameters: the restrictions
-/// of an algorithm or composition, and that the engine has the collective where it is the engine's own.
+/// Returns whether the call meets the restrictions of the choice with these parameter values. The
+/// native collective requires that the engine offers it for the call.
 bool permits(const choice& c, const selection_context& s) noexcept;
 bool permits(const composed_choice& c, const selection_context& s) noexcept;
-/// For a call of the whole job on one node.
+/// The same for a call of the whole job on one node.
 bool permits(const choice& c, const agreed_signature& s) noexcept;
 
-/// What the call does not meet, in words; empty where it is permitted.
+/// Describes the restrictions that the call does not meet; empty if the choice is permitted.
 std::string why_not(const choice& c, const selection_context& s);
 std::string why_not(const composed_choice& c, const selection_context& s);
 std::string why_not(const choice& c, const agreed_signature& s);
 
-/// "ring" or "allreduce/ring"; null where there is none of this name for this collective.
+/// Accepts "ring" or "allreduce/ring". Returns null if the collective has no algorithm of this
+/// name.
 const pure_algorithm* find_algorithm(collective what, std::string_view name) noexcept;
 
-/// "ring", "allreduce/ring", or with parameters "chain:segment=64K"; "ring:segment=64K" is segmented_ring.
-/// Null where there is no such algorithm; throws usage_error in the name of `rank` where a parameter does not
-/// exist or its value is out of range.
+/// Accepts "ring", "allreduce/ring", or a name with parameters, "chain:segment=64K";
+/// "ring:segment=64K" means segmented_ring. Returns a null choice if there is no such algorithm.
+/// Throws usage_error, with `rank` as its rank, if a parameter does not exist or its value is out
+/// of range.
 choice read_choice(collective what, std::string_view text, int rank = -1);
 
-/// True for the names of the null composition: "@pure", and in other spellings "null" and "auto", with the
-/// collective or without.
+/// Returns true for the names of the null composition: "@pure" without a collective; "null" and
+/// "auto" with or without one.
 bool is_null_composition(std::string_view name) noexcept;
 const composed_algorithm* find_composition(collective what, std::string_view name) noexcept;
-/// As read_choice: "node_leader", "allreduce/pipeline:segment=64K"; null too for the null composition.
+/// The same as read_choice, for "node_leader" or "allreduce/pipeline:segment=64K". It also returns
+/// null for the null composition.
 composed_choice read_composition(collective what, std::string_view text, int rank = -1);
 
-/// The choice for a call without trees: the engine's own collective where there is one. Throws usage_error
-/// (rank -1) where nothing serves the call.
+/// Chooses for a call without trees: the native collective if the engine offers it, otherwise the
+/// fallback in code. Throws usage_error (rank -1) if no algorithm serves the call.
 choice choose(const selection_context& s);
 
 }  // namespace tutti

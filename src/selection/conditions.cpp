@@ -82,7 +82,8 @@ constexpr std::array<consequence, 13> consequence_table = {{
     {condition::commutative, true, condition::rank_order, true},
     {condition::hierarchical, false, condition::equal_nodes, true},
     {condition::native, true, condition::any_rank, true},
-    {condition::inter, true, condition::native, false},          // no engine has collectives between groups
+    // no engine has collectives between groups
+    {condition::inter, true, condition::native, false},
     {condition::inter, true, condition::count_ge_ranks, false},  // no count is known to both groups
     {condition::peer_readable, true, condition::shared_memory, true},
     {condition::shared_memory, true, condition::peer_readable, true},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decision tree may ask of a call: discrete conditions, which divide the calls into regions, and
-// ordered quantities, whose thresholds choose within a region. One table each, for trees, documents and
-// suggestions.
+// Declares what a decision tree may test: discrete conditions, which divide the calls into regions,
+// and ordered quantities, whose thresholds decide within a region. Trees, documents and suggestions
+// share one table of each.
 #pragma once
 
 #include <bit>
@@ -19,27 +19,29 @@
 
 namespace tutti {
 
-/// All that selection may know of a call: what every rank knows alike.
+/// All that selection may read: values on which all ranks agree.
 struct selection_context {
   agreed_signature call;
-  bool native = false;          ///< the engine offers its own collective for this call
-  bool native_by_name = false;  ///< ... and only where it is named (native_offer::by_name)
+  bool native = false;          ///< the engine offers its native collective for this call
+  bool native_by_name = false;  ///< ... and only to calls that name it (native_offer::by_name)
   bool shared_memory = false;   ///< ranks read one another's memory
   int nodes = 1;
-  int ranks_per_node = 0;  ///< 0 where the nodes have different numbers; of one node it need not be given
+  /// 0 if the nodes have different numbers of ranks; not read if there is one node
+  int ranks_per_node = 0;
   bool node_consecutive = true;
   bool whole_job = true;
   reach reaches = reach::any_rank;  ///< which ranks the members of the group know
-  std::uint32_t engine = 0;  ///< which of the engine's own conditions hold: bit i is document::conditions[i]
+  /// bit i is set if the engine's condition document::conditions[i] holds
+  std::uint32_t engine = 0;
 
   void offer(native_offer o) noexcept {
     native = o != native_offer::none;
     native_by_name = o == native_offer::by_name;
   }
-  /// Whether a tree or the library may choose the engine's own collective.
+  /// Returns whether a tree or the library may choose the native collective.
   bool may_be_native() const noexcept { return native && !native_by_name; }
 
-  /// What of a layout selection may know.
+  /// Copies the values of a topology that selection may read.
   void lie_on(const hierarchy& layout) noexcept {
     nodes = layout.nodes();
     ranks_per_node = layout.ranks_per_node();
@@ -47,8 +49,8 @@ struct selection_context {
   }
 };
 
-/// What the library itself knows to ask, in the order of the table. An engine may have more of them
-/// (declared_condition), which follow from `first_declared` on.
+/// The conditions of the library, in the order of the table. An engine may declare more
+/// (declared_condition), which have the values from `first_declared` on.
 enum class condition : std::uint8_t {
   power_of_two,
   even_ranks,
@@ -82,13 +84,15 @@ struct condition_entry {
 };
 std::span<const condition_entry> conditions() noexcept;
 
-/// A condition that an engine registers by name and a document declares, as it is to use it.
+/// A condition that an engine registers by name. A document must declare it before its regions use
+/// it.
 struct declared_condition {
   std::string name, meaning;
 
   friend bool operator==(const declared_condition&, const declared_condition&) = default;
 };
-inline constexpr std::size_t max_declared = 32;  ///< of a document; one that is read declares fewer
+/// total; read_tree accepts fewer from one document
+inline constexpr std::size_t max_declared = 32;
 constexpr condition declared(std::size_t i) noexcept {
   return static_cast<condition>(static_cast<std::size_t>(condition::first_declared) + i);
 }
@@ -98,22 +102,24 @@ std::optional<condition> find_condition(std::string_view name,
                                         std::span<const declared_condition> more = {}) noexcept;
 std::string_view name_of(condition, std::span<const declared_condition> more = {}) noexcept;
 
-/// A set of conditions, or a truth value for each.
+/// A set of conditions, or a truth value for each condition.
 using condition_bits = std::uint64_t;
 constexpr condition_bits bit(condition c) noexcept { return condition_bits{1} << static_cast<unsigned>(c); }
-/// Those that hold.
+/// The conditions that hold for a call.
 condition_bits conditions_of(const selection_context&) noexcept;
-/// The kind of group. A tree's region that asks none of these is about groups that can send to any of their
-/// ranks; where it would send others further than they can, they run the fallback in code.
+/// The conditions that describe the reach of the group. A region that tests none of them is written
+/// for groups that can send to any of their ranks. If it chooses an algorithm that sends further
+/// than the group can, the fallback in code decides.
 inline constexpr condition_bits reach_conditions =
     bit(condition::any_rank) | bit(condition::log_hops) | bit(condition::neighbors) | bit(condition::wraps);
-/// Calls `each` with every condition of a set, in their order.
+/// Calls `each` with every condition of a set, in ascending order.
 template <class F>
 void for_each_condition(condition_bits set, F&& each) {
   for (; set != 0; set &= set - 1) each(static_cast<condition>(std::countr_zero(set)));
 }
 
-/// Some conditions that must hold and some that must not: `values` within `mask`.
+/// A conjunction: the conditions in `mask` must have the truth values in `values`, which is a
+/// subset of `mask`.
 struct literals {
   condition_bits mask = 0, values = 0;
 
@@ -127,8 +133,9 @@ struct literals {
 /// "commutative = true, in_place = false"
 std::string to_string(const literals&, std::span<const declared_condition> more = {});
 
-/// What no call of a collective can break: some conditions are fixed for it, and where the first of a pair
-/// holds the second does as `value` says. conditions_of() obeys it.
+/// Facts that hold for every call of a collective; conditions_of() respects them.
+/// fixed_conditions() returns the conditions whose value is fixed. A `consequence` states: if
+/// `first` has `first_value`, then `second` has `second_value`.
 literals fixed_conditions(collective what) noexcept;
 struct consequence {
   condition first;
@@ -138,13 +145,13 @@ struct consequence {
 };
 std::span<const consequence> consequences() noexcept;
 
-/// One block for each rank, all of one length.
+/// Returns whether the collective has one block per rank, all of the same length.
 constexpr bool has_blocks(collective what) noexcept {
   return what == collective::gather || what == collective::scatter || what == collective::allgather ||
          what == collective::alltoall || what == collective::reduce_scatter_block;
 }
 
-/// The order is that of the table.
+/// In the order of the table.
 enum class quantity : std::uint8_t { bytes, total_bytes, count, ranks, ranks_per_node, nodes };
 inline constexpr std::size_t quantity_count = 6;
 struct quantity_entry {

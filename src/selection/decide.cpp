@@ -18,7 +18,7 @@ const tree_step& step_of(const tree_node& n, const selection_context& s) noexcep
   return n.steps.back();
 }
 
-// Where no region fits.
+// The decision for calls that no region matches.
 const leaf& fallback(const selection_context& s, tree_half half) noexcept {
   static const leaf native{leaf::kind::native, {}, {}, {}}, none{leaf::kind::algorithm, {}, {}, {}},
       pure{leaf::kind::pure, {}, {}, {}};
@@ -33,7 +33,7 @@ const leaf& walk(const document& d, const selection_context& s, tree_half half) 
   return n->use;
 }
 
-// Whether the tree says native where only a name may.
+// Returns whether the tree chooses native, but the engine offers it only to calls that name it.
 bool wants_name(const leaf& l, const selection_context& s) noexcept {
   return l.what == leaf::kind::native && s.native_by_name;
 }
@@ -42,7 +42,7 @@ selection_context without_native(selection_context s) noexcept {
   return s;
 }
 
-// With the collective, as the library reports it.
+// The name with the collective, as the library reports it.
 std::string full_name(const leaf& l, collective what) {
   if (const catalogue_entry* const entry = l.named()) return std::string(entry->name);
   return l.what == leaf::kind::native ? std::string(name_of(what)) + "/native" : std::string(name_of(l));

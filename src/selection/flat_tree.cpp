@@ -6,8 +6,9 @@
 namespace tutti {
 namespace {
 
-// The counts behind which some condition or threshold may change. Every quantity and condition is monotone in
-// the count, so between two of these the tree always takes the same way.
+// Collects the counts after which a condition or a comparison with a threshold may change its
+// value. Every quantity and every condition is monotone in the count, so between two of these
+// counts the tree makes the same decision.
 class bounds {
  public:
   explicit bounds(const selection_context& s) : s_(s) {
@@ -36,8 +37,8 @@ class bounds {
  private:
   void cut(std::uint64_t count) { counts_.push_back(count); }
 
-  // The greatest count whose value is at most `upper_bound`, by halving: the table of quantities says what
-  // they are.
+  // Adds the largest count for which the quantity is at most `upper_bound`. It bisects with the
+  // functions of the table of quantities.
   void cut_by(quantity q, std::uint64_t upper_bound) {
     selection_context s = s_;
     const auto fits = [&](std::uint64_t count) {
@@ -67,7 +68,7 @@ flat_tree::flat_tree(const document& d, const selection_context& s, tree_half ha
     if (native) one.offer(native(count));
     return &decide(d, one, half);
   };
-  if (is_vector_form(s.call.what)) {  // their counts are no part of the situation
+  if (is_vector_form(s.call.what)) {  // their counts are not part of the selection context
     steps_.push_back({tree_step::open, decided(s.call.count)});
     return;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree for one collective on one communicator: where everything is fixed but how much data there is, a tree
-// comes down to a short list of element counts with a leaf each. What a warm call looks its choice up in.
+// The decision tree for one collective on one communicator, as a list of count intervals. If all
+// agreed values but the count are fixed, a tree reduces to a short list of counts with one leaf
+// each. Cached calls look up their choice in it.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +16,29 @@
 namespace tutti {
 
 struct flat_step {
-  std::uint64_t upper_bound_of_count = tree_step::open;  ///< the greatest count that it serves
-  const leaf* chosen = nullptr;                          ///< of the document, which must stay
+  std::uint64_t upper_bound_of_count = tree_step::open;  ///< the largest count for which it is used
+  /// points into the document, which must outlive it
+  const leaf* chosen = nullptr;
 };
 
 class flat_tree {
  public:
-  /// Whether the engine has its own collective for this many elements.
+  /// Returns how the engine offers its native collective for this count.
   using native_rule = std::function<native_offer(std::uint64_t count)>;
 
   flat_tree() = default;
-  /// Of `d` for the calls that differ from `s` in their count alone (vector forms: s is the call). Where
-  /// `native` is not given, what s says of it holds for every count; where it is, it may change its answer
-  /// behind the counts `native_bounds` only.
+  /// Flattens `d` for the calls that differ from `s` only in their count (for vector forms: for the
+  /// call `s`). If `native` is empty, the offer in `s` holds for every count. Otherwise its result
+  /// may change only after the counts in `native_bounds`.
   flat_tree(const document& d, const selection_context& s, tree_half half = tree_half::pure,
             const native_rule& native = {}, std::span<const std::uint64_t> native_bounds = {});
 
-  /// What decide() answers for this count. Never allocates; the tree must not be empty.
+  /// Returns what decide() returns for this count. It does not allocate; the tree must not be
+  /// empty.
   const leaf& at(std::uint64_t count) const noexcept {
     const flat_step* step = steps_.data();
     std::size_t n = steps_.size();
-    while (n > 8) {  // beyond that a scan is no quicker
+    while (n > 8) {  // with 8 steps or fewer a linear search is as fast
       const std::size_t half = n / 2;
       if (step[half - 1].upper_bound_of_count < count)
         step += half, n -= half;
@@ -46,7 +49,7 @@ class flat_tree {
     return *step->chosen;
   }
   bool empty() const noexcept { return steps_.empty(); }
-  /// Ascending; the last one is open.
+  /// In ascending order; the last step has no upper bound.
   std::span<const flat_step> steps() const& noexcept { return steps_; }
   std::vector<flat_step> steps() && noexcept { return std::move(steps_); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls that a composed one makes, as selection sees them: for the library that runs them, and for those
-// who ask what would run.
+// Builds the selection context of inner calls, for the library that runs them and for tools that
+// report what would run.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,13 @@
 
 namespace tutti {
 
-/// Call `sub` of a program of `c`, on those of all ranks (none: on all) who lie as `layout` says. `whole` is
-/// the situation of `c`; `offers` says whether the engine has a collective of its own for a signature
-/// (native_offer).
+/// Returns the selection context of the inner call `sub` of a composite plan of `c`. It runs on
+/// `ranks` (empty: all ranks), with topology `layout`. `whole` is the selection context of `c`.
+/// `offers` maps a signature to a native_offer.
 ///
-/// Only calls on all ranks may be the engine's own, and of a nonblocking `c` only the first: the engine
-/// matches them by their order, and others come in another order on every rank.
+/// Only inner calls on all ranks may be native. In a nonblocking `c` this holds only for the inner
+/// call with sequence number 0. The engine matches its collectives by their order, and the order of
+/// other inner calls differs between ranks.
 template <class Offers>
 selection_context inner_selection_context(const selection_context& whole, const call& c, const subcall& sub,
                                           const std::vector<int>& ranks, const hierarchy& layout,

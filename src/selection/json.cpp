@@ -9,8 +9,8 @@
 namespace tutti::json {
 namespace {
 
-// Counts lines while the parser reads. The parser looks one character ahead behind a number, which may be the
-// end of the line; so the line is that of the last character which is no space.
+// Counts lines while the parser reads. The parser reads one character beyond a number, which may be
+// the end of the line. So `here` is the line of the last character that is not a space.
 struct reading {
   int line = 1, here = 1;
 
@@ -52,7 +52,7 @@ class counting_iterator {
   reading* how_;
 };
 
-// Makes values of the parser's events.
+// Builds values from the parser's events.
 class maker {
  public:
   using number_integer_t = nlohmann::json::number_integer_t;
@@ -68,7 +68,7 @@ class maker {
     add(value::type::boolean)->truth = truth;
     return true;
   }
-  bool number_integer(number_integer_t n) {  // a negative one
+  bool number_integer(number_integer_t n) {  // negative
     add(value::type::number)->text = std::to_string(n);
     return true;
   }
@@ -98,7 +98,7 @@ class maker {
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
     std::string what = error.what();
-    // What stands before says the kind of the exception and the place, which is told apart.
+    // The text before gives the kind of exception and the position, which is reported separately.
     if (const auto column = what.find(": ", what.find("column")); column != what.npos)
       what.erase(0, column + 2);
     else if (const auto bracket = what.find("] "); bracket != what.npos)
@@ -120,7 +120,7 @@ class maker {
     v->line = how_.here;
     return v;
   }
-  // Values that are open stay where they are: only the innermost one grows.
+  // Pointers to open values stay valid: only the innermost open value grows.
   bool open(value::type is) {
     if (open_.size() == deepest) return refuse("nested deeper than " + std::to_string(deepest));
     open_.push_back(add(is));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON as its author wrote it: every value knows its line, and an object keeps a key that is given twice.
+// A JSON reader for diagnostics: every value knows its line, and an object keeps duplicate keys.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,28 @@ struct value {
   type is = type::null;
   int line = 1;
   bool truth = false;
-  bool whole = false;        // a number that is not negative, has no fraction, and fits into 64 bits:
-  std::uint64_t number = 0;  // it
-  std::string text;          // of a text, or of a number as it was written (more or less)
-  std::vector<value> items;  // of a list, and the members of an object
+  // a number that is not negative, has no fraction, and fits into 64 bits
+  bool whole = false;
+  std::uint64_t number = 0;  // its value, if `whole`
+  std::string text;          // of a text; for a number its source text (integers in canonical form)
+  std::vector<value> items;  // of a list, or the members of an object
   struct key {
     std::string name;
     int line = 1;
   };
-  std::vector<key> keys;  // of an object, one for each of the items
+  std::vector<key> keys;  // of an object, one for each item
 };
 
 /// "an object", "a number"
 std::string_view kind(const value&) noexcept;
 
-/// Nesting beyond this is refused.
+/// The parser rejects deeper nesting.
 inline constexpr std::size_t deepest = 64;
 
 struct parsed {
   value root;
   bool good = true;
-  std::string problem;  // where it is not
+  std::string problem;  // empty if good
   int line = 1;
 };
 

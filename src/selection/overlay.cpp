@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Documents made of documents: one laid on another, and the built-in ones.
+// Builds documents from documents: overlays, and the built-in documents.
 #include <bit>
 #include <stdexcept>
 
@@ -18,7 +18,8 @@ std::vector<tree_region> overlaid(const std::vector<tree_region>& base, const st
   for (const tree_region& r : over) mentioned |= r.when.mask;
   for (const tree_region& r : base) mentioned |= r.when.mask;
   std::vector<tree_region> all;
-  if (std::popcount(mentioned) > truth_set::most) {  // too many to see what is reached
+  // too many to compute which regions are reachable
+  if (std::popcount(mentioned) > truth_set::most) {
     all = over;
     all.insert(all.end(), base.begin(), base.end());
     return all;
@@ -37,7 +38,7 @@ std::vector<tree_region> overlaid(const std::vector<tree_region>& base, const st
 
 void declare(document& d, const std::vector<declared_condition>& first) {
   std::vector<declared_condition> all = first;
-  std::vector<condition> now;  // of each that the document declares
+  std::vector<condition> now;  // the new number of each condition that the document declares
   for (const declared_condition& own : d.conditions) {
     std::size_t i = 0;
     while (i < all.size() && all[i].name != own.name) ++i;

@@ -30,7 +30,7 @@ void check_leaves(const region_place& r, const truth_set& left, std::span<const 
     }
     literals missing;
     std::string remedy;
-    bool contradicts = false;  // what stands in the "when" already
+    bool contradicts = false;  // the "when" of the region has the opposite literal
     for_each_condition(d.conditions.mask, [&](condition c) {
       literals one;
       one.demand(c, (d.conditions.values & bit(c)) != 0);

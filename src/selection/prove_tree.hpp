@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the regions of a collective mean: that every region can be reached, that every leaf is legal for all
-// calls that reach it, and that every call is served. Decided exactly, by sets of calls over the conditions
-// (truth_set.hpp).
+// Declares the proof of a list of regions: every region is reachable, every leaf is legal for all
+// calls that reach it, and every call is served. The proof is exact; it computes with sets of calls
+// over the conditions (truth_set.hpp).
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace tutti {
 
-/// A leaf and a region as they were read, with their places in the text.
+/// A leaf and a region as read, with their positions in the text.
 struct leaf_place {
   leaf use;
   std::string pointer;
@@ -26,14 +26,15 @@ struct region_place {
   int line;
 };
 
-/// A fault within the list of regions; of the list itself where pointer is empty and line is 0.
+/// A fault within the list of regions. If pointer is empty and line is 0, it concerns the list
+/// itself.
 struct found_fault {
   std::string pointer;
   int line;
   std::string reason, suggestion;
 };
 
-/// Everything that is illegal. `whole`: and that every call is served.
+/// Returns all faults. If `whole` is true, a call that no region serves is a fault too.
 std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole,
                                      std::span<const declared_condition> declared);
 

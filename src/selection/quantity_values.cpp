@@ -17,13 +17,14 @@ constexpr bool of_elements(quantity q) noexcept {
   return q == quantity::bytes || q == quantity::total_bytes || q == quantity::count;
 }
 
-// Saturates.
+// Saturates on overflow.
 constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t c = 0;
   return __builtin_mul_overflow(a, b, &c) ? std::numeric_limits<std::uint64_t>::max() : c;
 }
 
-// Some number of ranks in the range is even, or a power of two, where these are demanded.
+// Returns whether a number of ranks in the range meets the even_ranks and power_of_two literals of
+// `when`.
 bool some_ranks(const literals& when, const value_range& ranks) noexcept {
   constexpr std::uint64_t max_ranks = std::uint64_t{1} << 31;
   for (std::uint64_t p = ranks.least; p <= ranks.most && p - ranks.least < 8; ++p)
@@ -31,21 +32,22 @@ bool some_ranks(const literals& when, const value_range& ranks) noexcept {
         !is(when, condition::power_of_two, !std::has_single_bit(p)))
       return true;
   if (ranks.most < ranks.least || ranks.most - ranks.least < 8) return false;
-  // A longer range has even and odd numbers, and what is no power of two.
+  // A longer range contains even and odd numbers, and numbers that are not powers of two.
   if (!is(when, condition::power_of_two, true)) return true;
   if (is(when, condition::even_ranks, false)) return ranks.least <= 1;
   return ranks.least < max_ranks && std::bit_ceil(ranks.least) <= ranks.most;
 }
 
-// Each quantity is bounded by the others.
+// The quantities bound one another.
 bool consistent(collective what, const value_ranges& r) noexcept {
   const value_range &bytes = r[at(quantity::bytes)], &total = r[at(quantity::total_bytes)],
                     &count = r[at(quantity::count)], &ranks = r[at(quantity::ranks)],
                     &nodes = r[at(quantity::nodes)], &each = r[at(quantity::ranks_per_node)];
   if (nodes.least > ranks.most || each.least > ranks.most) return false;
   if (each.least > 0 && product(each.least, nodes.least) > ranks.most) return false;
-  if (is_vector_form(what)) return true;       // a block and all blocks are not known together
-  if (count.least > bytes.most) return false;  // an element has one byte at least
+  // the length of a block and the total are never both known
+  if (is_vector_form(what)) return true;
+  if (count.least > bytes.most) return false;  // an element has at least one byte
   if (count.most == 0 && bytes.least > 0) return false;
   const value_range blocks = has_blocks(what) ? ranks : value_range{1, 1};
   return product(bytes.least, blocks.least) <= total.most && product(bytes.most, blocks.most) >= total.least;

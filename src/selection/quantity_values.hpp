@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which values the quantities of a call can have, given the collective and some conditions that hold: what
-// makes a step of a tree one that no call can reach.
+// Computes the values that the quantities of a call can have, given the collective and some
+// conditions. The reader of trees uses it to report steps that no call can reach.
 #pragma once
 
 #include <array>
@@ -18,18 +18,19 @@ struct value_range {
   bool empty() const noexcept { return least > most; }
   friend bool operator==(const value_range&, const value_range&) = default;
 };
-/// By quantity.
+/// Indexed by quantity.
 using value_ranges = std::array<value_range, quantity_count>;
 
-/// Every value that a quantity has in calls of a collective for which `when` holds. A quantity that not all
-/// ranks know for the collective is 0 in all its calls.
+/// The values of each quantity in calls of a collective for which `when` holds. A quantity that not
+/// all ranks know for the collective is 0 in all its calls.
 value_ranges all_values(collective what, const literals& when = {}) noexcept;
 
-/// False only if no call of the collective has both: the conditions and the quantities speak of the same
-/// ranks, nodes and elements.
+/// Returns false only if no call of the collective meets both `when` and `within`. Conditions and
+/// quantities constrain each other: both describe the same ranks, nodes and elements.
 bool possible(collective what, const literals& when, const value_ranges& within) noexcept;
 
-/// Why a quantity is 0 in all calls of the collective for which `when` holds. Empty if it is not.
+/// States why a quantity is 0 in all calls of the collective for which `when` holds. Empty if it is
+/// not.
 const char* why_unknown(quantity q, collective what, const literals& when) noexcept;
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands within a region: thresholds, choices and their parameters.
+// Reads the content of a region: thresholds, choices and their parameters.
 #include "base/environment.hpp"
 #include "selection/suggestion.hpp"
 #include "selection/tree_reader.hpp"
@@ -71,7 +71,7 @@ bool tree_reader::refuse_unreachable(const std::string& pointer, int line, colle
                                      const value_ranges& within, const value_ranges& inner) {
   const auto q = static_cast<std::size_t>(by);
   const std::string name(name_of(by)), never = "this step can never be reached: ";
-  if (!possible(what, when_, within)) return false;  // the region is at fault
+  if (!possible(what, when_, within)) return false;  // the region itself is at fault
   if (inner[q].empty()) {
     const std::string_view why = within[q].most == 0 ? why_unknown(by, what, when_) : "";
     report(pointer, line,
@@ -122,7 +122,8 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
       value_range& r = inner[static_cast<std::size_t>(*by)];
       if (before) r.least = std::max(r.least, *before + 1);
       r.most = std::min(r.most, s.upper_bound);
-      // Steps within one that no call reaches are not judged once more.
+      // After an unreachable step the bounds are reset, so that its inner steps are not reported
+      // too.
       if (refuse_unreachable(here, item.line, what, *by, within, inner)) inner = all_values(what, when_);
     }
     if (s.upper_bound != tree_step::open) before = s.upper_bound;

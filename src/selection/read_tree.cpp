@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view schema_name = "tutti/tree/1";
 constexpr std::size_t longest_text = std::size_t{4} << 20, max_regions = 256, max_faults = 1000;
-// Of a document: more would make the proof slow (truth_set.hpp).
+// Limit for one document: with more conditions the proof would be slow (truth_set.hpp).
 constexpr std::size_t max_declared_at_once = 6;
 
 bool is_name(std::string_view text) {
@@ -18,7 +18,7 @@ bool is_name(std::string_view text) {
   });
 }
 
-// Keys as "collective=bcast", "comm_type = intra": tests that stand where tutti has names.
+// Keys such as "collective=bcast" or "comm_type = intra": MPICH has tests where tutti has names.
 bool is_of_mpich(const json::value& v) {
   return std::any_of(v.keys.begin(), v.keys.end(), [](const json::value::key& k) {
     for (const std::string_view name : {"collective", "comm_type", "comm_size", "comm_hierarchy"})
@@ -257,7 +257,7 @@ bool tree_reader::read_when(const json::value& v, const std::string& pointer, li
     } else if (v.items[i].is != json::value::type::boolean) {
       expect(v.items[i], json::value::type::boolean, here, "a condition");
     } else {
-      // A key that is given twice has been told.
+      // check_keys has reported a duplicate key already.
       if (when.mask & bit(*known)) good = false;
       when.demand(*known, v.items[i].truth);
       continue;
@@ -278,7 +278,7 @@ read_result read_tree(std::string_view text, std::string_view file, extent how_m
     tree_reader r(file, how_much, builtin, templates);
     r.read(text);
     return std::move(r).finish();
-  } catch (...) {  // there is nothing but memory to run out of
+  } catch (...) {  // only std::bad_alloc is possible
     read_result failed;
     failed.faults.push_back({std::string(file), "", 1, "not enough memory", ""});
     return failed;

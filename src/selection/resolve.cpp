@@ -15,7 +15,8 @@ std::string_view short_name(std::string_view name) noexcept { return name.substr
                     "\"" + echoed(name) + "\" does not exist", "known are" + known);
 }
 
-// The choice that a name means, and why it does not serve the call ("" where it does).
+// The choice that a name selects, and the restrictions that the call does not meet (empty if it
+// serves the call).
 struct reading {
   choice pure;
   std::string unmet;
@@ -38,7 +39,7 @@ reading read_algorithm(const selection_context& s, std::string_view name, int ra
   return r;
 }
 
-// True where the name decides about the composition.
+// Returns true if the name decides about the composition.
 bool obey_composition(resolution& made, const selection_context& s, std::string_view name, chosen_by by,
                       int rank) {
   made.composition_by = by;

@@ -4,7 +4,7 @@
 namespace tutti {
 namespace {
 
-// What is said of a call that has not the value demanded.
+// Describes why a call does not have the required value.
 using reason = std::string (*)(const selection_context&);
 
 struct meaning {
@@ -77,14 +77,14 @@ std::uint32_t region_of(const algorithm_parameter_values& parameter_values) noex
   return parameter_values[static_cast<std::size_t>(algorithm_parameter::region)];
 }
 
-// All but what a region demands.
+// All requirements except that of equal_regions.
 literals literals_of(const catalogue_entry& of, const algorithm_parameter_values& parameter_values) noexcept {
   literals all;
   const reach needed = of.reach_with(parameter_values);
   if (needed == reach::any_rank) all.demand(condition::any_rank, true);
   if (goes_in_hops(needed)) all.demand(condition::log_hops, true);
   if (goes_around(needed)) all.demand(condition::wraps, true);
-  all.demand(condition::inter, false);  // whoever does not go between two groups serves one
+  all.demand(condition::inter, false);  // an algorithm without inter serves calls within one group
   for (const meaning& m : meanings)
     if (demands(of.needs, m.which)) all.demand(m.what, m.value);
   return all;
@@ -112,7 +112,8 @@ demand demands_of(const catalogue_entry& of, const algorithm_parameter_values& p
 
 bool meets_demands(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
                    const selection_context& s) noexcept {
-  if (s.call.inter && !demands(of.needs, restriction::inter)) return false;  // also where it has no such form
+  // also for collectives that have no form between groups
+  if (s.call.inter && !demands(of.needs, restriction::inter)) return false;
   return of.what == s.call.what && literals_of(of, parameter_values).hold(conditions_of(s)) &&
          region_fits(of, parameter_values, s);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the restrictions of algorithms and compositions mean, in one table: which condition each demands, and
-// what is said where a call does not meet it. Trees are proved by it, and choices by name checked.
+// Defines the restrictions of algorithms and compositions in one table: the condition that each one
+// requires, and the message for a call that lacks it. The proof of trees and the validation of
+// choices by name use this table.
 #pragma once
 
 #include <string>
@@ -11,20 +12,20 @@
 
 namespace tutti {
 
-/// What of a call an entry of a catalogue demands in terms of conditions, and whether conditions can say all
-/// of it.
+/// The requirements of a catalogue entry, as conditions.
 struct demand {
   literals conditions;
-  std::string beyond;  ///< what no condition says, empty where there is no such thing
+  std::string beyond;  ///< a requirement that no condition expresses; empty if there is none
 };
-/// With these values of its parameters.
+/// The requirements with these parameter values.
 demand demands_of(const catalogue_entry& of, const algorithm_parameter_values& parameter_values);
 
-/// True where a call meets all of it.
+/// Returns whether a call meets all requirements.
 bool meets_demands(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
                    const selection_context& s) noexcept;
 
-/// What a call does not meet, in words, separated by semicolons; empty where it meets all.
+/// Describes the requirements that a call does not meet, separated by semicolons; empty if it meets
+/// all.
 std::string unmet_demands(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
                           const selection_context& s);
 

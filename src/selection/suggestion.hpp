@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name that was meant, for suggestions.
+// Finds the known name that a misspelt name probably means, for suggestions in messages.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace tutti {
 
-/// Letters to insert, take out, replace or exchange with a neighbour to make b of a.
+/// The number of insertions, deletions, replacements and exchanges of adjacent letters that turn a
+/// into b.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});
@@ -30,13 +31,13 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-/// Whether a name of so many letters may have been meant by another that is this far from it: a third of them
-/// may differ.
+/// Returns whether a name of `letters` letters may be a misspelling of one at this distance: a
+/// third of them may differ.
 constexpr bool is_near(std::size_t distance, std::size_t letters) noexcept {
   return distance <= std::max<std::size_t>(letters, 3) / 3;
 }
 
-/// Of `known` the one nearest to `name`; empty where none is near.
+/// Returns the name in `known` that is nearest to `name`; empty if none is near.
 inline std::string_view closest(std::string_view name, std::span<const std::string_view> known) {
   std::string_view best;
   if (name.size() > 64) return best;
@@ -48,14 +49,14 @@ inline std::string_view closest(std::string_view name, std::span<const std::stri
   return is_near(least, name.size()) ? best : std::string_view();
 }
 
-/// A name in quotation marks, cut where it is long.
+/// A name in quotation marks, truncated if it is long.
 inline std::string quoted(std::string_view name) {
   std::string text = "\"";
   text += name.size() <= 60 ? name : std::string(name.substr(0, 57)) + "...";
   return text + "\"";
 }
 
-/// `did you mean "ring"?`, or else what there is.
+/// Returns `did you mean "ring"?` or, if no name is near, the list of known names.
 inline std::string suggest(std::string_view name, std::span<const std::string_view> known) {
   if (const std::string_view best = closest(name, known); !best.empty())
     return "did you mean \"" + std::string(best) + "\"?";

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decision trees: for each collective a list of regions, of which the first that fits a call is taken, and
-// within it thresholds on ordered quantities down to a leaf, which names an algorithm or the engine's own
-// collective. A document holds two of them, one that chooses compositions and one that chooses pure
-// algorithms. It may extend a built-in one and say only what differs, and declare conditions that an engine
+// Declares decision trees. A tree has a list of regions for each collective; the first region that
+// matches a call applies. Within a region, thresholds on ordered quantities lead to a leaf, which
+// names an algorithm or the native collective.
+//
+// A document contains two trees: one chooses compositions, the other pure algorithms. It may extend
+// a built-in document and state only the differences. It may declare conditions that an engine
 // registers by name.
 //
-// A document that was read without faults is legal: no call reaches a leaf whose restrictions it violates.
-// One that is total besides serves every call. Overlaying keeps both.
+// A document that was read without faults is legal: no call reaches a leaf whose restrictions it
+// violates. A total document also serves every call. Overlaying preserves both properties.
 #pragma once
 
 #include <array>
@@ -25,7 +27,7 @@
 
 namespace tutti {
 
-/// Where a part of a tree was written.
+/// The source of a part of a tree.
 struct tree_file {
   std::string name;
   bool builtin = false;
@@ -37,35 +39,35 @@ struct origin {
 
 struct leaf {
   enum class kind : std::uint8_t {
-    native,     ///< the engine's own collective
+    native,     ///< the native collective
     algorithm,  ///< `chosen`
-    pure,       ///< of the composition tree only: no composition, the pure tree chooses
-    composed    ///< of the composition tree only: `composed`
+    pure,       ///< composition tree only: no composition, the pure tree decides
+    composed    ///< composition tree only: `composed`
   };
   kind what = kind::native;
   choice chosen;
   composed_choice composed;
   origin from;
 
-  /// The algorithm or composition; null for the others.
+  /// The algorithm or composition; null for the other kinds.
   const catalogue_entry* named() const noexcept;
   const algorithm_parameter_values& parameter_values() const noexcept {
     return what == kind::composed ? composed.parameter_values : chosen.parameter_values;
   }
-  /// True where both choose the same, wherever they are written.
+  /// Returns whether both leaves choose the same, independent of their origin.
   bool chooses_as(const leaf& other) const noexcept {
     return what == other.what && chosen == other.chosen && composed == other.composed;
   }
 };
-/// "ring", "native", "@pure": as it is written in a document.
+/// "ring", "native" or "@pure", as in a document.
 std::string_view name_of(const leaf&) noexcept;
-/// With its parameters, as an override names it: "chain:segment=65536".
+/// The name with parameters, as an override gives it: "chain:segment=65536".
 std::string to_string(const leaf&);
 
 struct tree_step;
-/// A leaf, or steps in ascending order, the last of which is open.
+/// A leaf, or steps in ascending order; the last step has no upper bound.
 struct tree_node {
-  leaf use;  ///< where there are no steps
+  leaf use;  ///< valid if there are no steps
   quantity by = quantity::bytes;
   std::vector<tree_step> steps;
 
@@ -73,7 +75,7 @@ struct tree_node {
 };
 struct tree_step {
   static constexpr std::uint64_t open = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t upper_bound = open;  ///< the greatest value that it serves
+  std::uint64_t upper_bound = open;  ///< the largest value that it serves
   tree_node then;
   origin from;
 };
@@ -87,20 +89,20 @@ struct tree_region {
 enum class tree_half : std::uint8_t { composition, pure };
 
 struct document {
-  /// By collective.
+  /// Indexed by collective.
   using tree = std::array<std::vector<tree_region>, collective_names.size()>;
   tree composition, pure;
-  /// Of the engine, by the bits of selection_context::engine.
+  /// The engine's conditions, in the order of the bits of selection_context::engine.
   std::vector<declared_condition> conditions;
   std::map<std::string, std::string> machine;
 
   const tree& of(tree_half h) const noexcept { return h == tree_half::pure ? pure : composition; }
 };
 
-/// A fault of a tree, as told to its author.
+/// A fault of a document, as reported to its author.
 struct fault {
   std::string file;
-  std::string pointer;  ///< JSON pointer; "" is the whole text
+  std::string pointer;  ///< JSON pointer; "" means the whole text
   int line = 0;
   std::string reason;
   std::string suggestion;  ///< may be empty
@@ -110,48 +112,51 @@ struct fault {
 };
 
 struct read_result {
-  document made;              ///< of use where there is no fault
-  std::vector<fault> faults;  ///< all of them, by line
-  /// By tree_half: whether the text itself has trees of it, besides those of what it extends.
+  document made;              ///< valid only if there is no fault
+  std::vector<fault> faults;  ///< all faults, by line
+  /// Indexed by tree_half: whether the text itself contains that tree, not only the document that
+  /// it extends.
   std::array<bool, 2> holds{};
 
   bool good() const noexcept { return faults.empty(); }
 };
 
-/// What a text must be: a whole document has a total pure tree (and, where it says anything of a collective's
-/// compositions, a total one of these), of its own or with the template that it extends; a partial one is to
-/// be overlaid on a whole one.
+/// Requirements on a text. A whole document has a total pure tree, itself or through the document
+/// that it extends. Its composition tree must be total for each collective that it mentions. A
+/// partial document is meant as an overlay on a whole one.
 enum class extent : std::uint8_t { partial, whole };
 
-/// The built-in trees: "common" and one for each engine, the common one where the engine has none of its own.
-/// Empty where there is none of this name.
+/// The built-in trees: "common" and one for each engine. An engine without a tree gets the common
+/// one. Empty if there is no such name.
 std::string_view builtin_tree(std::string_view name) noexcept;
 std::span<const std::string_view> builtin_tree_names() noexcept;
 
-/// Where "extends" finds a text by its name, empty for none.
+/// Maps a name in "extends" to a text; empty if there is none.
 using template_source = std::string_view (*)(std::string_view name) noexcept;
 
-/// Reads a document; what it extends is under it in the result. Never throws, whatever the text is.
+/// Reads a document. If it extends another, the result is the overlay of both. It never throws,
+/// whatever the text contains.
 read_result read_tree(std::string_view text, std::string_view file, extent = extent::partial,
                       bool builtin = false, template_source = builtin_tree) noexcept;
 
-/// A text that read_tree() makes the same document of. The machine is written too.
+/// Writes a text from which read_tree() yields the same document, including `machine`.
 std::string write_tree(const document&);
 
-/// `over` on `base`: for each collective the regions of `over` come first; regions that no call reaches any
-/// more are dropped. The conditions that they declare are united, those of `base` first. Throws
-/// std::length_error where these are more than max_declared.
+/// Overlays `over` on `base`: for each collective the regions of `over` come first. Regions that no
+/// call can reach any more are dropped. The result declares the conditions of both, those of `base`
+/// first. Throws std::length_error if they are more than max_declared.
 document overlay(const document& base, const document& over);
 
-/// The leaf of a call in a half of the document. Where no region fits (the document is not total) the leaf is
-/// native if the engine offers that, and else the pure tree of compositions or a null algorithm. Where the
-/// engine offers native by name only, a document that chooses it decides again as if there were none.
+/// Returns the leaf for a call in one half of the document. If no region matches (the document is
+/// not total), the pure half yields native if the engine offers it, otherwise a null algorithm. The
+/// composition half yields "pure". If the document chooses native, but the engine offers it by name
+/// only, the function decides again as if native were not offered.
 const leaf& decide(const document&, const selection_context&, tree_half = tree_half::pure) noexcept;
 
-/// True if a tree of the document divides the calls of the collective by this quantity.
+/// Returns whether a tree of the document compares this quantity for calls of the collective.
 bool asks(const document&, collective, quantity) noexcept;
 
-/// How a call is decided.
+/// The decision for a call, with its reasons.
 struct explanation {
   struct line {
     std::string text;  ///< "when native = true", "by bytes = 512: upto 1024"
@@ -168,24 +173,26 @@ struct explanation {
 };
 explanation explain(const document&, const selection_context&, tree_half = tree_half::pure);
 
-/// What a leaf demands of the calls that reach it.
-/// `reach_too`: in a region that asks what kind of group it is; else groups can send to any of their ranks.
+/// What a leaf requires of the calls that reach it. `reach_too` includes conditions on the reach of
+/// the group: it is set for leaves of regions that test these. Other regions assume groups that can
+/// send to any of their ranks.
 demand demands_of(const leaf&, bool reach_too = false);
-/// True where the call may run what the leaf chooses; and why not, in words.
+/// Returns whether the call may run the choice of the leaf. why_not describes the reason if it may
+/// not.
 bool permits(const leaf&, const selection_context&) noexcept;
 std::string why_not(const leaf&, const selection_context&);
 
-/// Makes the list of declared conditions begin with `first`, followed by the document's own others. Throws
-/// std::length_error where these are more than max_declared.
+/// Reorders the declared conditions: `first`, then the document's other conditions. Throws
+/// std::length_error if these are more than max_declared.
 void declare(document&, const std::vector<declared_condition>& first);
 
-/// The tree of an engine: whole. Throws std::invalid_argument where there is none, and std::logic_error where
-/// the tree is at fault.
+/// The tree of an engine, a whole document. Throws std::invalid_argument if there is none, and
+/// std::logic_error if the tree has a fault.
 document builtin_document(std::string_view engine);
 
-/// selection_context::engine for a document: which of the conditions that it declares hold. `registered` are
-/// those of the running engine, a range of what has a `name` and `holds`; what is not among them does not
-/// hold.
+/// Computes selection_context::engine for a document: which of its declared conditions hold.
+/// `registered` is a range of the running engine's conditions, whose elements have `name` and
+/// `holds`. A condition that is not registered does not hold.
 template <class Registered>
 std::uint32_t engine_bits(const document& d, const Registered& registered) {
   std::uint32_t bits = 0;
@@ -195,7 +202,7 @@ std::uint32_t engine_bits(const document& d, const Registered& registered) {
   return bits;
 }
 
-/// The conditions that a document declares and the running engine does not register.
+/// The conditions that a document declares but the running engine does not register.
 template <class Registered>
 std::vector<std::string> unregistered(const document& d, const Registered& registered) {
   std::vector<std::string> names;

@@ -19,7 +19,7 @@ struct box {
   const leaf *first, *second;
 };
 
-// Walks two nodes at once.
+// Walks two nodes in parallel and collects the boxes in which their leaves differ.
 void walk(const tree_node& a, const tree_node& b, const value_ranges& within, std::vector<box>& found) {
   if (a.is_leaf() && b.is_leaf()) {
     if (!a.use.chooses_as(b.use)) found.push_back({within, &a.use, &b.use});
@@ -37,7 +37,7 @@ void walk(const tree_node& a, const tree_node& b, const value_ranges& within, st
   }
 }
 
-// Makes one box of two that differ in one quantity and are neighbours there.
+// Merges b into a if they differ in one quantity only and are adjacent there.
 bool join(box& a, const box& b) {
   if (!a.first->chooses_as(*b.first) || !a.second->chooses_as(*b.second)) return false;
   std::size_t unlike = quantity_count;
@@ -72,7 +72,8 @@ void join_all(std::vector<box>& boxes) {
   }
 }
 
-// What all calls of a set have in common, without what is true of every call of the collective.
+// The literals that all calls of a set have in common, except those that are true for every call of
+// the collective.
 literals common_part(const truth_set& set, condition_bits mentioned, const truth_set& all) {
   literals common;
   for_each_condition(mentioned, [&](condition c) {
@@ -82,7 +83,7 @@ literals common_part(const truth_set& set, condition_bits mentioned, const truth
       if (!set.meets(other) && all.meets(other)) common.demand(c, value);
     }
   });
-  // What follows from another need not be said.
+  // Omits literals that follow from others.
   for (const consequence& c : consequences())
     if ((common.mask & bit(c.first)) && ((common.values & bit(c.first)) != 0) == c.first_value) {
       common.mask &= ~bit(c.second);
@@ -91,7 +92,7 @@ literals common_part(const truth_set& set, condition_bits mentioned, const truth
   return common;
 }
 
-// Those that come before a region and reach into what is left of it.
+// Adds the regions that precede a region and overlap with the remaining calls.
 void exceptions(const regions& list, std::size_t before, const truth_set& hull, const literals& common,
                 std::vector<literals>& except) {
   for (std::size_t i = 0; i < before; ++i) {
@@ -138,7 +139,7 @@ void compare_regions(const regions& a, const regions& b, tree_half half, collect
   }
 }
 
-// Where nothing is said of compositions there are none.
+// The regions of a half; a composition tree without regions chooses no composition.
 const regions& regions_of(const document& d, tree_half half, std::size_t c) {
   static const regions none = [] {
     regions one(1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a document: what is written in it, names, types and order, with every fault at its place. Documents
-// and regions are read in read_tree.cpp, what stands within a region in read_node.cpp. Where the conditions
-// of a collective's regions are understood, prove_tree.hpp says whether they mean something legal.
+// The reader of documents: it checks names, types and order and reports every fault with its
+// position. read_tree.cpp reads documents and regions, read_node.cpp the content of a region. If
+// the regions of a collective can be parsed, prove_tree.hpp checks that they are legal.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-/// JSON pointers.
+/// Appends to a JSON pointer.
 std::string below(const std::string& pointer, std::string_view key);
 inline std::string below(const std::string& pointer, std::size_t i) {
   return pointer + "/" + std::to_string(i);
@@ -24,7 +24,7 @@ inline std::string below(const std::string& pointer, std::size_t i) {
 
 class tree_reader {
  public:
-  /// `chain`: the templates that led here.
+  /// `chain`: names of the documents that extend one another down to this one.
   tree_reader(std::string_view file, extent how_much, bool builtin, template_source templates,
               std::vector<std::string> chain = {})
       : file_(std::make_shared<const tree_file>(tree_file{std::string(file), builtin})),
@@ -38,7 +38,7 @@ class tree_reader {
  private:
   void report(std::string pointer, int line, std::string reason, std::string suggestion = "");
   bool expect(const json::value& v, json::value::type is, const std::string& pointer, std::string_view what);
-  /// Members that `known` has not (empty: any), and members given twice.
+  /// Reports members that are not in `known` (empty: any name is allowed), and duplicate members.
   void check_keys(const json::value& object, const std::string& pointer,
                   std::span<const std::string_view> known, std::string_view noun = "key");
   static const json::value* member(const json::value& object, std::string_view key) {
@@ -61,11 +61,12 @@ class tree_reader {
   void read_steps(const json::value& v, tree_half half, collective what, const std::string& pointer,
                   std::optional<quantity> by, const value_ranges& within, tree_node& made,
                   std::vector<leaf_place>& leaves);
-  /// Says why no call reaches a step whose values are `inner`, of those `within`. True if it said so.
+  /// Reports why no call reaches a step with the values `inner` out of `within`. Returns true if it
+  /// reported a fault.
   bool refuse_unreachable(const std::string& pointer, int line, collective what, quantity by,
                           const value_ranges& within, const value_ranges& inner);
   std::optional<quantity> read_quantity(const json::value& v, const std::string& pointer);
-  /// A number, or a text as "64K".
+  /// Reads a number, or a text such as "64K".
   std::optional<std::uint64_t> read_value(const json::value& v, const std::string& pointer,
                                           const std::string& name, std::uint64_t least, std::uint64_t most);
   bool read_use(const json::value& v, tree_half half, collective what, const std::string& pointer,

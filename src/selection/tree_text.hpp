@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text of a file that is to be a tree. No more is read than a tree can have, whatever the file is.
+// Reads the text of a file that should contain a tree. It limits the length, because the file may
+// be anything.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@ namespace tutti {
 
 struct tree_text {
   std::string text;
-  std::string problem;  ///< "FILE cannot be read: No such file or directory"; empty where it was read
+  /// e.g. "FILE cannot be read: No such file or directory"; empty if it was read
+  std::string problem;
 };
 tree_text read_tree_text(const std::string& name);
 

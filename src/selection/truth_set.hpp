@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets of calls as the truth values of some conditions: what a list of regions leaves over, exactly. A set of
-// n conditions has 2^n bits. Most of a document's trees ask a few; those that ask more than `most` are
-// refused, so that operations stay quick whatever a tree asks.
+// Represents sets of calls by the truth values of some conditions, to compute exactly which calls a
+// list of regions leaves. A set over n conditions has 2^n bits. Most trees test few conditions. The
+// users of this class reject trees that test more than `most`, so that operations stay fast.
 #pragma once
 
 #include <bit>
@@ -17,10 +17,11 @@ namespace tutti {
 
 class truth_set {
  public:
-  /// More conditions are not told apart.
+  /// The maximum number of conditions.
   static constexpr int most = 27;
 
-  /// All calls of a collective, told apart by these conditions, at most `most` of them.
+  /// All calls of a collective, distinguished by these conditions, of which there may be at most
+  /// `most`.
   truth_set(condition_bits mentioned, collective what) {
     for_each_condition(mentioned, [&](condition c) { order_.push_back(c); });
     const std::size_t all = std::size_t{1} << order_.size();
@@ -36,9 +37,9 @@ class truth_set {
   }
 
   bool empty() const noexcept { return !any().has_value(); }
-  /// Truth values of a call that is still there.
+  /// The truth values of some call in the set.
   std::optional<literals> any() const { return any_without({}, nothing()); }
-  /// Those of a call that is still there, to which `some` applies and for which `also` does not hold.
+  /// The truth values of some call in the set for which `some` holds and `also` does not.
   std::optional<literals> any_without(const literals& some, const literals& also) const {
     const pattern wanted = pattern_of(some), forbidden = pattern_of(also);
     std::optional<literals> found;
@@ -52,13 +53,13 @@ class truth_set {
     return found;
   }
   bool meets(const literals& some) const { return any_without(some, nothing()).has_value(); }
-  /// Leaves those to which `some` applies.
+  /// Keeps only the calls for which `some` holds.
   void keep(const literals& some) {
     const pattern wanted = pattern_of(some);
     for (std::size_t i = 0; i < left_.size(); ++i)
       left_[i] = !wanted.never && wanted.fits(i) ? left_[i] & wanted.within : 0;
   }
-  /// Takes out the calls to which `some` applies.
+  /// Removes the calls for which `some` holds.
   void take(const literals& some) {
     const pattern gone = pattern_of(some);
     each(gone, [&](std::size_t i) {
@@ -68,8 +69,8 @@ class truth_set {
   }
 
  private:
-  /// Which elements some literals apply to: words whose number has `values` in the bits of `mask`, and there
-  /// the bits `within`.
+  /// The elements for which some literals hold: the words whose index has `values` in the bits of
+  /// `mask`, and in these words the bits `within`.
   struct pattern {
     std::size_t mask = 0, values = 0;
     std::uint64_t within = ~std::uint64_t{0};
@@ -77,7 +78,7 @@ class truth_set {
 
     bool fits(std::size_t i) const noexcept { return (i & mask) == values; }
   };
-  /// What holds for no call.
+  /// Literals that hold for no call.
   static literals nothing() noexcept { return {0, 1}; }
 
   pattern pattern_of(const literals& some) const {
@@ -97,7 +98,7 @@ class truth_set {
     }
     return p;
   }
-  /// Calls `step` with the number of every word that fits, until it answers false.
+  /// Calls `step` with the index of every matching word until it returns false.
   template <class F>
   void each(const pattern& p, F&& step) const {
     if (p.never) return;

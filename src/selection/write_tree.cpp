@@ -23,7 +23,7 @@ std::string quoted(std::string_view text) {
   return made + "\"";
 }
 
-// The members of a region or step that say what it chooses.
+// Writes the members of a region or step that state its choice.
 void write(const tree_node& n, const std::string& indent, std::string& text) {
   if (n.is_leaf()) {
     const leaf& l = n.use;

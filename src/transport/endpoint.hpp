@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an engine is to the rooms above it: a door for each rank (endpoint) and, for each communicator, a way
-// to move bytes between its members (context). Engines know bytes and ranks, not collectives; but an engine
-// may offer whole collectives of its own as "native".
+// The interface of an engine for the components above it. Each rank has an `endpoint`. Each
+// communicator has a `context`, which moves bytes between its members. Engines handle bytes and
+// ranks, not collectives. An engine may also offer native collectives.
 #pragma once
 
 #include <atomic>
@@ -36,76 +36,79 @@ namespace tutti {
 
 class context;
 
-/// What an engine lets decision trees ask for beside the conditions that every call has: the name in a tree,
-/// what it says (in words, for documents), and whether it holds in this job.
+/// A condition of an engine that decision trees may test, beside the conditions of every call.
+/// `name` is its name in a tree, `meaning` describes it for documents, `holds` is its value in this
+/// job.
 struct engine_condition {
   std::string_view name, meaning;
   bool holds;
 };
 
-/// Fills in one of a copy of an engine's conditions.
+/// Sets one condition in a copy of an engine's conditions.
 constexpr void state(std::span<engine_condition> conditions, std::string_view name, bool holds) noexcept {
   for (engine_condition& c : conditions)
     if (c.name == name) c.holds = holds;
 }
 
-/// All that is under way on one rank, on all its communicators, as an engine may progress it.
+/// All operations in progress on one rank, on all its communicators, as an engine progresses them.
 class rank_progress {
  public:
-  /// Goes on with all of it as far as it can. Throws what any of it fails with.
+  /// Progresses all of them as far as possible. Throws the error of any of them.
   virtual void progress() = 0;
 
  protected:
   ~rank_progress() = default;
 };
 
-/// One rank's door to its engine. Used by that rank alone.
+/// The endpoint of one rank at its engine. Only that rank uses it.
 class endpoint : public shm::wait_interface {
  public:
   virtual ~endpoint() = default;
-  virtual std::string_view engine() const noexcept = 0;  ///< its name (engines/engine.hpp)
+  /// The name of the engine (engines/engine.hpp).
+  virtual std::string_view engine() const noexcept = 0;
   virtual int rank() const noexcept = 0;                 ///< in the job
   virtual int size() const noexcept = 0;
-  /// How the ranks of the job lie on nodes. The same on all of them, and stays so.
+  /// How the ranks of the job lie on nodes. The same on all ranks, and constant.
   virtual const hierarchy& layout() const noexcept = 0;
-  /// Conditions of this engine's own, those of its engine_entry. The same on all ranks, and stay so.
+  /// The engine's own conditions, as its engine_entry lists them. The same on all ranks, and
+  /// constant.
   virtual std::span<const engine_condition> conditions() const noexcept { return {}; }
-  /// The ranks that share this rank's memory; null where messages go through isend and irecv.
+  /// The ranks that share this rank's memory; null if messages use isend and irecv.
   virtual shm::node* node() noexcept = 0;
   /// Whether any thread of the process may call for this rank, one at a time.
   virtual bool any_thread() const noexcept { return false; }
-  /// Opens a communicator over members of the job. `id` is the same on all members and no other group's.
-  /// Collective where `parent` is not null (an engine may have to agree on something); local for the job
-  /// itself.
+  /// Opens a communicator over members of the job. `id` is the same on all members, and no other
+  /// group has it. Collective if `parent` is not null, because an engine may need agreement. Local
+  /// for the job itself.
   virtual std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) = 0;
-  /// The same of a group that its members make without a message: they reckoned its name alike, and no other
-  /// group has it. Local.
+  /// The same for a group that its members create without a message. All members computed the same
+  /// name, and no other group has it. Local.
   virtual std::unique_ptr<context> open_locally(const group& members, const group_name& name) = 0;
-  /// An exception is about to leave a collective on this rank: ends the job, and returns when no other rank
-  /// looks into this one's memory any more.
+  /// Called when an exception is about to leave a collective on this rank. Ends the job. Returns
+  /// when no other rank accesses this rank's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
-  /// How the engine's own blocking collectives (context::native()) go with what else is under way on a rank.
-  /// True: a wait within wait_inside() progresses it. False: such a collective and a begun one
-  /// (native_begin()) meet each other, so a rank may begin the collective and poll it instead. The same on
-  /// all ranks.
+  /// How blocking native collectives (context::native()) progress the other operations of a rank.
+  /// True: each wait within wait_inside() progresses them. False: a blocking native collective
+  /// matches a nonblocking one (native_begin()). So a rank may begin it and poll instead. The same
+  /// on all ranks.
   virtual bool progresses_inside() const noexcept { return false; }
-  /// Calls `wait`. Where progresses_inside(), all waits in it progress `meanwhile`; what that throws is
-  /// thrown when `wait` has returned.
+  /// Calls `wait`. If progresses_inside() is true, all waits in it progress `meanwhile`. An
+  /// exception of `meanwhile` is thrown when `wait` has returned.
   virtual void wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) {
     static_cast<void>(meanwhile);
     wait(state);
   }
-  /// Ends all processes of the job at once, with a code other than 0.
+  /// Ends all processes of the job at once, with a nonzero exit code.
   [[noreturn]] virtual void kill_job(const std::string& why) {
     std::fprintf(stderr, "tutti: rank %d ends the job: %s\n", rank(), why.c_str());
     std::fflush(stderr);
     std::_Exit(1);
   }
-  /// Where the program keeps the place of its current call, until another is given; null: nowhere.
+  /// Sets the slot from which reports read the location of the current call; null: none.
   virtual void read_place(const std::source_location* place) noexcept {
     place_.store(place, std::memory_order_relaxed);
   }
-  /// Reads no place any more if it is this one, which is about to go.
+  /// Forgets the slot `place`, whose memory is about to be freed.
   void read_no_more(const std::source_location* place) noexcept {
     if (place_.load(std::memory_order_relaxed) == place) read_place(nullptr);
   }
@@ -115,12 +118,13 @@ class endpoint : public shm::wait_interface {
   }
   void begin_reading(const shm::wait_site&) override {}
   void end_reading() noexcept override {}
-  /// True while a schedule that runs here should be interrupted at random places (deterministic fibers).
+  /// True if the engine interrupts schedules at random places (deterministic fibers).
   virtual bool interleaves() const noexcept { return false; }
-  /// A place where a restless engine may run others first.
+  /// A point at which a deterministic engine may run other ranks first.
   virtual void preempt() {}
-  /// Between +1 and -1 this rank takes part in a call only for the others: it holds an error of its own,
-  /// which is no consequence of another's, even if it is taken out of a wait before it throws that error.
+  /// Between serve_others(+1) and serve_others(-1) this rank runs a call only for the other ranks.
+  /// It holds an error of its own, which no other rank caused. This holds even if its wait is
+  /// aborted before it throws that error.
   void serve_others(int change) noexcept { serves_others_ += change; }
 
  protected:
@@ -128,25 +132,27 @@ class endpoint : public shm::wait_interface {
 
  private:
   int serves_others_ = 0;
-  std::atomic<const std::source_location*> place_{nullptr};  // others read it while this rank waits
+  // Other threads read it while this rank waits.
+  std::atomic<const std::source_location*> place_{nullptr};
 };
 
-/// State of a native collective under way.
+/// The state of a native collective in progress.
 struct native_state {
   alignas(16) std::byte state[128];
 };
 
-/// A native collective made ready for calls that differ in their buffers alone: what stays is looked up once,
-/// and no call has to be laid down. Both null: an engine that has no shorter way than native().
+/// A native collective prepared for calls that differ in their buffers only. The engine looks up
+/// constant values once, and no call needs to build a `call`. Both functions are null if the engine
+/// has no shorter way than native().
 struct ready_native {
-  /// For up to `most` elements.
+  /// Runs a call of up to `most` elements.
   void (*go)(const ready_native&, const void* input, void* output, std::size_t count) = nullptr;
   std::size_t most = 0;
   void (*go_counted)(const ready_native&, const detail::counted_call&) = nullptr;
-  alignas(8) std::byte state[56];  // the engine's own
+  alignas(8) std::byte state[56];  // for the engine
 };
 
-/// One rank's part of one communicator.
+/// The part of one communicator that belongs to one rank.
 class context {
  public:
   context(endpoint& ep, const group& members, std::uint64_t id) : ep_(ep), members_(members), id_(id) {}
@@ -158,14 +164,15 @@ class context {
   const group& members() const noexcept { return members_; }
   std::uint64_t id() const noexcept { return id_; }
 
-  // --- messages, for peers that are not on the node. `run` tells one collective call from another; its top
-  // bit tells the calls that a composition makes from the communicator's own.
+  // --- Messages to peers outside the node. `run` distinguishes the collective calls. Its top bit
+  // marks the inner calls of a composition.
   virtual void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) = 0;
   virtual void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) = 0;
-  /// True once complete, and then not to be asked again. Throws truncation_error where the message does not
-  /// fit.
+  /// Returns true once the transfer is complete. The caller must not ask again after that. Throws
+  /// truncation_error if the message does not fit.
   virtual bool done(transfer& t, const shm::wait_site& site) = 0;
-  /// Waits for both (either may be null); what an engine does best while it waits.
+  /// Waits for both transfers; either may be null. An engine overrides it with its best way to
+  /// wait.
   virtual void wait_both(transfer* a, transfer* b, const shm::wait_site& site) {
     for (transfer* one : {a, b}) {
       if (one == nullptr) continue;
@@ -174,17 +181,20 @@ class context {
     }
   }
 
-  /// What brings the program's own messages, as long as this context lives; null: an engine that has none.
+  /// Opens the transport of the program's messages. Null if the engine has none. This context must
+  /// outlive it.
   virtual std::unique_ptr<p2p_transport> open_p2p() { return nullptr; }
 
-  // --- collectives of the engine's own. One that offers none has nothing to write here.
+  // --- Native collectives. An engine without any keeps these defaults.
   virtual native_offer offers(const agreed_signature&) const noexcept { return native_offer::none; }
   virtual void native(const call&, const shm::wait_site&) { no_native(); }
-  /// For blocking calls like this one. Counts and displacements, where it has them, are all given, and int.
+  /// Prepares blocking calls like this one. All counts and displacements, if the call has them, are
+  /// given as int.
   virtual ready_native make_ready(const call&) { return {}; }
   virtual void native_begin(const call&, native_state&) { no_native(); }
   virtual bool native_go_on(native_state&, bool /*blocking*/, const shm::wait_site&) { no_native(); }
-  /// native() of allreduces of one element of line_exchange::bytes, for who combines these; null: not here.
+  /// Runs native() for allreduces of one element of line_exchange::bytes, combined by the caller.
+  /// Null if the context does not offer it.
   virtual std::optional<shm::line_exchange> lines() { return {}; }
 
  private:
@@ -195,14 +205,14 @@ class context {
   [[noreturn]] static void no_native() { throw std::logic_error("this engine offers no collectives"); }
 };
 
-/// How a launch ended: the first rank that threw, if any.
+/// The result of a launch: the first rank that threw, if any.
 struct outcome {
   int failed_rank = -1;
   std::string text;
-  std::exception_ptr what;  // null where it was thrown in another process
+  std::exception_ptr what;  // null if another process threw
 };
 
-/// Of a rank that has thrown; to be called where the exception is caught.
+/// The outcome of a rank that has thrown. Call it in the catch block.
 inline outcome failure_of(int rank) {
   try {
     throw;
@@ -213,7 +223,7 @@ inline outcome failure_of(int rank) {
   }
 }
 
-/// Whether it says no more than that another rank has failed: that rank's own error is the cause.
+/// Whether the exception only reports that another rank has failed. That rank's error is the cause.
 inline bool is_of_a_peer(const std::exception_ptr& what) noexcept {
   if (!what) return false;
   try {
@@ -225,17 +235,18 @@ inline bool is_of_a_peer(const std::exception_ptr& what) noexcept {
   }
 }
 
-/// What an engine is told to start.
+/// The parameters with which an engine starts the ranks.
 struct launch {
   int ranks = 1;
-  int workers = 0;  // fibers; 0: the cores
+  int workers = 0;  // of fibers; 0: the number of cores
   std::uint64_t seed = 0;
-  std::size_t stack_bytes = 0;      // of embedded ranks; 0: the engine's usual
-  std::optional<bool> pin = false;  // nothing: where there are as many threads as cores
+  std::size_t stack_bytes = 0;      // of embedded ranks; 0: the engine's default
+  std::optional<bool> pin = false;  // nothing: pin if there are as many threads as cores
   bool check = false;
-  /// Where ranks are processes: called in one of them at most, before any other can leave, with the rank that
-  /// failed first (-1: the ranks cannot start) and its text; and in the others, if one of them reports what
-  /// they are about to throw. Either may be empty.
+  /// For engines whose ranks are processes. The engine calls `report` in at most one process,
+  /// before any other can leave. It passes the rank that failed first (-1: the ranks cannot start)
+  /// and the text. If one process reports the error that another is about to throw, the engine
+  /// calls `another_reports` in the latter. Both may be empty.
   std::function<void(int rank, const std::string& text)> report;
   std::function<void()> another_reports;
 };
@@ -244,7 +255,7 @@ using rank_program = std::function<void(endpoint&)>;
 
 /// What a module (engines/mpi, one for each MPI) exports as `tutti_engine_module`.
 struct engine_module {
-  std::uint32_t abi;  // engine_abi of the library it was built with
+  std::uint32_t abi;  // engine_abi of the library that the module was built with
   const char* name;   // "openmpi"
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);

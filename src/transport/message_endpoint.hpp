@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The endpoint of an engine whose ranks share no memory: all goes through isend and irecv, and what only the
-// fabric asks for is never asked.
+// The endpoint of an engine whose ranks share no memory. All data moves through isend and irecv.
+// The functions that only the shared-memory transport needs are never called.
 #pragma once
 
 #include <stdexcept>

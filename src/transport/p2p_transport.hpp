@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an engine is to the program's own messages, on one communicator: it takes letters, brings what has
-// come in its order, and moves contents. Which receive gets which message is decided above it
-// (src/communicator/p2p), by one code for all engines.
+// The transport of the program's point-to-point messages on one communicator. It sends, reports
+// messages in the order of their arrival, and moves contents. The matching engine
+// (src/communicator/p2p) above it decides which receive gets which message. Its code is the same
+// for all engines.
 #pragma once
 
 #include "transport/shm/unexpected_message.hpp"
@@ -12,51 +13,52 @@
 
 namespace tutti {
 
-/// One rank's. Peers are ranks of the communicator. Calls that take a `transfer` need it until it is
-/// complete, with what it sends or receives.
+/// The transport of one rank. Peers are ranks of the communicator. A `transfer` and its buffers
+/// must stay valid until the transfer is complete.
 class p2p_transport {
  public:
   virtual ~p2p_transport() = default;
   virtual int max_tag() const noexcept { return 0x7fffffff; }
 
-  // --- sending. Of one sender to one receiver letters arrive in the order in which they were posted.
-  /// True where the letter is sent, as its mode says; else sent() will say so.
+  // --- Sending. Messages from one sender to one receiver arrive in the order in which they were
+  // posted.
+  /// Returns true if the message is sent, as its mode defines it. Otherwise sent() reports it.
   virtual bool post(const detail::send_args& what, transfer& t) = 0;
-  /// True once it is sent, and then not to be asked again.
+  /// Returns true once the message is sent. The caller must not ask again after that.
   virtual bool sent(transfer& t, const shm::wait_site& site) = 0;
-  /// Returns when it is.
+  /// Returns when the message is sent.
   virtual void wait_until_sent(transfer& t, const shm::wait_site& site) = 0;
 
-  // --- receiving
-  /// The next that has come; it stays the carrier's, until it is opened or dropped. Null: none.
-  /// `operation`: who asks, for errors.
+  // --- Receiving.
+  /// The next message that has arrived; null if there is none. The transport owns it until it is
+  /// opened or dropped. `operation` names the caller in errors.
   virtual shm::unexpected_message* next(const char* operation) = 0;
-  /// Returns when one may have come; it may also return early.
+  /// Returns when a message may have arrived. May return early.
   virtual void wait_for_next(const shm::wait_site& site) = 0;
-  /// Moves the contents to a place that has room for them; the parcel is used up. False: opened() will say
-  /// when they are there. Where it throws, the parcel stays.
+  /// Moves the contents to `into`, which has room for them, and consumes the message. If it returns
+  /// false, opened() reports completion. If it throws, the message stays.
   virtual bool open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) = 0;
   virtual bool opened(transfer& t, const shm::wait_site& site) = 0;
-  /// Uses a message up without reading it. `received`: its sender need wait no longer.
+  /// Consumes a message without reading it. `received`: its sender stops waiting.
   virtual void drop(shm::unexpected_message& one, bool received) noexcept = 0;
 
-  // --- where others than the library receive too, on the same communicator: a message stays where it is
-  // until a receive here gets it. next() finds nothing there.
+  // --- Shared communicators, on which the program calls MPI too. A message stays in MPI until a
+  // receive of the library gets it, and next() finds nothing.
   virtual bool shared() const noexcept { return false; }
-  /// The first message that such a receive would take, if one has come.
+  /// Finds the first message that such a receive would take, if one has arrived.
   virtual bool peek(int, int, detail::envelope&, const char*) { return false; }
-  /// Takes the message that peek() has found. Null: somebody else has.
+  /// Takes the message that peek() has found; null if another receiver took it.
   virtual shm::unexpected_message* fetch(const detail::envelope&, const char*) { return nullptr; }
 
-  // --- what the engine can receive by itself, where it is shared: receives match in the order in which they
-  // were begun, the library's and the program's.
-  /// Whether the engine has taken the receive over; then it alone may get what would be received by it. Its
-  /// place and length are known.
+  // --- Receives that the engine of a shared communicator posts itself. Receives of the library and
+  // of the program then match in the order in which they were begun.
+  /// Whether the engine has taken the receive over. If so, only the engine matches it. Its buffer
+  /// and length are known.
   virtual bool take_over(const detail::recv_args&, transfer&) { return false; }
-  /// Whether something has come to one that was taken over, and what. Longer than its place: none of it is
-  /// used.
+  /// Whether a receive that was taken over is complete, and its message. If the message is longer
+  /// than the buffer, none of it is used.
   virtual bool came(transfer&, detail::envelope&, const shm::wait_site&) { return false; }
-  /// Gives up one that was taken over.
+  /// Cancels a receive that was taken over.
   virtual void withdraw(transfer&) noexcept {}
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank of a job that is measured. Every choice that is timed has a communicator of its own on which it is
-// forced, as the environment would do it: so the calls name nothing and take the way of any call that is
-// repeated. It is also the `world` of measure.hpp; what the measuring needs itself goes by a communicator
-// apart.
+// One rank of a measured job. Each measured choice has its own communicator, on which it is forced
+// in the same way as by the environment. So the calls name no algorithm and take the path of any
+// cached call. The class also is the `world` of measure.hpp; its own barriers and maxima use a
+// separate communicator.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,27 @@
 
 namespace tutti::tuning {
 
-/// Starts `ranks` ranks, or takes part in the MPI job that this process belongs to. Throws as make_ranks().
+/// Starts `ranks` ranks, or joins the MPI job that this process belongs to. Throws the same errors
+/// as make_ranks().
 outcome start(const engine_entry& engine, int ranks, int argc, char** argv, const rank_program& program);
 
 class benchmark_fixture {
  public:
-  /// `trees` decide what is not forced; null: the fallback in code.
+  /// `trees` decide all choices that are not forced; null means the fallback in code.
   benchmark_fixture(endpoint& ep, std::shared_ptr<const document> trees);
 
   int rank() const { return ep_.rank(); }
   int size() const { return ep_.size(); }
   void barrier();
   double max(double mine);
-  /// From when the first rank began to when the last one had ended: all are on one machine, which has one
-  /// clock.
+  /// The time from the first rank's start to the last rank's end. All ranks must be on one machine,
+  /// so that they share a clock.
   double span(double start, double end) { return max(end) + max(-start); }
 
   selection_context selection_context_of(const call& c) const;
 
-  /// Collective. Names as of the parameters algorithm() and composition(); empty: the trees choose.
+  /// Collective. The names are those of the parameters algorithm() and composition(); with empty
+  /// names the trees decide.
   std::unique_ptr<detail::communicator_impl> communicator(collective what, const std::string& algorithm,
                                                           const std::string& composition);
 
@@ -44,7 +46,7 @@ class benchmark_fixture {
   endpoint& ep_;
   std::shared_ptr<const document> trees_;
   group everybody_;
-  context* job_ = nullptr;  // of control_
+  context* job_ = nullptr;  // owned by control_
   std::unique_ptr<detail::communicator_impl> control_;
   std::uint64_t next_id_ = 2;
 };

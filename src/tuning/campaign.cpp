@@ -14,7 +14,7 @@ namespace tutti::tuning {
 namespace {
 
 constexpr double guideline_part = 0.15, confirming_part = 0.3;
-constexpr double worth_repeating = 1.5;  // times the best
+constexpr double worth_repeating = 1.5;  // factor over the best time
 constexpr std::size_t loops_below = 4096;
 constexpr double wrong_result = std::numeric_limits<double>::infinity();  // us
 
@@ -22,23 +22,23 @@ bool is_divided(collective what) noexcept {
   return what != collective::barrier && what != collective::bcast && what != collective::reduce &&
          what != collective::allreduce && what != collective::scan && what != collective::exscan;
 }
-// Of a job: bytes of all blocks together.
+// The bytes of all blocks of a job together.
 std::size_t total_of(collective what, std::size_t size, int ranks) noexcept {
   if (!is_divided(what)) return size;
   return size * static_cast<std::size_t>(is_neighborly(what) ? 2 : ranks);
 }
 
-// Several measurements of one choice.
+// Repeated measurements of one choice.
 struct series {
   std::vector<double> us;
-  double noise = 0;  // within the measurement that counts
+  double noise = 0;  // of the fastest measurement
 
   bool good() const { return !us.empty() && *std::min_element(us.begin(), us.end()) < wrong_result; }
   void add(const measurement& m) {
     if (us.empty() || m.us < *std::min_element(us.begin(), us.end())) noise = m.noise;
     us.push_back(m.us);
   }
-  // The best, and how far the second best is from it.
+  // The best time, and as spread the relative distance of the second best.
   timing of(const leaf& l) const {
     std::vector<double> sorted = us;
     std::sort(sorted.begin(), sorted.end());
@@ -62,14 +62,14 @@ class campaign {
   }
 
  private:
-  // The same on all ranks, since all must leave out the same.
+  // The maximum over the ranks, because all of them must skip the same measurements.
   double since_start() { return benchmark_fixture_.max(seconds(clock::now() - start_).count()); }
   void say(const std::string& what) {
     if (benchmark_fixture_.rank() == 0)
       said_(what, std::min(1.0, seconds(clock::now() - start_).count() / options_.seconds));
   }
 
-  // --- measuring -----------------------------------------------------------------------------------------
+  // --- measuring ---------------------------------------------------------------------------------
 
   measurement measure_once(job& work, const std::string& algorithm, const std::string& composition) {
     const collective what = work.call().what;
@@ -92,7 +92,7 @@ class campaign {
     check();
     if (result_.wrong != wrong) m.us = wrong_result;
     ++result_.measurements;
-    benchmark_fixture_.barrier();  // nobody takes the communicator down while another is in it
+    benchmark_fixture_.barrier();  // no rank may destroy the communicator while another one uses it
     return m;
   }
 
@@ -122,7 +122,8 @@ class campaign {
     for (const collective what : in_guidelines())
       for (const std::size_t bytes : what == collective::barrier ? std::vector<std::size_t>{0} : sizes)
         all.push_back({what, bytes, {}});
-    // One after the other, and again: what is compared shall have met the same machine.
+    // The rounds interleave the collectives, so that compared figures come from the same state of
+    // the machine.
     for (int round = 0; round < std::max(2, options_.repeat); ++round)
       for (native& one : all) {
         job work(one.what, one.bytes, benchmark_fixture_.rank(), benchmark_fixture_.size(), false);
@@ -141,7 +142,7 @@ class campaign {
       }
   }
 
-  // --- the cells -----------------------------------------------------------------------------------------
+  // --- the cells ---------------------------------------------------------------------------------
 
   void measure_cells(double until) {
     std::size_t left = options_.collectives.size();
@@ -181,7 +182,8 @@ class campaign {
     const std::size_t before = all.size();
     prune(all, options_.prune, now);
     result_.pruned += before - all.size();
-    // What is there now and native first, since they are needed; then the most promising ones.
+    // The current choice and native come first, because they are needed; then the most promising
+    // candidates.
     std::stable_sort(all.begin(), all.end(), [&](const candidate& a, const candidate& b) {
       const bool x = same(a.use, now), y = same(b.use, now);
       return x != y ? x : a.predicted < b.predicted;
@@ -199,8 +201,8 @@ class campaign {
     result_.cells.push_back(std::move(c));
   }
 
-  // In turn, forth and back, so that whatever the machine does meanwhile meets not always the same ones. The
-  // first two are measured in any case.
+  // Measures the candidates in alternating order, so that a disturbance does not always hit the
+  // same ones. The first two are measured in any case.
   template <class Measure>
   void compare_candidates(std::vector<contender>& field, double until, Measure&& measure) {
     double best = std::numeric_limits<double>::infinity();
@@ -219,7 +221,7 @@ class campaign {
       }
   }
 
-  // Compositions, beside the best without one.
+  // Measures the compositions, together with the best choice without one.
   void compose(cell& c, job& work, double until) {
     std::vector<candidate> all =
         composed_candidates(c.where, std::max<std::size_t>(1, c.size / sizeof(double)), options_.parameters);
@@ -241,7 +243,7 @@ class campaign {
         std::min_element(c.pure.begin(), c.pure.end(), [](auto& a, auto& b) { return a.us < b.us; })->use);
   }
 
-  // --- once more -----------------------------------------------------------------------------------------
+  // --- once more ---------------------------------------------------------------------------------
 
   static std::vector<timing>& half_of(cell& c, tree_half half) {
     return half == tree_half::pure ? c.pure : c.composed;
@@ -271,7 +273,7 @@ class campaign {
         more = true;
       }
     }
-    // Nothing that was not measured twice is chosen.
+    // A choice that would change a tree must have been measured twice; others are removed.
     for (std::size_t i = 0; i < result_.compared.size(); ++i) {
       cell& one = result_.compared[i];
       const leaf now = decide(base_, one.where), composed = decide(base_, one.where, tree_half::composition);
@@ -285,7 +287,7 @@ class campaign {
     }
   }
 
-  // A choice and what it is to replace: fresh figures for both, in turn.
+  // Measures a choice and the one that it would replace again, alternately.
   void measure_again(cell& c, const change& wanted) {
     std::vector<timing>& all = half_of(c, wanted.half);
     leaf old = wanted.before;

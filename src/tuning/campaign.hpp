@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that is measured with one number of ranks, within a time: the speed of the machine, the native
-// collectives for the guidelines, every candidate that the speed leaves over, and once more, in turn, each
-// choice that would change a tree and what stands there now. The quickest of many is too often the luckiest
-// one, so only what wins the second time stays.
+// Declares the measurements with one number of ranks, within a time limit. They are: the speed of
+// the machine, the native collectives for the guidelines, and all candidates that the speed model
+// keeps. Then each choice that would change a tree is measured again, alternately with the current
+// choice. The fastest of many is often just lucky, so only a choice that wins twice stays.
 //
-// All times are those of the slowest rank, which all ranks know; so all of them decide alike what comes next.
+// All times are those of the slowest rank, and all ranks know them. So all ranks make the same
+// decisions.
 #pragma once
 
 #include <cstddef>
@@ -22,31 +23,32 @@ namespace tutti::tuning {
 
 struct campaign_options {
   std::vector<collective> collectives;
-  std::vector<std::size_t> sizes;  ///< bytes of a block, or of the vector where there are no blocks
-  bool parameters = true;          ///< other values than the usual ones, too
+  std::vector<std::size_t> sizes;  ///< bytes of a block, or of the vector if there are no blocks
+  bool parameters = true;          ///< also measure parameter values other than the defaults
   bool guidelines = true;
-  double prune = 4;      ///< left out: what is predicted to take so many times as long as the best
-  int repeat = 3;        ///< measurements of what may be the best; one of the others
+  /// skip a candidate whose predicted time is more than this many times the best
+  double prune = 4;
+  int repeat = 3;        ///< measurements of promising choices; others are measured once
   double budget_ms = 4;  ///< for one measurement
-  double seconds = 60;   ///< for all
+  double seconds = 60;   ///< for the whole campaign
   std::size_t largest_total = std::size_t{8} << 20;  ///< bytes of all blocks together
   rules keep;
 };
 
 struct campaign_result {
   int ranks = 0;
-  std::vector<cell> cells;     ///< all that was measured
-  std::vector<cell> compared;  ///< of these what may be chosen: confirmed, or there now
+  std::vector<cell> cells;     ///< all measurements
+  std::vector<cell> compared;  ///< those that may be chosen: confirmed ones, or the current choice
   std::vector<figure> natives;
   speed machine;
   std::size_t measurements = 0, pruned = 0, left_out = 0, wrong = 0;
   std::vector<std::string> wrong_names;
 };
 
-/// What is under way, and how much of the time has gone, from 0 to 1.
+/// Reports the current step, and the fraction of the time used, from 0 to 1.
 using progress = std::function<void(const std::string& what, double part)>;
 
-/// On every rank of a job. `said` is called on rank 0.
+/// Runs on every rank of a job. Only rank 0 calls `said`.
 campaign_result run_campaign(benchmark_fixture& where, const document& base, const campaign_options& w,
                              const progress& said);
 

@@ -11,7 +11,7 @@
 namespace tutti::tuning {
 namespace {
 
-// The values that are tried besides the usual one.
+// The values to try besides the default.
 std::vector<std::uint32_t> values_of(const algorithm_parameter_range& p, int ranks, std::size_t bytes) {
   std::vector<std::uint32_t> values;
   switch (p.which) {
@@ -39,7 +39,8 @@ std::vector<std::uint32_t> values_of(const algorithm_parameter_range& p, int ran
   return values;
 }
 
-// With its usual parameters and, if wished for, with others, one at a time.
+// Calls `each` with the default parameters and, if `parameters` is set, with other values of one
+// parameter at a time.
 template <class Choice, class Entry, class Each>
 void for_each_choice(const Entry* e, int ranks, std::size_t bytes, bool parameters, const Each& each) {
   each(Choice(e));

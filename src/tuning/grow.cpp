@@ -31,33 +31,33 @@ const timing* find(const std::vector<timing>& all, const leaf& l) noexcept {
   return nullptr;
 }
 
-// What a tree can tell calls of different sizes apart by.
+// The quantity by which a tree distinguishes calls of different sizes.
 quantity size_of(collective what) noexcept {
   return has_agreed_counts(what) ? quantity::total_bytes : quantity::bytes;
 }
 
-// A point of the grid: one call, or the calls of all sizes of a vector form whose counts not all ranks know:
-// a tree cannot tell these apart.
+// A point of the grid: one call. In a vector form whose counts not all ranks know, it is the calls
+// of all sizes, because a tree cannot distinguish them.
 struct point {
   selection_context where;
   std::uint64_t bytes;
   leaf now;
   std::vector<const cell*> cells;
 };
-// What a point may choose, and how long it takes.
+// A possible choice for a point, and its time.
 struct option {
   leaf use;
   double us;
 };
 
-// The points that one region of the base decides, and the tree that is grown for them.
+// The points that one region of the base decides, and the tree grown for them.
 class region_grower {
  public:
   region_grower(const tree_node& base, const literals& context, std::vector<point> points, tree_half half,
                 const rules& r)
       : base_(base), context_(both(context, r.always)), points_(std::move(points)), half_(half), rules_(r) {}
 
-  // To stand before the regions of the base.
+  // The regions to insert before those of the base.
   std::vector<tree_region> regions() const {
     condition_bits needed = 0;
     for (const point& p : points_) {
@@ -67,11 +67,12 @@ class region_grower {
     }
     constexpr auto pow2 = bit(condition::power_of_two), even = bit(condition::even_ranks),
                    many = bit(condition::count_ge_ranks);
-    std::vector<tree_region> found;  // the general ones first
+    std::vector<tree_region> found;  // from general to specific conditions
     condition_bits last = 0;
     for (const condition_bits extra :
          {condition_bits{0}, many, even, even | many, pow2 | even, pow2 | even | many}) {
-      // Of powers of two those that are even, but only where both are asked for.
+      // A power of two implies an even number, except for one rank. `even` is tested only if it is
+      // needed.
       const condition_bits asked = extra & (extra & pow2 && !(needed & even) ? ~even : ~condition_bits{0});
       if ((asked & ~needed) != 0) continue;
       tree_region r;
@@ -121,7 +122,8 @@ class region_grower {
     return half_ == tree_half::composition ? null : p.where.native ? native : p.now;
   }
 
-  // Of a choice in all cells of a point; nothing where it was not measured in all of them.
+  // Combines the timings of a choice over all cells of a point. `there` is false if a cell lacks a
+  // measurement.
   timing merged(const point& p, const leaf& l, bool& there) const {
     timing all{l, 0, 0};
     there = true;
@@ -137,7 +139,8 @@ class region_grower {
     all.us = std::exp(all.us / static_cast<double>(p.cells.size()));
     return all;
   }
-  // The base line loses in one cell at least, wins in none, and loses in the mean by what makes it worth it.
+  // Returns whether the choice beats the baseline in at least one cell, loses in none, and has a
+  // mean gain above rules_.gain.
   bool wins(const point& p, const leaf& l, const leaf& base) const {
     bool once = false;
     for (const cell* c : p.cells) {
@@ -149,7 +152,8 @@ class region_grower {
     return once && merged(p, l, there).us * (1 + rules_.gain) < merged(p, base, there).us;
   }
 
-  // The quickest and those that are as quick within the noise, if they beat the base line; else that.
+  // The fastest choice and those that are equal to it within the noise, if they beat the baseline;
+  // otherwise the baseline.
   std::vector<option> options(const point& p, condition_bits extra) const {
     const leaf& base = baseline(p);
     bool there = false;
@@ -170,8 +174,9 @@ class region_grower {
     return all;
   }
 
-  // Choices for the sizes of one number of ranks, with as few changes as the noise leaves room for; then
-  // rather what stands there now, and as those for the number before.
+  // Chooses for the sizes of one number of ranks by dynamic programming. It minimises the number of
+  // changes between sizes. The next criteria are, in this order: to keep the current choice, to
+  // agree with the previous number of ranks, to be fast.
   std::vector<leaf> choose(const std::vector<const point*>& sizes, condition_bits extra,
                            const std::map<std::uint64_t, leaf>& before) const {
     struct way {
@@ -277,8 +282,8 @@ class region_grower {
   const rules& rules_;
 };
 
-// Which region of the base decides a call, and what is known of a call that it decides: its own conditions,
-// and for each region before it one condition that keeps such calls out of there.
+// Finds the region of the base that decides a call. `context` receives the literals known of such
+// calls: those of the region, and for each earlier region one condition that excludes them from it.
 std::size_t region_of(const std::vector<tree_region>& regions, const selection_context& s,
                       literals& context) {
   const condition_bits truth = conditions_of(s);
@@ -317,7 +322,8 @@ void grow_half(const document& base, const std::vector<cell>& cells, const rules
       if (static_cast<std::size_t>(one.where.call.what) != c || timings(one, half).empty()) continue;
       literals context;
       const std::size_t at = region_of(regions, one.where, context);
-      if (at == regions.size() && half == tree_half::pure) continue;  // nobody says what would stay
+      // the base has no choice to keep
+      if (at == regions.size() && half == tree_half::pure) continue;
       auto g = std::find_if(groups.begin(), groups.end(), [&](const group& known) {
         return known.region == at && known.context == context;
       });

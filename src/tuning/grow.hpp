@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what was measured to decision trees: a pure function, so that it can be tested without measuring.
+// Grows decision trees from measurements. It is a pure function, so that tests need no
+// measurements.
 //
-// The trees state differences only: wherever nothing beat what chooses now (the base), the base's own nodes
-// stand in them, so that they can be laid over it. What was measured for p ranks serves from above the
-// number measured before it (at least from p / 2 + 1) to p; other numbers stay as they are, and so do sizes
-// of 0 and beyond four times the largest measured. Between two sizes the choice changes at their mean.
+// The trees state only differences from the base, the document that decides now. Calls for which
+// nothing beat the base keep the nodes of the base, so that the result can be overlaid on it. A
+// measurement with p ranks serves the numbers of ranks from one above the previous measured number
+// up to p. The smallest measured p serves from p / 2 + 1. Other numbers keep the choice of the
+// base, and so do size 0 and sizes beyond four times the largest measured one. Between two sizes
+// the choice changes near their geometric mean.
 #pragma once
 
 #include <string>
@@ -15,37 +18,39 @@
 
 namespace tutti::tuning {
 
-/// How long one choice took, and how much of that is noise (0.05: it may as well be 5 % more).
+/// The time of one choice, and its relative noise (0.05: it may be 5 % more).
 struct timing {
   leaf use;
   double us = 0;
   double spread = 0;
 };
 
-/// All that was measured for one call.
+/// All measurements of one call.
 struct cell {
   selection_context where;
-  std::size_t size = 0;          ///< bytes that were asked for; the situation of most vector forms has none
+  /// requested bytes; the selection context of most vector forms does not contain them
+  std::size_t size = 0;
   std::vector<timing> pure;      ///< native and algorithms
-  std::vector<timing> composed;  ///< compositions, and as "@pure" what is run without one
+  std::vector<timing> composed;  ///< compositions, and "@pure" for the best choice without one
 };
 
 struct rules {
-  /// The least difference that counts, as a part.
+  /// The smallest relative difference that counts.
   double floor = 0.03;
-  /// How much quicker, in the mean of what a leaf cannot tell apart, an algorithm must be to be worth a
-  /// change.
+  /// The mean relative gain that an algorithm needs to justify a change. The mean is over the calls
+  /// that a leaf cannot distinguish.
   double gain = 0.05;
-  /// An algorithm must beat the engine's own collective where there is one; else what chooses now.
+  /// If true, an algorithm must beat the native collective if there is one; otherwise the current
+  /// choice.
   bool beat_native = false;
-  /// Conditions of every region: what the machine has that others have not.
+  /// Conditions of every region: properties that distinguish the measured machine.
   literals always{};
 };
 
-/// True where a is quicker than b beyond the noise of both.
+/// Returns whether a is faster than b beyond the noise of both.
 bool beats(const timing& a, const timing& b, const rules& r) noexcept;
 
-/// A choice that is another one than before.
+/// A call whose choice changes.
 struct change {
   collective what = collective::barrier;
   tree_half half = tree_half::pure;
@@ -56,15 +61,16 @@ struct change {
 };
 
 struct grown {
-  document made;  ///< to be laid over the base
+  document made;  ///< for overlay on the base
   std::vector<change> changes;
 };
 
-/// `base` decides every situation of the cells. The result is legal, and total when laid over the base.
+/// `base` must decide all selection contexts of the cells. The result is legal, and total when
+/// overlaid on the base.
 grown grow(const document& base, const std::vector<cell>& cells, const rules& r);
 
-/// Reads a document back from its text, alone and laid over the base: empty where all is well, else the
-/// faults.
+/// Reads a document back from its text, alone and overlaid on the base. Returns the faults; empty
+/// if there are none.
 std::string faults_of(const document& base, const document& made);
 
 }  // namespace tutti::tuning

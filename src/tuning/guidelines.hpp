@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Self-consistent performance guidelines (Traff, Gropp, Thakur 2010): what a library's collectives may never
-// be slower than, since others of its own do the same work. A pure function of what was measured.
+// Checks the self-consistent performance guidelines (Traff, Gropp, Thakur 2010). A collective
+// should not be slower than other collectives of the library that together do the same work. It is
+// a pure function of measurements.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@
 
 namespace tutti::tuning {
 
-/// Of one collective; `bytes` are the whole vector, or all blocks together (tuning/measured_call.hpp).
+/// The time of one collective; `bytes` is the size of the whole vector, or of all blocks together
+/// (tuning/measured_call.hpp).
 struct figure {
   collective what = collective::barrier;
   std::size_t bytes = 0;
@@ -28,14 +30,14 @@ struct violation {
   double ratio() const noexcept { return left_us / right_us; }
 };
 
-/// "allreduce(n) <= reduce(n) + bcast(n)" and the others, without those about sizes
+/// "allreduce(n) <= reduce(n) + bcast(n)" and the others, without those that compare sizes
 std::vector<std::string> guidelines();
 
-/// The collectives that they are about.
+/// The collectives that the guidelines mention.
 std::vector<collective> in_guidelines();
 
-/// Those that do not hold beyond the noise of what they compare, which is `floor` at least. A rule of which
-/// a part was not measured says nothing.
+/// The rules that are violated by more than the noise of the compared figures, which is at least
+/// `floor`. A rule is skipped if one of its figures was not measured.
 std::vector<violation> violated(std::span<const figure> all, double floor);
 
 }  // namespace tutti::tuning

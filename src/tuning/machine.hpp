@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine that figures were measured on, as whoever reads them wants to know it.
+// Describes the machine of a measurement, for the readers of its figures.
 #pragma once
 
 #include <fstream>
@@ -8,7 +8,7 @@
 
 namespace tutti::tuning {
 
-/// The model of the processor, "unknown" where the system does not tell it.
+/// The model of the processor; "unknown" if the system does not report it.
 inline std::string processor() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {

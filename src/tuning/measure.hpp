@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an operation of several ranks is timed, for `tutti tune` and for the benchmarks alike. Small ones in a
-// loop, since the clock and the skew of a barrier would be what is measured; large ones each alone, after a
-// barrier. The time is that of the slowest rank; several groups of samples are taken and the least of their
-// medians counts. bench/protocol.hpp says why.
+// Measures the time of an operation of several ranks, for `tutti tune` and the benchmarks. Short
+// operations run in a loop; otherwise the clock and the skew of the barrier would dominate. Long
+// operations run one at a time after a barrier. The time is that of the slowest rank. The result is
+// the smallest median of several groups of samples. bench/protocol.hpp gives the reasons.
 #pragma once
 
 #include <algorithm>
@@ -29,19 +29,19 @@ concept world = requires(World& w, double value) {
 
 template <class Hooks>
 concept hooks = requires(Hooks& h, std::size_t round) {
-  h.touch();       // change what is sent, a word in every cache line
-  h.read();        // read what was received, likewise
-  h.touch(round);  // one word, another one each round
+  h.touch();       // changes the sent data, one word in every cache line
+  h.read();        // reads the received data, one word in every cache line
+  h.touch(round);  // changes one word, a different one in each round
   h.read(round);
 };
 
-// The compiler must believe that the value is used.
+// Makes the compiler assume that the value is used.
 template <class Value>
 inline void keep(const Value& value) {
   asm volatile("" : : "g"(value) : "memory");
 }
 
-//--- statistics -------------------------------------------------------------------------------------------
+// --- statistics -------------------------------------------------------------------------------
 
 inline double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
@@ -58,23 +58,24 @@ inline double median(std::vector<double> values) { return quantile(std::move(val
 
 struct measurement {
   double us = 0;            // of one operation, on the slowest rank
-  double noise = 0;         // distance of the quartiles of all samples, as a part of their median
+  double noise = 0;         // interquartile range of all samples, relative to their median
   std::size_t samples = 0;  // timed intervals
   std::size_t loop = 1;     // operations in each
 };
 
-//--- the measurement --------------------------------------------------------------------------------------
+// --- the measurement --------------------------------------------------------------------------
 
 enum class mode { loop, single };
 
-// Takes samples within the budget, and makes the figures of them. `cost`: of one sample. What `sample`
-// returns `together` turns into the time of one operation on the slowest rank.
+// Takes samples within the budget and evaluates them. `cost` is the time of one sample. `together`
+// converts the result of `sample` into the time of one operation on the slowest rank.
 template <class Sample, class Together>
 measurement take_samples(double budget, double cost, Sample&& sample, Together&& together) {
   constexpr std::size_t groups_wanted = 3;
   const auto affordable = static_cast<std::size_t>(std::min(1e6, budget / std::max(cost, 1e-9)));
   const std::size_t groups = affordable >= 3 * groups_wanted ? groups_wanted : 1;
-  // A median wants a few samples even where they exceed the budget, unless each takes many times as long.
+  // A median needs a few samples even if they exceed the budget, unless each takes many times as
+  // long.
   const std::size_t least = cost > 10 * budget ? 1 : cost > 3 * budget ? 3 : 5;
   const std::size_t each = std::clamp<std::size_t>(affordable / groups, least, 333);
 
@@ -85,7 +86,8 @@ measurement take_samples(double budget, double cost, Sample&& sample, Together&&
     std::vector<decltype(sample())> mine(each);
     for (auto& one : mine) one = sample();
     std::vector<double> samples;
-    for (const auto& one : mine) samples.push_back(together(one));  // later: it would disturb them
+    // after all samples: communication would disturb them
+    for (const auto& one : mine) samples.push_back(together(one));
     best = std::min(best, median(samples));
     all.insert(all.end(), samples.begin(), samples.end());
   }
@@ -97,7 +99,7 @@ measurement take_samples(double budget, double cost, Sample&& sample, Together&&
   return result;
 }
 
-// Every decision here follows from a maximum over the ranks, so all ranks take the same one.
+// Every decision here follows from a maximum over the ranks, so that all ranks make the same one.
 template <world World, class Operation, hooks Hooks>
 measurement measure(World& w, mode how, double budget_ms, Operation&& operation, Hooks& hook) {
   std::size_t loop = 1;
@@ -122,8 +124,8 @@ measurement measure(World& w, mode how, double budget_ms, Operation&& operation,
     if (how == mode::single) hook.read();
     return interval{seconds(start.time_since_epoch()).count(), seconds(end.time_since_epoch()).count()};
   };
-  // What one operation took: on the slowest rank or, where a world has a span(), by the clock that all of its
-  // ranks share.
+  // The time of one operation on the slowest rank. If the world has span(), it is measured by the
+  // clock that all ranks share.
   const auto together = [&](const interval& mine) {
     double all = 0;
     if constexpr (requires { all = w.span(mine.start, mine.end); }) {
@@ -133,19 +135,20 @@ measurement measure(World& w, mode how, double budget_ms, Operation&& operation,
     }
     return all / static_cast<double>(loop);
   };
-  const auto timed = [&] {  // a sample with all that belongs to it, on the slowest rank
+  const auto timed = [&] {  // a complete sample, on the slowest rank
     const auto start = clock::now();
     keep(together(sample()));
     return w.max(seconds(clock::now() - start).count());
   };
 
-  sample();  // builds what is built at the first call: connections, schedules, page tables
+  sample();  // warm-up: connections, schedules and page tables are built in the first call
   double cost = timed();
   if (how == mode::loop) {
-    // Forty loops to a budget: short enough that most of them are not interrupted, long enough for clock and
-    // barrier.
+    // Forty loops for a budget: short enough that most are not interrupted, long enough for the
+    // clock and the barrier.
     while (loop < (std::size_t{1} << 20)) {
-      if (cost >= budget / 40) cost = std::min(cost, timed());  // or did something else run meanwhile?
+      // repeats in case something disturbed the sample
+      if (cost >= budget / 40) cost = std::min(cost, timed());
       if (cost >= budget / 40) break;
       loop *= 2;
       cost = timed();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Longer than a screen: what goes in and what comes out have one case for each collective.
+// Longer than a screen: inputs and outputs have one case for each collective.
 #include "tuning/measured_call.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tutti::tuning {
 namespace {
 
-// Whole numbers, so that sums are exact in any order; another one for each rank and place.
+// Whole numbers, so that sums are exact in any order. Each rank and index has a different value.
 double value(int rank, std::size_t i) { return (rank + 1) * 16777259.0 + static_cast<double>(i); }
 double sum(int ranks, std::size_t i) {  // of value() over the first ranks
   return ranks * (ranks + 1) / 2 * 16777259.0 + static_cast<double>(ranks) * static_cast<double>(i);
@@ -46,18 +46,20 @@ job::job(collective what, std::size_t bytes, int rank, int ranks, bool in_place)
 }
 
 std::size_t job::uneven(int from, int to) const {
-  if (call_.in_place && from > to) std::swap(from, to);  // what goes is what comes
+  // the counts of a pair of ranks must be equal
+  if (call_.in_place && from > to) std::swap(from, to);
   return (block_ * static_cast<std::size_t>(2 + (from + 3 * to) % 5) + 3) / 4;
 }
 
-// Where the block of a rank begins, where all blocks of uneven lengths stand in one vector.
+// The offset of a rank's block if all uneven blocks form one vector.
 std::size_t job::before(int rank) const {
   std::size_t sum = 0;
   for (int r = 0; r < rank; ++r) sum += uneven(r, 0);
   return sum;
 }
 
-// Which elements go in and come out: `sent_`, `received_`, the counts and the call's own count.
+// Computes the sizes of input and output: `sent_`, `received_`, the counts and the call's own
+// count.
 void job::lay_out() {
   const bool root = rank_ == 0;
   const std::size_t all = block_ * static_cast<std::size_t>(ranks_);
@@ -135,7 +137,7 @@ void job::lay_out() {
       received_ = total(out_counts_);
       break;
   }
-  if (call_.what == collective::alltoallw) {  // which counts bytes
+  if (call_.what == collective::alltoallw) {  // its counts are in bytes
     call_.type = element_of<std::byte>();
     for (auto* counts : {&in_counts_, &out_counts_})
       for (std::size_t& c : *counts) c *= sizeof(double);
@@ -145,10 +147,11 @@ void job::lay_out() {
 }
 
 void job::place() {
-  // In place all of it stands where the results do; so does the vector of a bcast, on every rank.
+  // In place, the operand lies in the output buffer. So does the vector of a bcast, on every rank.
   const bool one = call_.in_place || call_.what == collective::bcast;
   const std::size_t end = one ? std::max(received_, own_at_ + sent_) : received_;
-  out_.assign(std::max<std::size_t>(1, end), 0.0);  // never empty: a buffer that is not used is one too
+  // never empty: even an unused buffer has an address
+  out_.assign(std::max<std::size_t>(1, end), 0.0);
   in_.assign(one ? 1 : std::max<std::size_t>(1, sent_), 0.0);
   touched_ = std::span(one ? out_ : in_).subspan(call_.in_place ? own_at_ : 0, sent_);
   read_ = std::span(out_).first(received_);
@@ -180,7 +183,7 @@ void job::each_result(const Visit& f) const {
     case collective::scan:
       for (; at < received_; ++at) f(at, sum(rank_ + 1, at));
       return;
-    case collective::exscan:  // what stands at rank 0 is not defined
+    case collective::exscan:  // the result of rank 0 is not defined
       for (; at < received_ && rank_ > 0; ++at) f(at, sum(rank_, at));
       return;
     case collective::reduce_scatter_block:

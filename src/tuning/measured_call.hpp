@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One collective at one size on one rank: the call, its buffers, what it must bring, and how its data are
-// touched before and read after it (measure.hpp). Elements are doubles, roots rank 0.
+// One collective at one size on one rank: the call, its buffers, the expected result, and the
+// accesses to its data before and after it (measure.hpp). Elements are doubles, the root is rank 0.
 //
-// n bytes are the vector of each rank in bcast, reduce, allreduce, scan and exscan, and all p blocks together
-// elsewhere. The blocks of the vector forms are uneven: from half to one and a half times the average. A
-// neighbour is the rank before and the rank after, in a ring; there n bytes are two blocks.
+// A size of n bytes is the vector of each rank in bcast, reduce, allreduce, scan and exscan. In
+// other collectives it is all p blocks together. The blocks of the vector forms are uneven: from
+// half to one and a half times the average. The neighbours of a rank are the ranks before and after
+// it in a ring; there n bytes are two blocks.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace tutti::tuning {
 
-/// The ranks before and after, each once.
+/// The ranks before and after, without duplicates.
 std::vector<int> neighbours(int rank, int ranks);
 
 class job {
@@ -27,7 +28,7 @@ class job {
 
   [[nodiscard]] const tutti::call& call() const { return call_; }
 
-  // Known values go in; is what came out right?
+  // prepare() writes known values into the operands; correct() checks the result.
   void prepare();
   [[nodiscard]] bool correct() const;
 
@@ -46,7 +47,7 @@ class job {
   void lay_out();
   void place();
   template <class Visit>
-  void each_result(const Visit& f) const;  // f(at, value): what must stand in `read_`
+  void each_result(const Visit& f) const;  // calls f(at, value) with the value required in `read_`
   [[nodiscard]] std::size_t uneven(int from, int to) const;
   [[nodiscard]] std::size_t before(int rank) const;
 

@@ -2,8 +2,8 @@
 //
 // allgather/across, allgatherv/across
 //
-// Every rank sends its block to each rank of the other group, and receives theirs, a window of them at a
-// time.
+// Every rank sends its block to each rank of the other group and receives their blocks, a window of
+// messages at a time.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter

@@ -2,23 +2,23 @@
 //
 // allgather/along, allgatherv/along
 //
-// Every block travels along the ranks to both ends: in each step a rank passes on to the right the block that
-// came from the left in the step before, and to the left the one that came from the right. It begins with its
-// own, both ways.
+// Every block travels along the ranks to both ends. In each step a rank forwards to the right the
+// block that it received from the left in the step before, and vice versa. It begins with its own
+// block in both directions.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
 // Bytes:        p < 3 ? n - b : n + b
 // Scratch:      0
-// Good for:     ranks that know their neighbours only
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::allgather_along {
 
 void write(const shape& s, builder& b) {
   const table how = result_table(s);
-  const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // how many are there
+  const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // number of ranks on each side
   const auto of = [&](int rank, int by) { return block(buffer::output, at(rank, by), how); };
   if (!s.in_place) b.copy(whole(buffer::input), of(r, 0));
   b.round();

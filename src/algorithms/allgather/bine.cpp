@@ -2,17 +2,18 @@
 //
 // allgather/bine
 //
-// A butterfly whose hops alternate in direction and shrink, two thirds as long as powers of two: little
-// travels far, much between neighbours. What a rank has heard of stands together if each begins with the
-// block that has its place in the order of halving; so blocks are first sent where they begin, one short
-// message instead of moving all of them locally. Other numbers of ranks than powers of two are folded,
-// neighbours together.
+// A butterfly whose hops alternate in direction and shrink. They are two thirds as long as powers
+// of two: short messages travel far, long ones between neighbours. What a rank holds is contiguous
+// if each rank begins with the block of its position in the order of halving. So every block is
+// first sent to the rank that begins with it: one short message replaces a local reordering of all
+// blocks. If the number of ranks is not a power of two, neighbouring ranks are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Rounds:       floor(log2(p)) + (p == pof2 ? p > 2 : 1 + min(p - pof2, 2))
-// Bytes:        <= p == pof2 ? b * (p - (p < 3)) : n + b * (pof2 + min(pof2 - 1, (p - pof2) * log2(pof2)))
+// Bytes:        <= p == pof2 ? b * (p - (p < 3)) : n + b * (pof2 + min(pof2 - 1, (p - pof2) *
+//                 log2(pof2)))
 // Scratch:      0
-// Good for:     large blocks where links between distant ranks are few
+// Good for:     large blocks if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"
 
 #include "algorithms/parts/halving.hpp"
@@ -24,7 +25,7 @@ void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
   const int group = f.group_of(s.rank), bits = std::countr_zero(static_cast<unsigned>(f.groups));
   const int position = patterns::bine::halving_position(group, bits);
-  // The own block comes back with the others, unless it begins here.
+  // The own block returns with the others, unless this rank begins with it.
   const int begins_at = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
   const place own = s.in_place ? block(buffer::output, s.rank) : whole(buffer::input);
   if (begins_at != s.rank)

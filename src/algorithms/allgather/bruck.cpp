@@ -2,15 +2,14 @@
 //
 // allgather/bruck
 //
-// Each rank knows the blocks of D ranks from itself upwards. It sends them to the k - 1 ranks that are D, 2D,
-// 3D
-// ... below and receives the blocks that follow its own from those as far above. Blocks stand at their places
-// in the result all the time; only a message that goes around the end passes through scratch, so that nothing
-// has to be rotated at the end.
+// Each rank holds the blocks of D ranks from itself upwards. It sends them to the k - 1 ranks that
+// are D, 2D, 3D ... below. From the ranks equally far above it receives the blocks that follow its
+// own. Blocks are always in their final position in the output. Only a message that wraps around
+// the end passes through scratch, so that no rotation is needed at the end.
 //
 // Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
 // Reach:        hops around with k = 2
-// Parameters:   k = 2 in 2..1024: one more than the messages under way together
+// Parameters:   k = 2 in 2..1024: one more than the number of messages in progress
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
 // Bytes:        b * (p - 1)
 // Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),

@@ -2,17 +2,19 @@
 //
 // allgather/hops, allgatherv/hops
 //
-// Each rank knows the blocks of the ranks less than D away from it, on both sides. It sends those of the D
-// ranks up to itself to the rank D above, and those of the D ranks from itself on to the rank D below, and so
-// learns those less than 2 D away. Nothing goes around the ends. Blocks of the vector form travel densely and
-// are brought to where the caller wants them at the end; others stand there all the time.
+// Each rank knows the blocks of the ranks at distances below D on both sides. To the rank D above
+// it sends the blocks of the D ranks up to itself. To the rank D below it sends the blocks of the D
+// ranks from itself on. Then it knows the blocks at distances below 2 D. No message wraps around
+// the ends. Blocks of the vector form travel without gaps and are copied to the output at the end;
+// blocks of equal length are received there.
 //
-// Source:       LWGRP's allgather over a logchain for the hops; Bruck et al. 1997 in both directions
+// Source:       LWGRP's allgather over a logchain for the hops; Bruck et al. 1997 in both
+//                 directions
 // Reach:        hops
 // Rounds:       p == 1 ? 0 : 2 * ceil_log(2, p) - 1
 // Bytes:        <= 2 * (n - b)
 // Scratch:      p > 1 ? n + p * word : 0
-// Good for:     small blocks, and ranks that know those 2^d away only
+// Good for:     small blocks, and groups whose members know only those 2^d away
 #include <algorithm>
 
 #include "schedule/algorithm.hpp"
@@ -21,7 +23,7 @@ namespace tutti::algorithms::allgather_hops {
 
 namespace {
 
-// Blocks of ranks low .. high - 1 where they stand on their way.
+// The blocks of ranks low .. high - 1, in the buffer from which they are forwarded.
 place known(const shape& s, int low, int high) {
   return s.what == collective::allgather ? blocks(buffer::output, low, high - low)
                                          : held(buffer::scratch0, low, high - low);
@@ -35,7 +37,7 @@ void write(const shape& s, builder& b) {
   const auto result = [&](index i) { return block(buffer::output, i, result_table(s)); };
   if (!s.in_place) b.copy(whole(buffer::input), result(index{r}));
   if (dense) {
-    // Word i: the length of the block of rank i.
+    // Word i is the length of rank i's block.
     b.words(p);
     b.loop(p, [&] { b.measure(result(at(0, 1)), word(at(0, 1))); });
     b.reserve(held(buffer::scratch0, 0, p));

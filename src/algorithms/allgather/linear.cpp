@@ -2,13 +2,13 @@
 //
 // allgather/linear
 //
-// Every rank sends its block to all others, beginning with its neighbours, a window of messages at a time.
+// Every rank sends its block to all others, the nearest first, a window of messages at a time.
 //
 // Source:       folklore
 // Rounds:       p - 1
 // Bytes:        b * (p - 1)
 // Scratch:      0
-// Good for:     large blocks on few ranks: no message waits for another
+// Good for:     large blocks on few ranks: no message depends on another
 #include "algorithms/parts/windows.hpp"
 #include "schedule/algorithm.hpp"
 

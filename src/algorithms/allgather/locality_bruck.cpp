@@ -2,20 +2,22 @@
 //
 // allgather/locality_bruck
 //
-// Regions of L consecutive ranks, which are near one another. First each region gathers its own blocks; then
-// a region that knows the blocks of H regions, its own and those above, learns those of L * H more at once:
-// its rank number l asks its counterpart in the region (l + 1) * H above, and within the region everyone gets
-// what the others were told. So every block enters a region once, in few messages between regions. Near
-// gathers go by doubling, around the region.
+// Regions consist of L consecutive ranks that are near one another. First each region gathers its
+// own blocks. Then a region that knows the blocks of H regions, its own and those above, obtains
+// those of L * H more in one step. Its rank number l receives from its counterpart in the region (l
+// + 1) * H above. Then the ranks of the region gather what they received. So every block enters a
+// region once, in few messages between regions. Gathers within a region use Bruck's doubling,
+// around the region.
 //
 // Source:       Bienz, Gautam, Kharel 2022
 // Restrictions: equal_regions
-// Parameters:   region = 1 in 1..65536: ranks that are near one another, consecutive, a divisor of p
+// Parameters:   region = 1 in 1..65536: number of consecutive ranks that are near one another, a
+//                 divisor of p
 // Rounds:       <= ceil_log(2, region)
 //                 + ceil_log(region + 1, p / region) * (1 + ceil_log(2, region))
 // Bytes:        <= n * (2 + ceil_log(2, region))
 // Scratch:      n
-// Good for:     small blocks where messages between regions (nodes) are slow
+// Good for:     small blocks if messages between regions (nodes) are slow
 #include "algorithms/parts/packing.hpp"
 #include "schedule/algorithm.hpp"
 
@@ -33,7 +35,7 @@ void write(const shape& s, builder& b) {
     return own;
   });
   for (int held = 1; held < regions;) {
-    // The blocks of n regions, the first of which is `distance` above the own one.
+    // Adds the blocks of n regions, the first of which is `distance` above the own one.
     const auto above = [&](parts::ranges& all, int distance, int n) {
       parts::append_cyclic(all, (g + distance) % regions * length, n * length, p);
     };

@@ -2,10 +2,10 @@
 //
 // allgather/neighbor_exchange
 //
-// Ranks 2i and 2i + 1 are a pair and exchange their blocks first. Then every rank exchanges two blocks with
-// its upper and its lower neighbour by turns: with the neighbour in the other pair what its own partner has
-// brought it, with its partner what that neighbour has brought. So pairs of blocks spread in both directions
-// at once.
+// Ranks 2i and 2i + 1 form a pair and exchange their blocks first. Then every rank exchanges two
+// blocks with its neighbours on both sides alternately. To the neighbour in the next pair it sends
+// the blocks that its partner sent last; to its partner those that this neighbour sent last. So
+// pairs of blocks spread in both directions at once.
 //
 // Source:       Chen, Zhang, Zhang, Yuan 2005
 // Restrictions: even_ranks
@@ -13,7 +13,8 @@
 // Rounds:       p / 2
 // Bytes:        b * (p - 1)
 // Scratch:      0
-// Good for:     large blocks; only neighbours talk, and half as often as in a ring
+// Good for:     large blocks; messages go to neighbours only, and there are half as many rounds as
+//                 in a ring
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allgather_neighbor_exchange {
@@ -25,11 +26,12 @@ void write(const shape& s, builder& b) {
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r));
   b.exchange(partner, block(buffer::output, r), partner, block(buffer::output, partner));
   b.round();
-  // The pair of blocks `distance` pairs away from the own one; `step` further in each turn of the loop.
+  // The pair of blocks `distance` pairs away from the own one; `step` more in each iteration of the
+  // loop.
   const auto pair = [&](int distance, int step) {
     return blocks(buffer::output, at(2 * (r / 2 + distance), 2 * step, p), 2);
   };
-  // In turn i the partner has brought the pair i behind.
+  // In iteration i the partner has sent the pair of blocks i pairs behind.
   const auto with_neighbor = [&](int i, int step) {
     b.exchange(neighbor, pair(-outward * i, -outward * step), neighbor,
                pair(outward * (i + 1), outward * step));

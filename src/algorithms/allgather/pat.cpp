@@ -2,10 +2,11 @@
 //
 // allgather/pat
 //
-// Parallel aggregated trees: from every rank a binomial tree, shifted by that rank. A message has room for A
-// blocks, so the first hops, far ones, double what each rank has until A trees run side by side; the rest of
-// each tree is walked one edge at a time, for A sources together. Farther edges come first: blocks are kept
-// in the result, so that nothing is gained by walking depth first, and rounds of one hop are a loop.
+// Parallel aggregated trees: a binomial tree from every rank, shifted by that rank. A message
+// contains at most A blocks. So the first hops, which are long, double the blocks of each rank
+// until A trees run side by side. The rest of each tree proceeds one edge at a time, for A sources
+// together. Longer edges come first: blocks stay in the result, so that a depth-first order would
+// save nothing. The rounds of one hop length form a loop.
 //
 // Source:       Jeaugey 2025
 // Reach:        hops around
@@ -15,7 +16,8 @@
 //                          / min(pow(2, floor_log(2, aggregate)), pow(2, ceil_log(2, p)))) - 1
 // Bytes:        b * (p - 1)
 // Scratch:      2 * b * min(aggregate, p)
-// Good for:     small and middling blocks on many ranks, any number: the size of messages is bounded
+// Good for:     small and medium blocks on many ranks, whatever their number: the size of messages
+//                 is bounded
 #include "schedule/patterns/pat.hpp"
 
 #include "algorithms/parts/strided.hpp"
@@ -27,8 +29,8 @@ void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   const patterns::pat trees(p, s.of(algorithm_parameter::aggregate));
   int most = 1;
-  // Passes n blocks on over a hop: those at offset `from`, `per_turn` more in each turn of a loop, and at
-  // every `stride` above it.
+  // Forwards n blocks over a hop: the one at offset `from`, which grows by `per_turn` in each
+  // iteration of a loop, and the next ones, `stride` apart.
   const auto pass_on = [&](int hop, int from, int per_turn, int stride, int n) {
     most = std::max(most, n);
     parts::exchange_strided(b, p, (r + hop) % p, {r - from, -stride, n, -per_turn}, (r - hop + p) % p,
@@ -37,8 +39,8 @@ void write(const shape& s, builder& b) {
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r));
   for (int hop = trees.distance * trees.together / 2; hop >= trees.distance; hop /= 2)
     pass_on(hop, 0, 0, 2 * hop, (p + hop - 1) / (2 * hop));
-  // Offsets w = hop, 3 * hop, 5 * hop ... are reached together with w + distance, w + 2 * distance ..., of
-  // which the first w have one more.
+  // The offsets w = hop, 3 * hop, 5 * hop ... are reached together with w + distance, w + 2 *
+  // distance ... The first of these w have one offset more.
   for (int hop = trees.distance / 2; hop > 0; hop /= 2) {
     const int turns = trees.distance / (2 * hop), fewest = p / trees.distance;
     const int longer = (p % trees.distance + hop - 1) / (2 * hop);

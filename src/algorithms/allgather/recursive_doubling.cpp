@@ -2,8 +2,9 @@
 //
 // allgather/recursive_doubling
 //
-// Groups of D consecutive ranks know all of each other's blocks. Each rank exchanges them with its
-// counterpart in the neighbouring group, which makes one group of both, from D = 1 until all ranks are one.
+// Each rank in a group of D consecutive ranks knows the blocks of the group. It exchanges them with
+// its counterpart in the neighbouring group, which merges both groups. D doubles from 1 until one
+// group contains all ranks.
 //
 // Source:       folklore; Thakur, Rabenseifner, Gropp 2005
 // Restrictions: power_of_two
@@ -11,7 +12,7 @@
 // Rounds:       log2(p)
 // Bytes:        b * (p - 1)
 // Scratch:      0
-// Good for:     small and middling blocks: few messages, and nothing is copied
+// Good for:     small and medium blocks: few messages, and no block is copied locally
 #include <bit>
 
 #include "algorithms/parts/halving.hpp"

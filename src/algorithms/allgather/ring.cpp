@@ -2,15 +2,15 @@
 //
 // allgather/ring, allgatherv/ring
 //
-// Blocks travel around the ring: in each of p - 1 steps a rank passes on the block that it received in the
-// step before.
+// Blocks travel around the ring: in each of p - 1 steps a rank forwards the block that it received
+// in the step before.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Reach:        neighbors around
 // Rounds:       p - 1
 // Bytes:        n - b
 // Scratch:      0
-// Good for:     large blocks; only neighbours talk
+// Good for:     large blocks; only neighbours communicate
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allgather_ring {

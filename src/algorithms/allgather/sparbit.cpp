@@ -2,17 +2,17 @@
 //
 // allgather/sparbit
 //
-// A binomial tree from every rank, the farthest hop first: with hops of 2^i a rank passes on its own block
-// and those that it has received, which lie 2^(i+1) apart, and halves the hop. Most data travel between
-// neighbours, where Bruck's algorithm and recursive doubling send most of it farthest. A round's blocks are
-// packed into one message.
+// A binomial tree from every rank, the longest hop first. With hops of 2^i a rank forwards its own
+// block and those that it has received, which are 2^(i+1) apart; then it halves the hop. Most data
+// travel between neighbours, while Bruck's algorithm and recursive doubling send most data over the
+// longest hop. The blocks of a round are packed into one message.
 //
 // Source:       Loch, Koslovski 2021
 // Reach:        hops around
 // Rounds:       ceil_log(2, p)
 // Bytes:        b * (p - 1)
 // Scratch:      p < 4 ? 0 : 2 * b * floor(p / 2)
-// Good for:     small and middling blocks, any number of ranks; near messages are the long ones
+// Good for:     small and medium blocks, any number of ranks; long messages travel short distances
 #include <bit>
 
 #include "algorithms/parts/strided.hpp"

@@ -2,9 +2,9 @@
 //
 // allgatherv/bruck
 //
-// Each rank holds the blocks of the ranks from itself upwards, densely one after the other. With D blocks at
-// hand it sends the first min(D, p - D) to the rank D below and receives as many from the rank D above; at
-// the end the blocks are brought to where the caller wants them.
+// Each rank holds the blocks of the ranks from itself upwards, without gaps. A rank with D blocks
+// sends the first min(D, p - D) to the rank D below. It receives as many from the rank D above. At
+// the end it copies the blocks to their displacements.
 //
 // Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
 // Reach:        hops around
@@ -21,7 +21,7 @@ void write(const shape& s, builder& b) {
   const place own = block(buffer::output, r, table::out);
   if (!s.in_place) b.copy(whole(buffer::input), own);
   if (p == 1) return;
-  // Word i: the length of the block of the rank i above.
+  // Word i is the length of the block of the rank i above.
   b.words(p);
   b.loop(p, [&] { b.measure(block(buffer::output, at(r, 1, p), table::out), word(at(0, 1))); });
   b.reserve(held(buffer::scratch0, 0, p));

@@ -2,16 +2,17 @@
 //
 // allgatherv/circulant
 //
-// Broadcasts from all ranks at once, each pipelined over the same circulant graph: every block is cut into q
-// pieces, and a round's pieces of all blocks travel to one rank as one message. Since a piece is a q-th of
-// whatever its block is, unequal blocks cost no more than equal ones, which in a ring wait for the longest.
+// Broadcasts from all ranks at once, each pipelined over the same circulant graph. Every block is
+// cut into `blocks` pieces, and the pieces of a round for one receiver form one message. A piece is
+// the same fraction of any block. So unequal blocks cost no more than equal ones; in a ring they
+// wait for the longest.
 //
 // Source:       Traeff 2024
-// Parameters:   blocks = 8 in 1..65536: pieces that each block is cut into
+// Parameters:   blocks = 8 in 1..65536: number of pieces of each block
 // Rounds:       p == 1 ? 0 : blocks - 1 + ceil_log(2, p)
 // Bytes:        n - b
 // Scratch:      p == 1 ? 0 : 2 * n / blocks + 4 * p * word
-// Good for:     blocks of very different lengths, large ones in many pieces
+// Good for:     blocks of very different lengths; large blocks with many pieces
 #include "schedule/patterns/circulant.hpp"
 
 #include <vector>
@@ -22,9 +23,9 @@ namespace tutti::algorithms::allgatherv_circulant {
 
 namespace {
 
-// A round's pieces of all blocks for one receiver, by number of the block. Piece i stands in the message
-// after word(2 * i) elements and has word(2 * i + 1), counted from `words_at`; so each is found without
-// adding up.
+// The pieces of all blocks in one message, in the order of the blocks. Piece i begins after word(2
+// * i) elements of the message and has word(2 * i + 1) elements; words count from `words_at`. So
+// each piece is found without a sum over the others.
 class message {
  public:
   message(builder& b, buffer through, int words_at) : b_(b), through_(through), words_at_(words_at) {}
@@ -55,7 +56,7 @@ class message {
   void for_each(Body&& body) {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       body(pieces_[i], words_at_ + 2 * static_cast<int>(i));
-      if (i % 4096 == 4095) b_.round();  // a round has room for 65535 local steps
+      if (i % 4096 == 4095) b_.round();  // a round has at most 65535 local steps
     }
   }
 
@@ -73,7 +74,7 @@ void write(const shape& s, builder& b) {
   if (p == 1) return;
   const patterns::circulant graph(p);
   const int q = graph.phase(), phases = graph.phases(n), idle = graph.idle(n);
-  std::vector<std::vector<int>> wanted;  // by how far a rank is above the block's
+  std::vector<std::vector<int>> wanted;  // by the distance of a rank above the owner of the block
   for (int v = 0; v < p; ++v) wanted.push_back(graph.receives(v));
 
   b.words(4 * p);
@@ -105,7 +106,7 @@ void write(const shape& s, builder& b) {
       b.round();
     }
   };
-  // Where nothing is before the first piece or beyond the last one, phases are alike.
+  // Phases are identical unless some piece would be before the first or beyond the last one.
   const int alike = idle == 0 ? 1 : 2, last = phases - 1;
   for (int i = 0; i < std::min(alike, last); ++i) phase(i, 0);
   if (last > alike) b.loop(last - alike, [&] { phase(alike, q); });

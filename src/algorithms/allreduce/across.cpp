@@ -2,8 +2,8 @@
 //
 // allreduce/across
 //
-// Each group combines its operands at its first member along a k-nomial tree, in the order of ranks; the
-// two exchange their results, and hand what they received down the same tree.
+// Each group reduces its operands to its first member along a k-nomial tree, in rank order. The two
+// first members exchange their results and broadcast what they received along the same tree.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter

@@ -2,10 +2,11 @@
 //
 // allreduce/along
 //
-// Partial results go from rank to rank to the last one, and the total comes back the same way, in segments,
-// both at once: in each round a rank adds its operand to a new segment, passes the one before it on, and does
-// the same with the totals of older segments, which are those whose partial results it has long sent away.
-// All have the very total that the last rank computed.
+// Partial results go from rank to rank to the last one, and the total returns the same way. Both
+// travel in segments, at the same time. In each round a rank combines its operand with a new
+// segment and forwards the one before. It also forwards the total of an older segment, whose
+// partial result it sent long ago. All ranks receive the value that the last rank computed, so all
+// results are identical.
 //
 // Source:       folklore; pipelined chain
 // Reach:        neighbors
@@ -13,7 +14,8 @@
 // Rounds:       <= p < 3 ? (segments + 1) * (p - 1) : 2 * (segments + p - 2)
 // Bytes:        p < 2 ? 0 : p == 2 ? n : 2 * n
 // Scratch:      0
-// Good for:     ranks that know their neighbours only, operators that do not commute included
+// Good for:     groups whose members know only their neighbours, also with operators that do not
+//                 commute
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allreduce_along {
@@ -25,7 +27,8 @@ void write(const shape& s, builder& b) {
     return;
   }
   b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
-  // A total comes back so many rounds after the partial result came by: there and back for every rank above.
+  // The number of rounds between a partial result and its total on this rank: two for every rank
+  // above it.
   const int later = 2 * (p - 1 - r);
   const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };
   b.loop({later + (r > 0 ? 1 : 0), 1}, [&] {

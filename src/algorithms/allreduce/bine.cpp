@@ -2,18 +2,19 @@
 //
 // allreduce/bine
 //
-// A butterfly whose hops alternate in direction, 1, -1, 3, -5, 11 ..., two thirds as long as powers of two.
-// Ranks halve the vector with ever farther partners until each has one piece complete, then go back and
-// double what is complete: little travels far. Which piece is whose follows from the order of halving, so
-// that all messages are contiguous and nothing is moved locally. Other numbers of ranks than powers of two
-// are folded, neighbours together.
+// A butterfly whose hops alternate in direction, 1, -1, 3, -5, 11 ..., two thirds as long as powers
+// of two. Ranks halve the vector with partners at growing distances until each has one complete
+// piece. Then they return the same way and double the complete part, so that little data travels
+// far. The order of halving determines the owner of each piece, so that all messages are contiguous
+// and nothing is moved locally. If the number of ranks is not a power of two, neighbouring ranks
+// are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Restrictions: commutative
 // Rounds:       2 * floor(log2(p)) + (p == pof2 ? 0 : 2)
 // Bytes:        2 * n * (pof2 - 1) / pof2 + (p == pof2 ? 0 : n)
 // Scratch:      0
-// Good for:     long vectors where links between distant ranks are few
+// Good for:     long vectors if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"
 
 #include "algorithms/parts/halving.hpp"

@@ -2,10 +2,11 @@
 //
 // allreduce/double_tree
 //
-// Each half of the vector is reduced up and passed down a binary tree of its own, segment by segment. A rank
-// that is inside one tree is a leaf of the other, so nobody carries more than another; and the edges take
-// turns, so that a rank hears one child at a time. All goes on at once: in every step of the pipeline a rank
-// has segments on their way up and segments on their way down. The trees are in order, and so are operands.
+// Each half of the vector is reduced and broadcast along a separate binary tree, segment by
+// segment. A rank that is an inner node of one tree is a leaf of the other, so that all ranks have
+// the same load. The edges take turns, so that a rank receives from one child at a time. In every
+// step of the pipeline a rank has segments on their way up and segments on their way down. The
+// trees are numbered in-order, which preserves the order of operands.
 //
 // Source:       Sanders, Speck, Traeff 2009
 // Reach:        hops around
@@ -14,7 +15,7 @@
 //                 + 4 * (floor_log(2, 2 * floor(p / 2)) + (2 * floor(p / 2) < p))
 // Bytes:        p == 1 ? 0 : n * min(p, 4) / 2
 // Scratch:      0
-// Good for:     long vectors on many ranks, operators that do not commute included
+// Good for:     long vectors on many ranks, also with operators that do not commute
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/two_trees.hpp"
 
@@ -31,7 +32,7 @@ void write(const shape& s, builder& b) {
   const auto half = [](buffer which, int tree, int behind) {
     return segment(block(which, tree, table::split), at(-behind, 1));
   };
-  // A segment is on its way up for `height` steps, and then so long on its way down.
+  // A segment takes `height` steps upwards, and then as many downwards.
   b.loop({2 * trees.height - 1, 2}, [&] {
     for (const int turn : {0, 1}) {
       for (const int t : {0, 1}) {

@@ -2,19 +2,20 @@
 //
 // allreduce/dual_root
 //
-// Two binary trees, over the lower and the upper half of the ranks, reduce the vector segment by segment. The
-// roots exchange what they have got and pass the result down; so in each round of the pipeline a rank
-// exchanges a new segment for the result of an older one, with one child, with the other, and with its parent
-// or the other root. Subtrees come before their root and are taken in from the nearer one on, so operands are
-// combined in rank order as they are received. A root needs a second buffer, since the other one reads what
-// it has got.
+// Two binary trees, over the lower and the upper half of the ranks, reduce the vector segment by
+// segment. The roots exchange their partial results and send the result down. So in each round of
+// the pipeline a rank exchanges a new segment for the result of an older one: with each child, and
+// with its parent or the other root. A subtree precedes its root in rank order and the nearer one
+// is received first, so operands are combined in rank order on arrival. A root needs a second
+// buffer, because the other root reads its partial result.
 //
 // Source:       Traeff 2021
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
-// Rounds:       <= p == 1 ? 0 : 4 * floor_log(2, ceil(p / 2)) + 1 + min(ceil(p / 2), 3) * (segments - 1)
+// Rounds:       <= p == 1 ? 0 : 4 * floor_log(2, ceil(p / 2)) + 1 + min(ceil(p / 2), 3) * (segments
+//                 - 1)
 // Bytes:        p == 1 ? 0 : n * min(ceil(p / 2), 3)
 // Scratch:      p == 1 ? 0 : n
-// Good for:     long vectors on many ranks, operators that do not commute included
+// Good for:     long vectors on many ranks, also with operators that do not commute
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/post_order.hpp"
 
@@ -47,7 +48,7 @@ void write(const shape& s, builder& b) {
     if (!is_root) {
       b.exchange(t.parent, own, t.parent, of(buffer::output, t.depth));
     } else if (is_leaf && s.in_place) {
-      // The own operand, which the other root reads, stands where the result is to be.
+      // The own operand, which the other root reads, is in the buffer of the result.
       b.exchange(other_root, own, other_root, sum);
       b.reduce(lower ? own : sum, lower ? sum : own, result);
     } else {

@@ -2,18 +2,20 @@
 //
 // allreduce/hops
 //
-// With P the largest power of two of ranks, a rank from P on gives its operand to the rank P below it and
-// gets the result from there; in round i rank r < P exchanges partial results with rank r xor 2^i, the lower
-// being the left operand. All of these are hops of powers of two that never go around the ends. Where order
-// matters, what came of the ranks from P on travels beside what came of those below, and is put behind it at
-// the end. Everybody combines in the same way, so that all get the same bits.
+// Let P be the largest power of two that is at most the number of ranks. A rank from P on sends its
+// operand to the rank P below it and receives the result from there. In round i, rank r < P
+// exchanges partial results with rank r xor 2^i; the lower rank's is the left operand. All hops are
+// powers of two that never wrap around the ends. If the order of operands matters, the partial
+// result of the ranks from P on stays separate. It is combined on the right at the end. All ranks
+// combine in the same way, so that all results are identical to the bit.
 //
-// Source:       Thakur, Rabenseifner, Gropp 2005; the fold by a hop, side by side where ordered: this project
+// Source:       Thakur, Rabenseifner, Gropp 2005; the fold by a hop, side by side where ordered:
+//                 this project
 // Reach:        hops
 // Rounds:       log2(pof2) + (p == pof2 ? 0 : 2)
 // Bytes:        n * (log2(pof2) * (ordered && p != pof2 ? 2 : 1) + (p == pof2 ? 0 : 1))
 // Scratch:      p == 1 ? 0 : n * (ordered && p != pof2 ? 4 : 1)
-// Good for:     short vectors, and ranks that know those 2^d away only
+// Good for:     short vectors, and groups whose members know only those 2^d away
 #include <bit>
 
 #include "algorithms/parts/alternating_buffers.hpp"
@@ -26,7 +28,7 @@ namespace {
 struct cube {
   int size;  // P
   int bits;
-  int more;  // ranks from P on
+  int more;  // number of ranks from P on
 
   explicit cube(int p)
       : size(static_cast<int>(std::bit_floor(static_cast<unsigned>(p)))),
@@ -34,7 +36,7 @@ struct cube {
         more(p - size) {}
 };
 
-// The result stands in the output at the end.
+// The result is in the output at the end.
 void exchange(const shape& s, builder& b, const cube& c) {
   const int r = s.rank;
   const bool leads = r < c.more;
@@ -58,8 +60,8 @@ void exchange(const shape& s, builder& b, const cube& c) {
   if (targets.end_in_scratch()) b.copy(own, whole(buffer::output));
 }
 
-// The same in order: block 0 of a buffer is of ranks below P, block 1 of those from P on. Ranks from `more`
-// on have nothing for block 1 until they meet one that has.
+// The same in order: block 0 of a buffer belongs to ranks below P, block 1 to those from P on.
+// Ranks from `more` on have no block 1 until they exchange with a rank that has one.
 void exchange_side_by_side(const shape& s, builder& b, const cube& c) {
   const int r = s.rank;
   buffer now = buffer::scratch0, next = buffer::scratch1;
@@ -73,7 +75,8 @@ void exchange_side_by_side(const shape& s, builder& b, const cube& c) {
     b.round();
   }
   for (int i = 0; i < c.bits; ++i) {
-    const int hop = 1 << i, partner = r ^ hop, first = r & -hop;  // first .. first + hop - 1 are in `own`
+    // `own` covers first .. first + hop - 1
+    const int hop = 1 << i, partner = r ^ hop, first = r & -hop;
     const bool mine = first < c.more, theirs = (first ^ hop) < c.more, from_left = partner < r;
     b.send(partner, mine ? blocks(now, 0, 2) : own);
     if (mine && theirs) {

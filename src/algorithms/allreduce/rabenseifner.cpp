@@ -2,16 +2,16 @@
 //
 // allreduce/rabenseifner
 //
-// Ranks are folded to a power of two, neighbours together; groups reduce-scatter the vector, each round
-// halving what a group is responsible for, and gather the halves again the same way back. The nearest groups
-// exchange the longest halves, so that what a group has reduced is always that of consecutive ranks, and
-// operands keep their order.
+// Neighbouring ranks are folded to a power of two of groups. The groups reduce-scatter the vector,
+// halving in each round the part that a group owns, and gather the halves in reverse order. The
+// nearest groups exchange the longest halves. So a partial result always covers consecutive ranks,
+// and operands keep their order.
 //
 // Source:       Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005
 // Rounds:       2 * floor(log2(p)) + (p == pof2 ? 0 : 2)
 // Bytes:        2 * n * (pof2 - 1) / pof2 + (p == pof2 ? 0 : n)
 // Scratch:      0
-// Good for:     long vectors, operators that do not commute included
+// Good for:     long vectors, also with operators that do not commute
 #include <bit>
 
 #include "algorithms/parts/halving.hpp"

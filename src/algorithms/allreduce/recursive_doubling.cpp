@@ -2,9 +2,9 @@
 //
 // allreduce/recursive_doubling
 //
-// Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its whole
-// partial result with group g xor 2^i, the lower group being the left operand. Target and source alternate
-// between two buffers, since the partner may still read what was sent.
+// Neighbouring ranks are folded to a power of two of groups. In round i group g exchanges its whole
+// partial result with group g xor 2^i; the lower group's is the left operand. Target and source
+// alternate between two buffers, because the partner may still read what was sent.
 //
 // Source:       Thakur, Rabenseifner, Gropp 2005
 // Rounds:       floor(log2(p)) + (p == pof2 ? 0 : 2)

@@ -2,17 +2,19 @@
 //
 // allreduce/recursive_multiplying
 //
-// The number of ranks is written as a product of factors of at most k; where it is none, ranks are folded to
-// the greatest number below that is one, neighbours together. In each round as many groups as a factor says
-// exchange whole partial results with one another, all at the same time: fewer rounds than doubling has, of
-// more messages. Everyone combines what it has got in the order of the ranks.
+// The number of ranks is written as a product of factors of at most k. If this is impossible,
+// neighbouring ranks are folded to the largest smaller number of groups that is such a product. In
+// each round, sets of `factor` groups exchange whole partial results among all of them at the same
+// time. This needs fewer rounds than doubling, with more messages each. Each rank combines what it
+// received in rank order.
 //
 // Source:       Ruefenacht, Bull, Booth 2017
-// Parameters:   k = 4 in 2..32: the greatest factor, one more than the messages of a rank under way together
+// Parameters:   k = 4 in 2..32: the largest factor, one more than the number of messages of a rank
+//                 in progress
 // Rounds:       <= (k - 1) * log(k, p) + 2
 // Bytes:        <= n * ((k - 1) * log(k, p) + 1)
 // Scratch:      n * (k - 1)
-// Good for:     short vectors, where a message costs more than its bytes
+// Good for:     short vectors, for which the latency of a message dominates
 #include "algorithms/parts/recursive_exchange.hpp"
 #include "schedule/algorithm.hpp"
 

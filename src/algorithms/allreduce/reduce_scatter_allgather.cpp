@@ -2,18 +2,19 @@
 //
 // allreduce/reduce_scatter_allgather
 //
-// The number of ranks is written as a product of factors of at most k; where it is none, ranks are folded to
-// the greatest number below that is one, neighbours together. In each round as many groups as a factor says
-// cut what they are responsible for into so many parts, exchange all of them at the same time, and each
-// combines the operands of its part in the order of the ranks. At the end the parts are gathered the same way
-// back.
+// The number of ranks is written as a product of factors of at most k. If this is impossible,
+// neighbouring ranks are folded to the largest smaller number of groups that is such a product. In
+// each round, a set of `factor` groups cuts the part that they own into `factor` parts. They
+// exchange all of these at the same time, and each group combines the operands of its part in rank
+// order. At the end the parts are gathered in reverse order.
 //
-// Source:       Kolmakov, Zhang 2020; with two everywhere Rabenseifner 2004
-// Parameters:   k = 4 in 2..16: the greatest factor, one more than the messages of a rank under way together
+// Source:       Kolmakov, Zhang 2020; with all factors 2 Rabenseifner 2004
+// Parameters:   k = 4 in 2..16: the largest factor, one more than the number of messages of a rank
+//                 in progress
 // Rounds:       <= 2 * (k - 1) * log(k, p) + 2
 // Bytes:        <= 2 * n * (p - 1) / p + n
 // Scratch:      n * (k - 2) / k
-// Good for:     vectors of middle length
+// Good for:     vectors of medium length
 #include <algorithm>
 #include <vector>
 
@@ -27,22 +28,23 @@ namespace {
 
 place part(buffer which, int first, int n) { return blocks(which, first, n, table::split); }
 
-/// What a group is responsible for, and the groups that share it: `factor` of them, `distance` apart.
+/// The part that a group owns at the beginning of a round, and the groups that divide it: `factor`
+/// groups, `distance` apart.
 struct round_of_groups {
   const patterns::factors& f;
   int group, factor, distance;
-  int low, each;  // the first of all parts, how many each of the groups is to get
+  int low, each;  // the first part; number of parts that each of the groups receives
 
   int digit() const { return group / distance % factor; }
   int rank_of(int j) const { return f.leader_of(group + (j - digit()) * distance); }
   int first_of(int j) const { return low + j * each; }
   int own() const { return first_of(digit()); }
-  /// The member so far above; below 0 the same from the other end.
+  /// The member that is t above this one, modulo `factor`; t may be negative.
   int away(int t) const { return (digit() + t + factor) % factor; }
 };
 
-/// Combines beginning with a neighbour, which the own operand meets where it stands; the others wait in slots
-/// as long as the own part, as word 0 says.
+/// Receives the data of an adjacent group directly into the result. The data of the others wait in
+/// slots; word 0 is the length of a slot, that of the own part.
 void reduce_scatter(builder& b, const round_of_groups& r, buffer held) {
   const int digit = r.digit(), neighbour = digit > 0 ? digit - 1 : 1;
   const place result = part(buffer::output, r.own(), r.each);

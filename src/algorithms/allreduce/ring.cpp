@@ -2,8 +2,8 @@
 //
 // allreduce/ring
 //
-// The vector is cut into p blocks. Each block travels once around the ring gathering every operand, and once
-// more to be seen by all: a reduce-scatter and an allgather of p - 1 neighbour exchanges each.
+// The vector is cut into p blocks. Each block travels once around the ring to be reduced, and once
+// more to be distributed: a reduce-scatter and an allgather of p - 1 neighbour exchanges each.
 //
 // Source:       Patarasuk, Yuan 2009
 // Restrictions: commutative
@@ -24,8 +24,8 @@ void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
   b.split_into(p);
   const auto part = [&](buffer which, int base) { return block(which, at(base, -1, p), table::split); };
-  // The block that is sent was completed one step ago, the one that is written is its neighbour: they never
-  // meet.
+  // The block that is sent was completed one step ago, and the one that is written is its
+  // neighbour, so they never conflict.
   b.send(up, block(buffer::input, r, table::split));
   b.recv_reduce_left({down}, block(buffer::input, down, table::split),
                      block(buffer::output, down, table::split));

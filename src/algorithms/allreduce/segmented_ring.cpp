@@ -2,10 +2,10 @@
 //
 // allreduce/segmented_ring
 //
-// The vector is cut into p blocks, and each of them in segments. A segment of every block travels once around
-// the ring gathering the operands, and once more to be seen by all; in its second turn the next segment makes
-// its first. So a rank has two messages under way, and combines the one while the other is transferred; and
-// what it passes on is what it has just written.
+// The vector is cut into p blocks, and each block into segments. A segment of every block travels
+// once around the ring to be reduced, and once more to be distributed. While it makes its second
+// turn, the next segment makes its first. So a rank has two messages in progress and combines one
+// while the other is transferred. It forwards what it has just written.
 //
 // Source:       Patarasuk, Yuan 2009; the segments as in Open MPI
 // Restrictions: commutative
@@ -37,7 +37,7 @@ void write(const shape& s, builder& b) {
     b.exchange(up, part(buffer::output, plus(given, 1), before), down, part(buffer::output, given, before));
   };
   b.loop({1, 2}, [&] {
-    // The loop over segments stands alone here, below it is the outer one of two.
+    // The loop over segments is the inner counter here, and the outer one within the loop below.
     step(buffer::input, at(r, 0, p), at(0, 1), at(-1, 1));
     b.loop(p - 2, [&] { step(buffer::output, at(r - 1, -1, p), at_outer(0, 1), at_outer(-1, 1)); });
   });

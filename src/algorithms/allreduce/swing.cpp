@@ -2,18 +2,19 @@
 //
 // allreduce/swing
 //
-// Partners swing from one side to the other at distances 1, 1, 3, 5, 11 ...: in each round a rank gives the
-// blocks that are nearer to its partner away and adds what it gets to the others, until it has one block
-// complete; then all go back the same way. Of an odd number the last rank takes no part in that: it exchanges
-// blocks with each of the others, while these go on. Blocks stand such that for a power of two every message
-// is contiguous; otherwise some pass through scratch, their lengths being those of what they come from.
+// Partners alternate between both sides at distances 1, 1, 3, 5, 11 ... In each round a rank sends
+// the blocks that are nearer to its partner. It combines what it receives with the others, until it
+// has one complete block. Then all ranks return the same way. If the number is odd, the last rank
+// does not take part: it exchanges blocks with each of the others in the meantime. The order of
+// blocks makes every message contiguous for a power of two. For other numbers some messages are
+// packed in scratch memory, with the lengths of their source ranges.
 //
-// Source:       De Sensi and others 2024 (Swing); the odd rank is ours
+// Source:       De Sensi and others 2024 (Swing); the odd rank: this project
 // Restrictions: commutative
 // Rounds:       <= 2 * floor(p / 2) == p ? 2 * ceil_log(2, p) : 2 * p + 2
 // Bytes:        2 * n * (p - 1) / p
 // Scratch:      p == pof2 ? 0 : n
-// Good for:     rings and tori, vectors of middle length
+// Good for:     rings and tori, vectors of medium length
 #include "schedule/patterns/swing.hpp"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ using patterns::swing;
 
 place at_range(buffer which, swing::range r) { return blocks(which, r.first, r.count, table::split); }
 
-/// The messages of one direction, and where those of several ranges are packed: a word for each range says
-/// how long it is.
+/// The messages of one direction, and the packed form of those with several ranges: one word for
+/// each range holds its length.
 class messages {
  public:
   messages(builder& b, const std::vector<swing::ranges>& all, int first_word)
@@ -50,7 +51,7 @@ class messages {
     const int first = first_[static_cast<std::size_t>(j)];
     return held(room, first, static_cast<int>(of(j).size()), first);
   }
-  /// body(where a range stands, where it is packed), of a message that is.
+  /// Calls body(range, packed range) for each range of a message that is packed.
   template <class Body>
   void for_each_packed(buffer room, int j, buffer vector, Body&& body) const {
     if (!is_packed(j)) return;
@@ -58,12 +59,13 @@ class messages {
     for (int i = 0; const swing::range& r : of(j))
       body(at_range(vector, r), held(room, first + i++, 1, first));
   }
-  /// Before the first use. What is taken for the room is enough for either direction of the same exchange.
+  /// Must be called before the first use of message j. The scratch memory is large enough for
+  /// either direction of the same exchange.
   void measure(int j, buffer vector) {
     if (!is_packed(j)) return;
     for (int i = first_[static_cast<std::size_t>(j)]; const swing::range& r : of(j))
       b_.measure(at_range(vector, r), word(i++));
-    b_.round();  // which holds 65535 steps of a kind
+    b_.round();  // a round has at most 65535 steps of a kind
     int n = 0;
     for (const swing::range& r : of(j)) n += r.count;
     most_ = std::max(most_, n);
@@ -83,7 +85,7 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
   messages given(b, all.given, 0), got(b, all.got, given.end_of_words());
   b.words(got.end_of_words());
   const buffer out = buffer::scratch0, in = buffer::scratch1;
-  // The last of an odd number meets one of the others after the other.
+  // The last rank of an odd number exchanges with the others one after the other.
   const int turn = odd ? static_cast<int>(static_cast<std::int64_t>(s.rank) * rounds / last) : -1;
   const place own = block(buffer::output, all.own, table::split);
 
@@ -120,7 +122,7 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
     given.for_each_packed(in, j, vector, [&](place stands, place packed) { b.copy(packed, stands); });
     b.round();
   }
-  // What is given in one half of the algorithm is got in the other.
+  // What the first half of the algorithm sends, the second half receives.
   const int room = std::max(given.max_blocks(), got.max_blocks());
   if (room > 0) {
     b.scratch(out, room, table::split);
@@ -128,8 +130,9 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
   }
 }
 
-/// The rank that stands outside: one of the others after the other gets its operand of that one's block and
-/// gives its own, and then the same with results.
+/// The schedule of the last rank of an odd number. One after the other, each of the other ranks
+/// sends it the operand of its block and receives that of its own. Then they exchange results the
+/// same way.
 void write_last(const shape& s, builder& b, const swing& pattern) {
   const int others = s.size - 1;
   const place operand = block(buffer::input, others, table::split);

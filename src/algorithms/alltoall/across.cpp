@@ -2,7 +2,7 @@
 //
 // alltoall/across, alltoallv/across, alltoallw/across
 //
-// Every rank exchanges blocks with each rank of the other group, a window of them at a time.
+// Every rank exchanges blocks with each rank of the other group, a window of messages at a time.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter

@@ -2,26 +2,27 @@
 //
 // alltoall/along
 //
-// The blocks of a rank for all on one side of it set out together. Each rank takes its own block out of what
-// comes by and passes the others on, both ways at once. Bundles stand in scratch: while one goes on the next
-// one comes in.
+// A rank sends all blocks for one side as one message to its neighbour there. Each rank takes its
+// own block out of a message and forwards the others, in both directions at once. Messages pass
+// through two scratch buffers: one is sent while the next is received.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
 // Bytes:        b * (ceil(p * p / 2) - 1)
 // Scratch:      p < 2 ? 0 : 2 * b * (p + 1)
-// Good for:     ranks that know their neighbours only
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::alltoall_along {
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // how many are there
+  const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // number of ranks on each side
   if (!s.in_place) b.copy(block(buffer::input, r), block(buffer::output, r));
   b.round();
-  // Bundle 0 is the own one, bundle i from the left that of rank r - i: blocks r ... p - 1, of which the
-  // first stays here. From the right it is that of rank r + i: blocks 0 ... r, of which the last stays here.
+  // Bundle 0 is the own one. Bundle i from the left is that of rank r - i: blocks r ... p - 1, of
+  // which the first stays here. Bundle i from the right is that of rank r + i: blocks 0 ... r, of
+  // which the last stays here.
   const auto from_left = [&](int bundle, int first, int n) {
     return blocks(bundle % 2 == 0 ? buffer::scratch0 : buffer::scratch1, first, n);
   };

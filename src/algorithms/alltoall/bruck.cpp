@@ -2,15 +2,16 @@
 //
 // alltoall/bruck
 //
-// Slot d of a rank begins with its block for the rank d above. For each place of the numbers 0 .. p-1 written
-// to the base k, all slots with digit z there travel together to the rank z k^place above; after its highest
-// digit a slot has gone d ranks up. Slot d stands in the output where it ends up, at block r - d, from its
-// first arrival on, so there is nothing to rotate at the end.
+// Slot d of a rank initially holds its block for the rank d above. Write the numbers 0 .. p-1 to
+// the base k. For each position, all slots with digit z there travel together to the rank z
+// k^position above. After its highest digit a slot has moved up d ranks. Slot d is in the output at
+// its final position, block r - d, from its first arrival on. So no rotation is needed at the end.
 //
 // Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997
 // Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..256: base of the digits, k - 1 messages at a time
-// Rounds:       p < 2 ? 0 : (ceil_log(k, p) - 1) * (k - 1) + ceil(p / pow(k, ceil_log(k, p) - 1)) - 1
+// Rounds:       p < 2 ? 0 : (ceil_log(k, p) - 1) * (k - 1) + ceil(p / pow(k, ceil_log(k, p) - 1)) -
+//                 1
 // Bytes:        <= b * floor(p * (k - 1) / k) * ceil_log(k, p)
 // Scratch:      2 * b * floor(p * (k - 1) / k)
 // Good for:     small blocks
@@ -36,8 +37,9 @@ struct writer {
       b.loop(times, body);
   }
 
-  // The slots of a message are packed run by run, each backwards, as they lie in the output. `skip` offsets
-  // of each run are left out; a run that wraps around the end of the output is two copies.
+  // Packs or unpacks the slots of a message run by run, each in reverse order, as they lie in the
+  // output. The first `skip` slots of each run are omitted. A run that wraps around the end of the
+  // output takes two copies.
   void copy_slots(const digit_runs& d, int skip, bool pack, int packed_at) const {
     d.for_each_stretch(skip, s.rank, [&](int run, int runs, int from, int to) {
       const int step = runs > 1 ? d.distance : 0;
@@ -64,7 +66,7 @@ struct writer {
              block(buffer::scratch0, packed_at + d.full * d.length + d.rest - 1));
   }
 
-  // In place slot d begins where the block for the rank d above stands: at r + d.
+  // In place, slot d initially is at the block for the rank d above: r + d.
   void turn_around() const {
     const int p = s.size, r = s.rank;
     const place above = block(buffer::output, at(r + 1, 1, p)),
@@ -91,7 +93,7 @@ void write(const shape& s, builder& b) {
   else
     b.copy(block(buffer::input, r), block(buffer::output, r));
   for (int weight = 1; weight < p; weight = patterns::next_weight(weight, k, p)) {
-    // A single slot needs no packing: it goes from the input straight to where it ends up.
+    // A single slot needs no packing: it goes from the input directly to its final position.
     const auto each_digit = [&](auto&& body) {
       int packed_at = 0;
       for (int z = 1; z < k && z * weight < p; ++z) {

@@ -2,15 +2,17 @@
 //
 // alltoall/hops
 //
-// A block travels up or down to its rank by the bits of its distance, the lowest first, and all blocks that
-// hop the same way by the same bit travel in one message. Nothing goes around the ends.
+// A block travels up or down to its destination by the bits of its distance, the lowest first. All
+// blocks that hop in the same direction by the same bit travel in one message. No message wraps
+// around the ends.
 //
-// Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997; both ways instead of around: this project
+// Source:       Bruck, Ho, Kipnis, Upfal, Weathersby 1997; both ways instead of around: this
+//                 project
 // Reach:        hops
 // Rounds:       p == 1 ? 0 : 2 * ceil_log(2, p) - 1
 // Bytes:        <= b * p * (ceil_log(2, p) + 1) / 2
 // Scratch:      <= p == 1 ? 0 : 4 * b * p
-// Good for:     small blocks, and ranks that know those 2^d away only
+// Good for:     small blocks, and groups whose members know only those 2^d away
 #include "algorithms/parts/hop_exchange.hpp"
 #include "schedule/algorithm.hpp"
 

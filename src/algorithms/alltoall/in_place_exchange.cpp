@@ -2,8 +2,8 @@
 //
 // alltoall/in_place_exchange
 //
-// The ranks meet two at a time, as in a tournament, and exchange blocks. In place what comes stands in one
-// block of scratch until what it replaces has left: no second vector is needed.
+// The ranks exchange blocks in pairs, as in a round-robin tournament. In place, a received block
+// waits in a single scratch block until the block that it replaces has been sent.
 //
 // Source:       folklore; MPICH
 // Rounds:       p < 2 ? 0 : 2 * ceil(p / 2) - 1

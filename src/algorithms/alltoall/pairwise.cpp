@@ -2,8 +2,8 @@
 //
 // alltoall/pairwise
 //
-// In step i a rank sends to the rank i above it and receives from the rank i below it: p - 1 steps, in each
-// of which every rank has one partner each way.
+// In step i a rank sends to the rank i above it and receives from the rank i below it. In each of
+// the p - 1 steps every rank has one partner in each direction.
 //
 // Source:       folklore; Thakur, Rabenseifner, Gropp 2005
 // Restrictions: not_in_place

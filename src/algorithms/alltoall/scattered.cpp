@@ -2,12 +2,13 @@
 //
 // alltoall/scattered, alltoallv/scattered, alltoallw/scattered
 //
-// Every rank sends to and receives from all others, beginning with its neighbours, a window of messages at a
-// time: enough of them to hide what one waits for, too few to flood anybody.
+// Every rank sends to and receives from all others, the nearest first, a window of messages at a
+// time. The window is large enough to hide waiting times and small enough not to overload a
+// receiver.
 //
 // Source:       folklore; Thakur, Rabenseifner, Gropp 2005
 // Restrictions: not_in_place
-// Parameters:   window = 8 in 1..1024: messages under way together
+// Parameters:   window = 8 in 1..1024: messages in progress at the same time
 // Rounds:       p - 1
 // Bytes:        n - b
 // Scratch:      0

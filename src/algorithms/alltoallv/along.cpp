@@ -2,16 +2,17 @@
 //
 // alltoallv/along, alltoallw/along
 //
-// The blocks of a rank for all on one side of it set out together, in one dense message, those that go
-// farthest first. Each rank takes its own block, the last, out of what comes by and passes the others on,
-// both ways at once. The lengths of a message's blocks travel one step ahead of it.
+// A rank sends all blocks for one side as one message without gaps to its neighbour there, those
+// that travel farthest first. Each rank takes its own block, the last, out of a message and
+// forwards the others, in both directions at once. The lengths of a message's blocks travel one
+// step ahead of it.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       <= 3 * p
 // Bytes:        <= (b + word) * (ceil(p * p / 2) - 1)
 // Scratch:      p < 2 ? 0 : 2 * b * (p + 1) + 3 * word * (p + 1)
-// Good for:     ranks that know their neighbours only
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/passage.hpp"
 #include "algorithms/parts/row.hpp"
 
@@ -23,13 +24,13 @@ struct writer {
   const shape& s;
   builder& b;
 
-  // In place an operand is divided as the result is.
+  // In place, an operand has the layout of the result.
   place operand(index of) const {
     return s.in_place ? block(buffer::output, of, table::out) : block(buffer::input, of, table::in);
   }
   static place result(index of) { return block(buffer::output, of, table::out); }
 
-  // Message 0: the blocks from that of rank `first` on, `n` of them.
+  // Packs message 0: `n` blocks from that of rank `first` on, in `direction`.
   void pack(const parts::passage& through, int first, int direction, int n) const {
     const auto each = [&](auto&& body) {
       if (n == 1)
@@ -47,7 +48,7 @@ struct writer {
 }  // namespace
 
 void write(const shape& s, builder& b) {
-  const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // how many are there
+  const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // number of ranks on each side
   const writer w{s, b};
   if (!s.in_place) b.copy(w.operand({r}), w.result({r}));
   if (p == 1) return;
@@ -78,7 +79,8 @@ void write(const shape& s, builder& b) {
   std::vector<int> marks = rightwards.marks();
   for (const int mark : leftwards.marks()) marks.push_back(mark);
   parts::in_stages(b, 2, marks, [&](int step, int by) {
-    // Message i from the left is that of rank r - i. At an end nothing goes on, and what comes is one block.
+    // Message i from the left is that of rank r - i. The rank at an end forwards nothing, and it
+    // receives a single block.
     const place of_left = w.result(at(r - step, -by)), of_right = w.result(at(r + step, by));
     if (right > 0) rightwards.transfer(step);
     if (left > 0) leftwards.transfer(step);

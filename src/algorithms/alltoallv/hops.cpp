@@ -2,23 +2,24 @@
 //
 // alltoallv/hops, alltoallw/hops
 //
-// A block travels up or down to its rank by the bits of its distance, the lowest first, and all blocks that
-// hop the same way by the same bit travel in one message, their lengths in one before it. Nothing goes around
-// the ends. Under way a block has a room as wide as the longest of all ranks, which they find out first.
+// A block travels up or down to its destination by the bits of its distance, the lowest first. All
+// blocks that hop in the same direction by the same bit travel in one message; a message before it
+// contains their lengths. No message wraps around the ends. On its way a block has a slot as wide
+// as the longest block of all ranks, which the ranks compute first.
 //
 // Source:       Fan et al. 2022 (HPDC), two-phase Bruck; both ways instead of around: this project
 // Reach:        hops
 // Rounds:       p == 1 ? 0 : 6 * ceil_log(2, p) - 3
 // Bytes:        <= (b + word) * p * (ceil_log(2, p) + 1) / 2 + 2 * word * ceil_log(2, p)
 // Scratch:      <= p == 1 ? 0 : 4 * b * p
-// Good for:     small blocks, and ranks that know those 2^d away only
+// Good for:     small blocks, and groups whose members know only those 2^d away
 #include "algorithms/parts/hop_exchange.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::alltoallv_hops {
 
 void write(const shape& s, builder& b) {
-  // In place the operand's blocks stand as the result's will.
+  // In place, the operand's blocks have the layout of the result.
   parts::hop_exchange(s, b).write(
       [&](index i) {
         return s.in_place ? block(buffer::output, i, table::out) : block(buffer::input, i, table::in);

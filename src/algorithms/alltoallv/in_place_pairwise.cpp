@@ -2,8 +2,9 @@
 //
 // alltoallv/in_place_pairwise, alltoallw/in_place_pairwise
 //
-// The ranks meet two at a time, as in a tournament, and exchange blocks. What comes stands in scratch, as
-// long as the longest block, until what it replaces has left.
+// The ranks exchange blocks in pairs, as in a round-robin tournament. A received block waits in
+// scratch memory, which is as long as the longest block, until the block that it replaces has been
+// sent.
 //
 // Source:       folklore; MPICH
 // Restrictions: in_place

@@ -2,8 +2,8 @@
 //
 // alltoallv/two_phase_bruck
 //
-// As in Bruck's alltoall, for each bit of the distance that a block has to go, all blocks with this bit
-// travel in one message. Before it goes another with their lengths, so that nothing is padded on the way.
+// As in Bruck's alltoall, for each bit of the distance, all blocks with this bit travel in one
+// message. Another message before it contains their lengths, so that no block is padded on the way.
 //
 // Source:       Fan et al. 2022 (HPDC)
 // Restrictions: not_in_place

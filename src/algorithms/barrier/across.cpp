@@ -2,8 +2,8 @@
 //
 // barrier/across
 //
-// Members report to the first of their group along a tree; the two leaders tell each other, and then their
-// members.
+// The members of a group report to its first member along a tree. The two first members notify each
+// other, and then their members.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter

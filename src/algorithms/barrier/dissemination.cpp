@@ -2,13 +2,13 @@
 //
 // barrier/dissemination
 //
-// In round i every rank tells the ranks j * k^i above it, j = 1 .. k - 1, and hears from those as far below.
-// Then it has heard, directly or not, of the k^(i + 1) ranks up to itself, and after ceil(log_k p) rounds of
-// everybody.
+// In round i every rank notifies the ranks j * k^i above it, j = 1 .. k - 1, and is notified by
+// those equally far below. After it, each rank knows, directly or not, that the k^(i + 1) ranks up
+// to itself have entered. After ceil(log_k p) rounds these are all ranks.
 //
 // Source:       Hensgen, Finkel, Manber 1988
 // Reach:        hops around with k = 2
-// Parameters:   k = 2 in 2..1024: factor by which the ranks that one has heard of grow in a round
+// Parameters:   k = 2 in 2..1024: factor by which the number of known ranks grows in a round
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1
 // Bytes:        0
 // Scratch:      0

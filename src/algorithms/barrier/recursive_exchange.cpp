@@ -2,16 +2,19 @@
 //
 // barrier/recursive_exchange
 //
-// The number of ranks is written as a product of factors of at most k; where it is none, consecutive ranks
-// are first gathered in groups behind their lowest. In each round as many groups as a factor says tell one
-// another that they and all they have heard of are there. At the end the groups' other members are told.
+// The number of ranks is written as a product of factors of at most k. If this is impossible,
+// consecutive ranks form groups and first report to the lowest rank of their group. In each round,
+// sets of `factor` groups notify one another that they and all groups known to them have entered.
+// At the end the leaders notify the other members of their groups.
 //
 // Source:       folklore; Thakur, Rabenseifner, Gropp 2005 (recursive doubling)
-// Parameters:   k = 4 in 2..64: the greatest factor, one more than the messages of a rank under way together
+// Parameters:   k = 4 in 2..64: the largest factor, one more than the number of messages of a rank
+//                 in progress
 // Rounds:       <= (k - 1) * floor_log(k, p) + 2 * (ceil(p / pow(k, floor_log(k, p))) - 1)
 // Bytes:        0
 // Scratch:      0
-// Good for:     ranks whose number is a power of k, and pairs of which both sides speak at once
+// Good for:     a number of ranks that is a power of k, and networks on which both sides of a pair
+//                 send at once
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/factors.hpp"
 

@@ -2,7 +2,8 @@
 //
 // barrier/tree
 //
-// Word that all have come goes up a k-nomial tree to rank 0 and down again.
+// Notifications go up a k-nomial tree to rank 0 when all ranks of a subtree have entered, and down
+// again.
 //
 // Source:       folklore; Mellor-Crummey, Scott 1991
 // Reach:        hops with k = 2
@@ -10,7 +11,7 @@
 // Rounds:       2 * ((k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1)
 // Bytes:        0
 // Scratch:      0
-// Good for:     engines on which few messages are worth more than few rounds
+// Good for:     engines on which few messages matter more than few rounds
 #include "algorithms/parts/windows.hpp"
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/knomial_levels.hpp"

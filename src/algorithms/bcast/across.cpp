@@ -2,7 +2,7 @@
 //
 // bcast/across
 //
-// A k-nomial tree whose root is the root, and whose other members are the other group.
+// A k-nomial tree that consists of the root and the ranks of the other group.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter

@@ -2,16 +2,16 @@
 //
 // bcast/bine
 //
-// A binomial tree in negabinary numbers: hops alternate in direction, so that they are two thirds as long as
-// those of a tree that goes one way only, the longest first. Other numbers of ranks than powers of two are
-// folded; the second rank of a group hears last, when the first has served all its children, which makes no
-// more rounds than a tree over all ranks would have.
+// A binomial tree in negabinary numbers. Hops alternate in direction, the longest first, and are
+// two thirds as long as those of a tree with one direction. If the number of ranks is not a power
+// of two, neighbouring ranks are folded. The second rank of a group receives last, after the first
+// has served all its children. This takes no more rounds than a tree over all ranks.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Rounds:       ceil(log2(p))
 // Bytes:        n * (floor(log2(p)) + (root < 2 * (p - pof2)))
 // Scratch:      0
-// Good for:     short vectors where links between distant ranks are few
+// Good for:     short vectors if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"
 
 #include "schedule/algorithm.hpp"

@@ -2,7 +2,8 @@
 //
 // bcast/chain
 //
-// The vector passes from rank to rank in segments: while one segment comes in, the one before goes on.
+// The vector travels from rank to rank in segments. A rank forwards one segment while it receives
+// the next.
 //
 // Source:       folklore; pipelined chain
 // Reach:        neighbors around
@@ -10,7 +11,7 @@
 // Rounds:       p > 1 ? segments + p - 2 : 0
 // Bytes:        p > 1 ? n : 0
 // Scratch:      0
-// Good for:     vectors of many more segments than there are ranks
+// Good for:     vectors with many more segments than there are ranks
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::bcast_chain {

@@ -2,13 +2,13 @@
 //
 // bcast/circulant
 //
-// The vector is cut into blocks that flow over a circulant graph: in every round each rank sends one block
-// and receives one that it has not, the peers being as far away as the round says and the blocks as the
-// rank's schedule says. No algorithm gets that many blocks to that many ranks, whatever their number, in
-// fewer rounds.
+// The vector is cut into blocks that travel over a circulant graph. In every round each rank sends
+// one block and receives one that it does not have. The round determines the distance of the peers,
+// and the rank's schedule determines the blocks. No algorithm distributes that many blocks to that
+// many ranks in fewer rounds, for any number of ranks.
 //
 // Source:       Traeff 2024 (round-optimal n-block broadcast schedules)
-// Parameters:   blocks = 16 in 1..65536: how many the vector is cut into
+// Parameters:   blocks = 16 in 1..65536: number of blocks into which the vector is cut
 // Rounds:       p == 1 ? 0 : blocks - 1 + ceil_log(2, p)
 // Bytes:        p == 1 ? 0 : n * (blocks - 1 + ceil_log(2, p)) / blocks
 // Scratch:      0

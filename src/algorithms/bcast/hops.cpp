@@ -2,15 +2,17 @@
 //
 // bcast/hops
 //
-// The ranks are cut into two halves, and the root sends the vector to a rank of the other half that is a
-// power of two away; then each of the two serves its half in the same way. Nothing goes around the ends.
+// The ranks are cut into two halves. The root sends the vector to a rank of the other half that is
+// a power of two away. Then each of the two serves its half in the same way. No message wraps
+// around the ends.
 //
-// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this
+//                 project
 // Reach:        hops
 // Rounds:       ceil_log(2, p)
 // Bytes:        <= n * ceil_log(2, p)
 // Scratch:      0
-// Good for:     short vectors, and ranks that know those 2^d away only
+// Good for:     short vectors, and groups whose members know only those 2^d away
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/hop_tree.hpp"
 

@@ -2,8 +2,8 @@
 //
 // bcast/knomial
 //
-// A k-nomial tree around the root: whoever has the vector sends it to its children, those with the largest
-// subtrees first.
+// A k-nomial tree around the root: a rank that has the vector sends it to its children, those with
+// the largest subtrees first.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Reach:        hops around with k = 2

@@ -2,13 +2,13 @@
 //
 // bcast/linear
 //
-// The root sends the vector to all others, a window of them at a time.
+// The root sends the vector to all others, a window of messages at a time.
 //
 // Source:       folklore
 // Rounds:       p - 1
 // Bytes:        n * (p - 1)
 // Scratch:      0
-// Good for:     few ranks, or a root that everybody waits for anyway
+// Good for:     few ranks, or a root that arrives last
 #include "algorithms/parts/windows.hpp"
 #include "schedule/algorithm.hpp"
 

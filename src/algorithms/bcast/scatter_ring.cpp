@@ -2,11 +2,13 @@
 //
 // bcast/scatter_ring
 //
-// The root's vector is cut into p blocks and scattered by a binomial tree; then blocks travel around the
-// ring, each rank passing on what came last. A rank is spared the blocks that the scatter left with it, which
-// would come at the end, so the root receives none.
+// The root's vector is cut into p blocks and scattered by a binomial tree. Then the blocks travel
+// around the ring: each rank forwards the block that it received last. A rank does not receive
+// blocks that it already has from the scatter, which would arrive at the end; so the root receives
+// none.
 //
-// Source:       Barnett, Shuler, van de Geijn, Gupta, Payne, Watts 1994; Thakur, Rabenseifner, Gropp 2005
+// Source:       Barnett, Shuler, van de Geijn, Gupta, Payne, Watts 1994; Thakur, Rabenseifner,
+//                 Gropp 2005
 // Reach:        hops around
 // Rounds:       ceil_log(2, p) + p - 1
 // Bytes:        2 * n * (p - 1) / p

@@ -2,7 +2,8 @@
 //
 // exscan/linear
 //
-// Along the ranks: what comes from the rank below is the result, and with the own operand behind it goes on.
+// A chain along the ranks. What arrives from the rank below is the result; combined with the own
+// operand on the right, it is sent to the rank above.
 //
 // Source:       folklore
 // Reach:        neighbors
@@ -25,7 +26,7 @@ void write(const shape& s, builder& b) {
     b.recv(r - 1, out);
     return;
   }
-  // In place the operand stands where the result belongs until it has gone on.
+  // In place, the operand occupies the output until it has been combined and sent.
   b.scratch(buffer::scratch0, 1);
   const place result = s.in_place ? aside : out, passed = s.in_place ? out : aside;
   b.recv(r - 1, result);

@@ -2,8 +2,8 @@
 //
 // exscan/recursive_doubling
 //
-// Operands move up by one rank, and the ranks from 1 on make an inclusive scan of what they received by
-// recursive doubling. Rank 0 only sends.
+// Operands move up by one rank. The ranks from 1 on perform an inclusive scan of what they received
+// by recursive doubling. Rank 0 only sends.
 //
 // Source:       Hillis, Steele 1986
 // Reach:        hops
@@ -20,7 +20,7 @@ void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   if (r + 1 < p) b.send(r + 1, whole(buffer::input));
   if (r == 0) return;
-  // The operand of the rank below is the first result.
+  // The operand of the rank below is the first partial result.
   int busy = r + 1 < p ? 1 : 0, idle = 1 - busy;
   for (int d = 1; d < r; d *= 2) ++(r + d < p ? busy : idle);
   const parts::alternating_buffers result(busy, idle, s.in_place);

@@ -2,7 +2,7 @@
 //
 // gather/across, gatherv/across
 //
-// Every rank of the other group sends its block straight to the root.
+// Every rank of the other group sends its block directly to the root.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter

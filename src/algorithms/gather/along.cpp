@@ -2,15 +2,16 @@
 //
 // gather/along
 //
-// Every rank sends its block to the one beside it, towards the root, and then, one by one, those that come
-// from behind it. While one block goes on the next one comes in, so two of them have room in scratch.
+// Every rank sends its block to its neighbour towards the root, and then, one by one, the blocks
+// that arrive from behind it. It forwards one block while it receives the next, so scratch memory
+// holds two blocks.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       p - 1
 // Bytes:        b * max(root, p - 1 - root)
 // Scratch:      p < 3 ? 0 : 2 * b
-// Good for:     ranks that know their neighbours only
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::gather_along {

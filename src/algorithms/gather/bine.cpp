@@ -2,16 +2,17 @@
 //
 // gather/bine
 //
-// A binomial tree in negabinary numbers, whose hops alternate in direction and double from the leaves up:
-// what a rank has collected are always the blocks of consecutive ranks, modulo p, and it passes them on as
-// one message. At the root, where blocks stand by rank, at most one child's wrap around the end: they come in
-// two messages. Other numbers of ranks than powers of two are folded, neighbours together.
+// A binomial tree in negabinary numbers, whose hops alternate in direction and double from the
+// leaves up. So a rank always holds the blocks of consecutive ranks, modulo p, and sends them on as
+// one message. The root stores blocks in rank order, so the blocks of at most one child wrap around
+// the end and arrive in two messages. If the number of ranks is not a power of two, neighbouring
+// ranks are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Rounds:       <= ceil(log2(p)) + 1
 // Bytes:        <= b * min(pof2, p - pof2 / 2)
 // Scratch:      <= b * min(pof2, p - pof2 / 2)
-// Good for:     small blocks where links between distant ranks are few
+// Good for:     small blocks if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"
 
 #include "schedule/algorithm.hpp"
@@ -28,7 +29,8 @@ void write(const shape& s, builder& b) {
   }
   const int v = t.position_of(s.rank), joins = t.joins(v);
   const auto mine = t.ranks_of(v, joins);
-  // Blocks stand in the order of their ranks: from 0 at the root, elsewhere from the first rank collected.
+  // Blocks are in rank order: from rank 0 at the root, elsewhere from the first rank of the
+  // subtree.
   const int begin = top ? 0 : mine.first;
   const buffer held = top ? buffer::output : buffer::scratch0;
   const auto place_of = [&](int rank, int n) { return blocks(held, (rank - begin + p) % p, n); };

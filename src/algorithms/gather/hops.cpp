@@ -2,16 +2,18 @@
 //
 // gather/hops
 //
-// The ranks are cut into two halves, each of which is gathered in the same way: one by the root, the other by
-// a rank a power of two away from it, which then sends its half as one message. Halves are ranks in a row, so
-// that the root receives all blocks where they belong; and nothing goes around the ends.
+// The ranks are cut into two halves, each of which is gathered in the same way. The root gathers
+// one half. A rank a power of two away gathers the other half and sends it to the root as one
+// message. Halves are consecutive ranks, so that the root receives all blocks in their final
+// positions. No message wraps around the ends.
 //
-// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this
+//                 project
 // Reach:        hops
 // Rounds:       ceil_log(2, p)
 // Bytes:        p == 1 ? 0 : b * (2 * root + 1 == p ? floor(p / 2) : ceil(p / 2))
 // Scratch:      p < 3 ? 0 : b * ceil(p / 2)
-// Good for:     small blocks, and ranks that know those 2^d away only
+// Good for:     small blocks, and groups whose members know only those 2^d away
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/hop_tree.hpp"
 

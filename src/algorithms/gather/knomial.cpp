@@ -2,9 +2,9 @@
 //
 // gather/knomial
 //
-// A k-nomial tree around the root: each rank collects the blocks of its subtree, which are consecutive from
-// its own on, and sends them up as one message. The root receives them where they belong, but for a subtree
-// that begins with the last ranks and goes on with the first ones.
+// A k-nomial tree around the root. Each rank collects the blocks of its subtree, which are
+// consecutive from its own on, and sends them up as one message. The root receives them in their
+// final positions, except for a subtree that contains the last ranks and the first ones.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Reach:        hops around with k = 2
@@ -47,7 +47,7 @@ void write(const shape& s, builder& b) {
     return;
   }
   const int k = s.of(algorithm_parameter::k),
-            last = s.size - s.root;  // from this position on ranks begin at 0 again
+            last = s.size - s.root;  // at this position ranks begin again at 0
   int over_the_end = 0;
   patterns::for_each_knomial_child(0, s.size, k, [&](int child) {
     const int n = patterns::knomial_subtree(child, s.size, k);

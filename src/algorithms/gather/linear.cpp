@@ -2,8 +2,8 @@
 //
 // gather/linear, gatherv/linear
 //
-// Every rank sends its block straight to the root, which receives a window of them at a time, each where it
-// belongs.
+// Every rank sends its block directly to the root, which receives a window of blocks at a time,
+// each in its final position.
 //
 // Source:       folklore
 // Rounds:       p - 1

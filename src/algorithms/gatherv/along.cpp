@@ -2,15 +2,16 @@
 //
 // gatherv/along
 //
-// Every rank sends its block to the one beside it, towards the root, and then, one by one, those that come
-// from behind it. Only the root knows how long they are, so the length of each travels one step ahead of it.
+// Every rank sends its block to its neighbour towards the root, and then, one by one, the blocks
+// that arrive from behind it. Only the root knows the lengths, so the length of each block travels
+// one step ahead of it.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       <= p < 3 ? p - 1 : 2 * p - 3
 // Bytes:        <= (b + word) * max(root, p - 1 - root)
 // Scratch:      p < 3 ? 0 : 2 * b + 3 * word
-// Good for:     ranks that know their neighbours only
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/passage.hpp"
 #include "algorithms/parts/row.hpp"
 

@@ -2,17 +2,19 @@
 //
 // gatherv/hops
 //
-// The ranks are cut into two halves, each of which is gathered in the same way: one by the root, the other by
-// a rank a power of two away from it, which then sends its half as one dense message. Only the root knows how
-// long the blocks are, so their lengths travel up before them; while a rank receives blocks, its own lengths
-// are already on their way. Nothing goes around the ends.
+// The ranks are cut into two halves, each of which is gathered in the same way. The root gathers
+// one half. A rank a power of two away gathers the other half and sends it to the root as one
+// message without gaps. Only the root knows the lengths of the blocks, so they travel up first.
+// While a rank receives blocks, its own lengths are already on their way. No message wraps around
+// the ends.
 //
-// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this
+//                 project
 // Reach:        hops
 // Rounds:       <= p == 1 ? 0 : 2 * ceil_log(2, p) - 1
 // Bytes:        <= (b + word) * ceil(p / 2)
 // Scratch:      (b + word) * p
-// Good for:     small blocks, and ranks that know those 2^d away only
+// Good for:     small blocks, and groups whose members know only those 2^d away
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/hop_tree.hpp"
 
@@ -24,7 +26,7 @@ using patterns::hop_tree;
 
 void collect(const shape& s, builder& b, const hop_tree& tree) {
   const int first = tree.ranks.low, mine = tree.ranks.size();
-  // Word i: the length of the block of rank first + i.
+  // Word i is the length of the block of rank first + i.
   b.words(mine);
   tree.for_each_child_up([&](const hop_tree::child& child) {
     b.recv(child.rank, words(child.ranks.low - first, child.ranks.size()));
@@ -52,8 +54,8 @@ void write(const shape& s, builder& b) {
     collect(s, b, tree);
     return;
   }
-  // What comes of several ranks passes through scratch: of those around the root, who send their own block
-  // alone, nothing does.
+  // Messages with blocks of several ranks pass through scratch memory. The root receives the single
+  // blocks of its adjacent leaf children directly.
   const patterns::row alone = tree.alone(s.rank);
   const auto result = [](index i) { return block(buffer::output, i, table::out); };
   const auto each_of_several = [&](auto&& body) {
@@ -61,7 +63,7 @@ void write(const shape& s, builder& b) {
       b.loop(side.size(), [&] { body(at(side.low, 1)); });
   };
   if (alone.size() < p) {
-    // Word i: the length of the block of rank i, 0 of those around the root.
+    // Word i is the length of rank i's block; it is 0 for the ranks in `alone`.
     b.words(p);
     each_of_several([&](index i) { b.measure(result(i), word(i)); });
     b.reserve(held(buffer::scratch0, 0, p));

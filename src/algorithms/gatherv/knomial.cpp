@@ -2,9 +2,10 @@
 //
 // gatherv/knomial
 //
-// A k-nomial tree around the root: each rank collects the blocks of its subtree, which are those of
-// consecutive ranks, and sends them up as one dense message. Only the root knows how long they are, so their
-// lengths travel up before them; while a rank receives blocks, its own lengths are already on their way.
+// A k-nomial tree around the root. Each rank collects the blocks of its subtree, which consists of
+// consecutive ranks, and sends them up as one message without gaps. Only the root knows the lengths
+// of the blocks, so they travel up first. While a rank receives blocks, its own lengths are already
+// on their way.
 //
 // Source:       folklore; MPICH's gather for the tree
 // Reach:        hops around with k = 2
@@ -24,7 +25,7 @@ namespace {
 void collect(const shape& s, builder& b, int v) {
   const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int above = patterns::knomial_parent(v, s.size, k), parent = s.absolute(above);
-  // Word i: the length of the block of position v + i.
+  // Word i is the length of the block of position v + i.
   b.words(mine);
   patterns::for_each_knomial_child(v, s.size, k, [&](int child) {
     b.recv(s.absolute(child), words(child - v, patterns::knomial_subtree(child, s.size, k)));
@@ -51,12 +52,12 @@ void write(const shape& s, builder& b) {
     return;
   }
   const int p = s.size, k = s.of(algorithm_parameter::k);
-  const int first = std::min(k, p);  // those before it send their own block alone
+  const int first = std::min(k, p);  // positions before it send a single block
   const auto at_last = [&](int v, int step) {
     return block(buffer::output, at(s.root + v, step, p), table::out);
   };
   if (p > first) {
-    // Word i: the length of the block of position i.
+    // Word i is the length of the block of position i.
     b.words(p);
     b.loop(p - first, [&] { b.measure(at_last(first, 1), word(at(first, 1))); });
     b.reserve(held(buffer::scratch0, first, p - first, first));

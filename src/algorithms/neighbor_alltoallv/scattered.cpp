@@ -2,11 +2,11 @@
 //
 // neighbor_alltoallv/scattered, neighbor_allgatherv/scattered
 //
-// Every rank sends to its destinations and receives from its sources, the nearest above first, a window of
-// messages at a time.
+// Every rank sends to its destinations and receives from its sources, a window of messages at a
+// time. They are ordered by their distance upwards, modulo p.
 //
 // Source:       folklore
-// Parameters:   window = 32 in 1..1024: messages under way together
+// Parameters:   window = 32 in 1..1024: messages in progress at the same time
 // Rounds:       <= (p - 1) * min(sources, destinations)
 // Bytes:        <= b * destinations
 // Scratch:      0
@@ -20,10 +20,11 @@
 namespace tutti::algorithms::neighbor_alltoallv_scattered {
 namespace {
 
-// Edges are ordered by how far they go up, those between the same two ranks by their turn. So both ends know
-// an edge by the same key, and no rank has more than one of a key each way. Each goes through its edges by
-// key: of all edges that are left the one with the least key is next at both its ends, wherever these end
-// their rounds, as long as no round ends within a key. So no cycle of ranks can wait for one another.
+// Edges are sorted by their distance upwards; parallel edges are numbered by `turn`. So both ends
+// assign the same key to an edge, and no rank has two edges of the same key and direction. Each
+// rank processes its edges in the order of keys. Of all remaining edges, the one with the smallest
+// key is the next at both its ends, wherever these end their rounds. This requires that no round
+// ends within a key. So there is no cycle of ranks that wait for one another.
 struct edge {
   int distance, turn, block;
   bool operator<(const edge& e) const { return std::tie(distance, turn) < std::tie(e.distance, e.turn); }

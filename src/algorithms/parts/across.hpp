@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls between two groups are made of: reductions and broadcasts along a k-nomial tree of one group,
-// whose first member leads it.
+// Building blocks of calls between two groups: reductions and broadcasts along a k-nomial tree of
+// one group, whose first member is the leader.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,9 @@ namespace tutti::parts {
 
 inline patterns::sides sides_of(const shape& s) { return {s.rank, s.size, s.first_group}; }
 
-/// The group's operands combined in the order of ranks, at its first member. Returns where it stands there:
-/// in `operand` if it is alone, else in `partial`, of which inner members need as much.
+/// Combines the group's operands in rank order at its first member. Returns the place of the result
+/// there: `operand` if the group has one member, otherwise `partial`. Inner members need `partial`
+/// too.
 inline place reduce_to_leader(const patterns::sides& group, int k, place operand, place partial, builder& b) {
   const int v = group.local_rank(), n = group.local_size();
   place own = operand;
@@ -30,7 +31,7 @@ inline place reduce_to_leader(const patterns::sides& group, int k, place operand
   return own;
 }
 
-/// What the group's first member has in `all`, in `all` of every member.
+/// Broadcasts `all` of the group's first member to `all` of every member.
 inline void bcast_from_leader(const patterns::sides& group, int k, place all, builder& b) {
   const int v = group.local_rank(), n = group.local_size();
   if (v != 0) b.recv(group.local(patterns::knomial_parent(v, n, k)), all);
@@ -39,14 +40,15 @@ inline void bcast_from_leader(const patterns::sides& group, int k, place all, bu
   b.round();
 }
 
-/// Calls body(first, step) for the members first, first + step, ... of the other group, in an order in which
-/// nobody is met by two at once: those meet whose numbers add up to the same, modulo the larger group's size.
-/// A round ends after each window of them; all ranks meet in the same order, so whoever is next waits for
-/// nobody who waits.
+/// Calls body(first, step) for the members first, first + step, ... of the other group. In step i,
+/// two ranks are partners if the sum of their member numbers is i, modulo the size n of the larger
+/// group. So no rank has two partners in one step. A round ends after each window of steps. All
+/// ranks process the steps in the same order, so that the ranks of the earliest step never wait for
+/// one another.
 template <class Body>
 void for_each_pairing(const patterns::sides& group, builder& b, Body&& body) {
   const int others = group.remote_size(), n = std::max(group.local_size(), others);
-  // Meeting i is with member i - rank, modulo n: those that wrap come first.
+  // The partner in step i is member i - rank, modulo n. Members that wrap around come first.
   const int wrapped = n - group.local_rank();
   const auto run = [&](int first, int last) {
     if (first < last)
@@ -57,7 +59,7 @@ void for_each_pairing(const patterns::sides& group, builder& b, Body&& body) {
   run(0, std::min(wrapped, others));
 }
 
-/// True where a member has to combine others' operands.
+/// Returns whether a member combines other members' operands.
 inline bool is_inner(const patterns::sides& group, int k) {
   return patterns::knomial_subtree(group.local_rank(), group.local_size(), k) > 1;
 }

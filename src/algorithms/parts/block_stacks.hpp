@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two stacks of partial results of a reduce_scatter, for algorithms that go through a tree depth first: of a
-// message's blocks, which lie a step apart in the operand, the sums stand side by side. A block is known by
-// its offset, how far its rank is below this one. Those of the vector form stand densely, and words say how
-// long they are; what comes is received beside them then, since what words measure is not added on arrival.
+// Two stacks of partial results of a reduce_scatter, for algorithms that walk a tree depth first.
+// The blocks of a message are a step apart in the operand; their sums are adjacent on a stack. A
+// block is identified by its offset: the distance from its rank up to this rank. Blocks of the
+// vector form have no gaps, and words contain their lengths. Their messages are received into
+// another buffer first, because recv_reduce does not support lengths that words measure.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +13,22 @@
 
 namespace tutti::parts {
 
-/// Blocks beside one another on a stack; n = 0: not there.
+/// Adjacent blocks on a stack; n = 0 means that there is none.
 struct stretch {
   int stack = 0, from = 0, n = 0;
 };
 
 class block_stacks {
  public:
-  /// `room`: as many blocks as ever stand on a stack.
+  /// `room`: the maximum number of blocks on a stack.
   block_stacks(const shape& s, builder& b, int room)
       : b_(b), how_(operand_table(s)), rank_(s.rank), ranks_(s.size), room_(room) {}
 
-  /// The operand of offset o, or of o, o + step ... in a loop.
+  /// The operand of offset o; in a loop, of o, o + step ...
   place operand(int o, int step = 0) const {
     return block(buffer::input, at((rank_ - o + ranks_) % ranks_, -step, step == 0 ? 0 : ranks_), how_);
   }
-  /// n blocks from the i-th of a stretch, or the i-th, the (i + step)-th ... in a loop.
+  /// n blocks from block i of a stretch on; in a loop, from blocks i, i + step ... on.
   place blocks_of(const stretch& s, int i, int n = 1, int step = 0) const {
     const index first = at(s.from + i, step);
     if (!of_words()) return blocks(memory(s.stack), first, n);
@@ -41,15 +42,17 @@ class block_stacks {
   }
   void pop(const stretch& s) { top_[s.stack] = s.from; }
 
-  /// Blocks i ... i + n - 1 of a stretch are as long as the operands of offsets o, o + step ...
+  /// Records that blocks i ... i + n - 1 of a stretch are as long as the operands of offsets o, o +
+  /// step ...
   void measure(const stretch& s, int i, int n, int o, int step) {
     if (of_words()) each(n, [&] { b_.measure(operand(o, step), word(at(s.stack * room_ + s.from + i, 1))); });
   }
-  /// `from` in a loop to blocks i ... i + n - 1.
+  /// Copies `from`, which depends on the loop counter, to blocks i ... i + n - 1.
   void copy(const stretch& s, int i, int n, place from) {
     each(n, [&] { b_.copy(from, blocks_of(s, i, 1, 1)); });
   }
-  /// Gives blocks, and adds what comes to `own`; the sum are the first n blocks of a stretch.
+  /// Sends `given` and combines what arrives with `own`. The result is in the first n blocks of
+  /// `sum`.
   void exchange(int to, place given, int from, place own, const stretch& sum, int n) {
     const place target = blocks_of(sum, 0, n);
     b_.send(to, given);
@@ -65,7 +68,7 @@ class block_stacks {
     }
     b_.round();
   }
-  /// After the last step: the memory that all this took.
+  /// Declares the memory that was used. Must be called after the last step.
   void declare() {
     for (int i : {0, 1}) b_.scratch(memory(i), most_[i], how_);
     b_.scratch(buffer::scratch2, max_come_, how_);

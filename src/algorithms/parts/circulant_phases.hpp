@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rounds in which n blocks of a vector flow from rank 0 over a circulant graph, or towards it when they
-// are taken backwards. All phases but the last are one loop; the last is written out, since only there blocks
-// beyond the end stand for the last one.
+// Writes the rounds in which n blocks of a vector travel from rank 0 over a circulant graph, or, in
+// reverse order, towards it. All phases except the last are one loop. The last one is written
+// separately, because only there blocks beyond the end represent the last block.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace tutti::parts {
 
 enum class flow { from_root, to_root };
 
-/// Calls round(k, last, at_block) for every round of a phase: at_block(v) is where entry v of a schedule of
-/// patterns::circulant stands, to be named as piece(vector, at_block(v), n), which leaves out what is
-/// negative. In the last phase no v counts for more than 0.
+/// Calls round(k, last, at_block) for every round of a phase. at_block(v) is the index of entry v
+/// of a schedule of patterns::circulant. It must be used in piece(vector, at_block(v), n), which
+/// omits negative indices. In the last phase every v > 0 counts as 0.
 template <class Round>
 void circulant_phases(builder& b, const patterns::circulant& c, int n, flow direction, Round round) {
   const int q = c.phase(), loops = c.phases(n) - 1, idle = c.idle(n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ends of an allreduce over the groups of a fold: a rank that follows another gives it its operand at the
-// beginning and gets the result at the end.
+// The beginning and the end of an allreduce over the groups of a fold. A rank that follows another
+// one sends it its operand at the beginning and receives the result at the end.
 #pragma once
 
 #include "schedule/builder.hpp"
@@ -9,7 +9,7 @@
 
 namespace tutti::parts {
 
-/// All that a rank does that follows; false if it does not.
+/// Writes the whole schedule of a rank that follows another; returns false for other ranks.
 inline bool follow(builder& b, const patterns::fold& f, int rank) {
   if (!f.follows(rank)) return false;
   b.send(rank - 1, whole(buffer::input));
@@ -18,14 +18,14 @@ inline bool follow(builder& b, const patterns::fold& f, int rank) {
   return true;
 }
 
-/// What one does that leads: the operand of its group is where this says.
+/// Writes the beginning for a rank that leads. Returns the place of its group's operand.
 inline place take_in_follower(builder& b, const patterns::fold& f, int rank, buffer target) {
   if (!f.in_pair(rank)) return whole(buffer::input);
   b.recv_reduce_right({rank + 1}, whole(buffer::input), whole(target));
   b.round();
   return whole(target);
 }
-/// And when the result is there.
+/// Writes the end for a rank that leads; the result must be in the output.
 inline void answer_follower(builder& b, const patterns::fold& f, int rank) {
   b.round();
   if (f.in_pair(rank)) b.send(rank + 1, whole(buffer::output));

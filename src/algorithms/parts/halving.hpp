@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recursive halving and its reverse over 2^bits consecutive pieces of a vector. In round j a rank and its
-// partner share a range of 2^(bits - j) pieces, of which each is responsible for one half. Every rank has a
-// position, such that partners of round j agree in its upper j bits and differ in the next; the piece of that
-// number is the rank's own at the end. Which order of ranks that is, and so how far which round reaches, is
-// the pattern's.
+// Recursive halving and its reverse over 2^bits consecutive pieces of a vector. In round j a rank
+// and its partner share a range of 2^(bits - j) pieces, and each keeps one half. Every rank has a
+// position: partners of round j agree in its upper j bits and differ in the next bit. The piece
+// with the number of its position is the rank's own at the end. The pattern determines the order of
+// ranks, and so the distances in each round.
 #pragma once
 
 #include "schedule/builder.hpp"
@@ -13,16 +13,17 @@ namespace tutti::parts {
 
 /// The halves of round j at a position.
 struct halves {
-  int size;  // pieces in each
-  int kept;  // where the own half begins
+  int size;  // pieces in each half
+  int kept;  // first piece of the own half
   int given;
 
   constexpr halves(int bits, int position, int j)
       : size(1 << (bits - 1 - j)), kept(position & -size), given(kept ^ size) {}
 };
 
-/// From `operand` all over to the own piece of `result`, where partial results stand in between; the two may
-/// be one. partner(j) is a rank; operand(first, n) and result(first, n) are places of n pieces. In no order.
+/// Reduces the whole `operand` to the own piece of `result`, which also holds partial results; both
+/// may be the same memory. partner(j) returns a rank; operand(first, n) and result(first, n) return
+/// places of n pieces. The order of operands is not preserved.
 template <class Partner, class Operand, class Result>
 void reduce_by_halves(builder& b, int bits, int position, Partner&& partner, Operand&& operand,
                       Result&& result) {
@@ -35,7 +36,7 @@ void reduce_by_halves(builder& b, int bits, int position, Partner&& partner, Ope
   }
 }
 
-/// From the own piece of `result` to all of it.
+/// Gathers the own pieces of `result` to the whole vector.
 template <class Partner, class Result>
 void gather_by_halves(builder& b, int bits, int position, Partner&& partner, Result&& result) {
   for (int j = bits - 1; j >= 0; --j) {

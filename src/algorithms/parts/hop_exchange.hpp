@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Alltoall by hops of 2^d that never go around the ends. A block for a rank above travels up by the bits of
-// its distance, the lowest first, one for a rank below travels down likewise, and all blocks with the same
-// bit travel in one message. Slot v of a rank holds the block under way whose whole distance is v: it came
-// from v mod 2^d ranks behind and has the rest before it, neither of which leads beyond an end; so the slots
-// of a message are runs of the same length, equally far apart.
+// Alltoall by hops of 2^d that never wrap around the ends. A block for a rank above travels up by
+// the bits of its distance, the lowest first. A block for a rank below travels down in the same
+// way. All blocks with the same bit travel in one message.
 //
-// Blocks of different lengths stand in rooms as wide as the longest of all ranks, which they find out first;
-// their messages are dense, and others with their lengths go before them.
+// Slot v of a rank holds the block in transit whose total distance is v. It has come from v mod 2^d
+// ranks behind and has the rest ahead of it; neither leads beyond an end. So the slots of a message
+// are runs of equal length at equal distances.
+//
+// Blocks of different lengths are in slots as wide as the longest block of all ranks, which the
+// ranks compute first. Their messages have no gaps, and other messages with their lengths precede
+// them.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +19,24 @@
 
 namespace tutti::parts {
 
-/// Of blocks of different lengths. Word i is how long the slot in room i is, as table::spaced has it.
+/// The words for blocks of different lengths. Word i is the length of slot i in scratch2, as
+/// table::spaced requires.
 struct hop_words {
-  int width;   ///< of a room, and three words from here
-  int giving;  ///< lengths of the slots that leave
-  int taking;  ///< and of those that come
+  int width;   ///< index of the width of a slot; it and the next two words are used
+  int giving;  ///< first word with the lengths of the slots that are sent
+  int taking;  ///< first word with the lengths of the slots that are received
 };
 
-/// The blocks that travel one way.
+/// The blocks that travel in one direction.
 class hop_stream {
  public:
-  /// Where its messages begin in scratch0 and scratch1, in slots.
+  /// The beginning of its messages in scratch0 and scratch1, in slots.
   struct offsets {
     int sent = 0, received = 0;
   };
 
-  /// step 1: upwards, -1: downwards. Its rooms are p - 1 blocks of scratch2. Without words, blocks have one
-  /// length.
+  /// `step` is 1 for upwards and -1 for downwards. A direction uses p - 1 blocks of scratch2. If
+  /// `words` is null, all blocks have the same length.
   hop_stream(const shape& s, builder& b, int step, const hop_words* words)
       : b_(b),
         words_(words),
@@ -45,7 +49,7 @@ class hop_stream {
   int slots_sent(int d) const { return runs_sent(d) * std::min(behind_ + 1, d); }
   int slots_received(int d) const { return runs_received(d) * length_received(d); }
 
-  /// The rank's own blocks. operand(index) is the one for a rank.
+  /// Loads the rank's own blocks. operand(index) is the block for a rank.
   template <class Operand>
   void load(Operand&& operand) {
     b_.loop(ahead_, [&] {
@@ -75,7 +79,8 @@ class hop_stream {
   void exchange(int d, offsets o) {
     exchange(d, leaving(index{o.sent}, slots_sent(d)), coming(index{o.received}, slots_received(d)));
   }
-  /// The first run has arrived. result(index) is where the block of a rank belongs.
+  /// The first run has arrived at its destination. result(index) is the final place of a rank's
+  /// block.
   template <class Result>
   void unpack(int d, offsets o, Result&& result) {
     const int length = length_received(d), others = runs_received(d) - 1;
@@ -93,7 +98,8 @@ class hop_stream {
   }
 
  private:
-  // Those with bit d and any lower bits: v mod d ranks behind and the rest ahead, here or at the rank behind.
+  // Slots with bit d and any lower bits: v mod d ranks behind and the rest ahead, at this rank or
+  // at the rank behind.
   int runs_sent(int d) const { return ahead_ < d ? 0 : (ahead_ - d) / d / 2 + 1; }
   int runs_received(int d) const { return behind_ < d ? 0 : ahead_ / d / 2 + 1; }
   int length_received(int d) const { return behind_ < d ? 0 : std::min(behind_ - d + 1, d); }
@@ -115,8 +121,8 @@ class hop_stream {
     if (taken.blocks > 0) b_.recv(rank_ - step_ * d, taken);
   }
 
-  // Run by run, or slot by slot where lengths differ: body(nth, n) for n slots, of which nth(first, distance)
-  // is the place in a row of runs that begins with `first`.
+  // Calls body run by run, or slot by slot if lengths differ: body(nth, n) for n slots. nth(first,
+  // distance) is the index in a sequence of runs that begins with `first`.
   template <class Body>
   void each_run(int runs, int length, Body&& body) {
     if (words_ == nullptr)
@@ -134,8 +140,8 @@ class hop_stream {
   builder& b_;
   const hop_words* words_;
   int step_, rank_;
-  int behind_, ahead_;  // ranks
-  int rooms_;           // where slot 0 would be
+  int behind_, ahead_;  // number of ranks
+  int rooms_;           // index of slot 0, which does not exist
 };
 
 /// Both directions.
@@ -143,7 +149,7 @@ class hop_exchange {
  public:
   hop_exchange(const shape& s, builder& b) : hop_exchange(s, b, s.what != collective::alltoall) {}
 
-  /// operand(index) is the block for a rank, result(index) that of a rank.
+  /// operand(index) is the block for a rank, result(index) the block from a rank.
   template <class Operand, class Result>
   void write(Operand&& operand, Result&& result) {
     if (!s_.in_place) b_.copy(operand(index{s_.rank}), result(index{s_.rank}));
@@ -186,14 +192,14 @@ class hop_exchange {
     words_.giving = words_.width + 3;
     words_.taking = words_.giving + sent_;
   }
-  hop_exchange(const hop_exchange&) = delete;  // the streams know where its words are
+  hop_exchange(const hop_exchange&) = delete;  // the streams refer to words_
 
   template <class Body>
   void for_each_hop(Body&& body) const {
     for (long long d = 1; d < s_.size; d *= 2) body(static_cast<int>(d));
   }
 
-  // By what all know of all less than 2^d away, on both sides.
+  // Each rank learns the maximum over all ranks less than 2^d away on both sides, for increasing d.
   template <class Operand>
   void find_the_longest(Operand&& operand) {
     const int r = s_.rank, width = words_.width;
@@ -230,7 +236,7 @@ class hop_exchange {
   bool of_words_;
   hop_words words_{};
   hop_stream up_, down_;
-  int sent_ = 0, received_ = 0;  // slots of one round, at most
+  int sent_ = 0, received_ = 0;  // maximum number of slots in a round
 };
 
 }  // namespace tutti::parts

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of blocks that are not all consecutive, and allgather among some ranks by such messages. All
-// blocks stand in the output, each at its final place from the beginning; only what is no single range of
-// them passes through scratch, once on its way out and once on its way in.
+// Messages of blocks that are not all consecutive, and an allgather among some ranks with such
+// messages. All blocks are in the output, each in its final position from the beginning. Only
+// messages that are not a single range pass through scratch memory, once when sent and once when
+// received.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ inline int count_of(const ranges& all) {
   return n;
 }
 
-/// Appends blocks first .. first + count - 1 of a ring of p.
+/// Appends blocks first .. first + count - 1, modulo p.
 inline void append_cyclic(ranges& all, int first, int count, int p) {
   if (count <= 0) return;
   first %= p;
@@ -39,8 +40,8 @@ inline ranges cyclic(int first, int count, int p) {
   return all;
 }
 
-/// Where ranges of the output are while a round lasts. What is sent is asked for before the round's transfers
-/// are written.
+/// Provides places for ranges of the output during one round. to_send() must be called before the
+/// round's transfers are written.
 class packing {
  public:
   explicit packing(builder& b) : b_(b) {}
@@ -86,10 +87,10 @@ class packing {
   std::vector<std::pair<int, ranges>> arriving_;
 };
 
-/// Allgather among `members`, each of which has a chunk of any number of blocks: with D chunks at hand, the
-/// own one and those above it, a member gets the next D from the member D above, and D more from each of the
-/// k - 1 members D, 2 D, ... above. rank_of(i) is member i, chunks(i, n) the blocks of n chunks from number i
-/// on, around the end.
+/// Allgather among `members`, each of which has a chunk of any number of blocks. A member with D
+/// chunks, its own and those above it, receives the next D from the member D above. It receives D
+/// more from each of the k - 1 members D, 2 D, ... above. rank_of(i) is the rank of member i;
+/// chunks(i, n) are the blocks of n chunks from number i on, modulo `members`.
 template <class Rank, class Chunks>
 void bruck(builder& b, packing& through, int members, int me, int k, Rank&& rank_of, Chunks&& chunks) {
   for (long long held = 1; held < members; held *= k) {
@@ -97,7 +98,7 @@ void bruck(builder& b, packing& through, int members, int me, int k, Rank&& rank
     const place own = through.to_send(chunks(me, std::min(d, members - d)));
     for (int j = 1; j < k && j * held < members; ++j) {
       const int n = std::min(d, members - j * d);
-      place given = own;  // the first of it
+      place given = own;  // the first blocks of it
       given.blocks = count_of(chunks(me, n));
       if (given.blocks > 0) b.send(rank_of((me - j * d + members) % members), given);
       const ranges wanted = chunks((me + j * d) % members, n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allreduce of whole vectors: groups of ranks, as many as a product of factors of at most k, exchange partial
-// results, in each round as many of them as a factor says. Operands are combined in the order of the ranks,
-// and by everyone in the same way, so that all get the same result to the bit.
+// Allreduce of whole vectors. The number of groups is a product of factors of at most k; in each
+// round, sets of `factor` groups exchange their partial results. All ranks combine operands in rank
+// order and in the same way, so that all results are identical to the bit.
 #pragma once
 
 #include "algorithms/parts/alternating_buffers.hpp"
@@ -12,8 +12,8 @@
 
 namespace tutti::parts {
 
-/// Everyone gives its own partial result, and combines it with the others' into a target of its own. The
-/// first two meet in the target; those after them wait in slots of scratch1.
+/// All members of a set send their partial results and combine all of them into a separate target.
+/// The first two are combined in the target; the later ones wait in slots of scratch1.
 template <class Member>
 void exchange_among(builder& b, int count, int digit, Member&& member, place own, place target) {
   for (int t = 1; t < count; ++t) b.send(member((digit + t) % count), own);

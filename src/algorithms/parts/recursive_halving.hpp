@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduce-scatter of one vector by recursive halving: ranks are folded to a power of two of groups, neighbours
-// together, and the vector has one part for each group. In every round a group gives one half of what it
-// still has to a partner and adds the partner's share to the other half, until one part is left.
+// Reduce-scatter of one vector by recursive halving. Neighbouring ranks are folded to a power of
+// two of groups, and the vector has one part for each group. In every round a group sends one half
+// of its current range to a partner. It combines the partner's share with the other half, until one
+// part is left.
 //
-//   halving    the farthest partner first: group g ends with part g. The order of operands is lost.
-//   doubling   the nearest partner first: group g ends with part mirrored(g), its operands in rank order.
+//   halving    the farthest partner first: group g ends with part g. The operand order is lost.
+//   doubling   the nearest partner first: group g ends with part mirrored(g), in rank order.
 #pragma once
 
 #include <bit>
@@ -18,14 +19,14 @@ namespace tutti::parts {
 
 enum class distances { halving, doubling };
 
-/// The part that group g ends with where distances double: g read backwards in binary.
+/// The part that group g ends with if distances double: the bits of g in reverse order.
 constexpr int mirrored(int g, int groups) {
   int m = 0;
   for (int bit = 1; bit < groups; bit *= 2) m = 2 * m + ((g & bit) != 0 ? 1 : 0);
   return m;
 }
 
-/// Parts that are the blocks of the ranks of a group.
+/// Parts that consist of the blocks of a group's ranks.
 inline auto blocks_of_groups(const patterns::fold& f, buffer where, table how) {
   return [=](int first, int n) {
     const int rank = f.leader_of(first);
@@ -33,10 +34,10 @@ inline auto blocks_of_groups(const patterns::fold& f, buffer where, table how) {
   };
 }
 
-/// `from(first, n)` and `into(first, n)` are the places of parts first .. first + n - 1 in the operand, which
-/// is only read, and of partial results; they may be the same memory. The last exchange writes its part to
-/// `last(part)`. Returns the part that the rank ends with; a rank that follows has only given its operand
-/// away.
+/// `from(first, n)` and `into(first, n)` are the places of parts first .. first + n - 1 in the
+/// operand, which is only read, and in the partial results. Both may be the same memory. The last
+/// exchange writes its part to `last(part)`. Returns the part that the rank ends with. A rank that
+/// follows another in a group only sends its operand, and the result is 0.
 template <class From, class Into, class Last>
 int recursive_halving(builder& b, const patterns::fold& f, int rank, distances order, From from, Into into,
                       Last last) {

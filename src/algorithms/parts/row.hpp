@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks in a row, each of which talks to the two beside it only. Around a root there are two rows, one on
-// each side. What goes on for different numbers of steps is written stage by stage: a stage is the steps in
-// which the same transfers take place, and most of it is a loop.
+// Rows of ranks, each of which communicates only with its two neighbours. A root has two rows, one
+// on each side. Transfers that last for different numbers of steps are written in stages. A stage
+// contains the steps with the same transfers, and most of it is a loop.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace tutti::parts {
 
-/// Where a rank that is not the root stands: who is one nearer to the root and one farther, and how many
-/// stand behind it, beginning with the one that is farther.
+/// The position of a rank that is not the root: the neighbour nearer to the root, the one farther
+/// from it, and the number of ranks behind this one.
 struct standing {
   int nearer, farther, behind;
 };
@@ -23,16 +23,16 @@ constexpr standing standing_of(const shape& s) {
   return {s.rank - 1, s.rank + 1, s.size - 1 - s.rank};
 }
 
-/// The ranks on one side of the root: from it on, `length` of them, to the right (1) or to the left (-1).
+/// The ranks on one side of the root: `length` ranks to the right (1) or to the left (-1).
 struct row {
   int root, direction, length;
   constexpr int nearest() const { return root + direction; }
-  /// The one `distance` away; in a loop each time `by` farther.
+  /// The rank at `distance`, which grows by `by` in each iteration of a loop.
   constexpr index at_distance(int distance, int by) const {
     return at(root + direction * distance, direction * by);
   }
 };
-/// Both sides, the longer one first; without those that have nobody.
+/// Both sides, the longer one first; empty sides are omitted.
 inline std::vector<row> rows_of(const shape& s) {
   std::vector<row> all{{s.root, 1, s.size - 1 - s.root}, {s.root, -1, s.root}};
   if (all[0].length < all[1].length) std::swap(all[0], all[1]);
@@ -40,9 +40,9 @@ inline std::vector<row> rows_of(const shape& s) {
   return all;
 }
 
-/// Steps from the least of `marks` up to the greatest, that one left out; at each mark something begins or
-/// ends. body(step, by) writes a step, which in a loop stands for every by-th from it on as well; where
-/// `turns` is 2 even and odd steps of a loop are written apart.
+/// Writes the steps from the smallest of `marks` up to but not including the largest. At each mark
+/// a transfer begins or ends. body(step, by) writes a step; in a loop it represents every by-th
+/// step from it on as well. If `turns` is 2, even and odd steps of a loop are written separately.
 template <class Body>
 void in_stages(builder& b, int turns, std::vector<int> marks, Body&& body) {
   std::sort(marks.begin(), marks.end());
@@ -65,7 +65,8 @@ void in_stages(builder& b, int turns, std::vector<int> marks, Body&& body) {
   }
 }
 
-/// What the root of a gathering does where each rank sends its own block and then those from behind it.
+/// The root's part of a gather in which each rank sends its own block first and then those from
+/// behind it.
 inline void collect_from_rows(const shape& s, builder& b, table how) {
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.root, how));
   const std::vector<row> rows = rows_of(s);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first half of a broadcast of a long vector: its blocks (table::split) are spread over a binomial tree
-// around position 0, each where it belongs in the vector. Afterwards position v holds the blocks of its
-// subtree, v and those behind it; position 0 sends from input and never writes.
+// The first half of a broadcast of a long vector: it scatters the blocks (table::split) over a
+// binomial tree with root position 0, each to its final position in the vector. Afterwards position
+// v holds the blocks of its subtree: v and those behind it. Position 0 sends from the input and
+// never writes.
 #pragma once
 
 #include "schedule/builder.hpp"
@@ -10,7 +11,7 @@
 
 namespace tutti::parts {
 
-/// How many blocks position v of n holds afterwards, from block v on.
+/// The number of blocks that position v of n holds afterwards, from block v on.
 constexpr int scattered_blocks(int v, int n) { return patterns::knomial_subtree(v, n, 2); }
 
 template <class RankAt>

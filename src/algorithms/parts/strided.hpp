@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exchanging blocks of the output that lie a stride apart, around the end. They travel as one message, packed
-// by a loop of copies on either side: where such blocks are small, which is where algorithms with such
-// messages are good, a copy costs less than a message, and where they are large other algorithms move less.
+// Exchanges blocks of the output that are a stride apart, modulo p. They travel as one message,
+// packed and unpacked by loops of copies. Algorithms with such messages are for small blocks, for
+// which a copy costs less than a message. For large blocks other algorithms move less data.
 #pragma once
 
 #include "schedule/builder.hpp"
 
 namespace tutti::parts {
 
-/// `count` blocks of the p in the output.
+/// `count` of the p blocks in the output.
 struct strided {
   int first, stride, count;
-  int per_turn = 0;  // how much further `first` is in each turn of the loop that the exchange stands in
+  int per_turn = 0;  // increment of `first` in each iteration of the loop around the exchange
 };
 
-/// scratch0 has 2 * count blocks where count > 1.
+/// If count > 1, scratch0 must have 2 * count blocks.
 inline void exchange_strided(builder& b, int p, int to, strided sent, int from, strided received) {
   b.round();
   if (sent.count == 1) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everybody meets everybody else once, two at a time, as in a tournament: in step i of m, the odd one of p
-// and p - 1, those meet whose numbers add up to 2 i modulo m. Rank i would meet itself: it meets rank m where
-// p is even, and rests where p is odd.
+// Pairs every rank with every other rank once, as in a round-robin tournament. There are m steps; m
+// is the odd one of p and p - 1. In step i, two ranks whose sum is 2 i modulo m form a pair. Rank i
+// would be paired with itself: it is paired with rank m if p is even, and idle if p is odd.
 #pragma once
 
 #include "schedule/algorithm.hpp"
 
 namespace tutti::parts {
 
-/// body(partner) writes one meeting.
+/// body(partner) writes the steps for one partner.
 template <class Body>
 void exchange_with_all(const shape& s, builder& b, Body&& body) {
   const int p = s.size, r = s.rank, m = p % 2 == 0 ? p - 1 : p;
@@ -22,8 +22,8 @@ void exchange_with_all(const shape& s, builder& b, Body&& body) {
   b.loop(m - 1 - r, [&] { body(at(r + 2, 2, m)); });
 }
 
-/// Exchanges the operand's blocks for the result's where both are one memory: what comes stands in scratch0
-/// until what it replaces has left.
+/// Exchanges the blocks of the operand for those of the result if both are one buffer. A received
+/// block waits in scratch0 until the block that it replaces has been sent.
 inline void exchange_in_place(const shape& s, builder& b, table how) {
   b.scratch(buffer::scratch0, 1, how);
   exchange_with_all(s, b, [&](index partner) {

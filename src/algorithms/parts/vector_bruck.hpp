@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bruck's alltoall for blocks of any lengths. Slot d begins as the block for the rank d above; for each place
-// of the numbers 0 .. p-1 written to a radix, all slots with digit z there travel to the rank z radix^place
-// above; after its highest digit a slot is where it belongs and goes to the output. A slot on its way stands
-// in scratch, in a room as wide as the longest block of all ranks, which they find out first. The slots of a
-// message are padded to that width, or the message is dense and one with their lengths goes before it.
+// Bruck's alltoall for blocks of any lengths. Slot d initially is the block for the rank d above.
+// Write the numbers 0 .. p-1 to a radix. For each position, all slots with digit z there travel to
+// the rank z radix^position above. After its highest digit a slot has arrived and goes to the
+// output. On its way it is in scratch memory, in a slot as wide as the longest block of all ranks,
+// which the ranks compute first. Either the slots of a message are padded to that width, or the
+// message has no gaps and another one before it contains their lengths.
 #pragma once
 
 #include "schedule/algorithm.hpp"
@@ -27,7 +28,7 @@ class vector_bruck {
 
   void write() {
     b_.copy(block(buffer::input, r_, table::in), block(buffer::output, r_, table::out));
-    if (rooms_ > 0) {  // else all slots go straight
+    if (rooms_ > 0) {  // otherwise all slots travel directly
       b_.words(giving() + (dense_ ? 2 * most_ : 0), width());
       find_the_longest();
       b_.reserve(blocks(buffer::scratch0, 0, most_, table::padded));
@@ -40,13 +41,13 @@ class vector_bruck {
  private:
   using digit_runs = patterns::digit_runs;
 
-  // The words: the lengths of the slots that have a room, as table::spaced has it; the width; one for what
-  // comes; the lengths of the slots of the messages that leave, and of those that come.
+  // The words are: the lengths of the slots in scratch2, as table::spaced requires; the width; a
+  // temporary word; the lengths of the slots of sent messages; those of received messages.
   int width() const { return dense_ ? rooms_ : 0; }
   int other() const { return width() + 1; }
   int giving() const { return width() + 2; }
   int taking() const { return giving() + most_; }
-  // The slots with one digit, of which d = 1 .. radix are some, never need a room.
+  // Slots with a single digit, which include d = 1 .. radix, are never stored in scratch2.
   int room(int d) const { return d - radix_ - 1; }
 
   void find_the_longest() {
@@ -60,8 +61,9 @@ class vector_bruck {
     }
   }
 
-  // Calls body(runs, straight, first) for each digit: a single slot has not moved and arrives, and needs no
-  // packing; the others are slots first ... of the message buffers.
+  // Calls body(runs, simple, first) for each digit. A single slot is simple: it has not moved,
+  // arrives with this hop, and needs no packing. The others are slots first ... of the message
+  // buffers.
   template <class Body>
   void each_digit(int weight, Body&& body) const {
     int first = 0;
@@ -73,8 +75,9 @@ class vector_bruck {
     }
   }
 
-  // The full runs from number `from` on in a loop, then the short one: body(first slot, their distance, first
-  // slot of the message, their distance, slots, runs).
+  // Calls body for the full runs from number `from` on, as a loop, and then for the short run. The
+  // arguments are: first slot, slot distance, first slot in the message, message distance, slots in
+  // a run, number of runs.
   template <class Body>
   static void each_kind_of_run(const digit_runs& d, int from, int packed, Body&& body) {
     const auto kind = [&](int run, int length, int runs) {
@@ -122,7 +125,7 @@ class vector_bruck {
                   : blocks(buffer::scratch1, i, n, table::padded);
   }
 
-  // The first slot of a run has not moved yet, the others stand in their rooms.
+  // The first slot of a run has not moved yet; the others are stored in scratch2.
   void report_lengths(const digit_runs& d, int first) {
     each_kind_of_run(d, 0, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
       repeat(runs, [&] {
@@ -153,7 +156,7 @@ class vector_bruck {
   }
 
   void unpack(const digit_runs& d, int first) {
-    repeat(d.length_of(0), [&] {  // no higher digit: arrived
+    repeat(d.length_of(0), [&] {  // no higher digit: the slot has arrived
       b_.copy(coming(at(first, 1), 1), block(buffer::output, at(r_ - d.first, -1, p_), table::out));
     });
     each_kind_of_run(d, 1, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
@@ -173,7 +176,7 @@ class vector_bruck {
     });
   }
 
-  // Loops of one turn are none: the steps have one place each.
+  // Writes no loop for a single iteration: the steps then have constant places.
   template <class Body>
   void repeat(int times, Body&& body) {
     if (times == 1)
@@ -182,8 +185,8 @@ class vector_bruck {
       b_.loop(times, body);
   }
 
-  // Slot by slot of each run: body(1) is for a loop over runs around that over slots, body(0) for one run
-  // alone.
+  // Processes each run slot by slot. body(1) is called within a loop over runs and one over slots,
+  // body(0) within a loop over the slots of a single run.
   template <class Body>
   void each_slot(int runs, int length, Body&& body) {
     if (runs == 1)
@@ -195,8 +198,8 @@ class vector_bruck {
   builder& b_;
   int p_, r_, radix_;
   bool dense_;
-  int rooms_;  // for slots on their way
-  int most_;   // slots that move at a time
+  int rooms_;  // number of slots in scratch2
+  int most_;   // maximum number of slots that move at a time
 };
 
 }  // namespace tutti::parts

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages with many peers, a window of them under way together. Few are written out, which lets the executor
-// bind their peers beforehand; many are a loop, so that a schedule stays small whatever the number of ranks.
+// Writes transfers with many peers, a window of them in progress at the same time. A few transfers
+// are written one by one, so that the executor can bind their peers in advance. Many are written as
+// a loop, so that the size of a schedule does not depend on the number of ranks.
 #pragma once
 
 #include "schedule/builder.hpp"
@@ -10,8 +11,9 @@ namespace tutti::parts {
 
 inline constexpr int default_window = 32;
 
-/// Calls body(i, step) for transfers 0 .. count - 1, each call standing for the transfers i, i + step,
-/// i + 2 * step ... of a loop. Ends a round after each window but the last, which the caller may add to.
+/// Calls body(i, step) for transfers 0 .. count - 1. In a loop one call represents the transfers i,
+/// i + step, i + 2 * step ... Ends a round after each window except the last, to which the caller
+/// may add steps.
 template <class Body>
 void in_windows(builder& b, int count, int window, Body body) {
   constexpr int written_out = default_window;
@@ -26,7 +28,7 @@ void in_windows(builder& b, int count, int window, Body body) {
   }
 }
 
-/// Rank `from` + `distance` * (i + step * counter), around p ranks: a peer for in_windows.
+/// The rank `from` + `distance` * (i + step * counter), modulo p: a peer for in_windows.
 constexpr index around(int from, int distance, int i, int step, int p) {
   const int base = (from + distance * i) % p;
   return at(base < 0 ? base + p : base, distance * step, p);

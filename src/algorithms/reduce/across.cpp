@@ -2,7 +2,7 @@
 //
 // reduce/across
 //
-// The other group combines its operands along a k-nomial tree, in the order of ranks, and its first member
+// The other group reduces its operands along a k-nomial tree, in rank order, and its first member
 // sends the result to the root.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore

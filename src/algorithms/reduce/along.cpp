@@ -2,10 +2,11 @@
 //
 // reduce/along
 //
-// Partial results go from both ends of the ranks to the root, in segments: while one segment comes in and is
-// added, the one before goes on. What comes from the left stands left of the own operand, what comes from the
-// right stands right of it, so operands stay in order. The root adds a segment of the shorter side while the
-// longer side's segment before it is under way.
+// Partial results travel from both ends of the ranks to the root, in segments. A rank receives and
+// combines one segment while it forwards the one before. What arrives from the left is the left
+// operand, what arrives from the right is the right one, so operands stay in order. The root
+// combines a segment of the shorter side while the previous segment of the longer side is in
+// progress.
 //
 // Source:       folklore; pipelined chain
 // Reach:        neighbors
@@ -14,7 +15,8 @@
 //                 2 * segments - 2 + max(max(root, p - 1 - root), min(root, p - 1 - root) + 1)
 // Bytes:        p < 2 ? 0 : n
 // Scratch:      p < 3 ? 0 : n
-// Good for:     ranks that know their neighbours only, operators that do not commute included
+// Good for:     groups whose members know only their neighbours, also with operators that do not
+//                 commute
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::reduce_along {
@@ -25,7 +27,7 @@ void collect(const shape& s, builder& b) {
   const std::vector<parts::row> rows = parts::rows_of(s);
   const int sides = static_cast<int>(rows.size());
   b.loop({sides - 1, 1}, [&] {
-    // The shorter side first.
+    // The root receives from the shorter side first.
     for (int i = 0; i < sides; ++i) {
       const parts::row& one = rows[static_cast<std::size_t>(sides - 1 - i)];
       const auto part = [&](buffer which) { return segment(whole(which), at(-i, 1)); };

@@ -2,16 +2,17 @@
 //
 // reduce/bine
 //
-// A binomial tree in negabinary numbers, whose hops alternate in direction and double from the leaves up:
-// what a rank has combined is always of consecutive ranks, and the next operand stands right above or right
-// below it. Other numbers of ranks than powers of two are folded, neighbours together. Where order matters
-// the tree has the one top for which no interval wraps around, and the result is passed on to the root.
+// A binomial tree in negabinary numbers, whose hops alternate in direction and double from the
+// leaves up. So a partial result always covers consecutive ranks, and the next operand is adjacent
+// above or below. If the number of ranks is not a power of two, neighbouring ranks are folded. If
+// the order of operands matters, the tree uses the only top for which no interval wraps around. The
+// top then sends the result to the root.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Rounds:       <= ceil(log2(p)) + ordered
 // Bytes:        p == 1 ? 0 : n
 // Scratch:      <= n
-// Good for:     short vectors where links between distant ranks are few
+// Good for:     short vectors if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"
 
 #include "schedule/algorithm.hpp"

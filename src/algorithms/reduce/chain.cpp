@@ -2,12 +2,14 @@
 //
 // reduce/chain
 //
-// Partial results pass from rank to rank in segments and end at the root: while one segment comes in and is
-// added, the one before goes on. From the highest rank down to a root that is rank 0 this keeps the order,
-// likewise from rank 0 up to a root that is the highest; where order does not matter the ranks are counted
-// from the root on. With the root in between, an ordered chain begins at the root, goes down to rank 0, from
-// there to the rank above the root and up to the highest, which sends the result to the root: so nobody, not
-// even the root, takes in more than one message for a segment.
+// Partial results travel from rank to rank in segments and end at the root. A rank receives and
+// combines one segment while it forwards the one before. A chain from the highest rank down to root
+// 0 keeps the order of operands. So does a chain from rank 0 up to the highest rank as root. If the
+// order does not matter, ranks are counted from the root on.
+//
+// If the order matters and the root is in between, the chain begins at the root and goes down to
+// rank 0. From there it goes to the rank above the root and up to the highest rank, which sends the
+// result to the root. So no rank, not even the root, receives more than one message for a segment.
 //
 // Source:       folklore, pipelined chain; the order with an inner root: this project
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
@@ -21,7 +23,8 @@ namespace tutti::algorithms::reduce_chain {
 
 namespace {
 
-// Who sends to this rank, to whom it sends, -1 for nobody, and whether what comes in is the left operand.
+// The rank that sends to this rank and the one that it sends to, -1 if there is none. `left`: what
+// arrives is the left operand.
 struct link {
   int from, to;
   bool left;
@@ -55,7 +58,7 @@ void write(const shape& s, builder& b) {
   } else if (l.from < 0) {
     b.loop({0, 1}, [&] { b.send(l.to, part(buffer::input, 0)); });
   } else if (s.rank == s.root) {
-    // A segment comes back once it has passed all others.
+    // A segment returns after it has passed all other ranks.
     const int behind = s.size - 1;
     b.loop({behind, 1}, [&] {
       b.send(l.to, part(buffer::input, 0));

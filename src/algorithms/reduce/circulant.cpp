@@ -2,12 +2,13 @@
 //
 // reduce/circulant
 //
-// The broadcast of as many blocks over a circulant graph, backwards: where a rank would receive a block it
-// gives its sum of it away, where it would send one it adds what comes. Each rank gives each block once.
+// The broadcast of as many blocks over a circulant graph, in reverse. If a rank receives a block in
+// the broadcast, it sends its partial sum of that block here. If it sends a block in the broadcast,
+// it receives and combines that block here. Each rank sends each block once.
 //
 // Source:       Traeff 2024 (round-optimal n-block broadcast schedules)
 // Restrictions: commutative
-// Parameters:   blocks = 16 in 1..65536: how many the vector is cut into
+// Parameters:   blocks = 16 in 1..65536: number of blocks into which the vector is cut
 // Rounds:       p == 1 ? 0 : blocks - 1 + ceil_log(2, p)
 // Bytes:        p == 1 ? 0 : n
 // Scratch:      p <= 2 ? 0 : n
@@ -27,8 +28,9 @@ void write(const shape& s, builder& b) {
   const auto takes = c.sends(v), gives = c.receives(v);
   const auto taken_from = [&](int k) { return (v + c.skip(k)) % s.size; };
   const buffer sum = v == 0 ? buffer::output : buffer::scratch0;
-  // Whether before round k of its phase anything came to the block that entry `e` of a schedule names: in a
-  // later round of the phase, or in the phase after that, which is taken first.
+  // Returns whether the block of schedule entry `e` received anything before round k of its phase.
+  // That happens in a later round of the phase, or in the next phase, because both are processed in
+  // reverse order.
   const auto begun = [&](int k, bool last, int e) {
     for (int other = 0; other < q; ++other) {
       const int t = takes[static_cast<std::size_t>(other)];

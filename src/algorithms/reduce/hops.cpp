@@ -2,17 +2,19 @@
 //
 // reduce/hops
 //
-// The ranks are cut into two halves, each of which is reduced in the same way: one to the root, the other to
-// a rank a power of two away from it, which then gives its result to the root. Halves are ranks in a row, so
-// that operands are combined in rank order whatever the root; and nothing goes around the ends.
+// The ranks are cut into two halves, each of which is reduced in the same way: one to the root, the
+// other to a rank a power of two away, which then sends its result to the root. Halves are
+// consecutive ranks, so that operands are combined in rank order for any root. No message wraps
+// around the ends.
 //
-// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this
+//                 project
 // Reach:        hops
 // Rounds:       ceil_log(2, p)
 // Bytes:        p > 1 ? n : 0
 // Scratch:      p > 2 ? n : 0
-// Good for:     short vectors, operators that do not commute with any root, and ranks that know those 2^d
-//                 away only
+// Good for:     short vectors, operators that do not commute with any root, and groups whose
+//                 members know only those 2^d away
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/hop_tree.hpp"
 

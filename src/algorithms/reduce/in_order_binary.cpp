@@ -2,12 +2,14 @@
 //
 // reduce/in_order_binary
 //
-// A binary tree that keeps the order, with the root of the call at its root: the ranks below it and those
-// above it form a balanced tree each; where one side is empty, the other is halved. Every inner rank stands
-// behind both its subtrees, so it puts what its second child sends in front of its operand and what its first
-// child sends in front of that, segment by segment, while it passes the segment before on.
+// A binary tree that keeps the order of operands, rooted at the root of the call. The ranks below
+// and above the root form one balanced tree each; if one side is empty, the other is halved. Every
+// inner rank follows both its subtrees in rank order. So it combines the second child's data on the
+// left of its operand, and the first child's data on the left of that. This happens segment by
+// segment, while it forwards the previous segment.
 //
-// Source:       folklore, in-order binary tree as in Open MPI; here without a detour over another root
+// Source:       folklore, in-order binary tree as in Open MPI; here without a detour over another
+//                 root
 // Parameters:   segment = 32768 in 1..1073741824: bytes of one message
 // Rounds:       <= p > 1 ? 2 * (segments - 1 + floor_log(2, p + 1)) : 0
 // Bytes:        p > 1 ? n : 0
@@ -27,8 +29,8 @@ struct interval {
   int size() const { return high - low + 1; }
 };
 
-// The root's two subtrees, in the order of their ranks. Of two halves the longer is the one received last, so
-// that it has the more time.
+// The root's two subtrees, in rank order. Of two halves the longer one is received last, so that it
+// has more time.
 struct halves {
   interval first, second;
 
@@ -64,7 +66,8 @@ void write(const shape& s, builder& b) {
       b.round();
       own = result;
     };
-    // Next to the own operand first, and the longer side last where both orders are right.
+    // Begins with the side next to the own operand. If both orders are correct, the longer side is
+    // last.
     const bool second_first = root == p - 1 || (root > 0 && h.second.size() < h.first.size());
     b.loop({0, 1}, [&] {
       add(second_first ? h.second : h.first);

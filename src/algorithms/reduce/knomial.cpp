@@ -2,8 +2,9 @@
 //
 // reduce/knomial
 //
-// A k-nomial tree: children are added in rising order, so the tree rooted at rank 0 combines in rank order;
-// where order matters and the root is another rank, the result is passed on to it.
+// A k-nomial tree. Children are combined in ascending order, so that the tree rooted at rank 0
+// combines in rank order. If the order matters and the root is another rank, rank 0 sends it the
+// result.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
@@ -19,7 +20,8 @@
 namespace tutti::algorithms::reduce_knomial {
 
 void write(const shape& s, builder& b) {
-  // Order is that of positions in the tree, so positions are ranks unless order does not matter.
+  // Operands are combined in the order of positions, so positions are ranks unless the order does
+  // not matter.
   const int p = s.size, r = s.rank, k = s.of(algorithm_parameter::k), base = s.commutative ? s.root : 0;
   const int v = (r - base + p) % p;
   const bool forwarded = base != s.root, ends_here = v == 0 && !forwarded;
@@ -30,7 +32,7 @@ void write(const shape& s, builder& b) {
       b.recv_reduce_right(parts::around(r + u, u, i, step, p), own, result);
       own = result;
     };
-    if (own.where == buffer::input) {  // the first child's turn
+    if (own.where == buffer::input) {  // the first child
       if (!ends_here) b.scratch(buffer::scratch0, 1);
       add(0, 0);
       b.round();

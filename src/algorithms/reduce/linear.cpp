@@ -2,9 +2,9 @@
 //
 // reduce/linear
 //
-// Everybody sends its operand to the root, which adds one after the other: those of the lower ranks in front,
-// from its neighbour down, those of the higher ones behind, from its neighbour up. So the order is kept
-// without any scratch.
+// All ranks send their operands to the root, which combines them one after the other. Those of
+// lower ranks become left operands, from its neighbour downwards; those of higher ranks become
+// right operands, from its neighbour upwards. So the order is kept without scratch memory.
 //
 // Source:       folklore
 // Rounds:       p - 1
@@ -27,7 +27,7 @@ void write(const shape& s, builder& b) {
     return;
   }
   const place out = whole(buffer::output);
-  // All write the same place: a round for each.
+  // All receives write to the same place, so each needs a separate round.
   if (root > 0) b.recv_reduce_left({root - 1}, whole(buffer::input), out);
   b.round();
   parts::in_windows(b, root - 1, 1,

@@ -2,18 +2,18 @@
 //
 // reduce/rabenseifner
 //
-// Ranks are folded to a power of two P of groups, neighbours together, and the vector is cut into P parts.
-// Groups reduce-scatter it, each round halving what a group is responsible for; then the parts are gathered
-// to the root by a binomial tree, the same way back. The nearest groups exchange the longest halves, so that
-// what a group has reduced is always that of consecutive ranks, and operands keep their order. A root that
-// has given its operand to the other rank of its group takes that one's place in the gather.
+// Neighbouring ranks are folded to a power of two P of groups, and the vector is cut into P parts.
+// The groups reduce-scatter it, halving in each round the part that a group owns. Then a binomial
+// tree gathers the parts to the root in reverse order. The nearest groups exchange the longest
+// halves. So a partial result always covers consecutive ranks, and operands keep their order. If
+// the root follows another rank in its group, it replaces that rank in the gather.
 //
 // Source:       Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005
 // Rounds:       2 * log2(pof2) + (p == pof2 ? 0 : 1)
 //                 + (root < 2 * (p - pof2) && root > 2 * floor(root / 2))
 // Bytes:        p > 1 ? n * (pof2 - 1) / pof2 + n / 2 : 0
 // Scratch:      p > 1 ? n : 0
-// Good for:     long vectors, operators that do not commute included
+// Good for:     long vectors, also with operators that do not commute
 #include "algorithms/parts/recursive_halving.hpp"
 #include "schedule/algorithm.hpp"
 
@@ -42,7 +42,7 @@ void write(const shape& s, builder& b) {
     b.round();
   }
   if (group == target ? !is_root : follows) return;
-  // After the round in which groups `distance` apart met, a group's share was `n` parts.
+  // After the round in which groups at this distance exchanged, a group's share was `n` parts.
   for (int distance = f.groups / 2, n = 1; distance > 0; distance /= 2, n *= 2) {
     const int partner = group ^ distance, own = part & -n;
     if ((group & distance) != (target & distance)) {

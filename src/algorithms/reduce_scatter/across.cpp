@@ -2,8 +2,9 @@
 //
 // reduce_scatter/across, reduce_scatter_block/across
 //
-// Each group combines its operands at its first member along a k-nomial tree, in the order of ranks; the
-// two exchange their results and send each of their members its block of what they received.
+// Each group reduces its operands to its first member along a k-nomial tree, in rank order. The two
+// first members exchange their results and send each of their members its block of what they
+// received.
 //
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter

@@ -2,18 +2,19 @@
 //
 // reduce_scatter/along, reduce_scatter_block/along
 //
-// Of every block two partial results travel towards the rank that wants it, one from each end of the ranks,
-// and each rank on the way adds its operand: what comes from the left, the own operand and what comes from
-// the right are the result, in order. Blocks that go farthest start first, so that at every rank the last
-// message from either side is its own block. Of each side's two blocks of scratch one is sent while the other
-// is filled.
+// For every block, two partial results travel towards its owner, one from each end of the ranks.
+// Each rank on the way combines its operand. The result is: what arrives from the left, the own
+// operand, what arrives from the right, in this order. Blocks that travel farthest start first, so
+// that at every rank the last message from either side is for its own block. Each side has two
+// blocks of scratch: one is sent while the other is received.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
 // Bytes:        n * (p - 1) / p
 // Scratch:      p < 3 ? b * (p - 1) * in_place : 4 * b
-// Good for:     ranks that know their neighbours only, operators that do not commute included
+// Good for:     groups whose members know only their neighbours, also with operators that do not
+//                 commute
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::reduce_scatter_along {
@@ -27,7 +28,7 @@ struct writer {
   table how;
 
   place operand(index of) const { return block(buffer::input, of, how); }
-  // Where a partial result stands that came in such a step.
+  // The buffer of a partial result that arrived in a given step.
   place partial(bool from_left, int step, index of) {
     constexpr buffer turns[2][2] = {{buffer::scratch2, buffer::scratch3},
                                     {buffer::scratch0, buffer::scratch1}};
@@ -36,8 +37,9 @@ struct writer {
     return packed(block(which, of, how));
   }
 
-  // Steps are those of all ranks. From the left come blocks p - 1 ... r, beginning in step r - 1, from the
-  // right blocks 0 ... r, beginning in step p - 2 - r; in step p - 2 both end with the own one.
+  // Steps are common to all ranks. From the left arrive blocks p - 1 ... r, beginning in step r -
+  // 1. From the right arrive blocks 0 ... r, beginning in step p - 2 - r. In step p - 2 both end
+  // with the own block.
   void pass_on(int step, int by) {
     if (r + 1 < p && step >= r) {
       const index of = at(p - 1 + r - step, -by);
@@ -58,7 +60,7 @@ struct writer {
       b.recv_reduce_right({r + 1}, operand(of), partial(false, step, of));
     }
   }
-  // In place the output may lie on what is being sent; rank 0's is its own operand.
+  // In place, the output may overlap with what is being sent; rank 0's output is its own operand.
   void end(int step) {
     const place own = operand({r}), result = whole(buffer::output);
     if (r == 0) {

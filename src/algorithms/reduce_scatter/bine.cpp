@@ -2,18 +2,18 @@
 //
 // reduce_scatter/bine, reduce_scatter_block/bine
 //
-// A butterfly whose hops alternate in direction and grow, two thirds as long as powers of two: in every round
-// a rank gives half of what it is left with to a partner, first much to neighbours, then little far away. The
-// halves are contiguous in the order of ranks, so that in the end each rank holds the block that has its
-// place in the order of halving; one short message sends it home. Other numbers of ranks than powers of two
-// are folded, neighbours together.
+// A butterfly whose hops alternate in direction and grow; they are two thirds as long as powers of
+// two. In every round a rank sends half of its current range to a partner: first long messages to
+// neighbours, then short ones far away. The halves are contiguous in rank order, so that in the end
+// each rank holds the block of its position in the order of halving. One short message sends it to
+// its owner. If the number of ranks is not a power of two, neighbouring ranks are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Restrictions: commutative
 // Rounds:       floor(log2(p)) + (p == pof2 ? p > 2 : 1 + min(p - pof2, 2))
 // Bytes:        n - (p < 3) * b
 // Scratch:      p == 1 ? 0 : b * p
-// Good for:     large blocks where links between distant ranks are few
+// Good for:     large blocks if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"
 
 #include "algorithms/parts/halving.hpp"

@@ -2,10 +2,10 @@
 //
 // reduce_scatter/butterfly, reduce_scatter_block/butterfly
 //
-// Ranks are folded to a power of two, neighbours together. Then a rank halves what it still has in every
-// round, the nearest partner first, so that only neighbouring runs of operands are combined: order is kept.
-// That leaves every group with the part whose number is its own read backwards in binary; one more exchange
-// brings the parts to those who want them.
+// Neighbouring ranks are folded to a power of two of groups. In every round a rank halves its
+// current range, the nearest partner first. So only adjacent runs of operands are combined, which
+// keeps the order. At the end a group holds the part whose number is its own with reversed bits;
+// one more exchange brings the parts to their owners.
 //
 // Source:       Traeff 2005
 // Rounds:       log2(pof2) + (p == pof2 ? p > 2 : p == pof2 + 1 ? 2 : 3)
@@ -21,14 +21,15 @@ void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
   const table how = operand_table(s);
   const int r = s.rank, g = f.group_of(r), mirror = parts::mirrored(g, f.groups);
-  const int source = f.leader_of(mirror);  // has the part of this rank's group
+  const int source = f.leader_of(mirror);  // holds the part of this rank's group
   if (s.size == 1) {
     if (!s.in_place) b.copy(block(buffer::input, 0, how), whole(buffer::output));
     return;
   }
   const auto operand = parts::blocks_of_groups(f, buffer::input, how);
   const auto partial = parts::blocks_of_groups(f, buffer::scratch0, how);
-  // The result can be written while no operand is read: in place the output lies on the first of them.
+  // Whether the last exchange may write the output directly. In place, the output overlaps with the
+  // first operand, which must not be in use any more.
   const bool direct = mirror == g && !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
   if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
   parts::recursive_halving(b, f, r, parts::distances::doubling, operand, partial,

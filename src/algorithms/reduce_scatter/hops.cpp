@@ -2,29 +2,34 @@
 //
 // reduce_scatter/hops, reduce_scatter_block/hops
 //
-// Each block is added up along a binomial tree on either side of the rank that wants it, the nearest hops
-// first and never around the ends; there what came from below, the own operand and what came from above are
-// combined. So operands stay in rank order. In round d a rank has partial results of 2^d ranks for the blocks
-// of those ranks below that are multiples of 2^d away. It sends those of the odd multiples to the rank 2^d
-// below, and adds what comes from the rank 2^d above to the others; before, it moves odd ones together and
-// even ones together, so that a message is one stretch. Likewise for the blocks of the ranks above.
+// Each block is reduced along two binomial trees, one on each side of its owner, the shortest hops
+// first and never around the ends. The owner combines what arrives from below, its operand and what
+// arrives from above, so operands stay in rank order.
 //
-// Source:       Jeaugey 2025 (PAT) for trees that share messages; on both sides, in order: this project
+// In round d a rank has partial results of 2^d ranks, for the blocks of those ranks below that are
+// multiples of 2^d away. It sends those of the odd multiples to the rank 2^d below. It combines
+// what arrives from the rank 2^d above with the others. Before, it moves the odd ones together and
+// the even ones together, so that a message is contiguous. The blocks of the ranks above are
+// processed in the same way.
+// Source:       Jeaugey 2025 (PAT) for trees that share messages; on both sides, in order: this
+//                 project
 // Reach:        hops
 // Rounds:       p == 1 ? 0 : 2 * ceil_log(2, p) - 1
 // Bytes:        n * (p - 1) / p
 // Scratch:      <= p == 1 ? 0 : b * (3 * (p + 1) / 2 + 1)
-// Good for:     short vectors, operators that do not commute, and ranks that know those 2^d away only
+// Good for:     short vectors, operators that do not commute, and groups whose members know only
+//                 those 2^d away
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::reduce_scatter_hops {
 
 namespace {
 
-// The blocks of one side: slot u of n is that of the rank u * distance away. Two buffers take turns.
+// The blocks of one side: slot u of n is the block of the rank u * distance away. Two buffers
+// alternate.
 class side {
  public:
-  /// step -1: the blocks of the ranks below, which travel down; 1: of those above.
+  /// step -1: the blocks of the ranks below, which travel down; 1: those of the ranks above.
   side(const shape& s, builder& b, int step)
       : b_(b),
         how_(operand_table(s)),
@@ -34,14 +39,14 @@ class side {
         n_(step < 0 ? s.rank + 1 : s.size - s.rank),
         lacks_own_(step > 0 && s.rank > 0) {}
 
-  /// Words that it takes, from number `first` on.
+  /// Reserves words from number `first` on and returns how many.
   int place_words(int first) {
     words_at_ = first;
     most_ = n_;
     return 2 * most_;
   }
 
-  /// Even slots go to the front of the other buffer, odd ones behind them.
+  /// Moves even slots to the front of the other buffer and odd ones behind them.
   void part(int distance) {
     if (n_ == 1 && distance > 1) return;
     const int even = (n_ + 1) / 2, odd = n_ / 2;
@@ -54,7 +59,7 @@ class side {
     if (distance == 1) acquire_memory(even);
     const bool moved = distance > 1;
     const auto slot = [&](int u) { return moved ? before.slots(at(u, 2), 1) : operand(u, 2 * distance); };
-    // The own operand is taken in on the other side.
+    // The own operand is combined on the other side.
     const int skipped = lacks_own_ && !moved ? 1 : 0;
     b_.loop(even - skipped, [&] { b_.copy(slot(2 * skipped), slots(at(skipped, 1), 1)); });
     b_.loop(odd, [&] { b_.copy(slot(1), slots(at(even, 1), 1)); });
@@ -93,16 +98,18 @@ class side {
     return held(where, plus(first, first_word()), n, first_word());
   }
   place slots(index first, int n) const { return stretch(memory(turn_), first, n); }
-  /// What comes stands where slots were before, in the order of those that it is added to.
+  /// What arrives is stored in the previous buffer, in the order of the slots with which it is
+  /// combined.
   place came(int first, int n) const { return stretch(memory(1 - turn_), index{first}, n); }
-  /// The operands of the blocks of the ranks `away`, away + by, ... from here.
+  /// The operands for the ranks at distances `away`, away + by, ...
   place operand(int away, int by) const {
     return block(buffer::input, at(rank_ + step_ * away, step_ * by), how_);
   }
   void measure(int slot, int n, int away, int by) {
     b_.loop(n, [&] { b_.measure(operand(away, by), word(at(first_word() + slot, 1))); });
   }
-  /// In the first round one buffer has all slots, and never has more, the other one the even ones.
+  /// In the first round one buffer has all slots, which is its maximum, and the other one has the
+  /// even slots.
   void acquire_memory(int even) {
     if (of_words()) {
       b_.reserve(slots(index{0}, n_));
@@ -145,7 +152,8 @@ void write(const shape& s, builder& b) {
     above.add(d);
     b.round();
   }
-  // The blocks of the ranks below have gathered what is above, and those of the ranks above what is below.
+  // The blocks of `below` contain the operands from above, those of `above` the operands from
+  // below.
   if (s.rank == 0)
     b.copy(below.own(), whole(buffer::output));
   else

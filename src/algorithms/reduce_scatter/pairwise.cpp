@@ -2,8 +2,9 @@
 //
 // reduce_scatter/pairwise, reduce_scatter_block/pairwise
 //
-// In step i a rank sends the block of the rank i above it straight there and adds what comes from the rank i
-// below. Where the order of operands matters, those of lower and of higher ranks are added up apart.
+// In step i a rank sends the block of the rank i above directly to that rank. It combines what
+// arrives from the rank i below. If the order of operands matters, those of lower and of higher
+// ranks are combined separately.
 //
 // Source:       Thakur, Rabenseifner, Gropp 2005
 // Rounds:       p - 1
@@ -17,7 +18,8 @@ namespace tutti::algorithms::reduce_scatter_pairwise {
 void write(const shape& s, builder& b) {
   const table how = operand_table(s);
   const int p = s.size, r = s.rank;
-  // In place the output lies on operands that are yet to be sent; rank 0's on the one block that it keeps.
+  // In place, the output overlaps with operands that are still to be sent; rank 0's with the only
+  // block that it keeps.
   const bool direct = !s.in_place || r == 0;
   const auto packed_block = [&](buffer which) {
     b.scratch(which, 1, how);
@@ -26,7 +28,8 @@ void write(const shape& s, builder& b) {
   const place own = block(buffer::input, r, how);
   const place result = direct ? whole(buffer::output) : packed_block(buffer::scratch0);
   const auto give = [&](int i) { b.send(at(r + i, 1, p), block(buffer::input, at(r + i, 1, p), how)); };
-  // Adds the operands of ranks r - first ... r - last, each to the left, to the sum that `begin` is.
+  // Combines the operands of ranks r - first ... r - last, each on the left, with `begin` into
+  // `sum`.
   const auto take = [&](int first, int last, place begin, place sum) {
     if (first > last) return begin;
     b.send((r + first) % p, block(buffer::input, (r + first) % p, how));

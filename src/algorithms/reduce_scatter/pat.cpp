@@ -2,10 +2,11 @@
 //
 // reduce_scatter/pat, reduce_scatter_block/pat
 //
-// Each block is added up along a binomial tree of its own, shifted by the rank that wants it, the nearest
-// hops first. Trees of blocks that lie equally far apart share messages. The trees are walked depth first, so
-// that only partial results on the way to the root are held, not as many as there are ranks. They stand on
-// two stacks: while a node hands its sum to a parent that has none yet, the parent's begins on the other one.
+// Each block is reduced along a separate binomial tree, shifted by the rank of its owner, the
+// shortest hops first. Trees of blocks at equal distances share messages. The trees are walked
+// depth first: a rank stores only the partial results on the path to the root, not one for each
+// rank. They are on two stacks: if a node sends its sum to a parent that has none yet, the parent's
+// sum begins on the other stack.
 //
 // Source:       Jeaugey 2025 (PAT)
 // Restrictions: commutative
@@ -16,7 +17,7 @@
 // Bytes:        n * (p - 1) / p
 // Scratch:      <= p == 1 ? 0 : b * pow(2, min(ceil_log(2, p), floor_log(2, aggregate))) *
 //                 (2 + max(0, ceil_log(2, p) - floor_log(2, aggregate)))
-// Good for:     many ranks and short or medium blocks, where scratch is dear
+// Good for:     many ranks and short or medium blocks, if scratch memory is scarce
 #include "schedule/patterns/pat.hpp"
 
 #include <algorithm>
@@ -28,7 +29,8 @@
 namespace tutti::algorithms::reduce_scatter_pat {
 namespace {
 
-// The last message, over `hop`. In place the output may lie on what that round reads of the operands.
+// The last message, over `hop`. In place, the output may overlap with operands that this round
+// reads.
 void finish(const shape& s, builder& b, int hop, place given, place own) {
   const bool direct = !s.in_place || s.rank == 0 || given.where != buffer::input;
   const place result = direct ? whole(buffer::output) : whole(buffer::scratch3);
@@ -39,8 +41,8 @@ void finish(const shape& s, builder& b, int hop, place given, place own) {
   b.copy(result, whole(buffer::output));
 }
 
-// The multiples of the distance, whose sums are in `from`, or nowhere yet: the odd ones give to the even
-// ones.
+// Reduces the multiples of the distance; their sums are in `from`, or do not exist yet. Odd
+// multiples are sent to the even ones.
 void add_multiples(const shape& s, builder& b, const patterns::pat& trees, parts::block_stacks& st,
                    parts::stretch from) {
   for (int n = trees.count(0), step = trees.distance; n > 1; n = (n + 1) / 2, step *= 2) {
@@ -77,9 +79,11 @@ void write(const shape& s, builder& b) {
   const auto above = [&](int hop) { return (r + hop) % p; };
   const auto below = [&](int hop) { return (r - hop + p) % p; };
 
-  // Offsets w, w + distance ... at a time, each w after all above it in the tree, give to their parents. What
-  // is a single operand is sent and added to from where it stands.
-  std::vector<parts::stretch> sums(static_cast<std::size_t>(trees.height()) + 1);  // one of each level
+  // Processes offsets w, w + distance ... together, each w after all those above it in the tree,
+  // and sends their sums to the parents. A single operand is sent and combined directly from the
+  // input.
+  // `sums` has one entry for each level.
+  std::vector<parts::stretch> sums(static_cast<std::size_t>(trees.height()) + 1);
   const auto sum_of = [&](int w) -> parts::stretch& {
     return sums[static_cast<std::size_t>(trees.level(w))];
   };

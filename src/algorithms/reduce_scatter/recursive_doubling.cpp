@@ -2,9 +2,10 @@
 //
 // reduce_scatter/recursive_doubling, reduce_scatter_block/recursive_doubling
 //
-// Ranks are folded to a power of two, neighbours together; then in round i group g exchanges its partial
-// result of the whole vector with group g xor 2^i, the lower group being the left operand; in the last round
-// a group gets only the blocks that it wants. Keeps the order of operands.
+// Neighbouring ranks are folded to a power of two of groups. In round i group g exchanges its
+// partial result of the whole vector with group g xor 2^i; the lower group's is the left operand.
+// In the last round a group receives only the blocks that its ranks own. The order of operands is
+// kept.
 //
 // Source:       Thakur, Rabenseifner, Gropp 2005 (whole vectors)
 // Rounds:       log2(pof2) + (p == pof2 ? 0 : 2)
@@ -31,7 +32,7 @@ void write(const shape& s, builder& b) {
     b.recv(r - 1, whole(buffer::output));
     return;
   }
-  // Targets alternate, since the partner may still read what was sent.
+  // Targets alternate, because the partner may still read what was sent.
   buffer now = buffer::input;
   const auto next = [&] {
     const buffer n = now == buffer::scratch0 ? buffer::scratch1 : buffer::scratch0;
@@ -53,7 +54,8 @@ void write(const shape& s, builder& b) {
     b.round();
     now = sum;
   }
-  // In place the output lies on operands, of which an only round sends some; rank 0 keeps those.
+  // In place, the output overlaps with operands; if there is only one round, it sends some of them.
+  // Rank 0 keeps those.
   const bool direct = !f.in_pair(r) && !(s.in_place && now == buffer::input && r != 0);
   if (f.groups > 1) {
     const int partner = f.leader_of(g ^ mask);

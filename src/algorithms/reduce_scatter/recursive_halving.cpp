@@ -2,9 +2,10 @@
 //
 // reduce_scatter/recursive_halving, reduce_scatter_block/recursive_halving
 //
-// Ranks are folded to a power of two, neighbours together. Then a rank halves what it still has in every
-// round: it gives the half in which its partner's block lies, the farthest partner first, and adds what comes
-// to the other half. A rank that was folded in gets its block from its neighbour at the end.
+// Neighbouring ranks are folded to a power of two of groups. In every round a rank halves its
+// current range, the farthest partner first. It sends the half that contains its partner's block
+// and combines what arrives with the other half. A rank that was folded in receives its block from
+// its neighbour at the end.
 //
 // Source:       Thakur, Rabenseifner, Gropp 2005
 // Restrictions: commutative
@@ -24,7 +25,8 @@ void write(const shape& s, builder& b) {
   const int r = s.rank;
   const auto operand = parts::blocks_of_groups(f, buffer::input, how);
   const auto partial = parts::blocks_of_groups(f, buffer::scratch0, how);
-  // The result can be written while no operand is read: in place the output lies on the first of them.
+  // Whether the last exchange may write the output directly. In place, the output overlaps with the
+  // first operand, which must not be in use any more.
   const bool direct = !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
   const place own = block(buffer::scratch0, r, how);
   if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);

@@ -2,8 +2,9 @@
 //
 // reduce_scatter/ring, reduce_scatter_block/ring
 //
-// A partial result of each block travels around the ring, from the rank above the one that wants it, and
-// gathers every operand on its way. Two blocks of scratch take turns: one is sent while the other is filled.
+// A partial result of each block travels around the ring, beginning at the rank above the block's
+// owner, and collects every operand on its way. Two blocks of scratch alternate: one is sent while
+// the other is received.
 //
 // Source:       Patarasuk, Yuan 2009
 // Restrictions: commutative
@@ -11,7 +12,7 @@
 // Rounds:       p - 1
 // Bytes:        n * (p - 1) / p
 // Scratch:      p == 1 ? 0 : b * min(2, p - 2 + in_place)
-// Good for:     large blocks; only neighbours talk
+// Good for:     large blocks; only neighbours communicate
 #include <algorithm>
 
 #include "schedule/algorithm.hpp"
@@ -26,13 +27,14 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(own, whole(buffer::output));
     return;
   }
-  // In place the output may lie on the operand that the last step adds; rank 0's is that operand.
+  // In place, the output may overlap with the operand of the last step; rank 0's output is that
+  // operand.
   const bool direct = !s.in_place || r == 0;
-  const int by_scratch = direct ? p - 2 : p - 1;  // steps
+  const int by_scratch = direct ? p - 2 : p - 1;  // number of steps
   constexpr buffer turns[] = {buffer::scratch0, buffer::scratch1};
   for (int i = 0; i < std::min(2, by_scratch); ++i) b.scratch(turns[i], 1, how);
-  // Step i sends what it has of block r - 1 - i and takes what there is of block r - 2 - i. Written for the
-  // steps i, i + 2, ... of the loop around it.
+  // Step i sends the partial result of block r - 1 - i and receives that of block r - 2 - i. In the
+  // loop a call also represents the steps i + 2, i + 4, ...
   const auto give = [&](int i) {
     const place operand = block(buffer::input, at(r - 1 - i, -2, p), how);
     place partial = packed(operand);

@@ -2,7 +2,8 @@
 //
 // scan/linear
 //
-// Along the ranks: each puts what comes from the rank below in front of its operand and passes the result on.
+// A chain along the ranks: each rank combines what arrives from the rank below on the left of its
+// operand and forwards the result.
 //
 // Source:       folklore
 // Reach:        neighbors

@@ -2,8 +2,9 @@
 //
 // scan/recursive_doubling
 //
-// In round i a rank sends its partial result, which covers the 2^i ranks up to itself, to the rank 2^i above,
-// and puts what comes from the rank 2^i below in front of its own. Two buffers take turns while it sends.
+// In round i a rank sends its partial result, which covers the 2^i ranks up to itself, to the rank
+// 2^i above. It combines what arrives from the rank 2^i below on the left of its own. Two buffers
+// alternate while it sends.
 //
 // Source:       Hillis, Steele 1986
 // Reach:        hops

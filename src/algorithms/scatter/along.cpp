@@ -2,16 +2,16 @@
 //
 // scatter/along
 //
-// The root sends the blocks of each side to the rank beside it, those that go farthest first. Every rank
-// passes on what comes, and keeps the last. While one block goes on the next one comes in, so two of them
-// have room in scratch.
+// The root sends the blocks of each side to its neighbour there, those that travel farthest first.
+// Every rank forwards what arrives and keeps the last block. It forwards one block while it
+// receives the next, so scratch memory holds two blocks.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       p - 1
 // Bytes:        b * (p - 1)
 // Scratch:      p < 3 ? 0 : 2 * b
-// Good for:     ranks that know their neighbours only
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::scatter_along {

@@ -2,16 +2,18 @@
 //
 // scatter/hops
 //
-// The ranks are cut into two halves, and the root sends the blocks of the other half as one message to a rank
-// of it that is a power of two away; then each of the two serves its half in the same way. Halves are ranks
-// in a row, so that the root sends its blocks from where they are; and nothing goes around the ends.
+// The ranks are cut into two halves. The root sends the blocks of the other half as one message to
+// a rank there that is a power of two away. Then each of the two serves its half in the same way.
+// Halves are consecutive ranks, so that the root sends directly from its input. No message wraps
+// around the ends.
 //
-// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this
+//                 project
 // Reach:        hops
 // Rounds:       ceil_log(2, p)
 // Bytes:        b * (p - 1)
 // Scratch:      p < 3 ? 0 : b * ceil(p / 2)
-// Good for:     small blocks, and ranks that know those 2^d away only
+// Good for:     small blocks, and groups whose members know only those 2^d away
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/hop_tree.hpp"
 

@@ -2,9 +2,9 @@
 //
 // scatter/knomial
 //
-// A k-nomial tree around the root: each rank receives the blocks of its subtree as one message and passes
-// each child its part, the largest first. The root sends its blocks from where they are, but for a subtree
-// that begins with the last ranks and goes on with the first ones.
+// A k-nomial tree around the root. Each rank receives the blocks of its subtree as one message and
+// sends each child its part, the largest first. The root sends directly from its input, except for
+// a subtree that contains the last ranks and the first ones.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Reach:        hops around with k = 2
@@ -47,7 +47,7 @@ void write(const shape& s, builder& b) {
     return;
   }
   const int k = s.of(algorithm_parameter::k),
-            last = s.size - s.root;  // from this position on ranks begin at 0 again
+            last = s.size - s.root;  // at this position ranks begin again at 0
   const auto over_the_end = [&](int child) {
     return child < last && child + patterns::knomial_subtree(child, s.size, k) > last;
   };

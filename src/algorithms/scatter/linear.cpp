@@ -2,7 +2,7 @@
 //
 // scatter/linear, scatterv/linear
 //
-// The root sends every rank its block, a window of them at a time.
+// The root sends every rank its block, a window of messages at a time.
 //
 // Source:       folklore
 // Rounds:       p - 1

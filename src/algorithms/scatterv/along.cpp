@@ -2,16 +2,16 @@
 //
 // scatterv/along
 //
-// The root sends the blocks of each side to the rank beside it, those that go farthest first. Every rank
-// passes on what comes, and keeps the last. A rank knows the length of its own block only, so the lengths of
-// those that go on travel one step ahead of them.
+// The root sends the blocks of each side to its neighbour there, those that travel farthest first.
+// Every rank forwards what arrives and keeps the last block. A rank knows only the length of its
+// own block, so the lengths of forwarded blocks travel one step ahead of them.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       <= p < 3 ? p - 1 : 2 * p - 3
 // Bytes:        <= (b + word) * (p - 1)
 // Scratch:      p < 3 ? 0 : 2 * b + 3 * word
-// Good for:     ranks that know their neighbours only
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/passage.hpp"
 #include "algorithms/parts/row.hpp"
 
@@ -19,7 +19,7 @@ namespace tutti::algorithms::scatterv_along {
 
 namespace {
 
-// Message i of a side is the block of the i-th rank from its end on.
+// Message i of a side is the block of the i-th rank, counted from the end of the side.
 void give(const shape& s, builder& b) {
   const std::vector<parts::row> rows = parts::rows_of(s);
   b.words(static_cast<int>(rows.size()));

@@ -2,17 +2,19 @@
 //
 // scatterv/hops
 //
-// The ranks are cut into two halves, and the root sends the blocks of the other half as one dense message to
-// a rank of it that is a power of two away; then each of the two serves its half in the same way. Only the
-// root knows how long the blocks are, so their lengths travel down before them, to those that have others to
-// serve; while a rank receives blocks, it passes the lengths on. Nothing goes around the ends.
+// The ranks are cut into two halves. The root sends the blocks of the other half, as one message
+// without gaps, to a rank there that is a power of two away. Then each of the two serves its half
+// in the same way. Only the root knows the lengths of the blocks, so they travel down first, to
+// ranks that serve others. While a rank receives blocks, it forwards the lengths. No message wraps
+// around the ends.
 //
-// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this project
+// Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this
+//                 project
 // Reach:        hops
 // Rounds:       <= p == 1 ? 0 : 2 * ceil_log(2, p) - 1
 // Bytes:        <= (b + word) * (p - 1)
 // Scratch:      (b + word) * p
-// Good for:     small blocks, and ranks that know those 2^d away only
+// Good for:     small blocks, and groups whose members know only those 2^d away
 #include "schedule/algorithm.hpp"
 #include "schedule/patterns/hop_tree.hpp"
 
@@ -22,7 +24,8 @@ namespace {
 
 using patterns::hop_tree;
 
-// Lengths from word `first` on, one for each rank from there; of a child, where it has more than one.
+// Sends the lengths of each child's subtree, if it has several ranks. Word 0 is the length of rank
+// `first`.
 void send_lengths(builder& b, const hop_tree& tree, int first) {
   for (const auto& child : tree.children)
     if (child.ranks.size() > 1) b.send(child.rank, words(child.ranks.low - first, child.ranks.size()));
@@ -34,7 +37,7 @@ void pass_on(const shape& s, builder& b, const hop_tree& tree) {
     b.recv(tree.parent, whole(buffer::output));
     return;
   }
-  // Word i: the length of the block of rank first + i.
+  // Word i is the length of the block of rank first + i.
   b.words(mine);
   b.recv(tree.parent, words(0, mine));
   b.reserve(held(buffer::scratch0, 0, mine));
@@ -55,8 +58,8 @@ void write(const shape& s, builder& b) {
     pass_on(s, b, tree);
     return;
   }
-  // What goes to several ranks passes through scratch: to those around the root, who get their own block
-  // alone, nothing does.
+  // Messages with blocks of several ranks pass through scratch memory. The root sends the single
+  // blocks of its adjacent leaf children directly.
   const patterns::row alone = tree.alone(s.rank);
   const auto given = [](index i) { return block(buffer::input, i, table::in); };
   const auto each_of_several = [&](auto&& body) {
@@ -64,7 +67,7 @@ void write(const shape& s, builder& b) {
       b.loop(side.size(), [&] { body(at(side.low, 1)); });
   };
   if (alone.size() < p) {
-    // Word i: the length of the block of rank i, 0 of those around the root.
+    // Word i is the length of rank i's block; it is 0 for the ranks in `alone`.
     b.words(p);
     each_of_several([&](index i) { b.measure(given(i), word(i)); });
     b.reserve(held(buffer::scratch0, 0, p));

@@ -2,10 +2,10 @@
 //
 // scatterv/knomial
 //
-// A k-nomial tree around the root: each rank receives the blocks of its subtree as one dense message and
-// passes each child its part, the largest first. Only the root knows how long they are, so their lengths
-// travel down before them, to those that have others below; while a rank receives blocks, it passes the
-// lengths on.
+// A k-nomial tree around the root. Each rank receives the blocks of its subtree as one message
+// without gaps and sends each child its part, the largest first. Only the root knows the lengths of
+// the blocks, so they travel down first, to ranks with children. While a rank receives blocks, it
+// forwards the lengths.
 //
 // Source:       folklore; MPICH's scatter for the tree
 // Reach:        hops around with k = 2
@@ -22,7 +22,7 @@ namespace tutti::algorithms::scatterv_knomial {
 
 namespace {
 
-// A subtree's lengths, where it has more than one.
+// Sends the lengths of a child's subtree, if it has several ranks.
 void send_lengths(const shape& s, builder& b, int v, int child) {
   const int n = patterns::knomial_subtree(child, s.size, s.of(algorithm_parameter::k));
   if (n > 1) b.send(s.absolute(child), words(child - v, n));
@@ -35,7 +35,7 @@ void pass_on(const shape& s, builder& b, int v) {
     b.recv(parent, whole(buffer::output));
     return;
   }
-  // Word i: the length of the block of position v + i.
+  // Word i is the length of the block of position v + i.
   b.words(mine);
   b.recv(parent, words(0, mine));
   b.reserve(held(buffer::scratch0, 0, mine));
@@ -56,12 +56,12 @@ void write(const shape& s, builder& b) {
     return;
   }
   const int p = s.size, k = s.of(algorithm_parameter::k);
-  const int first = std::min(k, p);  // those before it get their own block alone
+  const int first = std::min(k, p);  // positions before it receive a single block
   const auto given = [&](int v, int step) {
     return block(buffer::input, at(s.root + v, step, p), table::in);
   };
   if (p > first) {
-    // Word i: the length of the block of position i.
+    // Word i is the length of the block of position i.
     b.words(p);
     b.loop(p - first, [&] { b.measure(given(first, 1), word(at(first, 1))); });
     b.reserve(held(buffer::scratch0, first, p - first, first));

@@ -8,8 +8,8 @@
 #include <immintrin.h>
 #endif
 
-// Wider vectors where the machine has them, chosen when the program is loaded. Sanitizers run before the
-// loader has finished with such choices, so they get the plain loops.
+// Selects wider vectors at load time if the processor has them. Sanitizer code runs before the
+// loader has resolved these choices. So builds with sanitizers use the default loops.
 #if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define TUTTI_WIDE __attribute__((target_clones("default", "avx2", "avx512f")))
@@ -81,7 +81,7 @@ struct logical_xor {
   }
 };
 
-// Signed overflow in a user's sum is the user's; wrap as the hardware does rather than leave it undefined.
+// Integer sums and products wrap as the hardware does, because signed overflow would be undefined.
 template <class T>
 using wrapping = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::make_unsigned<T>,
                                     std::type_identity<T>>;
@@ -96,7 +96,7 @@ struct loop {
       *c = Op::template of<T>(*a, *b);
       return;
     }
-    if (c == b) {  // the compiler need not check for overlap in either loop
+    if (c == b) {  // both loops state that there is no overlap, so the compiler omits the check
 #pragma GCC ivdep
       for (std::size_t i = 0; i < n; ++i) c[i] = Op::template of<T>(a[i], c[i]);
     } else {
@@ -114,7 +114,7 @@ constexpr bool fits = std::is_same_v<Op, bit_and> || std::is_same_v<Op, bit_or> 
 template <class Op>
 combine_function by_kind(element_kind kind) noexcept {
   const auto pick = []<class T>(std::type_identity<T>) -> combine_function {
-    // Unsigned arithmetic gives the same bits for sums and products, without undefined overflow.
+    // Unsigned arithmetic gives the same bits for sums and products without undefined overflow.
     if constexpr (!fits<Op, T>)
       return nullptr;
     else if constexpr (std::is_same_v<Op, sum> || std::is_same_v<Op, product>)

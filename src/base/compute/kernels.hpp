@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops that move and combine bytes: one kernel for each built-in operator and element kind, and a copy.
+// The loops that copy and combine bytes: one kernel for each built-in operator and element kind.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,12 @@
 
 namespace tutti::compute {
 
-/// The kernel of a built-in operator; null where the operator does not fit the kind (bit_and of f64).
+/// The kernel of a built-in operator; null if the operator does not fit the kind, as bit_and of
+/// f64.
 combine_function kernel(builtin_op op, element_kind kind) noexcept;
 
-/// memcpy, but with a single move for the sizes of a single value. Ranges must not overlap, unless they are
-/// the same.
+/// Copies as memmove does, with a single move for 8 bytes. The ranges must not overlap, unless they
+/// are equal.
 inline void copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 8) {
     std::memcpy(to, from, 8);
@@ -24,7 +25,7 @@ inline void copy(void* to, const void* from, std::size_t bytes) noexcept {
   }
 }
 
-/// For results too large to be read again soon: writes past the caches where the machine can.
+/// For results too large to be read again soon. Bypasses the caches on x86-64.
 void copy_streaming(void* to, const void* from, std::size_t bytes) noexcept;
 
 }  // namespace tutti::compute

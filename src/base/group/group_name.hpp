@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tells one group from every other where groups are made without a message: all members reckon the same
-// 128 bits from what they were told alike. Two groups of one name would have to meet by chance, one in 2^128.
+// Names of groups that their members create without a message. All members compute the same 128
+// bits from the same inputs. Two groups have the same name with probability 2^-128.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct group_name {
     std::size_t operator()(const group_name& n) const noexcept { return static_cast<std::size_t>(n.a); }
   };
 
-  /// The name of what differs from this by one more number, or by two.
+  /// The name of a group that differs from this one by one number, or by two.
   group_name with(std::uint64_t number) const noexcept { return with(number, number); }
   group_name with(std::uint64_t one, std::uint64_t other) const noexcept {
     const std::uint64_t x = mixed(a ^ one * 0x9e3779b97f4a7c15), y = mixed(b + other + 0x632be59bd9b4e019);
@@ -26,7 +26,8 @@ struct group_name {
   }
 
  private:
-  // The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+  // The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+  // generators, 2014).
   static std::uint64_t mixed(std::uint64_t x) noexcept {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
     x = (x ^ x >> 27) * 0x94d049bb133111eb;

@@ -47,7 +47,7 @@ hierarchy::hierarchy(const std::vector<std::vector<int>>& node_of) : ranks_(0) {
   }
 }
 
-// The coarse node of the first rank on the fine node of rank r.
+// The node, at level l, of the first rank that shares rank r's node at level l - 1.
 int hierarchy::node_of_first(std::size_t l, int r, const std::vector<std::vector<int>>& node_of) const {
   return node_of[l][static_cast<std::size_t>(leader_of(r, static_cast<int>(l) - 1))];
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a member of a group finds another: a range of the job's ranks (two numbers, made locally), a list, or a
-// few of them: those beside it, or also those 2, 4, 8 ... away.
+// How a member of a group finds the job ranks of the others. A group stores a range (two numbers,
+// made locally), a list, or a few known members. Known members are the neighbours, or also those 2,
+// 4, 8 ... away.
 #pragma once
 
 #include <bit>
@@ -16,18 +17,19 @@ namespace tutti {
 
 class group {
  public:
-  /// Ranks first, first + stride, ... of the job; this process is member `rank`.
+  /// Ranks first, first + stride, ... of the job. This process is member `rank`.
   static group range(int first, int stride, int size, int rank) {
     return {first, stride, size, rank, nullptr};
   }
 
-  /// members[i] is the job's rank of member i. Shared, since communicators are copied freely.
+  /// members[i] is the job rank of member i. The list is shared, because communicators are often
+  /// copied.
   static group list(std::vector<int> members, int rank) {
     const int size = static_cast<int>(members.size());
     return {0, 1, size, rank, std::make_shared<const std::vector<int>>(std::move(members))};
   }
 
-  /// The same, as a range where the members lie at one distance from each other.
+  /// The same as list(), but makes a range if the members have a constant stride.
   static group of(std::vector<int> members, int rank) {
     const int size = static_cast<int>(members.size());
     const int stride = size > 1 ? members[1] - members[0] : 1;
@@ -36,9 +38,9 @@ class group {
     return range(members[0], stride, size, rank);
   }
 
-  /// Of which each member knows as many as `knows` says, not all: `left[d]`, `right[d]` are the job's ranks
-  /// of the members 2^d away (of neighbours there is one each), whatever where there is none; `own` is this
-  /// one's, `first` that of member 0.
+  /// A group of which each member knows the members that `knows` states. left[d] and right[d] are
+  /// the job ranks of the members 2^d away (d = 0 only for neighbours). Entries without a member
+  /// may have any value. `own` is the job rank of this member, `first` that of member 0.
   static group of_few(reach knows, int first, int own, int size, int rank, const std::vector<int>& left,
                       const std::vector<int>& right) {
     std::vector<int> known = {first, own};
@@ -49,25 +51,25 @@ class group {
     return made;
   }
 
-  /// Which members this one knows.
+  /// The members that this one knows.
   reach knows() const noexcept { return knows_; }
   bool knows(int r) const noexcept { return reaches(knows_, rank_, r, size_); }
 
   int size() const noexcept { return size_; }
   int rank() const noexcept { return rank_; }
 
-  /// The job's rank of member r, which this one knows. O(1).
+  /// The job rank of member r, which this member must know. O(1).
   int address(int r) const noexcept {
     if (knows_ != reach::any_rank) [[unlikely]]
       return address_of_known(r);
     return list_ ? (*list_)[static_cast<std::size_t>(r)] : first_ + r * stride_;
   }
 
-  /// The job's rank of member 0, which every member knows.
+  /// The job rank of member 0, which every member knows.
   int first_address() const noexcept { return list_ ? list_->front() : first_; }
 
-  /// Members first, first + stride, ... of this group, whose members know all, `size` of them. Of a range it
-  /// is one, in O(1).
+  /// A subgroup of `size` members first, first + stride, ... of this group. The members of this
+  /// group must know all others. A part of a range is a range, made in O(1).
   group part(int first, int stride, int size, int rank) const {
     if (!list_) return range(first_ + first * stride_, stride * stride_, size, rank);
     std::vector<int> members;
@@ -76,7 +78,8 @@ class group {
     return list(std::move(members), rank);
   }
 
-  /// Which member has this job's rank; -1: none that this one knows. O(1) of a range, else O(known).
+  /// The member that has this job rank; -1 if this member knows no such member. O(1) for a range,
+  /// else O(known).
   int rank_of(int address) const noexcept {
     if (knows_ != reach::any_rank) return known_with(address);
     if (list_) {
@@ -92,12 +95,12 @@ class group {
   group(int first, int stride, int size, int rank, std::shared_ptr<const std::vector<int>> list)
       : first_(first), stride_(stride), size_(size), rank_(rank), list_(std::move(list)) {}
 
-  // Where there are 2 members only, the same one may stand on both sides.
+  // With 2 members, the same member may stand on both sides.
   int address_of_known(int r) const noexcept {
     if (r == rank_) return (*list_)[1];
     const unsigned up = static_cast<unsigned>(r > rank_ ? r - rank_ : size_ - (rank_ - r));
     const unsigned down = static_cast<unsigned>(size_) - up;
-    // Which of the two ways is a hop that goes not beyond the ends, or may.
+    // Tests whether a step of n is a known hop. `beyond`: the step wraps around the ends.
     const auto is_hop = [&](unsigned n, bool beyond) {
       return std::has_single_bit(n) && (goes_in_hops(knows_) || n == 1) && (!beyond || goes_around(knows_));
     };

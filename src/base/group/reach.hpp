@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which ranks a member of a group can send to and receive from: what a group knows, and what an algorithm
-// needs. Distances are counted in ranks.
+// States which ranks a member of a group can address. The same values describe what a group knows
+// and what an algorithm needs. Distances are counted in ranks.
 #pragma once
 
 #include <bit>
@@ -11,13 +11,13 @@
 
 namespace tutti {
 
-/// In the head of an algorithm: "neighbors around".
+/// The head of an algorithm's file states it, for example "neighbors around".
 enum class reach : std::uint8_t {
   any_rank,
-  hops_around,       ///< 1, 2, 4 ... away on both sides, and from the last rank on to the first: a logring
-  hops,              ///< the same, but not beyond the ends: a logchain
-  neighbors_around,  ///< the next on both sides, and from the last on to the first: a ring
-  neighbors,         ///< the next on both sides, but not beyond the ends: a chain
+  hops_around,       ///< 1, 2, 4 ... away on both sides, wrapping around: a logring
+  hops,              ///< the same, without wrapping around: a logchain
+  neighbors_around,  ///< the next rank on both sides, wrapping around: a ring
+  neighbors,         ///< the next rank on both sides, without wrapping around: a chain
 };
 
 constexpr bool goes_around(reach r) noexcept {
@@ -27,14 +27,14 @@ constexpr bool goes_in_hops(reach r) noexcept {
   return r == reach::any_rank || r == reach::hops_around || r == reach::hops;
 }
 
-/// A group whose members know `known` can run what needs `needed`.
+/// Whether a group whose members know `known` can run an algorithm that needs `needed`.
 constexpr bool covers(reach known, reach needed) noexcept {
   return known == reach::any_rank ||
          (needed != reach::any_rank && goes_around(known) >= goes_around(needed) &&
           goes_in_hops(known) >= goes_in_hops(needed));
 }
 
-/// Rank `from` of `size` can send to rank `to`; every rank can to itself.
+/// Whether rank `from` of `size` ranks can send to rank `to`. Every rank can send to itself.
 constexpr bool reaches(reach r, int from, int to, int size) noexcept {
   if (r == reach::any_rank || from == to) return true;
   const unsigned up = static_cast<unsigned>(to > from ? to - from : from - to);
@@ -49,7 +49,7 @@ constexpr std::string_view name_of(reach r) noexcept {
   return names[static_cast<std::size_t>(r)];
 }
 
-/// In words: whom a rank sends to.
+/// The ranks that a rank sends to, in words.
 constexpr std::string_view description_of(reach r) noexcept {
   constexpr std::string_view words[] = {"ranks at any distance",
                                         "ranks 1, 2, 4 ... away, also from the last ones on to the first",

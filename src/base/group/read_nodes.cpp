@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TUTTI_NODES: ranks laid out over nodes that need not exist, so that whatever is hierarchical can be tried
-// on any machine. What cannot be taken is told with what could be.
+// Parses TUTTI_NODES, which describes nodes that need not exist. So hierarchical compositions can
+// be tried on any machine. An error reports a valid alternative.
 #include <charconv>
 #include <cstdint>
 #include <stdexcept>
@@ -13,7 +13,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::int64_t most = 1000000;  // as ranks of a job
+constexpr std::int64_t most = 1000000;  // the same as the maximum number of ranks of a job
 constexpr std::size_t max_numbers_by_x = 9;
 constexpr std::string_view forms =
     "; write 4x2 (4 nodes of 2 ranks), 2x3x4 (2 nodes of 3 nodes of 4 ranks), 3,1,4 (nodes of 3, 1 and 4 "
@@ -61,7 +61,8 @@ std::string count_of(std::int64_t made) {
                      : std::to_string(made) + (made == 1 ? " rank" : " ranks");
 }
 
-// "4x2": numbers from the coarsest nodes to the ranks of a finest one. Alone: the ranks of the only node.
+// "4x2": sizes from the coarsest level down to the ranks of a finest node. A single number is the
+// size of the only node.
 hierarchy from_product(std::string_view text, const std::vector<std::int64_t>& numbers, int ranks) {
   if (numbers.size() > max_numbers_by_x)
     refuse(text, ", which has more than " + std::to_string(max_numbers_by_x - 1) + " levels of nodes");

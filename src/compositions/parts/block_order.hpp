@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of all ranks one after another in some order, and the copies that bring them from it to where a
-// rank's buffer has them and back.
+// Describes the blocks of all ranks without gaps in a given order. It also writes the copies
+// between that order and the displacements in a rank's buffer.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct block_order {
   std::vector<std::size_t> counts;  ///< by rank, elements
   std::vector<std::size_t> begins;  ///< by rank, elements before its block
   std::size_t total = 0;
-  bool plain;  ///< it is the order of the ranks
+  bool plain;  ///< the order is the rank order
 
   block_order(std::vector<int> positions, std::vector<std::size_t> all_counts)
       : ranks(std::move(positions)),
@@ -36,7 +36,7 @@ struct block_order {
       total += counts[static_cast<std::size_t>(r)];
     }
   }
-  /// Blocks of equal lengths.
+  /// Blocks of equal length.
   block_order(std::vector<int> positions, std::size_t count)
       : block_order(positions, std::vector<std::size_t>(positions.size(), count)) {}
 
@@ -44,7 +44,7 @@ struct block_order {
   std::size_t count_of(int rank) const { return counts[static_cast<std::size_t>(rank)]; }
 };
 
-/// Rank r's block stands at displs[r] as it does in this order, from the beginning on.
+/// Returns whether the displacements equal the positions of the blocks in this order.
 inline bool stand_so(const block_order& order, const std::vector<std::size_t>& displs) {
   bool all = true;
   for (std::size_t r = 0; r < displs.size(); ++r)
@@ -52,8 +52,8 @@ inline bool stand_so(const block_order& order, const std::vector<std::size_t>& d
   return all;
 }
 
-/// Copies blocks between a dense area in this order and one where rank r's block stands at displs[r].
-/// Neighbouring blocks go together, and those of equal lengths at equal distances as one copy.
+/// Copies blocks between a dense area in this order and an area in which rank r's block is at
+/// displs[r]. One copy covers adjacent blocks, or blocks of equal length at equal distances.
 inline void copy_blocks(planner& p, const block_order& order, area dense, area table,
                         const std::vector<std::size_t>& displs, bool to_table) {
   const auto emit = [&](copying one) {
@@ -73,7 +73,8 @@ inline void copy_blocks(planner& p, const block_order& order, area dense, area t
     if (n == 0) continue;
     const area from = dense + order.begin_of(r), to = table + at;
     const std::size_t last = open.to.at + (open.blocks - 1) * open.to_distance;
-    if (open.n != 0 && open.blocks == 1 && to.at == open.to.at + open.n) {  // goes on where it ended
+    // adjacent to the block before
+    if (open.n != 0 && open.blocks == 1 && to.at == open.to.at + open.n) {
       open.n += n;
       continue;
     }
@@ -95,7 +96,7 @@ inline void copy_blocks(planner& p, const block_order& order, area dense, area t
 inline std::vector<std::size_t> uniform_counts(int ranks, std::size_t count) {
   return std::vector<std::size_t>(static_cast<std::size_t>(ranks), count);
 }
-/// Where blocks of `count` elements stand by rank.
+/// Displacements of blocks of `count` elements in rank order.
 inline std::vector<std::size_t> uniform_displs(int ranks, std::size_t count) {
   std::vector<std::size_t> all;
   for (int r = 0; r < ranks; ++r) all.push_back(static_cast<std::size_t>(r) * count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls that compositions make most, in one line each. `from` and `to` may be one area: in place.
+// Builds the inner calls that compositions use most, one function each. If `from` equals `to`, the
+// call is in place.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +21,18 @@ inline subcall call_of(collective what, area from, area to, std::size_t count, i
   return c;
 }
 inline subcall barrier() { return call_of(collective::barrier, {}, {}, 0); }
-/// Of what stands at `data` at the root, to `data` elsewhere.
+/// Broadcasts `data` of the root to `data` of the other members.
 inline subcall bcast(area data, std::size_t count, int root) {
   return call_of(collective::bcast, data, data, count, root);
 }
-/// `to` matters at the root, where `takes` is true.
+/// `to` is significant only at the root. `takes` must be true at the root and false elsewhere.
 inline subcall reduce(area from, area to, bool takes, std::size_t count, int root) {
   subcall c = call_of(collective::reduce, from, to, count, root);
   c.in_place = c.in_place && takes;
   return c;
 }
 
-/// Dense displacements.
+/// Displacements of blocks without gaps: the sums of all preceding counts.
 inline std::vector<std::size_t> sums_before(const std::vector<std::size_t>& counts) {
   std::vector<std::size_t> sums;
   std::size_t sum = 0;
@@ -42,13 +43,14 @@ inline std::vector<std::size_t> sums_before(const std::vector<std::size_t>& coun
   return sums;
 }
 
-/// Whether blocks of these lengths need the vector form.
+/// Returns whether blocks of these lengths need the vector form.
 inline bool uneven(const std::vector<std::size_t>& counts) {
   return std::any_of(counts.begin(), counts.end(), [&](std::size_t n) { return n != counts[0]; });
 }
 
-/// Gathers blocks of these lengths one after another: gather or allgather where they are equal, else the
-/// vector form. With `in_place` the own block stands where it belongs, at the root of a gather or everywhere.
+/// Gathers blocks of these lengths one after another: by gather or allgather if they are equal,
+/// otherwise by the vector form. With `in_place` the own block is already in its final position: at
+/// the root of a gather, or on all ranks.
 inline subcall gather_blocks(bool everywhere, const std::vector<std::size_t>& counts, int place, area from,
                              area to, bool in_place, int root = 0) {
   subcall c = call_of(everywhere ? collective::allgather : collective::gather, from, to,
@@ -62,7 +64,7 @@ inline subcall gather_blocks(bool everywhere, const std::vector<std::size_t>& co
   return c;
 }
 
-/// The reverse. With `in_place` the root's own block stays where it stands.
+/// Scatters blocks of these lengths. With `in_place` the root's own block is not moved.
 inline subcall scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to,
                               bool in_place, int root) {
   subcall c = call_of(collective::scatter, from, to, counts[static_cast<std::size_t>(place)], root);
@@ -75,7 +77,7 @@ inline subcall scatter_blocks(const std::vector<std::size_t>& counts, int place,
   return c;
 }
 
-/// Each member gets its block of the combined vector.
+/// Each member receives its block of the combined vector.
 inline subcall reduce_scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to) {
   subcall c = call_of(collective::reduce_scatter_block, from, to, counts[static_cast<std::size_t>(place)]);
   if (uneven(counts)) {
@@ -86,7 +88,7 @@ inline subcall reduce_scatter_blocks(const std::vector<std::size_t>& counts, int
   return c;
 }
 
-/// `count` elements cut into `parts` nearly equal ones, the first longer by one.
+/// `count` elements in `parts` nearly equal parts; the first count % parts are one element longer.
 inline std::vector<std::size_t> split(std::size_t count, std::size_t parts) {
   std::vector<std::size_t> all(parts, count / parts);
   for (std::size_t i = 0; i < count % parts; ++i) ++all[i];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rectangle of ranks: nodes (level 0) of equal width, and lanes through the nodes, which take from each the
-// rank of one place. Both are in rank order where nodes are consecutive.
+// A rectangle of ranks: nodes (level 0) of equal width, and lanes. The i-th lane contains the i-th
+// rank of every node. Concatenated, the nodes are in rank order if the ranks of every node are
+// consecutive.
 #pragma once
 
 #include <vector>
@@ -12,8 +13,8 @@ namespace tutti::compositions::parts {
 
 struct lanes {
   const hierarchy& layout;
-  std::size_t width, nodes;     ///< ranks of a node; nodes
-  std::size_t place, own_node;  ///< of this rank: its place in `node`, and in `lane`
+  std::size_t width, nodes;     ///< ranks of a node; number of nodes
+  std::size_t place, own_node;  ///< of this rank: its position in `node`, and in `lane`
   subgroup node, lane;
 
   explicit lanes(planner& p)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The groups of a recursive hierarchy. Every node has a leader: the root where it is on the node, else the
-// node's first rank. Group 0 is a rank's node; group l the leaders of the nodes of level l - 1 on its node
-// of level l; the last one the leaders of the coarsest nodes. Groups are in the order of the nodes, which is
-// that of the ranks where nodes are consecutive.
+// The groups of a recursive hierarchy. The leader of a node is the root if the node contains it,
+// otherwise the node's first rank. Group 0 is a rank's node. Group l consists of the leaders of the
+// nodes of level l - 1 within its node of level l. The last group consists of the leaders of the
+// coarsest nodes. Groups are in the order of the nodes, which is the rank order if the ranks of
+// every node are consecutive.
 #pragma once
 
 #include <vector>
@@ -15,9 +16,9 @@ namespace tutti::compositions::parts {
 struct level_group {
   subgroup group;
   std::vector<int> members;  ///< ranks
-  int leader = 0;            ///< of the next coarser node: its place here
-  bool leads = false;        ///< this rank does
-  /// Calls within it have an effect.
+  int leader = 0;            ///< position in this group of the leader of the next coarser node
+  bool leads = false;        ///< this rank is that leader
+  /// Returns whether the group has several members. Calls in a group of one have no effect.
   bool several() const noexcept { return members.size() > 1; }
 };
 

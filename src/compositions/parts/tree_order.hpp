@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of all ranks node by node, nodes of nodes one after another: the order in which leaders collect and
-// hand out blocks. It is that of the ranks where nodes are consecutive, else copies bring them from one to
-// the other.
+// Orders the blocks of all ranks node by node, recursively for nested nodes. Leaders gather and
+// scatter blocks in this order. It is the rank order if the ranks of every node are consecutive;
+// otherwise copies convert between the two.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline std::vector<int> node_by_node(const hierarchy& layout) {
   return ranks;
 }
 
-/// With what a node or some ranks that lie together have.
+/// A block_order with the ranges of blocks of a node or of ranks that are adjacent in this order.
 struct tree_order : block_order {
   tree_order(const hierarchy& layout, std::vector<std::size_t> all_counts)
       : block_order(node_by_node(layout), std::move(all_counts)) {}
@@ -43,7 +43,8 @@ struct tree_order : block_order {
     return sum;
   }
 
-  /// What each member of the group of level l speaks for: its own block at level 0, else its node's blocks.
+  /// The number of elements that each member of the group of level l represents: its own block if l
+  /// is 0, otherwise the blocks of its node.
   std::vector<std::size_t> shares(const hierarchy& layout, const std::vector<int>& members,
                                   std::size_t l) const {
     std::vector<std::size_t> all;
@@ -53,7 +54,8 @@ struct tree_order : block_order {
     }
     return all;
   }
-  /// Where the blocks begin that a rank has as a member of the group of level l; beyond the last: all.
+  /// The position of the blocks that a rank represents in the group of level l. Beyond the last
+  /// group a rank represents all blocks.
   std::size_t begin_of_share(const hierarchy& layout, int rank, std::size_t l) const {
     const int level = static_cast<int>(l) - 1;
     if (level == layout.levels()) return 0;

@@ -31,7 +31,8 @@ embedded_context::embedded_context(endpoint& ep, const group& members, std::uint
                                    const group_name& name)
     : context(ep, members, id), name_(name) {}
 
-// Mail to this rank may come before it first asks for some, so its postbox stays as long as the communicator.
+// Messages to this rank may arrive before its first receive. So its queue lives as long as the
+// communicator.
 embedded_context::~embedded_context() {
   shm::node& all = *ep().node();
   all.close_p2p_queue(id(), ep().rank());
@@ -43,7 +44,7 @@ std::unique_ptr<p2p_transport> embedded_context::open_p2p() {
   return std::make_unique<embedded_p2p_transport>(*this);
 }
 
-// Every pair of ranks has channels, so nothing is ever sent through these.
+// Every pair of ranks has channels, so nothing uses these functions.
 void embedded_context::isend(int, std::uint32_t, const void*, std::size_t, transfer&) {
   throw std::logic_error("an embedded engine has no messages but its channels");
 }
@@ -78,7 +79,7 @@ void embedded_context::native_begin(const call& c, native_state& s) {
   unfinished_.push_back(one->number);
 }
 
-// Call n may begin once this rank has finished call n - direct_collectives::outstanding (see
+// Call n may begin when this rank has finished call n - direct_collectives::outstanding (see
 // direct_collectives.hpp).
 bool embedded_context::may_begin(std::uint32_t number) const noexcept {
   return unfinished_.empty() || static_cast<std::int32_t>(number - unfinished_.front()) <

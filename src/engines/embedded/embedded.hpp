@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What threads and fibers have in common: ranks on one node fabric, and native collectives by direct memory
-// access.
+// The part that threads and fibers share: ranks on one shared-memory node, and native collectives
+// by direct memory access.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@
 
 namespace tutti {
 
-/// A rank of this process. The engines add the waiting.
+/// The endpoint of a rank in this process. The engines derive from it and implement the waits.
 class embedded_endpoint : public endpoint {
  public:
   embedded_endpoint(job& j, shm::node& n, int rank) : job_(j), node_(n), rank_(rank) {}
@@ -41,7 +41,7 @@ class embedded_endpoint : public endpoint {
   shm::node& node_;
   int rank_;
 
-  /// Tells the watchman that this rank waits, and that it does no more. `site` must stay until then.
+  /// Reports to the deadlock monitor that this rank waits. `site` must stay valid until unnote().
   void note(rank_record::state state, const std::atomic<std::uint32_t>* word, std::uint32_t value,
             const shm::wait_site& site) noexcept {
     rank_record& r = job_.record(rank_);
@@ -51,6 +51,7 @@ class embedded_endpoint : public endpoint {
     r.now.store(state, std::memory_order_release);
     noted_ = state;
   }
+  // Reports that the wait has ended. Blocks while the monitor holds this rank.
   void unnote() noexcept {
     if (noted_ == rank_record::running) return;
     rank_record& r = job_.record(rank_);
@@ -61,7 +62,8 @@ class embedded_endpoint : public endpoint {
     }
     noted_ = rank_record::running;
   }
-  /// One more look at everything without success. The first tells the watchman.
+  /// Reports one more poll of everything without success. The first one begins the wait for the
+  /// monitor.
   void note_pause(const shm::wait_site& site) noexcept {
     if (noted_ != rank_record::pausing) {
       pause_site_ = site;
@@ -70,7 +72,7 @@ class embedded_endpoint : public endpoint {
     std::atomic<std::uint64_t>& sweeps = job_.record(rank_).sweeps;
     sweeps.store(sweeps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// Keeps a note for the length of a wait, also when it throws.
+  /// Ends the note when the wait ends, also by an exception.
   struct noted {
     embedded_endpoint& who;
     ~noted() { who.unnote(); }
@@ -108,10 +110,10 @@ class embedded_context final : public context {
   shm::direct_collectives& direct_collectives();
   bool may_begin(std::uint32_t number) const noexcept;
 
-  group_name name_;  // of one that was opened locally
+  group_name name_;  // of a context that was opened locally
   std::shared_ptr<shm::direct_collectives> direct_collectives_;
   std::uint32_t next_ = 0;
-  std::vector<std::uint32_t> unfinished_;  // numbers, ascending
+  std::vector<std::uint32_t> unfinished_;  // sequence numbers, ascending
 };
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engines whose ranks share memory say of themselves alike, known without a job.
+// What the engines with shared memory have in common and what is known without a job.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace tutti {
 
-/// Their native collectives, which lay results directly into one another's memory.
+/// Their native collectives, which write results directly into the memory of other ranks.
 native_offer embedded_offers(const agreed_signature& s, std::span<const std::string> holds = {}) noexcept;
 
-/// Of the stacks on which their ranks run.
+/// Limits and default of the stacks of their ranks, in bytes.
 inline constexpr std::size_t min_stack = 32 << 10, max_stack = std::size_t{1} << 30,
                              usual_stack_of_fiber = 1 << 20;
 inline constexpr variable stack_variable = {

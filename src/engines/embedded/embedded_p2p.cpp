@@ -49,7 +49,7 @@ bool embedded_p2p_transport::post(const detail::send_args& what, transfer& t) {
     auto* const u = new (t.state) under_way{{0}, there.same_worker};
     one.done = &u->done;
   }
-  there.box->post(&one);  // the receiver's from here on
+  there.box->post(&one);  // the receiver owns it from here on
   node_.ring(*there.wakeup);
   return !waits;
 }
@@ -63,8 +63,8 @@ void embedded_p2p_transport::wait_until_sent(transfer& t, const shm::wait_site& 
   while (u.done.load(std::memory_order_acquire) == 0) where_.ep().wait(u.done, 1, u.same_worker, site);
 }
 
-// Those of other workers ring the bell of this rank's worker and not its own, so it may be waited for alone
-// only where there are none.
+// Writers on other workers ring the wakeup flag of this rank's worker, not that of the rank. So
+// this rank waits on its own flag only if there is one worker.
 void embedded_p2p_transport::wait_for_next(const shm::wait_site& site) {
   where_.ep().wait(own_->arrival_word(), own_->arrival_value(), one_worker_, site);
 }
@@ -76,7 +76,7 @@ bool embedded_p2p_transport::open(shm::unexpected_message& one, void* into, tran
     compute::copy(into, from.contents, from.bytes);
     shm::message_pool::give_back(&from);
   } else {
-    // Contents and mark are the sender's, who may not leave before both are done with.
+    // The contents and `done` belong to the sender. It may not leave before this access has ended.
     const shm::reading guard(where_.ep(), {operation, "", "", -1, -1, shm::wait_site::unnumbered});
     compute::copy(into, from.contents, from.bytes);
     end(from);
@@ -84,7 +84,7 @@ bool embedded_p2p_transport::open(shm::unexpected_message& one, void* into, tran
   return true;
 }
 
-// The letter is back before its sender goes on, who may need it at once.
+// Returns the message before the sender continues, because the sender may need it at once.
 void embedded_p2p_transport::end(shm::queued_message& one) noexcept {
   std::atomic<std::uint32_t>& done = *one.done;
   const int there = where_.members().address(one.source), worker = node_.worker_of(there);
@@ -94,14 +94,14 @@ void embedded_p2p_transport::end(shm::queued_message& one) noexcept {
                                                            : node_.worker_wakeup(worker));
 }
 
-// A sender whose message nobody will receive goes on waiting, so that the watchman says so.
+// A sender whose message is dropped unreceived keeps waiting, so the deadlock monitor reports it.
 void embedded_p2p_transport::drop(shm::unexpected_message& one, bool received) noexcept {
   auto& from = static_cast<shm::queued_message&>(one);
   if (!received || from.done == nullptr) return shm::message_pool::give_back(&from);
   try {
     const shm::reading guard(where_.ep(), {"receiving", "", "", -1, -1, shm::wait_site::unnumbered});
     end(from);
-  } catch (...) {  // the job has failed, and the sender is taken out of its wait
+  } catch (...) {  // the job has failed, and the sender's wait is aborted
     shm::message_pool::give_back(&from);
   }
 }

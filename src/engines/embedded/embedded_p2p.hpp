@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's own messages between ranks of one process. Up to 4 KiB travel in the letter; more stay where
-// they are until the receiver copies them, unless the send is to be complete at once.
+// Point-to-point messages between ranks of one process. Up to 4 KiB travel in the queued message.
+// Longer contents stay in the sender's memory until the receiver copies them, except in buffered
+// sends.
 #pragma once
 
 #include <memory>
@@ -34,7 +35,7 @@ class embedded_p2p_transport final : public p2p_transport {
     shm::wakeup_flag* wakeup = nullptr;
     bool same_worker = false;
   };
-  /// What a transfer of a send holds.
+  /// The state of a send in its transfer.
   struct under_way {
     std::atomic<std::uint32_t> done;
     bool same_worker;
@@ -55,8 +56,8 @@ class embedded_p2p_transport final : public p2p_transport {
   shm::message_pool& pool_;
   std::shared_ptr<shm::p2p_queue> own_;
   int rank_;
-  bool one_worker_;                             // runs all ranks of the job
-  std::vector<std::unique_ptr<peer[]>> peers_;  // in pages, so that memory follows use
+  bool one_worker_;                             // one worker runs all ranks of the job
+  std::vector<std::unique_ptr<peer[]>> peers_;  // in pages, so that memory is allocated on use
 };
 
 }  // namespace tutti

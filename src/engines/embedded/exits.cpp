@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// exit() is the process's, so the ranks are counted over all jobs of the process.
+// exit() ends the process, so the ranks of all jobs of the process are counted together.
 #include "engines/embedded/exits.hpp"
 
 #include <cstdio>
@@ -20,14 +20,14 @@ std::atomic<int>& of_process() {
   return ranks;
 }
 
-// The process in which ranks were begun last. One that a rank forks has a copy of the count, and no ranks.
+// The process in which ranks were last started. A forked child has a copy of the count, but no
+// ranks.
 std::atomic<pid_t>& process_of_ranks() {
   static std::atomic<pid_t> number{0};
   return number;
 }
 
-// Called by exit(), on the thread that has called that. A rank that is the last one may leave in
-// this way.
+// Called by exit() on the calling thread. The last running rank may end the process in this way.
 void at_exit(int status, void*) {
   if (process_of_ranks().load(std::memory_order_relaxed) != getpid()) return;
   const int running = of_process().load(std::memory_order_relaxed);
@@ -46,7 +46,7 @@ void at_exit(int status, void*) {
 
 void at_quick_exit() { at_exit(0, nullptr); }
 
-// The handler stays for the rest of the process, so the library has to.
+// The handler stays registered until the process ends. So the library must not be unloaded.
 void watch_exits() {
   Dl_info own{};
   if (dladdr(reinterpret_cast<const void*>(&at_exit), &own) != 0 && own.dli_fname != nullptr)
@@ -57,7 +57,7 @@ void watch_exits() {
 
 }  // namespace
 
-// A rank that is alone leaves nobody behind.
+// A single rank leaves no other rank behind.
 ranks_under_way::ranks_under_way(int ranks) : left_(ranks > 1 ? ranks : 0) {
   if (ranks <= 1) return;
   static std::once_flag once;

@@ -68,7 +68,7 @@ void job::declare_deadlock() {
     if (one.now.load() == rank_record::finished) {
       text += "has returned from the program";
     } else {
-      // All wait for ever: what they point to stays.
+      // All ranks wait for ever, so their pointers stay valid.
       const shm::wait_site* site = one.site.load(std::memory_order_acquire);
       const std::source_location* place = one.place.load(std::memory_order_acquire);
       text += site == nullptr ? "waits"
@@ -85,9 +85,9 @@ void job::declare_deadlock() {
   fail(first, std::make_exception_ptr(deadlock_error("run", first, "", text, "")), text);
 }
 
-// Keeps a waiting rank from leaving its wait, so that what it waits for may be looked at; false where it has
-// left. The rank says that it leaves and then looks at `held`; the order of the two is enforced from here,
-// not there (see doorbell).
+// Keeps a waiting rank in its wait, so that its `word` may be read. Returns false if the rank has
+// left. The rank stores that it leaves and then reads `held`. The barrier here enforces that order,
+// not the rank (see wakeup_flag.hpp).
 bool job::hold(rank_record& r, std::uint32_t version) noexcept {
   r.held.store(1, std::memory_order_seq_cst);
   if (shm::barrier_on_all_threads() && r.now.load(std::memory_order_seq_cst) == rank_record::waiting &&
@@ -97,9 +97,9 @@ bool job::hold(rank_record& r, std::uint32_t version) noexcept {
   return false;
 }
 
-// A rank counts as stuck when it is over, or waits for a word that has not come, or has looked in vain at
-// everything it waits for since the first look. If nothing has changed between two looks, all were stuck at
-// one moment, and nobody is left who could free them.
+// A rank is stuck if it has finished, waits for a word that has not come, or has polled everything
+// in vain since the first look. If nothing changes between two looks, all ranks were stuck at one
+// moment. Then no rank is left that could free them.
 bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second) {
   bool anyone = false;
   for (int r = 0; r < ranks_; ++r) {
@@ -147,7 +147,8 @@ void job::watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> 
 }
 
 void job::start_deadlock_monitor() {
-  // Made here, since the watchman may begin at any time and ranks count what is allocated (unit/allocations).
+  // Allocated here, because the monitor may start at any time and tests count allocations of the
+  // ranks (unit/allocations).
   std::vector<std::uint32_t> versions(static_cast<std::size_t>(ranks_));
   std::vector<std::uint64_t> sweeps(static_cast<std::size_t>(ranks_));
   deadlock_monitor_ = std::thread([this, v = std::move(versions), s = std::move(sweeps)]() mutable {

@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// Runs the program on one rank and tells the job how it ended. Nothing leaves it.
+/// Runs the program on one rank and reports its end to the job. No exception leaves it.
 inline void rank_main(job& all, endpoint& ep, const rank_program& program) noexcept {
   try {
     program(ep);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread does while it has nothing to do: look again quickly while a core is free for that, let others
-// run, and then sleep until its bell rings.
+// How a thread waits: it polls while a core is free, then yields, then sleeps until its wakeup flag
+// is rung.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,33 @@ inline void relax() noexcept {
 #endif
 }
 
-/// Looks that a waiting thread makes before it yields, and yields before it sleeps. Spinning on a machine
-/// with more threads than cores takes the core from whoever is waited for.
+/// The number of polls before a thread yields, and of yields before it sleeps. With more threads
+/// than cores, polling takes the core from the thread that is waited for.
 struct patience {
   int spins, yields;
 };
 patience patience_for(int threads) noexcept;
 
-/// Cores that this process may use (affinity, not the machine's total).
+/// The number of cores that this process may use (its affinity, not the machine's total).
 int usable_cores() noexcept;
 
 /// Binds the calling thread to the `index`-th usable core.
 void pin_to_core(int index) noexcept;
 
-/// Whether to: as wished, else where there are as many threads as cores.
+/// Whether to bind threads: as `wish` states, otherwise only if there are as many threads as cores.
 bool pins(std::optional<bool> wish, int threads) noexcept;
 
-/// Lets the core go to another thread.
+/// Yields the core to another thread.
 void yield_core() noexcept;
 
-/// Sleeps while bell.armed is 1, for at most `milliseconds`.
+/// Sleeps while wakeup.armed is 1, for at most `milliseconds`.
 void sleep_on(shm::wakeup_flag& wakeup, int milliseconds) noexcept;
 
-/// Disarms and wakes the sleeper.
+/// Disarms the flag and wakes the sleeper.
 void wake(shm::wakeup_flag& wakeup) noexcept;
 
-/// Arms the bell, calls `ready` once more with every writer's store visible, and sleeps if it still says no.
+/// Arms the flag and calls `ready` once more, with the stores of all writers visible. Sleeps if it
+/// returns false.
 template <class Ready>
 void sleep_unless(shm::wakeup_flag& wakeup, Ready&& ready) {
   wakeup.armed.store(1, std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signal handlers are the process's, so what is known of them is kept once for it, and what a
-// handler may look at is a word of its thread.
+// Signal handlers belong to the process, so their state is kept once for the process. The handler
+// itself reads only thread-local words.
 #include "engines/embedded/stack_overflow.hpp"
 
 #include <csignal>
@@ -23,7 +23,7 @@ constexpr int handled[] = {SIGSEGV, SIGBUS};
 
 constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
-// Async-signal-safe, as all that follows.
+// Async-signal-safe, like the functions below.
 void write_text(const char* text) noexcept {
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // standard error is closed
 }
@@ -51,7 +51,7 @@ void report(int number, siginfo_t* what, void*) {
     write_text("; raise TUTTI_STACK\n");
   }
   std::signal(number, SIG_DFL);
-  if (!by_access) std::raise(number);  // else the access is made again
+  if (!by_access) std::raise(number);  // otherwise the faulting access is repeated
 }
 
 struct of_process {
@@ -83,7 +83,7 @@ overflow_reports::overflow_reports() {
   }
 }
 
-// A handler that the program has set since stays.
+// Keeps a handler that the program has set in the meantime.
 overflow_reports::~overflow_reports() {
   of_process& all = process();
   const std::lock_guard guard(all.lock);
@@ -115,7 +115,8 @@ watched_stack::watched_stack() : watched_stack(nullptr, nullptr) {
   void* low = nullptr;
   std::size_t size = 0, guard = 0;
   if (pthread_attr_getstack(&how, &low, &size) == 0 && pthread_attr_getguardsize(&how, &guard) == 0) {
-    // The guard is below the stack; older versions of the C library count it to the stack.
+    // The guard lies below the stack; older versions of the C library count it as part of the
+    // stack.
     guards_begin = static_cast<const std::byte*>(low) - guard;
     guards_end = static_cast<const std::byte*>(low) + guard;
   }
@@ -128,7 +129,7 @@ watched_stack::~watched_stack() {
   if (!signal_stack_) return;
   stack_t now = {};
   if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != signal_stack_.get()) {
-    static_cast<void>(signal_stack_.release());  // the thread still uses it, or its use is unknown
+    static_cast<void>(signal_stack_.release());  // leaked: the thread still uses it, or may use it
     return;
   }
   stack_t none = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank that outgrows its stack says so before the process ends by SIGSEGV.
+// Reports a stack overflow of a rank before SIGSEGV ends the process.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace tutti {
 
-/// While one lives, SIGSEGV and SIGBUS are handled, if the program has no handler of its own: an
-/// access to the guard of a rank's stack is reported, and then, as in every other case, the signal
-/// has its default effect.
+/// While an object of this class exists, the library handles SIGSEGV and SIGBUS, unless the program
+/// has its own handler. The handler reports an access to the guard of a rank's stack. Then, as in
+/// every other case, the signal has its default effect.
 class overflow_reports {
  public:
   overflow_reports();
@@ -19,13 +19,13 @@ class overflow_reports {
   overflow_reports& operator=(const overflow_reports&) = delete;
 };
 
-/// Tells the handler which addresses are guards of stacks that the calling thread uses, and gives
-/// the thread a stack for signals, where it has none.
+/// Registers the guards of the stacks that the calling thread uses. Gives the thread a signal stack
+/// if it has none.
 class watched_stack {
  public:
-  /// The thread's own stack.
+  /// For the thread's own stack.
   watched_stack();
-  /// A mapping of stacks, in which nothing but their guards cannot be written.
+  /// For a mapping of stacks in which only the guards are not writable.
   watched_stack(const std::byte* begin, const std::byte* end);
   ~watched_stack();
   watched_stack(const watched_stack&) = delete;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fibers engine: ranks are fibers, a contiguous block of them on each worker. For more ranks than cores,
-// and for schedules that can be replayed: with one worker and a seed every interleaving is drawn from the
-// seed.
+// The fibers engine: ranks are fibers, and each worker runs a contiguous block of them. It serves
+// jobs with more ranks than cores, and schedules that can be repeated. With a seed there is one
+// worker, and the seed determines every interleaving.
 #include "engines/engine.hpp"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ class fiber_endpoint final : public embedded_endpoint {
             const shm::wait_site& site) override {
     const auto ready = [&] { return shm::reached(word.load(std::memory_order_acquire), value); };
     if (!local) {
-      // The other worker is probably just about to write; with others to run, do that instead.
+      // The other worker will probably write soon, so poll briefly before switching to another
+      // fiber.
       for (int i = 0; i < 32; ++i) {
         if (ready()) return;
         relax();
@@ -65,7 +66,8 @@ class fiber_waker final : public shm::waker {
     node_ = &n;
     workers_ = std::move(workers);
   }
-  // A rank's bell is rung on its own worker's thread only, a worker's bell by any other.
+  // The flag of a rank is rung only on the thread of its worker. Other threads ring the worker's
+  // flag.
   void ring(shm::wakeup_flag& wakeup) noexcept override {
     const auto rank = &wakeup - &node_->rank_wakeup(0);
     if (rank >= 0 && rank < ranks_) {

@@ -23,14 +23,14 @@
 namespace tutti {
 namespace {
 
-// A guard catches a frame that ends in it, so it is as long as large arrays are; with many stacks
-// it is shorter, since its pages take 8 bytes each of the kernel's memory.
+// A guard catches only a frame that ends in it. So it is as long as a large array. With many stacks
+// it is shorter, because each of its pages takes 8 bytes of kernel memory.
 constexpr std::size_t long_guard = 1 << 20, short_guard = 64 << 10;
 constexpr int many = 4096;
 
 constexpr std::size_t colour_step = 192, colours = 16;
 
-// How many more mappings this process may have.
+// The number of further mappings that this process may have.
 long free_mappings() {
   long most = 65530, used = 0;
   if (std::FILE* f = std::fopen("/proc/sys/vm/max_map_count", "r")) {
@@ -44,8 +44,9 @@ long free_mappings() {
   return most - used;
 }
 
-// Older kernels know guards as mappings alone, two for each stack. Some are left to the program. The first
-// `made` stacks have guards already. How many have one then.
+// Older kernels support guards only as mappings, two for each stack. 2000 mappings are left to the
+// program. The first `made` stacks already have guards. Returns the new number of stacks with
+// guards.
 int guard_by_mappings(std::byte* memory, std::size_t each, std::size_t guard, int made, int count) {
   const long left = free_mappings() - 2000;
   const int most = made + static_cast<int>(std::clamp(left / 2, 0L, static_cast<long>(count - made)));
@@ -75,8 +76,9 @@ stacks::stacks(int count, std::size_t bytes_each) {
                            std::to_string(bytes_each) + " bytes (" + std::strerror(errno) + ")",
                        "ask for fewer ranks or a smaller TUTTI_STACK");
   memory_ = static_cast<std::byte*>(got);
-  madvise(memory_, total_, MADV_NOHUGEPAGE);  // a large page would be memory that no stack has touched
-  // Guards that are no mappings of their own: any number of them.
+  // A huge page would use memory that no stack has touched.
+  madvise(memory_, total_, MADV_NOHUGEPAGE);
+  // These guards are no mappings of their own, so their number is not limited.
   while (guarded_ < count &&
          madvise(memory_ + static_cast<std::size_t>(guarded_) * each_, guard_, MADV_GUARD_INSTALL) == 0)
     ++guarded_;
@@ -85,8 +87,8 @@ stacks::stacks(int count, std::size_t bytes_each) {
 
 stacks::~stacks() {
 #if defined(__SANITIZE_ADDRESS__)
-  // A fiber ends by switching away, so the marks of its last frames stay; what is mapped here next is not its
-  // stack.
+  // A fiber ends by switching away, so its last frames stay poisoned. The next mapping at this
+  // address is not its stack.
   __asan_unpoison_memory_region(memory_, total_);
 #endif
   munmap(memory_, total_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks for all fibers of a job, in one mapping: address space now, memory when touched, and below
-// each a guard that faults.
+// The stacks of all fibers of a job, in one mapping. It reserves address space; the kernel provides
+// memory on first access. Below each stack is a guard that faults.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,24 @@ namespace tutti {
 
 class stacks {
  public:
-  /// Throws engine_error where the machine does not give so much address space.
+  /// Throws engine_error if the system does not provide that much address space.
   stacks(int count, std::size_t bytes_each);
   ~stacks();
   stacks(const stacks&) = delete;
   stacks& operator=(const stacks&) = delete;
 
-  /// The high end of stack i, from which it grows down. Ends are shifted by a few lines from one fiber to the
-  /// next, since stacks that all begin at the same offset in a page compete for the same lines of a cache.
+  /// The high end of stack i, from which it grows down. Each end is shifted by a few cache lines.
+  /// Otherwise all stacks would begin at the same offset in a page and compete for the same cache
+  /// sets.
   void* top(int i) const noexcept;
   void* bottom(int i) const noexcept;
   std::size_t usable(int i) const noexcept;
 
-  /// All of them.
+  /// The whole mapping.
   const std::byte* begin() const noexcept { return memory_; }
   const std::byte* end() const noexcept { return memory_ + total_; }
-  /// How many have a guard, the first ones: all, unless the kernel is too old for so many.
+  /// The number of stacks with a guard, which are the first ones. All have one, unless an older
+  /// kernel allows fewer.
   int guarded() const noexcept { return guarded_; }
 
  private:

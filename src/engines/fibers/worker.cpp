@@ -44,7 +44,7 @@ inline void worker::push_ready(fiber* f) {
   ring_[(head_ + count_++) & ring_mask_] = f;
 }
 
-// Where nobody is ready, null.
+// Returns null if no fiber is ready.
 inline fiber* worker::pop_ready() {
   if (count_ == 0) return nullptr;
   if (seed_ != 0 && count_ > 1) [[unlikely]] {
@@ -57,7 +57,7 @@ inline fiber* worker::pop_ready() {
   return f;
 }
 
-// Picks who runs next.
+// Chooses the fiber that runs next.
 inline fiber* worker::next() {
   fiber* const f = pop_ready();
   return f != nullptr ? f : wait_for_next();
@@ -86,7 +86,7 @@ void worker::run(const std::function<void(int)>& body) {
   if (alive_ != 0) switch_to(*next());
 }
 
-// The first steps of a fiber.
+// The entry function of a fiber.
 void worker::enter(transfer_t from) {
   auto* self = static_cast<worker*>(from.data);
   self->arrived(from);
@@ -123,7 +123,7 @@ void worker::jump(fcontext_t to, fiber& from, [[maybe_unused]] const void* botto
   arrived(t);
 }
 
-// On the new stack: keep where the last one stopped.
+// Runs on the new stack. Stores where the previous fiber stopped.
 void worker::arrived(transfer_t t) {
   came_from_->context = t.fctx;
 #if defined(__SANITIZE_ADDRESS__)
@@ -146,7 +146,7 @@ void worker::look_after_remote() {
   }
 }
 
-// Nobody is ready: waits for other workers.
+// No fiber is ready: polls for other workers.
 fiber* worker::wait_for_next() {
   for (std::uint64_t rounds = 0;; ++rounds) {
     if (fiber* f = pop_ready()) return f;
@@ -162,7 +162,7 @@ fiber* worker::wait_for_next() {
 }
 
 void worker::idle(std::uint64_t rounds) {
-  if (alone_) {  // nobody else runs ranks: whoever waits here waits for ever
+  if (alone_) {  // no other worker runs ranks, so all fibers here wait for ever
     job_.declare_deadlock();
     return;
   }

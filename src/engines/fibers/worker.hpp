@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker: one thread and the fibers pinned to it. A fiber that waits for another of the same worker is put
-// on the ready list by whoever frees it; a fiber that waits for another worker is looked after by whoever has
-// nothing else to do. Switching goes straight from fiber to fiber, there is no scheduler in between.
+// A worker: one thread and the fibers pinned to it. If a fiber waits for another one of the same
+// worker, that fiber puts it on the ready list. If it waits for another worker, the worker polls
+// for it when no fiber is ready. Fibers switch directly to the next fiber, without a scheduler in
+// between.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@
 
 namespace tutti {
 
-/// The C++ runtime's exception state of one thread (Itanium ABI). A fiber that is switched away inside a
-/// catch block takes it along.
+/// The exception state that the C++ runtime keeps for each thread (Itanium ABI). A fiber that is
+/// switched away inside a catch block keeps its own.
 struct exception_state {
   void* caught = nullptr;
   unsigned int uncaught = 0;
@@ -30,11 +31,12 @@ struct exception_state {
 struct fiber {
   boost::context::detail::fcontext_t context = nullptr;
   int rank = 0;
-  const std::atomic<std::uint32_t>* word = nullptr;  // on the remote list: what it waits for
+  // On the remote list: the word that it waits for.
+  const std::atomic<std::uint32_t>* word = nullptr;
   std::uint32_t value = 0;
   exception_state exceptions;
   const shm::rank_identity* current_rank = nullptr;
-  void* fake_stack = nullptr;  // AddressSanitizer's
+  void* fake_stack = nullptr;  // for AddressSanitizer
   const void* stack_bottom = nullptr;
   std::size_t stack_size = 0;
   bool finished = false;
@@ -46,14 +48,15 @@ class worker {
   worker(job& all, shm::node& n, int index, patience p, std::uint64_t seed);
 
   void add(int rank, void* top, const void* bottom, std::size_t size);
-  /// Runs all fibers to their end. `body(rank)` must not throw.
+  /// Runs all fibers until they have ended. `body(rank)` must not throw.
   void run(const std::function<void(int)>& body);
 
-  /// The running fiber stops until the word has come or the job has failed. `local`: someone rings its bell.
+  /// Suspends the running fiber until the word has come or the job has failed. `local`: its flag is
+  /// rung.
   void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local);
-  /// The running fiber goes to the end of the ready list.
+  /// Moves the running fiber to the end of the ready list.
   void yield();
-  /// Puts a fiber of this worker on the ready list. Called on this worker only.
+  /// Puts a fiber of this worker on the ready list. Called on this worker's thread only.
   void ready(int rank);
   bool deterministic() const noexcept { return seed_ != 0; }
   std::uint64_t draw() { return random_(); }
@@ -80,12 +83,12 @@ class worker {
   std::mt19937_64 random_;
   std::vector<fiber> fibers_;
   int first_rank_ = 0;
-  std::vector<fiber*> ring_;  // ready list; a power of two in size
+  std::vector<fiber*> ring_;  // the ready list; its size is a power of two
   std::size_t ring_mask_ = 0, head_ = 0, count_ = 0;
   std::vector<fiber*> remote_;
   exception_state* exceptions_ = nullptr;  // of this worker's thread
   fiber* current_ = nullptr;
-  fiber* came_from_ = nullptr;  // across a jump
+  fiber* came_from_ = nullptr;  // the fiber before the last jump
   fiber main_;
   std::size_t alive_ = 0;
   const std::function<void(int)>* body_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine for programs that start MPI themselves and link it: an endpoint over a communicator of theirs.
+// The endpoint for programs that start MPI themselves and link it. It works over a communicator of
+// the program.
 #include "engines/mpi/adopted_endpoint.hpp"
 
 #include <sched.h>
@@ -30,7 +31,8 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, ran
   mpi::check(MPI_Comm_test_inter(comm, &between_groups), "adopt", -1);
   if (between_groups)
     throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
-  // Duplicates are made by calls that progress nothing of the library's: all have come before.
+  // The calls that make duplicates progress no operation of the library. So wait until all ranks
+  // are here.
   MPI_Request met;
   mpi::check(MPI_Ibarrier(comm, &met), "adopt", -1);
   for (int flag = 0;;) {

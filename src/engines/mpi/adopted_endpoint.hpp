@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What adopt() (src/runtime/launch/mpi) stands on.
+// The endpoint that adopt() (src/runtime/launch/mpi) uses.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,16 @@
 
 namespace tutti {
 
-/// Whether the program has started MPI so that several threads may call it at once.
+/// Whether the program has started MPI with MPI_THREAD_MULTIPLE, so that several threads may call
+/// it at once.
 bool mpi_has_concurrent_callers() noexcept;
 
-/// A rank's door to the members of `comm`, which counts as the whole job: rank() is the rank in `comm`.
-/// Collective over `comm`, of which it keeps duplicates only. Throws usage_error where MPI does not run or
-/// `comm` is not a communicator within one group. Must go before MPI_Finalize, or after it has been called
-/// lets go of nothing. `meanwhile`: what this rank progresses until the others have come. `plain_messages`:
-/// the program's own messages travel on `comm` itself, which must live as long as they are sent and received.
+/// Makes an endpoint for the members of `comm`, which count as the whole job: rank() is the rank in
+/// `comm`. Collective over `comm`; the endpoint keeps only duplicates of it. Throws usage_error if
+/// MPI does not run or `comm` is not an intracommunicator. Destroy the endpoint before
+/// MPI_Finalize; after it, the destructor releases nothing. This rank progresses `meanwhile` until
+/// the other ranks have arrived. `plain_messages`: the program's messages use `comm` itself, which
+/// must exist as long as they are sent and received.
 std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, rank_progress& meanwhile,
                                             bool plain_messages);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the ranks of an MPI job run, once at its start: which of them share memory, whether they have a core
-// each, what TUTTI_NODES pretends. All ranks end with the same answer, whatever each saw: the launcher may
-// have given them different environments and different cores.
+// Discovers where the ranks of an MPI job run, once at its start. It determines which ranks share
+// memory, whether they have a core each, and the topology of TUTTI_NODES. All ranks get the same
+// result, although launchers may give them different environments and cores.
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -19,17 +19,18 @@
 namespace tutti::mpi {
 namespace {
 
-// What each rank says of itself to all.
+// What each rank reports about itself to all ranks.
 struct place {
   int leader;       // the first rank that it shares memory with
   int crowded;      // 1: its machine has more ranks than cores
   int text_length;  // of its TUTTI_NODES
-  int begins;       // 1: its blocking collectives are to be begun and polled
-  int refused;      // of the text by which it refuses what it has set; 0: it does not
+  int begins;       // 1: it must begin and poll its blocking collectives
+  int refused;      // length of the error that it found in its settings; 0: none
 };
 constexpr int place_ints = sizeof(place) / sizeof(int);
 
-// Launchers may have bound each rank to some of the cores, so the sets of all are united.
+// Launchers may have bound each rank to some cores, so this function unites the sets of all ranks
+// of the machine.
 place place_of(MPI_Comm job, int rank) {
   MPI_Comm node;
   check(MPI_Comm_split_type(job, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "run", rank);
@@ -54,7 +55,8 @@ std::string text_of(const std::exception_ptr& what) {
   }
 }
 
-// The first rank that refuses what is set for it tells the others why, so that all throw.
+// The first rank with an error in its settings sends the text to the others, so that all ranks
+// throw.
 void throw_refusal(const std::vector<place>& all, const std::exception_ptr& own, MPI_Comm job, int rank) {
   const auto first = std::find_if(all.begin(), all.end(), [](const place& p) { return p.refused != 0; });
   if (first == all.end()) return;
@@ -71,7 +73,7 @@ void throw_refusal(const std::vector<place>& all, const std::exception_ptr& own,
 
 }  // namespace
 
-// `refused`: what this rank throws of its environment, or null.
+// `refused`: the exception for this rank's environment, or null.
 void mpi_endpoint::survey(const std::exception_ptr& refused) {
   const std::string own = setting(layout_variable).value_or("");
   mpi::place mine = place_of(job_, rank_);
@@ -106,8 +108,8 @@ void mpi_endpoint::survey(const std::exception_ptr& refused) {
   layout_ = hierarchy(node_of);
 }
 
-// TUTTI_NODES lays out the ranks of MPI_COMM_WORLD. The job may be a part of them, adopted; or ranks of
-// several worlds, which then count themselves.
+// TUTTI_NODES describes the ranks of MPI_COMM_WORLD. An adopted job may be a part of them. If its
+// ranks come from several worlds, TUTTI_NODES describes the job.
 hierarchy mpi_endpoint::pretended(std::string_view text) const {
   int ranks = 0;
   MPI_Group world, job;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the mpi engine says of itself. Part of the library, which links no MPI: what runs the ranks is in the
-// modules, one for each MPI (module.cpp).
+// The entry of the mpi engine in the table of engines. It is part of the library, which links no
+// MPI. The modules, one for each MPI, run the ranks (module.cpp).
 #include "engines/engine.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text of an error code of MPI. MPI_Error_string writes beyond MPI_MAX_ERROR_STRING in MPICH 4.0: it
-// returns a length of 511 and writes from byte 518 on, when the text is a long chain of causes. So nothing
-// but this function calls it.
+// The text of an MPI error code. MPI_Error_string writes beyond MPI_MAX_ERROR_STRING in MPICH 4.0.
+// If the text is a long chain of causes, it returns length 511 and writes from byte 518 on. So only
+// this function calls it.
 #pragma once
 
 #include <cstring>
@@ -13,8 +13,8 @@
 
 namespace tutti::mpi {
 
-/// Returns what MPI says of `code`, on one line; "error CODE" if MPI has no text for it. Of MPICH's stack of
-/// causes, which names addresses and internal functions, only the innermost cause is kept.
+/// Returns MPI's text for `code` on one line, or "error CODE" if MPI has none. MPICH appends a
+/// stack of causes, which names addresses and internal functions. Only the innermost cause is kept.
 inline std::string error_text(int code) {
   char text[8192] = "";
   static_assert(sizeof text >= 8 * MPI_MAX_ERROR_STRING);

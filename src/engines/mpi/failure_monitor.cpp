@@ -10,7 +10,7 @@
 namespace tutti::mpi {
 namespace {
 
-constexpr double report_every = 1;  // seconds until a rank that waits for nothing reports it again
+constexpr double report_every = 1;  // seconds before a stuck rank repeats its report
 
 std::vector<char> packed(const void* head, std::size_t bytes, const std::string& text, std::size_t longest) {
   const std::size_t n = std::min(text.size(), longest);
@@ -43,7 +43,7 @@ void failure_monitor::report_all(int failed_rank, bool is_deadlock, const std::s
     const int n = static_cast<int>(out.bytes.size());
     if (MPI_Isend(out.bytes.data(), n, MPI_BYTE, r, notice_tag, control_, &out.requests.back()) !=
         MPI_SUCCESS)
-      out.requests.pop_back();  // nothing more can be done for that rank but to end the job, and that follows
+      out.requests.pop_back();  // that rank gets no notice; the job is aborted later
   }
 }
 
@@ -102,8 +102,8 @@ void failure_monitor::take(const head& h, int tag, std::string text) {
   text_ = std::move(text);
 }
 
-// Reports go to rank 0 by a synchronous send, so that at most one of each rank is under way however long rank
-// 0 computes.
+// Reports to rank 0 are synchronous sends. So each rank has at most one in progress, however long
+// rank 0 computes.
 void failure_monitor::idle(const shm::wait_site* site, const std::source_location& at, double idle,
                            std::uint64_t progress) {
   if (!check_ || failed() || size_ == 1) return;
@@ -145,7 +145,8 @@ void failure_monitor::note(int rank, state how, std::uint64_t progress, std::str
   r.text = std::move(text);
 }
 
-// All were stuck at one moment if each has said so once more, unchanged, after all had said it.
+// All ranks were stuck at one moment if each repeated its report, unchanged, after all had
+// reported.
 void failure_monitor::judge() {
   double latest_first = 0, earliest_last = seconds_now();
   int first_waiting = -1;

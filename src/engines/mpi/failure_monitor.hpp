@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the ranks of an MPI job learn that one of them has failed, over a communicator that carries nothing
-// else. A rank that throws sends everybody a notice; the others look for one now and then while they wait,
-// and at the end of the program. In checked mode ranks that have waited long for nothing report to rank 0,
-// which sees when nobody is left who could free them.
+// Distributes failures among the ranks of an MPI job, over a communicator of its own. A rank that
+// throws sends a notice to all ranks. The others look for notices while they wait, and at the end
+// of the program. In checked mode, ranks that wait long without progress report to rank 0. Rank 0
+// detects that no rank is left that could free them.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,29 @@ double seconds_now() noexcept;
 
 class failure_monitor {
  public:
-  /// `control`: a communicator of its own, which stays the caller's. `patience`: in checked mode, the seconds
-  /// without progress before a rank reports itself.
+  /// `control`: a communicator for this object only; the caller keeps ownership. `patience`: the
+  /// seconds without progress after which a rank reports itself in checked mode.
   failure_monitor(MPI_Comm control, bool check, double patience);
 
   bool failed() const noexcept { return failed_rank_ >= 0; }
   bool deadlock() const noexcept { return deadlock_; }
-  /// This rank has failed, and so has one of a lower number, which reports if the job has to be ended.
+  /// True if this rank has failed and so has a rank with a lower number. That rank reports if the
+  /// job must be aborted.
   bool another_reports() const noexcept { return another_reports_; }
   int failed_rank() const noexcept { return failed_rank_; }
   const std::string& text() const noexcept { return text_; }
   bool checks() const noexcept { return check_; }
 
-  /// This rank is the first to fail, as far as it knows: tells everybody.
+  /// Called if this rank is the first to fail, as far as it knows. Sends a notice to all ranks.
   void fail(const std::string& text);
-  /// Takes in what has come. The caller sees failed() then.
+  /// Receives the notices and reports that have arrived. The caller reads failed() afterwards.
   void look();
-  /// In checked mode: this rank waits at `site` and nothing has come of it for `idle` seconds (null: it has
-  /// returned from the program). `at`: the place of its call. `progress` changes whenever something does.
+  /// Called in checked mode if this rank has waited at `site` for `idle` seconds without progress.
+  /// A null `site` means that it has returned from the program. `at` is the location of its call.
+  /// `progress` changes with every progress of the rank.
   void idle(const shm::wait_site* site, const std::source_location& at, double idle, std::uint64_t progress);
 
-  /// Ends what was sent, as far as it can be; true when nothing of it is under way.
+  /// Completes sends as far as possible. Returns true if none is in progress.
   bool all_sent();
 
  private:
@@ -48,7 +50,7 @@ class failure_monitor {
   enum class state : std::int32_t { waiting, finished };
   static constexpr std::size_t longest_failure = 1024, longest_deadlock = 8192;
   struct head {
-    std::int32_t rank;    // notice: who failed; report: who reports
+    std::int32_t rank;    // notice: the rank that failed; report: the rank that reports
     std::int32_t kind;    // notice: 1 is a deadlock; report: a state
     std::uint64_t value;  // report: progress
   };
@@ -58,7 +60,8 @@ class failure_monitor {
   };
   struct report {
     std::uint64_t progress = 0;
-    double first = 0, last = 0;  // when it came, and when it came last with the same progress
+    // Arrival times of the first and the last report with the same progress.
+    double first = 0, last = 0;
     state how = state::waiting;
     std::string text;
   };
@@ -79,7 +82,7 @@ class failure_monitor {
   double patience_ = 0;  // seconds without progress before a rank reports itself
   double reported_ = 0;
   bool judging_ = false;         // rank 0, while it is stuck itself
-  std::vector<report> reports_;  // rank 0
+  std::vector<report> reports_;  // on rank 0
 };
 
 }  // namespace tutti::mpi

@@ -21,7 +21,7 @@ std::unique_ptr<p2p_transport> group_context::open_p2p() {
   return std::make_unique<group_p2p_transport>(*this, ep_);
 }
 
-// Behind the handle stands what the endpoint needs of a transfer.
+// The state of the endpoint's own transfer follows the handle.
 transfer& group_context::moving_of(transfer& t) noexcept {
   static_assert(sizeof(handle) + sizeof(ticket) <= sizeof(transfer) &&
                 sizeof(handle) % alignof(transfer) == 0);
@@ -76,7 +76,7 @@ bool group_context::done(transfer& t, const shm::wait_site& site) {
   return true;
 }
 
-// Of receives that fit, the one that was begun first.
+// Among the matching receives, returns the one that was begun first.
 group_context::pending_transfer* group_context::oldest_for(const head& what) noexcept {
   pending_transfer* oldest = nullptr;
   for (pending_transfer& w : pending_transfers_)
@@ -86,7 +86,7 @@ group_context::pending_transfer* group_context::oldest_for(const head& what) noe
   return oldest;
 }
 
-// One of another length is used up, and its receive told.
+// A message of another length is consumed, and done() reports the error to its receive.
 void group_context::give(pending_transfer& w, const head& what, const std::byte* contents) {
   const int from = members().address(what.source);
   w.came = what.bytes;

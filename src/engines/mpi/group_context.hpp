@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A group that was made without a message, over MPI: its messages go by group_messages. MPI's own collectives
-// do not serve it, since they would need a communicator that all members make together.
+// A context over MPI for a group that was made without a message. Its messages use group_messages.
+// MPI's collectives do not serve it, because they need a communicator that all members make
+// together.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +26,20 @@ class group_context final : public context {
   bool done(transfer& t, const shm::wait_site& site) override;
   std::unique_ptr<p2p_transport> open_p2p() override;
 
-  // --- for the post
-  /// True where a receive waits for it and its contents are at hand: they are used.
+  // --- For group_messages.
+  /// Returns true, and uses the message, if a posted receive matches it.
   bool take_at_once(const head& what, const std::byte* contents);
   void take(arrival&& one);
   void forget() noexcept;
 
-  // --- for the carrier
+  // --- For the p2p transport.
   group_messages& post() noexcept { return messages_; }
   std::deque<arrival>& p2p() noexcept { return p2p_; }
 
  private:
-  /// A receive of a call that has not got its message, or not seen by its caller.
+  /// A receive of a call that has no message yet, or whose completion the caller has not seen.
   struct pending_transfer {
-    std::uint64_t number;  // names it to its caller; 0: free
+    std::uint64_t number;  // identifies it to its caller; 0: free
     std::int32_t from;
     std::uint32_t run;
     void* into;
@@ -46,7 +47,8 @@ class group_context final : public context {
     enum : std::uint8_t { waits, moves, over } now;
     transfer moving;
   };
-  /// What a transfer holds: the number of a want, or 0 and what the endpoint wrote, or nothing.
+  /// The contents of a transfer: the number of a pending receive, or 0 and the state of the
+  /// endpoint, or nothing.
   struct handle {
     enum : std::uint32_t { complete, sends, receives } kind;
     std::uint32_t row;

@@ -9,7 +9,8 @@
 
 namespace tutti::mpi {
 
-// Receives that wait for heads are cancelled. MPI may read what nobody took in as long as the process lives.
+// Cancels the posted receives. Unsent copies are leaked, because MPI may read them until the
+// process ends.
 group_messages::~group_messages() {
   int over = 0;
   if (!object_pool_ || MPI_Finalized(&over) != MPI_SUCCESS || over) return;
@@ -48,10 +49,9 @@ void group_messages::await(place& one) {
         "receiving", ep_.rank());
 }
 
-// --- sending
-// ---------------------------------------------------------------------------------------------------
+// --- Sending.
 
-// In turn: the one that was used longest ago is free, or a new one is made.
+// Copies are used in turn. If the least recently used one is not free, a new one is made.
 group_messages::copy& group_messages::unused_copy() {
   if (!copies_.empty()) {
     copy& oldest = copies_[next_copy_];
@@ -107,8 +107,7 @@ bool group_messages::all_sent() noexcept {
   return true;
 }
 
-// --- receiving
-// -------------------------------------------------------------------------------------------------
+// --- Receiving.
 
 void group_messages::receive(int from, const head& what, void* into, transfer& t, const char* operation) {
   message& m = ep_.begin_message(t, true, from, what.bytes);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How messages of groups travel that were made without a message, and so have no communicator of MPI's own:
-// all of them on one, which nothing else uses. Each message begins with a head that names its group and its
-// call; short contents stand behind the head, others come on a tag that the head tells. Whatever arrives is
-// handed to the group that it is for, and kept where that group is not there yet. So nothing depends on how
-// many tags an MPI has, nor on the order in which groups are made.
+// Moves messages of groups that were made without a message. Such groups have no MPI communicator.
+// All their messages use one communicator, on which nothing else is sent. Each message begins with
+// a header that names its group and its call. Short contents follow the header; longer contents use
+// a tag that the header names. A message is passed to its group, or kept if that group is not open
+// yet. So nothing depends on the number of tags of an MPI, or on the order in which groups are
+// made.
 #pragma once
 
 #include <array>
@@ -21,28 +22,28 @@ namespace tutti::mpi {
 
 class group_context;
 
-/// What every message begins with.
+/// The header of every message.
 struct head {
   group_name group;
   std::uint64_t bytes;   // of the contents
   std::int32_t source;   // rank in the group
-  std::uint32_t number;  // of the call; of mail its tag
-  std::int32_t body;     // the tag on which the contents come; 0: they stand behind the head
+  std::uint32_t number;  // of the call; of a point-to-point message, its tag
+  std::int32_t body;     // the tag of the contents; 0: they follow the header
   std::uint32_t is_p2p;
 };
 
-/// A message that nobody has asked for yet.
+/// A message that no receive has matched yet.
 struct arrival {
   head what;
-  std::unique_ptr<std::byte[]> contents;  // null where they come on a tag of their own
+  std::unique_ptr<std::byte[]> contents;  // null if they use a tag of their own
 };
 
 class group_messages {
  public:
-  /// Contents of so many bytes stand behind the head: what every MPI sends without an answer.
+  /// Contents of up to this many bytes follow the header. Every MPI sends as much eagerly.
   static constexpr std::size_t at_once = 2048;
 
-  /// `comm`: over all ranks of the job; it stays the caller's.
+  /// `comm`: over all ranks of the job; the caller keeps ownership.
   group_messages(mpi_endpoint& ep, MPI_Comm comm) : ep_(ep), comm_(comm) {}
   ~group_messages();
   group_messages(const group_messages&) = delete;
@@ -50,19 +51,20 @@ class group_messages {
 
   MPI_Comm comm() const noexcept { return comm_; }
 
-  /// What comes for a group is given to it from open() to close().
+  /// Messages of a group are passed to it between open() and close().
   void open(group_context& one);
   void close(group_context& one) noexcept;
 
-  /// Sends to a rank of the job. True: complete, the contents were copied. False: `t` says when.
+  /// Sends to a rank of the job. Returns true if the contents were copied, so the send is complete.
+  /// Otherwise `t` completes later.
   bool send(int to, head what, const void* data, bool synchronous, transfer& t, const char* operation);
-  /// Begins to receive the contents of a message that come on a tag of their own.
+  /// Begins to receive contents that use a tag of their own.
   void receive(int from, const head& what, void* into, transfer& t, const char* operation);
-  /// Receives them where nobody wants them.
+  /// Receives and discards such contents. Blocks.
   void take_in(int from, const head& what);
-  /// Hands over what has come.
+  /// Passes the messages that have arrived to their groups.
   void poll(const char* operation);
-  /// The job has failed: what was to be received is not written any more.
+  /// Called when the job has failed: no pending receive is written any more.
   void forget() noexcept;
 
  private:
@@ -83,7 +85,8 @@ class group_messages {
 
   mpi_endpoint& ep_;
   MPI_Comm comm_;
-  std::unique_ptr<std::array<place, 16>> object_pool_;  // from the first group on; served in turn
+  // Posted receives, made with the first group; used in turn.
+  std::unique_ptr<std::array<place, 16>> object_pool_;
   std::size_t next_place_ = 0;
   std::deque<copy> copies_;  // used in turn
   std::size_t next_copy_ = 0;

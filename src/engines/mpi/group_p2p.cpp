@@ -10,7 +10,7 @@ group_p2p_transport::~group_p2p_transport() {
     if (ep_.may_talk())
       while (shm::unexpected_message* one = next("receiving")) drop(*one, false);
   } catch (...) {
-    // The job is failing, and ends without it.
+    // The job is failing and ends without these messages.
   }
   ep_.retire_p2p(MPI_COMM_NULL, std::move(kept_));
 }
@@ -64,7 +64,7 @@ bool group_p2p_transport::open(shm::unexpected_message& one, void* into, transfe
   return here;
 }
 
-// Contents that come on a tag of their own are received all the same, since their sender waits for that.
+// Contents with a tag of their own must still be received, because their sender waits for that.
 void group_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
   auto& found = static_cast<found_message&>(one);
   const head& what = found.from.what;
@@ -76,7 +76,7 @@ void group_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
                             "receiving");
       ep_.reap(kept_);
     } catch (...) {
-      // The next wait says what MPI has against it.
+      // The next wait reports MPI's error.
     }
   }
   use_up(found);

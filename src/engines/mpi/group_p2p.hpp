@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's own messages within a group that was made without a message. The post finds them; which
-// receive gets which is src/communicator/p2p's, as on every communicator.
+// The program's messages in a group that was made without a message. group_messages delivers them.
+// As on every communicator, src/communicator/p2p matches them with receives.
 #pragma once
 
 #include <memory>

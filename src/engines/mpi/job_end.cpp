@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a run over MPI ends. All ranks meet in a nonblocking reduction that says who failed first; whoever
-// waits there goes on taking in notices. A rank that failed does not wait for ever: where the others are in a
-// wait that nothing can take them out of, it says what happened and ends the job.
+// How a run over MPI ends. All ranks take part in a nonblocking reduction, which determines the
+// rank that failed first. Meanwhile they receive notices. A failed rank does not wait for ever. If
+// the others are in a wait that cannot be aborted, it reports its error and aborts the job.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,9 +22,9 @@
 namespace tutti::mpi {
 namespace {
 
-constexpr double grace = 2;  // seconds that others have to come to the end after a failure
+constexpr double grace = 2;  // seconds that the other ranks have to reach the end after a failure
 
-// Everybody else may still compute: leave them the cores.
+// The other ranks may still compute, so this rank leaves them the cores.
 void rest(double waited) {
   if (waited < 1e-3) {
     sched_yield();
@@ -34,8 +34,9 @@ void rest(double waited) {
   nanosleep(&a_while, nullptr);
 }
 
-// MPICH's launcher drops what it has not read when it hears of an abort (some 2 of 100 jobs lost their last
-// line): until it has taken all from the pipe, and then as long as it takes to hand it on.
+// When MPICH's launcher learns of an abort, it drops output that it has not read. About 2 of 100
+// jobs lost their last line. So wait until the pipe is empty, and then until the launcher has
+// forwarded the text.
 void let_launcher_read() {
   const timespec a_while{0, 20'000'000};
   int unread = 0;
@@ -57,7 +58,7 @@ void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
     }
     if (!failure_monitor_->failed()) failure_monitor_->fail(text);
     abandon(text.c_str());
-  } catch (const error& e) {  // MPI itself does not answer any more
+  } catch (const error& e) {  // MPI itself fails
     end_job(rank_, text + " (" + e.what() + ")");
   }
 }
@@ -68,7 +69,8 @@ void mpi_endpoint::report(const std::string& text) {
   report_(rank_, text);
 }
 
-// One report a job: the rank that failed reports, and its abort ends the others before they do.
+// Each job prints one report. The failed rank reports, and its abort ends the other ranks before
+// they do.
 void mpi_endpoint::end_job(int rank, const std::string& text) {
   if (rank != rank_) {
     const timespec a_while{1, 0};
@@ -83,7 +85,7 @@ void mpi_endpoint::end_job(int rank, const std::string& text) {
   std::_Exit(1);
 }
 
-// False where the deadline has passed.
+// Returns false if the deadline has passed.
 bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began) {
   for (;;) {
     int flag = 0;
@@ -94,7 +96,7 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     failure_monitor_->all_sent();
     if (failure_monitor_->failed()) drain();
     const double now = seconds_now();
-    // Whoever threw is the first to lose patience; who was only told gives it some time for that.
+    // The rank that threw aborts the job first. A rank that only received a notice waits longer.
     if (failure_monitor_->failed() && !had_failed) deadline = now + 3 * grace;
     if (now > deadline + (failure_monitor_->another_reports() ? grace : 0)) return false;
     if (failure_monitor_->checks()) failure_monitor_->idle(nullptr, {}, now - began, progress_);
@@ -110,8 +112,9 @@ outcome mpi_endpoint::end() {
   const bool mine = thrown_ != nullptr && failure_monitor_->failed_rank() == rank_;
   double deadline = failure_monitor_->failed() ? began + (mine ? grace : 3 * grace)
                                                : std::numeric_limits<double>::infinity();
-  // The lowest of the ranks that failed by themselves, or else, behind all ranks, of those that
-  // failed because of others; whether all can end in order; and whether nobody has mail under way.
+  // The reduction finds the lowest rank that failed by itself. If none did, it finds the lowest
+  // that failed because of others, encoded with an offset of size_. It also finds whether all ranks
+  // can end normally, and whether no message is in progress.
   const int failed = cause_                       ? rank_
                      : failure_monitor_->failed() ? size_ + failure_monitor_->failed_rank()
                                                   : nobody;
@@ -140,8 +143,8 @@ outcome mpi_endpoint::end() {
   if (!complete(request, deadline, began)) end_job(result.failed_rank, failure_monitor_->text());
   result.text = text.c_str();
   if (result.failed_rank == rank_) result.what = thrown_;
-  if (agreed[1] ==
-      0) {  // a collective of MPI is left half done somewhere, and MPI_Finalize would wait for it
+  // An MPI collective is incomplete on some rank, and MPI_Finalize would wait for it.
+  if (agreed[1] == 0) {
     if (result.failed_rank == rank_) end_job(rank_, result.text);
     const timespec long_enough{3, 0};
     nanosleep(&long_enough, nullptr);
@@ -153,7 +156,7 @@ outcome mpi_endpoint::end() {
   return result;
 }
 
-// Goes on taking in what comes until nobody has anything under way: MPI_Finalize may wait for it.
+// Receives messages until no rank has any in progress, because MPI_Finalize may wait for them.
 void mpi_endpoint::settle(double deadline) {
   MPI_Request barrier = MPI_REQUEST_NULL;
   const double began = seconds_now();

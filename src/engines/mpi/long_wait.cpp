@@ -11,14 +11,14 @@ namespace tutti::mpi {
 
 long_wait::long_wait(const endpoint& ep, native_word& word, double seconds)
     : ep_(ep), word_(word), patience_(seconds) {
-  // The program's signals are for its own threads.
+  // The new thread must not receive signals of the program.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     looking_ = std::thread([this] { look(); });
   } catch (const std::system_error&) {
-    // A rank that threw here would leave the others waiting for it.
+    // An exception on one rank would leave the other ranks waiting.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -40,7 +40,7 @@ void long_wait::look() {
     std::uintptr_t now = word_.load(std::memory_order_relaxed);
     if (now == 0) continue;
     const auto time = std::chrono::steady_clock::now();
-    if ((now & 1) == 0) {  // another call than before
+    if ((now & 1) == 0) {  // another call than at the last look
       word_.compare_exchange_strong(now, now | 1, std::memory_order_relaxed);
       since = time;
       continue;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank that has waited for long says once where: without checked mode nobody else would see a deadlock over
-// MPI. Waits that poll ask for it themselves. A blocking collective of MPI's own polls nothing, so a thread
-// looks every second whether this rank is still in the same one; it does not call MPI.
+// A rank that has waited long reports its place once. Without checked mode, nothing else would
+// reveal a deadlock over MPI. Waits that poll call waited() themselves. A blocking collective of
+// MPI does not poll. So a thread tests every second whether this rank is still in the same one. The
+// thread does not call MPI.
 #pragma once
 
 #include <atomic>
@@ -18,16 +19,16 @@
 
 namespace tutti::mpi {
 
-/// The blocking collective of MPI's own in which the rank of one endpoint is; 0: in none. A call is short, so
-/// it pays two stores. The word is the address of the call's name, a literal, twice: the highest bit of an
-/// address is free, and the lowest bit of the word is the watching thread's mark, by which it knows the same
-/// call again.
+/// The blocking MPI collective that the rank of one endpoint is in; 0: none. A call may be short,
+/// so it costs only two stores. The word is twice the address of the call's name, a literal. The
+/// highest bit of an address is free. The lowest bit of the word is the mark by which the watching
+/// thread recognizes the same call.
 using native_word = std::atomic<std::uintptr_t>;
 
-/// While one lives, the rank is in a blocking collective of MPI's.
+/// While an object of this class exists, the rank is in a blocking MPI collective.
 class in_native {
  public:
-  /// `name`: a literal, which another thread may read when the call is over.
+  /// `name`: a literal, because another thread may read it after the call.
   in_native(native_word& word, const char* name) noexcept : word_(word) {
     word_.store(reinterpret_cast<std::uintptr_t>(name) << 1, std::memory_order_relaxed);
   }
@@ -41,14 +42,14 @@ class in_native {
 
 class long_wait {
  public:
-  /// Reports waits of more than so many seconds. `ep` and its word outlive it. Where the process can have
-  /// no more threads, nobody watches blocking collectives.
+  /// Reports waits of more than `seconds`. `ep` and `word` must outlive this object. If the process
+  /// cannot start another thread, blocking collectives are not watched.
   long_wait(const endpoint& ep, native_word& word, double seconds);
   ~long_wait();
   long_wait(const long_wait&) = delete;
   long_wait& operator=(const long_wait&) = delete;
 
-  /// This rank has waited at `site` for so long.
+  /// Called when this rank has waited at `site` for `seconds`.
   void waited(const shm::wait_site& site, double seconds) {
     if (seconds > patience_ && !said_.load(std::memory_order_relaxed)) [[unlikely]]
       report(shm::describe(site, ep_.place()));

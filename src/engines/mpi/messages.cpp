@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Point to point. A message of more bytes than an int counts is one item of a large type.
+// Messages of schedules over MPI. A message of more bytes than fit in an int is one item of a large
+// type.
 #include <utility>
 
 #include "engines/mpi/mpi_context.hpp"
@@ -9,8 +10,8 @@
 namespace tutti::mpi {
 namespace {
 
-// The lowest bits of `run`, as many as MPI has room for, beneath its top bit: calls that a composition makes
-// on the communicator count from 0 as the communicator's own do, and must not meet them.
+// The lowest bits of `run`, as many as MPI has room for, below its top bit. Inner calls of a
+// composition count from 0, as the communicator's own calls do. The top bit keeps their tags apart.
 int tag_of(std::uint32_t run, int mask) noexcept {
   const std::uint32_t own = static_cast<std::uint32_t>(mask) >> 1;
   return static_cast<int>((run & own) | ((run >> 31) * (own + 1)));
@@ -67,8 +68,8 @@ std::unique_ptr<p2p_transport> mpi_context::open_p2p() {
 
 bool mpi_context::done(transfer& t, const shm::wait_site& site) { return ep_.finished(t, site); }
 
-// A send of a few bytes is complete before its answer comes, so the receive is polled alone as long as it is
-// open.
+// A small send completes before the answer arrives. So the receive, which comes first, is polled
+// alone while it is pending.
 void mpi_context::wait_both(transfer* a, transfer* b, const shm::wait_site& site) {
   if (a != nullptr)
     while (!ep_.finished(*a, site)) ep_.pause(site);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program on the ranks of an MPI job: this process is one of them. Built once for every MPI, and
-// loaded by the core, which links none.
+// Runs a program on the ranks of an MPI job, of which this process is one. Built once for each MPI.
+// The core library, which links no MPI, loads it.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +19,7 @@ namespace tutti::mpi {
 namespace {
 
 const char* library_version() {
-  static const std::string text = [] {  // MPI allows this question at any time
+  static const std::string text = [] {  // MPI allows this call at any time
     char said[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(said, &length);
@@ -29,13 +29,14 @@ const char* library_version() {
   return text.c_str();
 }
 
-// The rank of this process, from its beginning until it has come to its end; and the process, since one that
-// it forks has a copy.
+// The rank of this process, while the program runs. running_in is the process, because a forked
+// child has a copy.
 std::atomic<mpi_endpoint*> running{nullptr};
 std::atomic<pid_t> running_in{0};
 
-// Called by exit(): before MPI's own, since it was registered later. Others would wait for this
-// rank for ever, or the launcher take its end for a usual one. MPICH's MPI_Abort calls exit() too.
+// Called by exit(), before MPI's own handler, because it was registered later. Otherwise the other
+// ranks would wait for this rank for ever, or the launcher would take its end for a normal one.
+// MPICH's MPI_Abort also calls exit().
 void at_exit(int status, void*) {
   if (running_in.load() != getpid()) return;
   mpi_endpoint* const ep = running.exchange(nullptr);
@@ -61,8 +62,8 @@ outcome ranks_program(mpi_endpoint& ep, const rank_program& program) {
   return ep.end();
 }
 
-// MPI belongs to the process, and so does the run of its ranks: a second one within it would wait for ranks
-// that do not come, as those of an LPF program that wait for lpf_exec().
+// A process has one MPI and one run of its ranks. A second run inside it would wait for ranks that
+// do not come. An example is an LPF program, whose other ranks wait for lpf_exec().
 std::atomic<bool> under_way{false};
 
 class only_run {
@@ -83,7 +84,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
   outcome result;
   int begun = 0, over = 0;
   bool must_finalize = false;
-  std::exception_ptr refused;  // no rank has failed: the ranks cannot start, and all of them know
+  std::exception_ptr refused;  // no rank has failed; the ranks cannot start, and all ranks know it
   try {
     check(MPI_Initialized(&begun), "run", -1);
     check(MPI_Finalized(&over), "run", -1);

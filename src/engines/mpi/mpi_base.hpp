@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every call to MPI goes through check(): the engine's communicators return their errors, and an error that
-// MPI returns becomes an engine_error with MPI's own text.
+// Every call to MPI goes through check(). The engine's communicators return errors. check() throws
+// an engine_error with MPI's text.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@ inline void check(int code, const char* operation, int rank) {
     throw_mpi_error(code, operation, rank);
 }
 
-/// True where the error is that of a message longer than the place for it.
+/// True for the error of a message that is longer than its buffer.
 bool is_truncation(int code) noexcept;
 
 }  // namespace tutti::mpi

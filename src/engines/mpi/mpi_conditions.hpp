@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What decision trees may ask of the mpi engine.
+// The conditions of the mpi engine that decision trees may test.
 #pragma once
 
 #include "transport/endpoint.hpp"

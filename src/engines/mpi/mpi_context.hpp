@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One communicator over MPI: an MPI_Comm of its own, so that its messages meet nobody else's. The tag tells
-// one collective call from another.
+// A communicator over MPI. It has an MPI_Comm of its own, so its messages match no others. The tag
+// identifies the collective call.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tutti::mpi {
 
-/// What MPI reads until a call is complete, where the caller has it in another form.
+/// Data in MPI's form that MPI reads until a call is complete, if the caller has another form.
 struct kept {
   std::vector<int> in_counts, in_displs, out_counts, out_displs;
   std::vector<std::byte> operand;
@@ -53,7 +53,7 @@ class mpi_context final : public context {
   void begin_and_wait(const call& c, const shm::wait_site& site);
   template <class Start>
   std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
-  // What needs arrays of its own is kept out of the way of what does not.
+  // Functions that need arrays are kept out of line of the others.
   template <class Start>
   [[gnu::noinline]] void start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,
                                              const Start& go);
@@ -73,10 +73,10 @@ class mpi_context final : public context {
   }
 
   mpi_endpoint& ep_;
-  MPI_Comm comm_, p2p_;  // the second for the program's own messages; null: a carrier has it
+  MPI_Comm comm_, p2p_;  // p2p_: for the program's messages; null: the transport has it
   int rank_;
   bool owned_;
-  bool shared_;  // mail_ is the program's
+  bool shared_;  // p2p_ is the program's communicator
 };
 
 }  // namespace tutti::mpi

@@ -16,7 +16,7 @@
 
 namespace tutti::mpi {
 
-// Goes on from a constructor that is over, so that the destructor frees what is made before an error.
+// Delegates to a constructor, so that the destructor frees what was made before an error.
 mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mpi_endpoint() {
   shared_ = shared;
   check(MPI_Comm_dup(job, &job_), "run", -1);
@@ -42,7 +42,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   max_tag_ = *limit;
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
-  // A rank that threw here would leave the others waiting for it in survey().
+  // An exception here would leave the other ranks waiting in survey(), so it is thrown there.
   double patience = 10;
   std::exception_ptr refused;
   try {
@@ -88,9 +88,10 @@ MPI_Comm mpi_endpoint::duplicate(MPI_Comm from, std::uint64_t id) {
   return made;
 }
 
-// All members have said which number the new one has, so none is waited for that has not come: nothing else
-// needs progress meanwhile. The job's own communicator is at hand. A child with the same members is a
-// duplicate, so that MPI keeps what it knows of the topology; any other is made by its members alone.
+// All members have agreed on the id of the new communicator, so all are here. Nothing else needs
+// progress meanwhile. The job's own communicator already exists. A child with the same members is a
+// duplicate, so that MPI keeps what it knows of the topology. Any other one is made by its members
+// only.
 std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t id, context* parent) {
   if (parent == nullptr) {
     if (members.size() != size_)
@@ -100,7 +101,7 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   }
   const group& old = parent->members();
   const auto ok = [&](int code) { check(code, "making a communicator", rank_); };
-  const auto* from = dynamic_cast<const mpi_context*>(parent);  // null: one that has none of MPI's
+  const auto* from = dynamic_cast<const mpi_context*>(parent);  // null: it has no MPI communicator
   bool same = from != nullptr && old.size() == members.size();
   for (int r = 0; same && r < members.size(); ++r) same = old.address(r) == members.address(r);
   MPI_Comm made = MPI_COMM_NULL;
@@ -145,7 +146,8 @@ void mpi_endpoint::pause_watchful(const shm::wait_site& site) {
     look(site);
 }
 
-// With more ranks than cores whoever is waited for needs this core. A rank that has waited for long sleeps.
+// With more ranks than cores, the rank that is waited for needs this core. After a long wait this
+// rank sleeps.
 void mpi_endpoint::pause_crowded(const shm::wait_site& site) {
   sched_yield();
   const double now = seconds_now();
@@ -159,7 +161,7 @@ void mpi_endpoint::pause_crowded(const shm::wait_site& site) {
 
 void mpi_endpoint::look(const shm::wait_site& site) {
   const double now = seconds_now();
-  // A rank that waits looks all the time; one that has computed in between begins another wait.
+  // A waiting rank looks all the time. A rank that has computed in between begins a new wait.
   if (progress_ != progress_seen_ || now - looked_ > 1) waiting_since_ = now;
   looked_ = now;
   if (progress_ != progress_seen_) {
@@ -182,9 +184,9 @@ void mpi_endpoint::throw_failure(const shm::wait_site& site) {
                      "this rank was taken out of its wait"));
 }
 
-// Ends every message under way, since the buffers may go as soon as the exception is on its way. Receives are
-// cancelled. Sends cannot be; but everybody who knows of a failure takes in what is sent to him, so they end
-// too.
+// Ends every message in progress, because the exception may free the buffers. Receives are
+// cancelled. Sends cannot be cancelled. But every rank that knows of the failure receives what is
+// sent to it, so they complete.
 void mpi_endpoint::abandon(const char* why) {
   if (post_) post_->forget();
   for (std::uint32_t row = 0; row < messages_.size(); ++row) {
@@ -218,7 +220,7 @@ void mpi_endpoint::abandon(const char* why) {
   }
 }
 
-// Whether a send is under way whose buffer may be gone.
+// Whether a send is in progress, whose buffer may already be freed.
 bool mpi_endpoint::open_sends() {
   for (message& m : messages_) {
     int flag = 0;
@@ -228,9 +230,9 @@ bool mpi_endpoint::open_sends() {
   return false;
 }
 
-// Starts the receive where its message has come and fits. Open MPI 4.1 writes a message that is too long
-// beyond the end of the buffer before it reports that; here it is seen before. Of one sender's messages the
-// receives are served in turn.
+// Starts the receive if its message has arrived and has the right length. Open MPI 4.1 writes a
+// message that is too long beyond the end of the buffer before it reports the error. This function
+// detects that before. Receives from one sender are served in order.
 bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
   message& m = messages_[row];
   for (const message& other : messages_)
@@ -246,7 +248,7 @@ bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
   MPI_Count came = 0;
   check(MPI_Get_elements_x(&status, MPI_BYTE, &came), site.operation, rank_);
   if (static_cast<std::size_t>(came) != m.bytes) {
-    // It is taken in all the same: its sender waits for that.
+    // The message is received all the same, because its sender waits for that.
     const message copy = m;
     end_message(row);
     take_in(found, static_cast<std::size_t>(came));
@@ -259,7 +261,7 @@ bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
   return true;
 }
 
-// Receives a message that nobody wants.
+// Receives and discards a message.
 void mpi_endpoint::take_in(MPI_Message found, std::size_t bytes) {
   std::vector<std::byte> nowhere(bytes);
   stretch s = types_->of(element{}, bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rank that is an MPI process. It keeps every message under way in a table of its own, not in the caller's
-// memory, so that what an exception leaves behind can be cancelled before the buffers go.
+// The endpoint of a rank that is an MPI process. It stores the messages in progress in a table of
+// its own, not in the caller's memory. So it can cancel what an exception leaves behind before the
+// buffers are freed.
 #pragma once
 
 #include <array>
@@ -23,27 +24,28 @@
 
 namespace tutti::mpi {
 
-/// A message under way.
+/// A message in progress.
 struct message {
   MPI_Request request;
-  std::uint32_t generation;  // of its row; changes when the message is over
+  std::uint32_t generation;  // of its row; changes when the message is complete
   bool busy, receives;
-  int peer;  // job's rank
+  int peer;  // job rank
   std::size_t bytes;
-  // In checked mode a receive waits until it has seen how long its message is.
+  // In checked mode a receive starts only when the length of its message is known; `unseen` until
+  // then.
   bool unseen;
   MPI_Comm comm;
   int from, tag;
   void* into;
 };
 
-/// What a transfer holds of it.
+/// The contents of a transfer.
 struct ticket {
   std::uint32_t row, generation;
 };
 static_assert(sizeof(ticket) <= sizeof(transfer) && alignof(ticket) <= alignof(transfer));
 
-/// A message whose bytes are the library's own: sent from a copy, or received because nobody wants it.
+/// A message in the library's own memory: sent from a copy, or received and discarded.
 struct kept_message {
   std::unique_ptr<std::byte[]> data;
   transfer moving;
@@ -53,13 +55,13 @@ class mpi_p2p_transport;
 class group_messages;
 class mpi_endpoint;
 
-/// A wait in which `meanwhile` is progressed (progress_inside_mpi.cpp).
+/// A wait that progresses `meanwhile` (progress_inside_mpi.cpp).
 struct progressed_wait {
   mpi_endpoint& ep;
   rank_progress& meanwhile;
-  progressed_wait* outer;       // of this thread
-  progressed_wait* outer_here;  // of the same endpoint
-  bool in_collective = false;   // of MPI's
+  progressed_wait* outer;       // the enclosing wait of this thread
+  progressed_wait* outer_here;  // the enclosing wait of this endpoint
+  bool in_collective = false;   // of MPI
   bool busy = false;
   std::exception_ptr failed = nullptr;
   double failed_at = 0;
@@ -67,10 +69,10 @@ struct progressed_wait {
 
 class mpi_endpoint final : public message_endpoint {
  public:
-  /// Collective over `job`, which stays the caller's: the endpoint works on duplicates. Throws usage_error on
-  /// all ranks where TUTTI_NODES does not lay them out, or where one has a TUTTI_DEADLOCK_AFTER that is none.
-  /// `shared`: the program's own messages travel on this
-  /// communicator of the same ranks, on which the program calls MPI too; null: on a duplicate.
+  /// Collective over `job`, which the caller keeps: the endpoint works on duplicates. Throws
+  /// usage_error on all ranks if TUTTI_NODES does not fit them, or if one has an invalid
+  /// TUTTI_DEADLOCK_AFTER. `shared`: the program's messages use this communicator of the same
+  /// ranks, on which the program calls MPI too. Null: they use a duplicate.
   mpi_endpoint(MPI_Comm job, bool check, MPI_Comm shared = MPI_COMM_NULL);
   ~mpi_endpoint();
 
@@ -98,17 +100,16 @@ class mpi_endpoint final : public message_endpoint {
     wait_ = one;
     watchful_ = crowded_ || one != nullptr;
   }
-  /// The blocking collective of MPI's own in which this rank is.
+  /// The blocking MPI collective that this rank is in.
   native_word& native_now() noexcept { return native_; }
-  /// Whether this rank is about to end the job by MPI_Abort, which may call exit().
+  /// Whether this rank is about to call MPI_Abort, which may call exit().
   bool aborts() const noexcept { return aborts_.load(std::memory_order_relaxed); }
-  /// Around a blocking collective of MPI's.
+  /// Called before and after a blocking MPI collective.
   void in_collective(bool is) noexcept {
     if (wait_ != nullptr) wait_->in_collective = is;
   }
 
-  // --- for its contexts
-  // ------------------------------------------------------------------------------------------
+  // --- For the contexts of this endpoint.
   message& begin_message(transfer& t, bool receives, int peer, std::size_t bytes) {
     if (free_ == none) [[unlikely]]
       grow();
@@ -148,11 +149,12 @@ class mpi_endpoint final : public message_endpoint {
     ++progress_;
   }
   void end_message(const transfer& t) noexcept { end_message(reinterpret_cast<const ticket*>(t.state)->row); }
-  /// As finished(), of a receive for which its place may be too large, or (`longer`) too small.
-  /// On a communicator of the program's (`shared`; else null) its error handler is not called for that.
+  /// As finished(), for a receive whose buffer may be longer than the message or, then `longer`,
+  /// too short. `shared` is a communicator of the program, or null. Its error handler is not called
+  /// for this error.
   bool finished_with(transfer& t, MPI_Status& status, bool& longer, MPI_Comm shared,
                      const shm::wait_site& site);
-  /// Ends a receive whose place may go. It may have got its message.
+  /// Ends a receive so that its buffer may be freed. It may have received its message.
   void cancel(transfer& t) noexcept;
   [[noreturn]] void throw_abandoned(const shm::wait_site& site);
   /// Throws the error of a message whose length differs; without `came` it is longer by an unknown number.
@@ -162,9 +164,9 @@ class mpi_endpoint final : public message_endpoint {
   int tag_mask() const noexcept { return tag_mask_; }
   int max_tag() const noexcept { return max_tag_; }
   bool checks() const noexcept { return failure_monitor_->checks(); }
-  /// Whether blocking collectives of MPI are begun and polled. The same on all ranks of the job.
+  /// Whether blocking MPI collectives are begun and polled. The same on all ranks of the job.
   bool begins_natives() const noexcept { return begins_natives_; }
-  /// Until MPI has done what was begun.
+  /// Polls until the nonblocking MPI collective is complete.
   void wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site) {
     native_begun();
     for (int flag = 0;;) {
@@ -174,33 +176,34 @@ class mpi_endpoint final : public message_endpoint {
     }
     native_over();
   }
-  /// Collectives of MPI under way cannot be cancelled.
+  /// Counts MPI collectives in progress, which cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
   void native_over() noexcept { --natives_, ++progress_; }
-  /// Takes a communicator that is not used any more. After a failure it is kept, since others may still send
-  /// there.
+  /// Frees a communicator that is not used any more. After a failure it is kept, because other
+  /// ranks may still send on it.
   void retire(MPI_Comm comm) noexcept;
 
-  // --- mail (p2p_end.cpp)
-  /// Carriers take in what they have found when the job fails.
+  // --- Point-to-point messages (p2p_end.cpp).
+  /// Registers a transport. If the job fails, it receives the messages that it has found.
   void serves(mpi_p2p_transport& one) { p2p_transports_.push_back(&one); }
   void serves_no_more(mpi_p2p_transport& one) noexcept { std::erase(p2p_transports_, &one); }
-  /// Whether MPI is there, and the job has not failed.
+  /// Whether MPI is usable and the job has not failed.
   bool may_talk() const noexcept;
-  /// Lets go of what is complete.
+  /// Removes the messages that are complete.
   void reap(std::vector<kept_message>& some);
-  /// The end of a carrier: its communicator goes (where it is one) when what it leaves is complete.
+  /// Called at the end of a transport. Its communicator (unless null) is freed when `left` is
+  /// complete.
   void retire_p2p(MPI_Comm comm, std::vector<kept_message> left) noexcept;
-  /// Receives a message that nobody wants.
+  /// Receives and discards a message.
   void take_in(MPI_Message found, std::size_t bytes);
 
-  // --- the end of a run
-  // ------------------------------------------------------------------------------------------
-  /// Reports the failure of this rank, if it is the one that the job reports. Empty: nobody but end_job().
+  // --- The end of a run.
+  /// Sets the function that reports this rank's failure, if the job reports that one. If it is
+  /// empty, only end_job() reports.
   void report_by(std::function<void(int rank, const std::string& text)> how) { report_ = std::move(how); }
-  /// What the program threw on this rank.
+  /// Records what the program threw on this rank.
   void failed(std::exception_ptr what, const std::string& text);
-  /// Waits for all ranks to end the program. Ends the job where they do not come after a failure.
+  /// Waits until all ranks have ended the program. Aborts the job if they do not after a failure.
   outcome end();
 
  private:
@@ -242,9 +245,9 @@ class mpi_endpoint final : public message_endpoint {
   };
 
   MPI_Comm job_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL, p2p_ = MPI_COMM_NULL, groups_ = MPI_COMM_NULL;
-  MPI_Comm shared_ = MPI_COMM_NULL;  // the program's; then mail_ is null
+  MPI_Comm shared_ = MPI_COMM_NULL;  // the program's; p2p_ is null then
   int rank_ = 0, size_ = 1, tag_mask_ = 0, max_tag_ = 0;
-  bool watchful_ = false;  // where a pause does more than count
+  bool watchful_ = false;  // a pause does more than count
   bool crowded_ = false, begins_natives_ = true, called_by_mpi_ = false, any_thread_ = false;
   progressed_wait* wait_ = nullptr;
   hierarchy layout_;
@@ -254,17 +257,17 @@ class mpi_endpoint final : public message_endpoint {
   double looked_ = 0, progress_since_ = 0, waiting_since_ = 0;
   int natives_ = 0;
   std::vector<message> messages_;
-  std::vector<MPI_Comm> opened_;  // of communicators that others may still send to
+  std::vector<MPI_Comm> opened_;  // communicators on which other ranks may still send
   std::vector<mpi_p2p_transport*> p2p_transports_;
-  std::unique_ptr<group_messages> post_;  // of groups that were made without a message
+  std::unique_ptr<group_messages> post_;  // for groups that were made without a message
   std::vector<retired> retired_;
   std::optional<tutti::mpi::types> types_;
   std::optional<failure_monitor> failure_monitor_;
   native_word native_{0};
   std::optional<long_wait> waits_;  // not in checked mode
   std::atomic<bool> aborts_{false};
-  // What the program threw on this rank, and whether it is a cause: no peer_error, and thrown
-  // before this rank was taken out of a wait.
+  // The program's exception on this rank, and whether it is a cause. A cause is no peer_error, and
+  // was thrown before a wait of this rank was aborted.
   std::exception_ptr thrown_;
   std::string thrown_text_;
   bool cause_ = false, taken_out_ = false;

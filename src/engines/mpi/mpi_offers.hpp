@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which collectives the MPIs have, known without one running.
+// The collectives that the MPIs offer, known without a running MPI.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-/// True where MPI can apply the operator to the kind.
+/// Whether MPI can apply the operator to the kind.
 constexpr bool mpi_has_operator(builtin_op op, element_kind kind) noexcept {
   if (op == builtin_op::user || kind == element_kind::opaque) return false;
   const bool logical =
@@ -26,7 +26,7 @@ constexpr bool mpi_has_operator(builtin_op op, element_kind kind) noexcept {
     case element_kind::u8:
     case element_kind::i16:
     case element_kind::u16:
-      return op != builtin_op::sum;  // Open MPI 4.1.4 saturates where the language wraps
+      return op != builtin_op::sum;  // Open MPI 4.1.4 saturates, whereas C++ wraps
     default:
       return true;
   }
@@ -45,13 +45,13 @@ constexpr bool mpi_has(const agreed_signature& s) noexcept {
     case collective::alltoallv:
       return true;
     case collective::allgatherv:
-      return s.ranks > 1;  // alone, MPICH 4.0.2 ignores the displacement
+      return s.ranks > 1;  // with one rank, MPICH 4.0.2 ignores the displacement
     case collective::reduce:
     case collective::allreduce:
     case collective::scan:
     case collective::exscan:
       return mpi_has_operator(s.op, s.kind);
-    case collective::reduce_scatter_block:  // its whole operand is counted by an int
+    case collective::reduce_scatter_block:  // MPI counts its whole operand by an int
       return mpi_has_operator(s.op, s.kind) &&
              s.count <= std::size_t{0x7fffffff} / static_cast<std::size_t>(s.ranks < 1 ? 1 : s.ranks);
     default:
@@ -59,15 +59,16 @@ constexpr bool mpi_has(const agreed_signature& s) noexcept {
   }
 }
 
-/// Whether MPICH's nonblocking form reports an operand that is longer than its peer expects, as its blocking
-/// form does. All but these complete with MPI_SUCCESS and wrong data (MPICH 4.0.2).
+/// Whether MPICH's nonblocking form, like its blocking form, reports an operand that is longer than
+/// its peer expects. All others complete with MPI_SUCCESS and wrong data (MPICH 4.0.2).
 constexpr bool mpich_reports_lengths(collective what) noexcept {
   return what == collective::barrier || what == collective::bcast || what == collective::scatter ||
          what == collective::scatterv;
 }
 
-/// Within one group. In the header, since the modules link nothing of the library. MPICH's collectives are
-/// begun and polled (mpi_endpoint::begins_natives).
+/// The offer for a call within one group. In a header, because the modules do not link the library.
+/// MPICH's collectives are begun and polled (mpi_endpoint::begins_natives), so their nonblocking
+/// form counts.
 constexpr native_offer mpi_offers(const agreed_signature& s, bool mpich) noexcept {
   if (!mpi_has(s)) return native_offer::none;
   return !mpich || s.ranks == 1 || mpich_reports_lengths(s.what) ? native_offer::any : native_offer::by_name;

@@ -18,21 +18,20 @@ mpi_p2p_transport::mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm 
   ep_.serves(*this);
 }
 
-// What has come and nobody wanted goes, unless the program may still receive it; what MPI still has under way
-// stays with the endpoint. A shared communicator may be gone by now.
+// Unreceived messages are discarded, unless the program may still receive them. The endpoint keeps
+// what MPI still has in progress. A shared communicator may already be freed.
 mpi_p2p_transport::~mpi_p2p_transport() {
   try {
     if (!shared_ && ep_.may_talk())
       while (shm::unexpected_message* one = next("receiving")) drop(*one, false);
   } catch (...) {
-    // The job is failing, and ends without it.
+    // The job is failing and ends without these messages.
   }
   ep_.serves_no_more(*this);
   ep_.retire_p2p(owned_ ? comm_ : MPI_COMM_NULL, std::move(kept_));
 }
 
-// --- sending
-// ---------------------------------------------------------------------------------------------------
+// --- Sending.
 
 bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
   if (what.bytes <= at_once && what.mode != send_modes::synchronous && what.destination != rank_) [[likely]] {
@@ -78,8 +77,7 @@ void mpi_p2p_transport::refuse_start(transfer& t, int code, const char* operatio
   throw_mpi_error(code, operation, rank_);
 }
 
-// --- receiving
-// -------------------------------------------------------------------------------------------------
+// --- Receiving.
 
 shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
   return shared_ ? nullptr : matched(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
@@ -149,7 +147,7 @@ void mpi_p2p_transport::receive(found_message& from, void* into, transfer& t, co
   found_.give_back(from);
 }
 
-// It is received all the same, since MPI would keep it for ever else.
+// Receives the message all the same, because MPI would keep it for ever otherwise.
 void mpi_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
   auto& from = static_cast<found_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL || !ep_.may_talk()) return;
@@ -159,7 +157,7 @@ void mpi_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
     receive(from, place.data.get(), place.moving, "receiving");
     ep_.reap(kept_);
   } catch (...) {
-    // The next wait says what MPI has against it.
+    // The next wait reports MPI's error.
   }
 }
 
@@ -171,8 +169,7 @@ void mpi_p2p_transport::take_in_all() {
     }
 }
 
-// --- what MPI receives by itself
-// ---------------------------------------------------------------------------------
+// --- Receives that MPI matches itself.
 
 bool mpi_p2p_transport::take_over(const detail::recv_args& r, transfer& t) {
   message& m = ep_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.most);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's own messages over MPI, on a communicator that carries nothing else. Whatever comes is found
-// by a matched probe, so its length is known before a byte is written (Open MPI 4.1 writes a message that is
-// too long beyond the end of the buffer before it reports that), and its contents are received when the
-// receive that gets it is known.
+// Point-to-point messages of the program over MPI. Usually they have a communicator of their own.
+// Every message is found by a matched probe, so its length is known before a byte is written. (Open
+// MPI 4.1 writes a message that is too long beyond the end of the buffer before it reports the
+// error.) The contents are received when the matching receive is known.
 //
-// Or on a communicator of the program's own, where it may call MPI as it likes (`shared`): there the library
-// takes only what a receive of its own gets, and gives MPI each receive whose place is known, so that it is
-// matched in the order in which it was begun. A message is a plain one of MPI, with the program's tag.
+// A `shared` communicator belongs to the program, which may call MPI on it. There the transport
+// takes only messages that one of its receives gets. It posts each receive whose buffer is known to
+// MPI, so that receives match in the order in which they were begun. A message is an ordinary MPI
+// message with the program's tag.
 #pragma once
 
 #include <memory>
@@ -43,12 +44,14 @@ class mpi_p2p_transport final : public p2p_transport {
   bool came(transfer& t, detail::envelope& found, const shm::wait_site& site) override;
   void withdraw(transfer& t) noexcept override { ep_.cancel(t); }
 
-  /// The job has failed: receives all that was found and that nobody wants any more, since its senders wait.
+  /// Called when the job has failed. Receives all found messages, because their senders wait for
+  /// that.
   void take_in_all();
 
  private:
-  static constexpr std::size_t at_once = 1024;          // bytes that every MPI sends without an answer
-  static constexpr std::size_t at_once_to_self = 4096;  // and what a rank may send itself before it receives
+  static constexpr std::size_t at_once = 1024;          // bytes that every MPI sends eagerly
+  // Bytes that a rank may send itself before the receive.
+  static constexpr std::size_t at_once_to_self = 4096;
   struct found_message final : shm::unexpected_message {
     MPI_Message handle = MPI_MESSAGE_NULL;
   };

@@ -17,7 +17,7 @@ bool is_truncation(int code) noexcept {
   return MPI_Error_class(code, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE;
 }
 
-// Blocks of 1 GiB and what is left over.
+// Combines blocks of 1 GiB and the rest.
 MPI_Datatype make_large_type(std::size_t bytes, const char* operation, int rank) {
   constexpr std::size_t block = std::size_t{1} << 30;
   const auto ok = [&](int code) { check(code, operation, rank); };

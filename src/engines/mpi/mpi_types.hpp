@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti's elements and operators as MPI knows them. Looked up in arrays, since a call into MPI should cost a
-// few instructions more than MPI itself. Counts that do not fit an int travel as one element of a large type.
+// MPI datatypes and operators for tutti's elements and operators. Looked up in arrays, so that a
+// call costs a few instructions more than MPI itself. Counts that do not fit in an int become one
+// item of a large type.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ namespace tutti::mpi {
 inline constexpr int kind_count = static_cast<int>(element_kind::boolean) + 1;
 inline constexpr int op_count = static_cast<int>(builtin_op::logical_xor) + 1;
 
-/// `count` times `type`. One that was made for a single use is freed by `free()`, also while MPI still uses
-/// it.
+/// `count` items of `type`. free() frees a type that was made for a single use, even while MPI
+/// still uses it.
 struct stretch {
   MPI_Datatype type;
   int count;
@@ -29,7 +30,7 @@ struct stretch {
   }
 };
 
-/// One contiguous item of any number of bytes. The caller frees it.
+/// A type of one contiguous item of any number of bytes. The caller frees it.
 MPI_Datatype make_large_type(std::size_t bytes, const char* operation, int rank);
 
 class types {
@@ -41,11 +42,11 @@ class types {
 
   MPI_Datatype of_kind(element_kind kind) const noexcept { return kinds_[static_cast<int>(kind)]; }
   MPI_Op of_op(builtin_op op) const noexcept { return ops_[static_cast<int>(op)]; }
-  /// One element; of an opaque one a type that is made once and kept.
+  /// The type of one element. For an opaque element, a type that is made once and kept.
   MPI_Datatype of_element(const element& e) {
     return e.kind != element_kind::opaque ? of_kind(e.kind) : of_size(e.size);
   }
-  /// n elements in a row.
+  /// n contiguous elements.
   stretch of(const element& e, std::size_t n) {
     constexpr std::size_t most = 0x7fffffff;
     if (e.kind != element_kind::opaque && n <= most) [[likely]]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's own collectives. Each is written once, for the blocking and the nonblocking form alike. In front of
-// MPI stand a virtual call, a switch and two array look-ups.
+// MPI's collectives as native collectives. Each is written once for the blocking and the
+// nonblocking form. The overhead before MPI is a virtual call, a switch and two array look-ups.
 //
 // Longer than a screen: the switch has one case for each collective.
 #include <algorithm>
@@ -34,12 +34,13 @@ struct begin_only {
   }
 };
 
-// Done element by element, so that it may be done in parts.
+// Whether the collective works element by element, so that it can be done in parts.
 bool divisible(collective what) noexcept {
   return what == collective::bcast || (combines(what) && what != collective::reduce_scatter_block);
 }
 
-// MPICH 4.0 crashes in MPI_Reduce with MPI_IN_PLACE at a root that is not the first rank of its node.
+// MPICH 4.0 crashes in MPI_Reduce with MPI_IN_PLACE at a root that is not the first rank of its
+// node.
 bool fails_in_place([[maybe_unused]] int root) noexcept {
 #ifdef MPICH_VERSION
   return root != 0;
@@ -55,7 +56,7 @@ void* moved(void* p, std::size_t bytes) noexcept { return static_cast<std::byte*
 struct mpi_context::under_way {
   MPI_Request request = MPI_REQUEST_NULL;
   const call* what = nullptr;
-  std::size_t reached = 0;  // elements that are done or under way
+  std::size_t reached = 0;  // elements that are done or in progress
   kept* arrays = nullptr;
 };
 
@@ -67,7 +68,7 @@ native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
 #endif
 }
 
-// Elements to do from `from` on.
+// The number of elements of the part that begins at `from`.
 std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {
   const std::size_t left = c.count - from;
   if (left * c.type.size <= max_int) [[likely]]
@@ -75,7 +76,7 @@ std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {
   return std::min(left, std::max<std::size_t>(1, part_bytes / c.type.size));
 }
 
-// Starts or does the next part; returns the elements that are covered then.
+// Starts or runs the next part. Returns the number of elements done or in progress.
 template <class Start>
 std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, const Start& go) {
   const auto combine = [&](auto blocking, auto begin) {
@@ -142,6 +143,7 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
   }
 }
 
+// Reduces from a copy of the operand instead of in place.
 template <class Start>
 void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,
                                       const Start& go) {
@@ -186,7 +188,7 @@ void mpi_context::start_blocks(const call& c, const Start& go) {
   s.free();
 }
 
-// The caller's own array where it is one of int.
+// Returns the caller's own array if its elements are int, else a copy in `own`.
 const int* mpi_context::ints(const counts_view& v, const char* parameter, std::vector<int>& own) {
   if (!v.given()) return nullptr;
   if (const int* data = v.ints()) return data;
@@ -201,7 +203,7 @@ const int* mpi_context::ints(const counts_view& v, const char* parameter, std::v
   return own.data();
 }
 
-// Dense where the caller gives none.
+// Computes dense displacements if the caller gives none.
 const int* mpi_context::displacements(const counts_view& displs, const int* counts, const char* parameter,
                                       std::vector<int>& own) {
   if (displs.given() || counts == nullptr) return ints(displs, parameter, own);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places for messages that were found and are not used up yet: they stay where they are, and are used again.
+// A pool of reusable objects with stable addresses, for messages that were found and are not
+// consumed yet.
 #pragma once
 
 #include <memory>

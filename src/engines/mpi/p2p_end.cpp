@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How mail ends over MPI: receives that are given up, and what a carrier leaves to the endpoint, which lets
-// go of it when MPI has.
+// How point-to-point messages end over MPI: cancelled receives, and the messages that a transport
+// leaves to the endpoint. The endpoint frees them when MPI has completed them.
 #include <chrono>
 
 #include <sched.h>
@@ -14,9 +14,10 @@ namespace tutti::mpi {
 
 namespace {
 
-// MPI_Test() whose errors come back as codes, also where the program's handlers would end the job.
+// As MPI_Test(), but returns errors as codes even if the program's error handlers would end the
+// job.
 int test_quietly(MPI_Request& request, MPI_Comm shared, int& flag, MPI_Status& status) {
-#ifdef OPEN_MPI  // whose own MPI_Request_get_status() calls no handler
+#ifdef OPEN_MPI  // its MPI_Request_get_status() calls no handler
   const int early = MPI_Request_get_status(request, &flag, &status);
   if (early != MPI_SUCCESS || !flag) return early;
 #endif
@@ -25,7 +26,7 @@ int test_quietly(MPI_Request& request, MPI_Comm shared, int& flag, MPI_Status& s
   MPI_Comm_set_errhandler(shared, MPI_ERRORS_RETURN);
   int result = MPI_SUCCESS;
   {
-    const returned_errors others;  // may be of the same communicator
+    const returned_errors others;  // for errors that MPI reports to other communicators
     result = MPI_Test(&request, &flag, &status);
   }
   if (before != MPI_ERRHANDLER_NULL) {
@@ -88,7 +89,7 @@ void mpi_endpoint::retire_p2p(MPI_Comm comm, std::vector<kept_message> left) noe
   p2p_has_ended();
 }
 
-// Lets go of what carriers left, as far as it is complete; true where nothing is left.
+// Frees what transports left, as far as it is complete. Returns true if nothing is left.
 bool mpi_endpoint::p2p_has_ended() noexcept {
   if (!may_talk()) return true;
   for (std::size_t i = 0; i < retired_.size();) {
@@ -109,7 +110,8 @@ bool mpi_endpoint::p2p_has_ended() noexcept {
   return retired_.empty();
 }
 
-// What nobody receives within a while stays with MPI, which may read it as long as the process lives.
+// Messages that no rank receives within two seconds are leaked, because MPI may read them until the
+// process ends.
 void mpi_endpoint::end_p2p() noexcept {
   const double end = seconds_now() + 2;
   while (!p2p_has_ended() && seconds_now() < end) sched_yield();

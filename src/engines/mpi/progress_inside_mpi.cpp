@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits in MPI's own collectives. MPI progresses its messages there, and nothing of the library's: no next
-// round of a schedule, no answer of a task. Open MPI calls functions that its components register from every
-// wait, and exports how they do it; one of ours progresses the rest of the rank there. Elsewhere, and where
-// several threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
+// Progress during waits in MPI's own collectives. There MPI progresses its messages, but not the
+// library: not the next round of a schedule, nor the answer of a task. Every wait of Open MPI calls
+// functions that its components register, and it exports the registration function. The function
+// registered here progresses the other operations of the rank. With other MPIs, and if several
+// threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
 //
-// MPI calls the function from MPI_Test and MPI_Isend too, where this library holds references into its
-// tables; so it acts within collectives alone, and the waits between these (of composed calls) progress in
-// pause().
+// MPI also calls the function from MPI_Test and MPI_Isend, while this library holds references into
+// its tables. So the function acts only within collectives. The waits between them (in composed
+// calls) progress in pause().
 #include <cstring>
 #include <exception>
 
@@ -24,7 +25,8 @@ using registering = int (*)(callback);
 
 thread_local progressed_wait* innermost = nullptr;
 
-// A module links MPI out of sight of the program, and MPI what it consists of.
+// The program may not see the symbols of the MPI that a module links. So this also searches the
+// library that defines MPI_Query_thread, and its dependencies.
 [[maybe_unused]] void* symbol_of_mpi(const char* name) noexcept {
   if (void* const found = ::dlsym(RTLD_DEFAULT, name)) return found;
   Dl_info here{};
@@ -51,7 +53,7 @@ const registering start_calling = function_of_mpi("opal_progress_register"),
                   stop_calling = function_of_mpi("opal_progress_unregister");
 int users = 0;  // endpoints of this process
 
-// Called by MPI, so nothing may be thrown.
+// MPI calls it, so it must not throw.
 int progress_meanwhile() {
   if (innermost != nullptr && innermost->in_collective) innermost->ep.progress_in_wait(*innermost);
   return 0;
@@ -65,7 +67,8 @@ bool mpi_endpoint::can_progress_inside() noexcept {
          start_calling != nullptr && stop_calling != nullptr;
 }
 
-// Others may wait for what has failed here, and never come to what this rank waits for.
+// If the progress fails, other ranks may wait for the failed operation and never reach this rank's
+// collective. Therefore the job is aborted after a grace period.
 void mpi_endpoint::progress_in_wait(progressed_wait& mine) noexcept {
   constexpr double grace = 2;  // seconds
   if (mine.busy) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives that are called most, ready to be called again: MPI's handles are at hand, and between the
-// library and MPI stands one function, which loads its arguments.
+// The most frequent native collectives, prepared for repeated calls. The MPI handles are known.
+// Only one function, which loads its arguments, stands between the library and MPI.
 #include <new>
 
 #include "engines/mpi/long_wait.hpp"
@@ -9,14 +9,14 @@
 
 namespace tutti::mpi {
 
-// In ready_native::state.
+// Stored in ready_native::state.
 struct mpi_context::made_ready {
   MPI_Comm comm;
   MPI_Datatype type;
   MPI_Op op;
   int root;
   int rank;              // of the caller
-  std::size_t elements;  // of the type, in one of the call's
+  std::size_t elements;  // items of `type` in one element of the call
   const char* name;
   mpi_endpoint* ep;
 
@@ -27,7 +27,7 @@ struct mpi_context::made_ready {
     if (code != MPI_SUCCESS) [[unlikely]]
       throw_mpi_error(code, name, ep->rank());
   }
-  /// One of the two forms: at once, or begun and polled.
+  /// Makes the blocking call, or begins the nonblocking one and polls it.
   template <bool Begun, class Blocking, class Begin, class... Arguments>
   void make(Blocking f, Begin begin, Arguments... a) const {
     if constexpr (!Begun) {
@@ -97,7 +97,7 @@ struct mpi_context::made_ready {
   }
 };
 
-// Longer calls are done in parts, which native() does.
+// Longer calls are done in parts by native().
 ready_native mpi_context::make_ready(const call& c) {
   static_assert(sizeof(made_ready) <= sizeof(ready_native::state));
   if (ep_.checks() || (c.in_place && c.what != collective::allreduce)) return {};

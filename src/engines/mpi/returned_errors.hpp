@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors of MPI that come back as codes, whatever handlers the program has set.
+// Makes MPI return errors as codes, whatever handlers the program has set.
 #pragma once
 
 #include "engines/mpi/mpi_base.hpp"
 
 namespace tutti::mpi {
 
-/// Errors that belong to no communicator, as those of a completed request, MPI reports to the handlers of
-/// these two. As long as this lives they are returned.
+/// MPI reports errors that belong to no communicator, such as those of a completed request, to the
+/// handlers of these two. During the lifetime of this object the errors are returned.
 class returned_errors {
  public:
   using setter = int (*)(MPI_Comm, MPI_Errhandler);
-  /// `set`: where MPI's own function stands behind another.
+  /// `set`: MPI's own function, if another one replaces it.
   explicit returned_errors(setter set = MPI_Comm_set_errhandler) : set_(set) {
     for (int i = 0; i < 2; ++i) {
       MPI_Comm_get_errhandler(where_[i], &before_[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an MPI datatype was made, and with what: what MPI_Type_get_contents tells, as an object that frees the
-// datatypes that it was given.
+// The construction of an MPI datatype, as MPI_Type_get_contents returns it. The object frees the
+// datatypes that it received.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tutti::mpi {
 
-/// Throws engine_error where MPI does not answer about a datatype.
+/// Throws engine_error if MPI returns an error for a datatype.
 inline void ask(int code, const char* function) {
   if (code == MPI_SUCCESS) return;
   throw engine_error("layout_of", -1, "type", std::string(function) + ": " + error_text(code), "");
@@ -29,7 +29,7 @@ struct type_contents {
     int n_ints = 0, n_addresses = 0, n_types = 0;
     ask(MPI_Type_get_envelope(type, &n_ints, &n_addresses, &n_types, &combiner), "MPI_Type_get_envelope");
     if (combiner == MPI_COMBINER_NAMED) return;
-    // One more: their addresses are not null then.
+    // One item more than needed, so that the addresses are not null.
     ints.resize(static_cast<std::size_t>(n_ints) + 1);
     addresses.resize(static_cast<std::size_t>(n_addresses) + 1);
     types.assign(static_cast<std::size_t>(n_types) + 1, MPI_DATATYPE_NULL);
@@ -48,7 +48,7 @@ struct type_contents {
         MPI_Type_free(&one);
     }
   }
-  /// Parametrized Fortran types are predefined though they have contents.
+  /// Parametrized Fortran types have contents, but are predefined.
   static bool predefined(int combiner) {
     return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
            combiner == MPI_COMBINER_F90_INTEGER;

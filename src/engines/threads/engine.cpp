@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads engine: a rank is a thread. For as many ranks as cores.
+// The threads engine: a rank is a thread. For jobs with no more ranks than cores.
 #include "engines/engine.hpp"
 
 #include <functional>
@@ -19,17 +19,17 @@
 namespace tutti {
 namespace {
 
-// The guard of a stack, as long as large arrays are; the usual one is a page.
+// The guard of a stack is as long as a large array; the default guard is one page.
 constexpr std::size_t guard_bytes = 1 << 20;
 
-// std::thread, with a stack of `bytes`; 0: what the system gives.
+// A thread like std::thread, with a stack of `bytes`; 0: the system's default.
 class rank_thread {
  public:
   rank_thread(std::size_t bytes, std::function<void()> body)
       : body_(std::make_unique<std::function<void()>>(std::move(body))) {
     pthread_attr_t how;
     pthread_attr_init(&how);
-    if (bytes != 0) pthread_attr_setstacksize(&how, bytes);  // above the guard
+    if (bytes != 0) pthread_attr_setstacksize(&how, bytes);  // without the guard
     pthread_attr_setguardsize(&how, guard_bytes);
     const auto begin = [](void* body) -> void* {
       (*static_cast<std::function<void()>*>(body))();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The numbers of ranks that tests try this engine with, and one of them for what takes long.
+# The numbers of ranks for the tests of this engine, and one of them for slow tests.
 set(threads_ranks 1 2 3)
 set(threads_ranks_once 3)
 if(TUTTI_TEST_FULL)

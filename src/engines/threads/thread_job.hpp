@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job whose ranks are threads, whoever made these: the engine, or a program that had them before.
+// A job whose ranks are threads. Either the engine makes the threads, or the program has them
+// already.
 #pragma once
 
 #include <exception>
@@ -13,19 +14,20 @@ namespace tutti {
 
 class thread_job {
  public:
-  /// Throws usage_error where TUTTI_NODES does not lay out so many ranks, std::system_error where the
-  /// watchman gets no thread.
+  /// Throws usage_error if TUTTI_NODES does not describe that many ranks. Throws std::system_error
+  /// if the deadlock monitor gets no thread.
   explicit thread_job(int ranks);
   ~thread_job();
   thread_job(const thread_job&) = delete;
   thread_job& operator=(const thread_job&) = delete;
 
-  /// Runs the program as this rank, on the calling thread. Each rank once. Nothing leaves it.
+  /// Runs the program as this rank, on the calling thread. Call it once for each rank. No exception
+  /// leaves it.
   void run_rank(int rank, const rank_program& program) noexcept;
-  /// For a rank that does not run.
+  /// Records the failure of a rank that does not run.
   void fail(int rank, std::exception_ptr what, const std::string& text);
   bool failed() const noexcept;
-  /// When all ranks have run: how it ended. Ends the watch.
+  /// The result, when all ranks have run. Stops the deadlock monitor.
   outcome result();
 
  private:

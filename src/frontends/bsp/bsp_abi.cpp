@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of tutti/detail/bsp_abi.hpp.
+// Implements the functions of tutti/detail/bsp_abi.hpp.
 #include "frontends/bsp/bsp_process.hpp"
 
 namespace tutti::bsp::abi {

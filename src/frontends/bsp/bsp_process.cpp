@@ -87,7 +87,7 @@ void process::refuse_near(const char* operation, const char* parameter, slot s, 
          "register as much, or pass fewer bytes");
 }
 
-// Checked mode: a global slot is not used in the superstep in which it was registered.
+// In checked mode a global slot may not be used in the superstep in which it was registered.
 void process::check_fresh(const char* operation, const char* parameter, slot s) {
   const area* const a = memory_.find(s);
   if (a != nullptr && memory_register::is_global(s) && a->since == superstep_)
@@ -95,7 +95,7 @@ void process::check_fresh(const char* operation, const char* parameter, slot s) 
            "sync before it is used");
 }
 
-// The other side of a put or a get: a process that is none, or else a slot that is local.
+// Reports an error of the remote side of a put or a get: an invalid process, or a local slot.
 void process::refuse_far(direction way, int peer) {
   const char* const operation = way == direction::put ? "put" : "get";
   if (!is_process(peer))
@@ -106,7 +106,7 @@ void process::refuse_far(direction way, int peer) {
          "register the memory globally, on all processes");
 }
 
-// The call that every meeting makes.
+// Prepares the allreduce that every meeting makes.
 void process::prepare_meeting() {
   call& c = sync_allreduce_.made();
   c.what = collective::allreduce;
@@ -120,7 +120,7 @@ void process::prepare_meeting() {
     c.op.state = &riding_reduction_;
     return;
   }
-  // Messages are MPI's and processes are many: a word alone, which MPI combines itself.
+  // With messages of MPI and many processes the summary is one word, which MPI combines itself.
   c.type = element_of<std::uint32_t>();
   c.input = &own_.flags;
   c.output = &all_together_.flags;
@@ -148,7 +148,7 @@ inline void process::write(sync_summary& into, std::uint32_t flags, riding what)
   into.reduces = what == riding::operand ? 1 : 0;
 }
 
-// Inline, as its parts: a sync is hardly longer than what passing a few values through memory takes.
+// Inlined with its parts: a sync takes little longer than passing a few values through memory.
 [[gnu::always_inline]] inline process::met process::meet(std::uint32_t flags, riding what) {
   if (!sync_allreduce_.has_lines()) {
     write(own_, flags, what);
@@ -165,13 +165,13 @@ inline void process::write(sync_summary& into, std::uint32_t flags, riding what)
   if (reduce) [[unlikely]]
     return combine_lines();
   if (nprocs_ != 2) return {flags};
-  // Parcels are taken from where they stand. What this process has written it reads back only where it must:
-  // the line has gone to the other.
+  // Summaries are read in place. This process reads its own line only if necessary, because the
+  // cache line has moved to the other process.
   const bool to_itself = what == riding::put && box().begin()->peer == pid_;
   return {flags, &line_of(1 - pid_), to_itself ? &line_of(pid_) : nullptr};
 }
 
-// In the order of ranks on all, so that all have the same bits.
+// Combines in rank order on all processes, so that all get the same bits.
 process::met process::combine_lines() {
   combine_summaries(&line_of(0), &line_of(1), &all_together_, 1, &riding_reduction_);
   for (int r = 2; r < nprocs_; ++r)
@@ -179,8 +179,8 @@ process::met process::combine_lines() {
   return {all_together_.flags, &all_together_};
 }
 
-// After the meeting. A parcel that does not fit is kept for the end of the sync: the others wait for what
-// else this process has to do in it.
+// Called after the meeting. A put that does not fit is reported at the end of the sync, because the
+// others wait for the rest of this process's work in it.
 [[gnu::always_inline]] inline void process::get_off(const sync_summary& come,
                                                     std::optional<riding_put>& misfit) {
   if (come.reduces != 0) {
@@ -211,15 +211,15 @@ void process::refuse_riding_put(const riding_put& p) {
   all_.refuse("sync", "offset", diagnostic, "register as much on that process, and sync before it is used");
 }
 
-// After collectives with functions of the program's. Where one has thrown on some process, values may be
-// wrong on all, so this sync fails on all.
+// Called after collectives with functions of the program. If one threw on any process, values may
+// be wrong on all. So this sync fails on all.
 void process::agree_on_thrown() {
   std::uint32_t mine = summaries::syncing;
   if (thrown_.what != nullptr) {
     mine |= summaries::failed;
     try {
       refuse_thrown();
-    } catch (...) {  // it is thrown below
+    } catch (...) {  // thrown below, by fail_with_others()
     }
   }
   const std::uint32_t all = meet(mine, riding::nothing).flags;
@@ -267,7 +267,7 @@ void process::sync_at_once() {
   if ((all & (summaries::failed | summaries::leaving | summaries::nesting)) != 0) [[unlikely]]
     fail_with_others(mine, all);
   if (check_ != nullptr) [[unlikely]]
-    compare_superstep();  // says more of what differs
+    compare_superstep();  // its report has more detail
   if ((all & summaries::differing) != 0 || summaries::digests_differ(all)) [[unlikely]]
     fail_with_others(mine, all);
   std::optional<riding_put> misfit;
@@ -288,7 +288,7 @@ void process::sync_at_once() {
   box().renew();
 }
 
-// What it throws it throws on all processes, so there is nothing left to tell them.
+// compare() throws on all processes, so no process needs to be informed.
 void process::compare_superstep() {
   try {
     check_->compare(superstep_, superstep_ - first_superstep_,
@@ -309,7 +309,7 @@ bool process::leave() noexcept {
     if ((all & (summaries::syncing | summaries::nesting)) != 0) fail_with_others(mine, all);
     if ((all & summaries::failed) != 0) return false;
   } catch (...) {
-    // Whoever has come to its end has nothing to fail by any more.
+    // A process that has come to its end has nothing left that can fail.
   }
   return failure_ == nullptr || left_alone_;
 }

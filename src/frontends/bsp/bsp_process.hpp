@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process of a section: its registered memory, what it has scheduled, and the sync that carries it out.
+// A process of a section: its registered memory, its scheduled operations, and the sync that
+// carries them out.
 //
-// A sync is: hand over the messages; meet all others, which tells what there is to do; the collectives; take
-// what has come. It fails on all processes alike where one has failed or has come to its end: that is told in
-// the meeting.
+// A sync hands over the messages, exchanges a sync summary with all others (the meeting), runs the
+// collectives, and delivers what has arrived. The summary states what there is to do. If one
+// process has failed or has left, the summary says so, and the sync fails on all processes.
 #pragma once
 
 #include <array>
@@ -54,7 +55,7 @@ class process {
       check_fresh("get", "dst_slot", into);
     return get(from, source, source_offset, near_place("get", "dst_slot", into, offset, bytes), bytes);
   }
-  /// From and into memory that need not be registered.
+  /// For memory that need not be registered.
   bool put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
     message* const m = new_message(to, into, offset, bytes, direction::put);
     if (m == nullptr) return false;
@@ -73,14 +74,14 @@ class process {
   }
   void sync();
   bool leave() noexcept;
-  /// Whether this process has failed by what another process throws, too.
+  /// Whether this process has failed by an error that another process throws too.
   bool another_reports() const noexcept { return another_reports_; }
-  /// In checked mode: messages that come to this process count in no queue.
+  /// In checked mode: messages to this process do not count in its queue.
   void count_sent_only() noexcept { ++count_sent_; }
-  /// As often as that was called: they count again.
+  /// Reverts one call of count_sent_only().
   void count_all() noexcept { --count_sent_; }
-  /// Collective: all begin a section within this one, whose processes meet in the same communicator. This one
-  /// does not sync until end_nested().
+  /// Collective: all processes begin a section within this one, over the same communicator. This
+  /// process does not sync until end_nested().
   void begin_nested(const char* call);
   void end_nested() noexcept {
     nested_ = false;
@@ -103,7 +104,7 @@ class process {
                bool whole);
 
  private:
-  /// This process cannot go on: notes it, for the others to learn, and throws.
+  /// Records that this process cannot continue, so that the others learn of it, and throws.
   [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy);
   void refuse_failed() {
@@ -115,7 +116,8 @@ class process {
     return static_cast<unsigned>(pid) < static_cast<unsigned>(nprocs_);
   }
   [[noreturn]] void refuse_far(direction way, int peer);
-  /// In the box of this superstep, but for the near side; null: it is full.
+  /// Adds a message to the outbox of this superstep, without its local side. Null: the outbox is
+  /// full.
   message* new_message(int peer, slot far, std::size_t offset, std::size_t bytes, direction way) {
     refuse_failed();
     if (!is_process(peer) || !memory_register::is_global(far)) [[unlikely]]
@@ -145,19 +147,19 @@ class process {
   void check_fresh(const char* operation, const char* parameter, slot s);
   [[noreturn]] void refuse_riding_put(const riding_put& p);
   std::byte* touched(const char* operation, const char* parameter, slot s, std::size_t bytes, bool touches);
-  /// What all together know after a meeting, and the notices that have come with something in them.
+  /// The combined result of a meeting, and the summaries that carry data.
   struct met {
     std::uint32_t flags;
     const sync_summary* first = nullptr;
     const sync_summary* second = nullptr;
   };
   void prepare_meeting();
-  /// What rides in a notice.
+  /// The data that a sync summary carries.
   enum class riding : std::uint8_t { nothing, operand, put };
   riding what_rides() noexcept;
   void write(sync_summary& into, std::uint32_t flags, riding what) noexcept;
   met meet(std::uint32_t flags, riding what);
-  /// After a meeting in lines: what a process has told.
+  /// The summary of process r, after a meeting by line_exchange.
   const sync_summary& line_of(int r) const noexcept {
     return *std::launder(reinterpret_cast<const sync_summary*>(sync_allreduce_.of(r)));
   }
@@ -186,26 +188,27 @@ class process {
   detail::communicator_impl& all_;
   int pid_, nprocs_;
   bool unbounded_;
-  unsigned count_sent_ = 0;  // objects whose queue does not count incoming messages
+  unsigned count_sent_ = 0;  // number of objects for which incoming messages do not count
   memory_register memory_;
   std::shared_ptr<outboxes> boxes_;
-  std::uint64_t superstep_ = 0, first_superstep_ = 0;  // of the program: before it the machine is measured
+  // Of the program; measuring the machine comes before it.
+  std::uint64_t superstep_ = 0, first_superstep_ = 0;
   std::unique_ptr<exchange> exchange_;
   collective_calls calls_;
   std::exception_ptr failure_;
-  bool roomy_;  // there is room in the meeting for what rides
+  bool roomy_;  // the summary has room for data
   riding_reduction riding_reduction_;
   sync_summary own_, all_together_;
   detail::repeated_allreduce sync_allreduce_;
   std::uint32_t digest_ = 0;  // of the collectives on all processes since the last sync
   bool made_calls_ = false;   // since the last sync
-  bool may_throw_ = false;    // one of these has a function of the program's
+  bool may_throw_ = false;    // one of these calls has a function of the program
   bool known_digest_ = false;         // the others know of the failure
   bool another_reports_ = false;
   bool nested_ = false;       // a section within this one runs
   const char* nesting_call_ = "";
-  bool refuses_calls_ = false;      // either of the two
-  bool left_alone_ = false;  // it has failed by others that do not sync, and by nothing else
+  bool refuses_calls_ = false;      // known_digest_ or nested_
+  bool left_alone_ = false;  // it has failed only because others do not sync
   thrown_in_call thrown_;    // since the last sync
   call_site site_;
   std::unique_ptr<superstep_check> check_;  // in checked mode

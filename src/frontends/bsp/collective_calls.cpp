@@ -33,7 +33,7 @@ operation operation_of(const combining& how) noexcept {
     return op;
   }
   op.combine = [](const void* left, const void* right, void* result, std::size_t n, void* state) {
-    if (n == 0) return;  // a combiner is never called for nothing
+    if (n == 0) return;  // combiners are never called with 0 elements
     const auto& c = *static_cast<const combining*>(state);
     if (result == right) return combine_into(c, n, left, result);
     if (result != left) std::memcpy(result, left, n * c.type.size);
@@ -92,8 +92,8 @@ void collective_calls::schedule(member_set& s, const call& c, const combining& h
   one.in_displs.assign(n, 0);
   if (c.what == collective::alltoallv && c.count != 0)
     for (std::size_t i = 0; i < n; ++i) one.in_displs[i] = i * blocks;
-  // What comes begins behind the own block where that is the first: what is given may stand there, and Open
-  // MPI's nonblocking calls take one address on both sides for MPI_IN_PLACE.
+  // If the own block is the first, the received data begin behind it. The sent data may lie in the
+  // own block. Open MPI's nonblocking calls take equal addresses on both sides for MPI_IN_PLACE.
   const std::size_t skipped = s.place() == 0 ? blocks : 0;
   one.what.output = static_cast<std::byte*>(c.output) + skipped;
   one.out_displs.resize(n);
@@ -102,7 +102,7 @@ void collective_calls::schedule(member_set& s, const call& c, const combining& h
 
 void collective_calls::give_a_copy(std::size_t bytes) { calls_[size_ - 1].given.resize(bytes); }
 
-// What points into the call itself is set when the list does not grow any more.
+// Sets the pointers into the call itself, when the list does not grow any more.
 void collective_calls::complete(scheduled& s, bool side_by_side) {
   call& c = s.what;
   if (combines(c.what)) c.op = operation_of(s.how);
@@ -121,12 +121,13 @@ void collective_calls::complete(scheduled& s, bool side_by_side) {
 }
 
 void collective_calls::carry_out(bool many) {
-  // Calls side by side go on a communicator of their own, so that those of other supersteps may stay
-  // blocking: over MPI one communicator has the one or the other. All processes know of `many`, and make it
-  // at the same time.
+  // Calls side by side use a communicator of their own, so that calls of other supersteps may stay
+  // blocking. Over MPI, all calls on one communicator are either blocking or not. All processes
+  // know `many`, so they make this communicator at the same time.
   if (many && !beside_) beside_ = detail::duplicate(all_);
-  // Sets may be made and used in any order, but all processes go through theirs in one order, so that no
-  // circle of them waits. Of sets of the same processes all have the same order of numbers.
+  // Sets may be made and used in any order. All processes go through theirs in one order, so that
+  // no cycle of waits arises. Sets of the same processes have the same order of numbers on all of
+  // them.
   const std::span<scheduled> all(calls_.data(), size_);
   if (size_ > 1)
     std::sort(all.begin(), all.end(), [](const scheduled& a, const scheduled& b) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives that a process has scheduled, and the sets of processes that make them. They are calls of
-// tutti, on groups that are made without a message, and are carried out by the sync: one at once, several
-// side by side.
+// The collectives that a process has scheduled, and the sets of processes that take part in them.
+// They are calls of tutti on groups that are made without a message. The sync carries them out: one
+// at once, several side by side.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,13 @@
 
 namespace tutti::bsp {
 
-/// A set of processes, as one of its members has made it.
+/// A set of processes, as made by one of its members.
 struct member_set {
   members number = 0;
   int first = 0, last = 0, stride = 1;
-  std::uint64_t ordinal = 0;                // among those of all processes, in which all have made them
-  detail::communicator_handle own;          // none: all processes
+  // Among the sets of all processes, in the order in which all make them.
+  std::uint64_t ordinal = 0;
+  detail::communicator_handle own;          // null: all processes
   detail::communicator_impl* on = nullptr;  // its ranks are the members
   abi::limits most{};
   std::size_t calls = 0;  // in this superstep
@@ -32,34 +33,34 @@ struct member_set {
   int place() const noexcept { return detail::rank_of(*on); }
 };
 
-/// The first exception of a superstep that a function of the program has thrown within a collective. It is
-/// kept here, and the collective goes on with wrong values: the other processes wait for this one in it, and
-/// MPI, whose frames may lie between, lets no exception through. The sync throws it at its end, and fails on
-/// the other processes too.
+/// The first exception in a superstep that a function of the program threw within a collective. It
+/// is kept here, and the collective continues with wrong values. The other processes wait for this
+/// one in the collective. Frames of MPI may lie in between, which let no exception through. The
+/// sync throws it at its end, and fails on the other processes too.
 struct thrown_in_call {
-  std::exception_ptr what;  // null: nothing was thrown
+  std::exception_ptr what;  // null: none was thrown
   const char* operation = nullptr;
   const char* parameter = nullptr;
   call_site site;
-  bool in_c = false;  // by a function of C
+  bool in_c = false;  // thrown by a C function
 };
 
-/// How elements are combined: by an operator of tutti, or by a function of C, which knows no types.
+/// How elements are combined: by an operator of tutti, or by a C function, which knows no types.
 struct combining {
   element type;
-  operation op{};              // whose state stays until the sync
-  abi::combiner by = nullptr;  // not null: instead of it
+  operation op{};              // its state stays valid until the sync
+  abi::combiner by = nullptr;  // if not null, it is used instead of op
   const char* name = nullptr;  // of the call: "allreduce"
   call_site site{};
-  thrown_in_call* thrown = nullptr;  // where what it throws is kept
+  thrown_in_call* thrown = nullptr;  // where its exception is kept
 
-  /// Whether it is a function of the program's.
+  /// Whether the operator is a function of the program.
   bool may_throw() const noexcept { return by != nullptr || op.which == builtin_op::user; }
   const char* parameter() const noexcept;
   void keep_exception() const noexcept;
 };
 
-/// `into = into (+) other`; keeps what the operator throws.
+/// Computes `into = into (+) other`. Keeps an exception of the operator.
 inline void combine_into(const combining& how, std::size_t count, const void* other, void* into) noexcept {
   try {
     if (how.by != nullptr) return how.by(count, other, into);
@@ -84,13 +85,13 @@ class collective_calls {
 
   bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
-  /// For one call of the set. `blocks`: a vector form whose blocks have this many bytes each, but the own
-  /// one. `turn`: its place among the calls of the set, where that is not behind all.
+  /// Schedules one call of the set. `blocks` != 0: a vector form whose blocks have this many bytes
+  /// each, without the own block. `turn`: the position among the calls of the set; 0: last.
   void schedule(member_set& s, const call& c, const combining& how, std::size_t blocks, std::size_t turn = 0);
-  /// What the last call that was scheduled gives is read elsewhere than where it stands, since it stands
-  /// where the result goes.
+  /// Lets the call scheduled last read its input from a copy, because the input lies where the
+  /// result goes.
   void give_a_copy(std::size_t bytes);
-  /// All of them; `many`: some process makes several.
+  /// Runs all scheduled calls. `many`: some process has several.
   void carry_out(bool many);
   void forget() noexcept;
 
@@ -102,27 +103,29 @@ class collective_calls {
     call what;
     combining how;
     std::vector<std::size_t> counts, in_displs, out_displs;  // of vector forms
-    std::vector<std::byte> given;                            // a copy of what is given, as the call begins
+    // A copy of the input, taken when the call begins.
+    std::vector<std::byte> given;
   };
   void complete(scheduled& s, bool side_by_side);
 
   detail::communicator_impl& all_;
-  detail::communicator_handle
-      beside_;  // where calls on all processes go side by side, from the first time on
-  // A number holds the place in this list below, so that it leads there at once, and above how many sets were
-  // made before, so that numbers grow.
+  // For calls on all processes side by side. Made on first use.
+  detail::communicator_handle beside_;
+  // The low bits of a number are the index into sets_, for direct access. The high bits count the
+  // sets made before, so numbers grow.
   static constexpr unsigned place_bits = 32;
   static std::size_t place_of(members number) noexcept { return number & ((members{1} << place_bits) - 1); }
   std::vector<std::unique_ptr<member_set>> sets_;  // null: free
-  std::vector<scheduled> calls_;                   // the first size_ are in use; the others keep their memory
+  // The first size_ are in use; the others keep their memory.
+  std::vector<scheduled> calls_;
   std::size_t size_ = 0;
   std::vector<detail::pending_call> under_way_;
   members next_ = 1;
-  std::uint64_t of_all_ = 0;  // sets
+  std::uint64_t of_all_ = 0;  // number of sets of all processes
 };
 
-/// The operation of a call of tutti. It refers to `how`, unless the operator is one that the library knows.
-/// It throws nothing. A function of C is commutative.
+/// The operation of a call of tutti. It refers to `how`, unless the operator is one that the
+/// library knows. It does not throw. A C function counts as commutative.
 operation operation_of(const combining& how) noexcept;
 
 }  // namespace tutti::bsp

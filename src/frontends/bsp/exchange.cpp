@@ -8,7 +8,7 @@
 namespace tutti::bsp {
 
 void report_misfit(const memory_register& memory, const message& m, int where, std::string& diagnostic) {
-  if (!diagnostic.empty()) return;  // the first is enough
+  if (!diagnostic.empty()) return;  // only the first one is reported
   const area* const a = memory.find(m.far_slot);
   diagnostic = std::string(m.way() == direction::put ? "a put of " : "a get of ") + std::to_string(m.bytes) +
                " bytes by process " + std::to_string(m.origin()) + " names offset " +

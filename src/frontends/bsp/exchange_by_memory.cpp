@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where processes share memory. Each has two inboxes, which take turns as the boxes do; before the meeting
-// whoever puts links the runs of its messages into their targets' inboxes, where they are found after it.
-// Small puts carry their bytes, so that their origin may go on at once; for larger ones, and for gets, which
-// read the other's memory themselves, all meet again. A superstep costs a process what it sends and receives,
-// and the meeting.
+// The exchange between processes that share memory. Each process has two inboxes, which take turns
+// as the outboxes do. Before the meeting, a process links runs of its puts into the inboxes of
+// their targets. After it, the targets read them. Small puts carry their bytes, so that their
+// sender may continue at once. After larger puts and after gets, which read the other's memory, all
+// processes pass a second barrier. A superstep costs a process what it sends and receives, and the
+// meeting.
 #include <atomic>
 #include <utility>
 #include <vector>
@@ -27,7 +28,8 @@ class by_memory final : public exchange {
  public:
   by_memory(detail::communicator_impl& all, const memory_register& memory, std::shared_ptr<outboxes> boxes)
       : all_(all), me_(all.rank()) {
-    // The first makes the board for all; nobody goes on before all have sat down.
+    // Process 0 makes the board for all. The barrier below ensures that all have filled in their
+    // slot.
     std::shared_ptr<board> made;
     if (me_ == 0) made = std::make_shared<board>(static_cast<std::size_t>(all.size()));
     std::shared_ptr<board>* where = &made;
@@ -48,7 +50,7 @@ class by_memory final : public exchange {
   std::uint32_t hand_over(outbox& box, std::uint64_t superstep) override {
     if (box.empty()) return 0;
     std::uint32_t say = summaries::messages;
-    message* run = nullptr;  // the first of the present one
+    message* run = nullptr;  // the first message of the current run
     message* last = nullptr;
     for (message& m : box) {
       if (m.way() == direction::get) {
@@ -100,7 +102,7 @@ class by_memory final : public exchange {
     return (*board_)[static_cast<std::size_t>(process)];
   }
 
-  // True where the bytes travel with the message.
+  // Copies the bytes of a put into the message or the outbox. Returns false if there is no room.
   static bool apply_puts(outbox& box, message& m) noexcept {
     std::byte* const room = m.bytes <= sizeof m.inside ? m.inside : box.room(m.bytes);
     if (room == nullptr) return false;

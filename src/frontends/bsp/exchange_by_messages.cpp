@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where processes share no memory. After the meeting, if anybody has messages, each process gives each other
-// one note: how long its batch for it is, and the batch itself where that is short and processes are few. A
-// batch tells of all puts and gets to one process; short puts are in it with their bytes, long ones and what
-// gets ask for travel alone, from and to where they belong.
+// The exchange between processes that share no memory. After the meeting, if any process has
+// messages, each process sends each other one note. A note holds the length of its batch for that
+// process. If the batch is short and processes are few, it also holds the batch. A batch describes
+// all puts and gets to one process. It contains the bytes of short puts. Long puts and answers to
+// gets travel alone, directly between their buffers.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -64,10 +65,11 @@ class by_messages final : public exchange {
  private:
   struct arrival {
     int from;
-    int with;  // tag
+    int with;  // the tag
     std::byte* into;
     std::size_t bytes;
-    std::size_t aside;  // place in aside_, where others write there too; else none
+    // Offset in own_batch_ if the target overlaps others or is missing; else none.
+    std::size_t aside;
   };
   static constexpr std::size_t none = ~std::size_t{0};
 
@@ -141,14 +143,15 @@ class by_messages final : public exchange {
     arrivals_.push_back({from, with, into, bytes, none});
   }
 
-  // Places that overlap are written one after the other; a message that has no place is received, too.
+  // Messages to overlapping targets are received into own_batch_ and then written one after the
+  // other. So are messages without a valid target, which must be received too.
   void set_aside_what_overlaps() {
     order_.resize(arrivals_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = i;
     std::sort(order_.begin(), order_.end(),
               [&](std::size_t a, std::size_t b) { return arrivals_[a].into < arrivals_[b].into; });
     std::size_t bytes = 0;
-    const std::byte* written = nullptr;  // up to here
+    const std::byte* written = nullptr;  // end of the targets so far
     for (const std::size_t i : order_) {
       arrival& a = arrivals_[i];
       if (a.into == nullptr || a.into < written) {

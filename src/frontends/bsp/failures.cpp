@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a superstep fails: by an error of this process, or by what all processes find out about the others, and
-// which of them reports that.
+// How a superstep fails: by an error of this process, or by what all processes learn about the
+// others. Also decides which process reports the error.
 #include <array>
 #include <string>
 #include <utility>
@@ -26,8 +26,8 @@ void process::refuse(const char* operation, const char* parameter, const std::st
 
 void process::throw_failure() { std::rethrow_exception(failure_); }
 
-// What an operator in C++ has thrown stays what it is; for a function of C, whose caller sees no exception,
-// an error names the call.
+// The exception of a C++ operator is thrown unchanged. The caller of a C function sees no
+// exception, so an error names the call.
 void process::refuse_thrown() {
   thrown_in_call by;
   std::swap(by, thrown_);
@@ -47,13 +47,14 @@ void process::refuse_thrown() {
          "let it return: the results of the superstep are wrong on all processes");
 }
 
-// Some have failed, or do something else than the others: sync, begin a section within this one, or come to
-// its end. All know it, so all find out who.
+// Some processes have failed, or do something else than the others: sync, begin a section within
+// this one, or leave. All know that, so all take part in finding out which.
 void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   const std::uint32_t why = (all & summaries::failed) != 0    ? summaries::failed
                             : (all & summaries::leaving) != 0 ? summaries::leaving
                                                               : summaries::nesting;
-  // The highest that is concerned, and that is not; and the lowest of these, by their distances from the end.
+  // Maxima over all processes: the highest process to which `why` applies, and the highest to which
+  // it does not. Then the lowest of each, as their distances from the end.
   const bool concerned = (mine & why) != 0;
   const int from_end = nprocs_ - pid_;
   int who[4] = {concerned ? pid_ : -1, concerned ? -1 : pid_, concerned ? from_end : 0,
@@ -70,7 +71,8 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   all_.run_blocking(c);
   known_digest_ = refuses_calls_ = true;
   if (failure_ == nullptr) {
-    // Where some have failed these report their errors; else the lowest that sees what is wrong does.
+    // If some have failed, they report their errors. Otherwise the lowest process that sees the
+    // error reports it.
     const bool of_these = why == summaries::nesting && who[2] != 0;
     another_reports_ = why == summaries::failed || from_end != (of_these ? who[2] : who[3]);
     failure_ = failure_by_others(mine, all, why, {who[0], who[1]});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a superstep costs here: g and l of the BSP model (Valiant 1990; measured as in Bisseling's "Parallel
-// Scientific Computation", by total exchanges). Measured once for each engine, with the first section of a
-// job, in some milliseconds; process 0 tells the others, so all have the same bits.
+// Measures the costs of a superstep: g and l of the BSP model (Valiant 1990; measured by total
+// exchanges, as in Bisseling's "Parallel Scientific Computation"). Measured once for each engine,
+// in the first section of a job, in some milliseconds. Process 0 distributes the result, so all
+// processes have the same bits.
 #include "frontends/bsp/machine_costs.hpp"
 
 #include <algorithm>
@@ -26,8 +27,9 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-// By the engine's name: of one process, and of several. Functions of C that tell them (lpf_machine_t) have no
-// argument that could lead to a process, so they stand here; each is written once.
+// The figures by engine name: for one process, and for several. The C functions that return them
+// (lpf_machine_t) have no argument that leads to a process. So they are stored here; each is
+// written once.
 struct known {
   std::mutex lock;
   std::map<std::string, std::array<figures, 2>, std::less<>> of;
@@ -38,8 +40,8 @@ known& known_here() {
   return one;
 }
 
-// Processes that share no memory keep what process 0 has told, whatever they knew: they may have been in
-// different sections.
+// If processes share no memory, they store what process 0 has sent, whatever they knew. They may
+// have been in different sections before.
 void keep(std::string_view engine, const figures& told, bool anew) {
   known& k = known_here();
   const std::lock_guard lock(k.lock);
@@ -75,8 +77,8 @@ void process::tell(void* data, std::size_t bytes) {
   all_.run_blocking(c);
 }
 
-// The time of a superstep in which each process puts `count` messages of `bytes` bytes to its neighbour; the
-// least of some.
+// The minimum time, over some repetitions, of a superstep in which each process puts `count`
+// messages of `bytes` bytes to its neighbour.
 double process::time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times) {
   double least = 1;
   for (int i = 0; i < times; ++i) {
@@ -110,7 +112,8 @@ void process::measure() {
   const double large = time_of_superstep(from, into, 1, long_bytes, times);
   remove(from);
   remove(into);
-  // A clock that saw nothing, or a machine that was disturbed, gives no figure that is 0 or negative.
+  // The minima ensure positive figures if the clock is too coarse or other programs disturbed the
+  // machine.
   figures_.superstep = std::max(empty, 1e-9);
   figures_.message = std::max((small - empty) / few, 1e-10);
   figures_.byte = std::max((large - empty) / static_cast<double>(long_bytes), 1e-13);
@@ -119,7 +122,7 @@ void process::measure() {
   resize_register(0);
   resize_queue(0);
   sync();
-  sync();  // both boxes have no room again
+  sync();  // now both outboxes have no room again
   keep(all_.engine(), figures_, all_.ep().node() == nullptr);
 }
 

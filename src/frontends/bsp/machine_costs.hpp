@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What supersteps cost on an engine of this process, as the first section on it has measured.
+// The costs of supersteps on an engine of this process, as the first section on it measured them.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace tutti::bsp {
 
-/// `processes` is 0 where no section has been on that engine yet.
+/// `processes` is 0 if no section has run on that engine yet.
 figures known_costs(std::string_view engine);
 
 }  // namespace tutti::bsp

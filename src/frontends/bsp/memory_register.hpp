@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which memory a process has registered, by slot. Global slots have the same numbers on all processes, since
-// all register and deregister them in the same order; local ones are numbered apart, so that they do not
-// disturb that.
+// The memory that a process has registered, by slot. Global slots have the same numbers on all
+// processes, because all register and deregister them in the same order. Local slots have their own
+// numbers, so they do not disturb that.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace tutti::bsp {
 
-/// Memory under a slot.
+/// The memory of a slot.
 struct area {
   std::byte* base = nullptr;
   std::size_t size = 0;
@@ -30,7 +30,8 @@ class memory_register {
  public:
   static bool is_global(slot s) noexcept { return s % 2 == 0; }
 
-  /// From the next sync on. Throws std::bad_alloc or std::length_error, and has done nothing then.
+  /// Sets the capacity from the next sync on. If it throws std::bad_alloc or std::length_error, it
+  /// has no effect.
   void resize(std::size_t entries) {
     if (entries > capacity_) {
       global_.reserve(entries);
@@ -40,13 +41,13 @@ class memory_register {
   }
   void at_sync() noexcept { capacity_ = next_capacity_; }
   bool full() const noexcept { return used_ >= capacity_; }
-  /// For one entry more, at once.
+  /// Makes room for one more entry at once.
   void grow() {
     resize(std::max<std::size_t>(16, 2 * capacity_));
     capacity_ = next_capacity_;
   }
 
-  /// An entry for something else that counts here; false: there is none left.
+  /// Takes an entry for another object that counts here. Returns false if none is left.
   bool take_entry() noexcept {
     if (full()) return false;
     ++used_;
@@ -54,7 +55,7 @@ class memory_register {
   }
   void give_entry() noexcept { --used_; }
 
-  /// False: the register is full.
+  /// Returns false if the register is full.
   bool add(bool global, void* base, std::size_t size, std::uint64_t superstep, slot& made) {
     if (!take_entry()) return false;
     list& all = global ? global_ : local_;
@@ -63,7 +64,7 @@ class memory_register {
     made = 2 * i + (global ? 0 : 1);
     return true;
   }
-  /// Of a slot that there is.
+  /// Requires that the slot exists.
   void remove(slot s) {
     list& all = is_global(s) ? global_ : local_;
     all.entries[s / 2].live = false;
@@ -75,7 +76,7 @@ class memory_register {
     const area* const a = entry(s);
     return a != nullptr && a->live ? a : nullptr;
   }
-  /// The same where so much stands there; else null.
+  /// The same; also null if the slot does not contain this range.
   const area* find(slot s, std::size_t offset, std::size_t bytes) const noexcept {
     const area* const a = entry(s);
     return a != nullptr && a->holds(offset, bytes) ? a : nullptr;
@@ -84,7 +85,7 @@ class memory_register {
  private:
   struct list {
     std::vector<area> entries;
-    std::vector<std::size_t> free;  // the last one is taken first: the same on all processes
+    std::vector<std::size_t> free;  // the last one is reused first: the same on all processes
 
     void reserve(std::size_t n) {
       entries.reserve(n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The messages that one process has scheduled in a superstep. There are two boxes that take turns, since on
-// engines whose ranks share memory the targets read a box where it stands: the box of superstep n is read
-// until all have entered sync n + 1, so it may be filled again in superstep n + 2.
+// The messages that one process has scheduled in a superstep. Two outboxes take turns, because with
+// shared memory the targets read an outbox in place. The outbox of superstep n is read until all
+// processes have entered sync n + 1. So it may be filled again in superstep n + 2.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +18,17 @@ namespace tutti::bsp {
 
 enum class direction : std::uint8_t { put, get };
 
-/// A put or a get, one cache line.
+/// A put or a get; one cache line.
 struct alignas(64) message {
-  const std::byte* reads;  ///< of a put: the bytes, where its target finds them from the sync on
+  const std::byte* reads;  ///< of a put: its bytes, which the target reads from the sync on
   union {
-    std::byte* writes;  ///< of a get
+    std::byte* writes;  ///< of a get: its target
     message* below;     ///< of the first put of a run: the next run in its target's inbox
   };
   std::size_t bytes;
   slot far_slot;
   std::size_t far_offset;
-  message* next;        ///< the next put, where it goes to the same target
+  message* next;        ///< the next put of the run, which has the same target
   std::byte inside[8];  ///< the bytes of a small put
   std::int32_t peer;
   std::int32_t origin_and_way;
@@ -48,15 +48,15 @@ class outbox {
   };
   using memory = std::unique_ptr<message, release>;
 
-  /// What reserve() takes for so many messages. Throws std::bad_alloc, but never for fewer than there is
-  /// memory for.
+  /// Allocates the memory that reserve() needs for `messages` messages. Throws std::bad_alloc if
+  /// there is not enough memory. Returns null if the present memory suffices.
   memory memory_for(std::size_t messages) const { return messages > capacity_ ? make(messages) : nullptr; }
-  /// For so many messages, from renew() on.
+  /// Sets the capacity from renew() on.
   void reserve(std::size_t messages, memory in) noexcept {
     coming_ = std::move(in);
     coming_allowed_ = messages;
   }
-  /// Empties the box, which nobody may read any more.
+  /// Empties the outbox. No process may still read it.
   void renew() noexcept {
     size_ = payload_ = 0;
     allowed_ = coming_allowed_;
@@ -64,7 +64,7 @@ class outbox {
     messages_ = std::move(coming_);
     capacity_ = allowed_;
   }
-  /// Twice as many, at once. Throws std::bad_alloc.
+  /// Doubles the capacity at once. Throws std::bad_alloc.
   void grow() {
     const std::size_t more = std::max<std::size_t>(16, 2 * capacity_);
     memory fresh = make(more);
@@ -82,7 +82,7 @@ class outbox {
   message* end() noexcept { return messages_.get() + size_; }
 
   static constexpr std::size_t max_copied = 1024;
-  /// Room for the bytes of a put; null: too many, or there is none left.
+  /// Room for the bytes of a put; null if they are too many or no room is left.
   std::byte* room(std::size_t bytes) noexcept {
     if (bytes > max_copied || payload_ + bytes > bytes_for_payload) return nullptr;
     std::byte* at = reinterpret_cast<std::byte*>(messages_.get() + capacity_) + payload_;

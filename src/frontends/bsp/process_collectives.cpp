@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives of a process: each is checked, and laid down as a call of tutti in which what LPF's
-// documents leave untouched is in place.
+// The collectives of a process. Each is validated and translated into a call of tutti. Blocks that
+// LPF's specification leaves untouched are in place or excluded.
 #include <limits>
 #include <string>
 #include <utility>
@@ -42,7 +42,7 @@ bool process::make_members(int first, int last, int stride, const abi::limits& m
                std::to_string(last) + " in steps of " + std::to_string(stride),
            "call it on the members alone, of which there is one at least");
   if (!unbounded_ && most.calls > std::numeric_limits<std::size_t>::max() / 65536)
-    return false;  // none has that memory
+    return false;  // no machine has that memory
   if (unbounded_ && memory_.full()) memory_.grow();
   if (!memory_.take_entry()) return false;
   const int end = first + (last - first) / stride * stride;
@@ -90,8 +90,8 @@ std::byte* process::touched(const char* operation, const char* parameter, slot s
   return near_place(operation, parameter, s, 0, bytes);
 }
 
-// What all processes make alike they say so in the meeting, in a few bits: calls that differ would wait for
-// ever, or take one another's data. The same in any order of objects.
+// Adds a call of all processes to the digest in the sync summary. Calls that differ would wait for
+// ever, or take one another's data. The digest does not depend on the order of the objects.
 void process::agree_on(const member_set& s, collective what, std::size_t count, std::size_t size, int root) {
   if (s.on != &all_) return;
   std::uint64_t h = s.ordinal;
@@ -102,7 +102,8 @@ void process::agree_on(const member_set& s, collective what, std::size_t count, 
   digest_ += static_cast<std::uint32_t>(h >> 32);
 }
 
-// Checked mode: a call of the set, and below what it does with this process's memory.
+// Records, in checked mode, a call of the set. report_blocks() records its accesses to this
+// process's memory.
 void process::report_check(const char* operation, const member_set& s, std::size_t count, std::size_t size,
                            int root) {
   check_->makes(site_, {operation, s.number, count, size, root});
@@ -130,11 +131,11 @@ bool process::rooted(collective what, members m, slot from, slot into, std::size
   c.root = root;
   c.count = bytes;
   agree_on(s, what, 1, bytes, root);
-  // Of a gather the root takes, of the others it gives: all blocks but for a broadcast.
+  // At its root a gather receives all blocks, and a scatter sends them. A broadcast has one block.
   const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
   if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
     refuse(name(what), "size", "overflows", "pass fewer bytes");
-  // The root's own block, on its smaller side.
+  // Whether the root copies its own block between its buffers.
   const bool copies = at_root && !without_own;
   std::byte* const given =
       touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root || copies);
@@ -190,15 +191,16 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
     return true;
   }
   if (without_own) {
-    // As blocks of their own lengths, of which the own one is 0: so it is not touched.
+    // Expressed with a length for each block. The own block has length 0, so it is not touched.
     c.what = collective::alltoallv;
-    c.count = transposes ? 1 : 0;  // whether the blocks that are given differ
+    // 1: the sent blocks differ (alltoall); 0: they do not (allgather).
+    c.count = transposes ? 1 : 0;
     calls_.schedule(s, c, {}, bytes);
     return true;
   }
   calls_.schedule(s, c, {}, 0);
   if (transposes) return true;
-  // In place on this process; the others may not be, which for an allgather is a matter of all.
+  // This process is in place, but others may not be. An allgather is in place on all or on none.
   if (c.input == static_cast<std::byte*>(c.output) + static_cast<std::size_t>(s.place()) * bytes)
     calls_.give_a_copy(bytes);
   return true;
@@ -230,7 +232,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
     check_fresh(operation, whole ? "element_slot" : "slot", where);
     report_check(operation, s, count, size, root);
     check_->reads(data, count * size);
-    // Of a combination of arrays what the others' hold afterwards is undefined.
+    // After a reduction of arrays, the contents of the other members' arrays are undefined.
     if (!whole || root < 0 || s.place() == root) check_->writes(data, count * size);
   }
   riding_reduction what{how, count, data, root, s.number, s.calls + 1};
@@ -242,7 +244,8 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
   return true;
 }
 
-// The first small reduction over all processes rides; the first by its set, in whose order all agree.
+// The first small reduction over all processes travels in the sync summary. It is the first by the
+// number of its set, on which all processes agree.
 bool process::ride(member_set& s, riding_reduction one) {
   if (!roomy_ || nprocs_ == 1 || s.on != &all_ || one.bytes() > sync_summary::room_bytes) return false;
   if (riding_reduction_.count != 0 && riding_reduction_.set <= s.number) return false;
@@ -250,7 +253,7 @@ bool process::ride(member_set& s, riding_reduction one) {
   ++s.calls;
   if (one.count != 0) {
     member_set& other = *calls_.find(one.set);
-    --other.calls;  // it is counted again
+    --other.calls;  // schedule_combination() counts it again
     schedule_combination(other, one);
   }
   return true;

@@ -12,7 +12,8 @@ namespace {
 template <std::size_t N>
 void copy_text(char (&to)[N], const char* from) {
   const std::size_t length = std::strlen(from), kept = std::min(length, N - 1);
-  std::memcpy(to, from + (length - kept), kept);  // the end of a long path says more than its beginning
+  // The end of a long path is more useful than its beginning.
+  std::memcpy(to, from + (length - kept), kept);
   to[kept] = 0;
 }
 
@@ -30,7 +31,7 @@ void gather(detail::communicator_impl& all, const void* mine, std::size_t bytes,
 superstep_check::superstep_check(detail::communicator_impl& all, const memory_register& memory)
     : all_(all), memory_(memory), me_(detail::rank_of(all)) {}
 
-// "lpf_put of process 2 (a.cpp:17)"
+// Formats a record as "lpf_put of process 2 (a.cpp:17)".
 std::string superstep_check::record::told() const {
   std::string text = std::string(name) + " of process " + std::to_string(process);
   if (file[0] != 0) text += " (" + std::string(file) + ":" + std::to_string(line) + ")";
@@ -139,8 +140,8 @@ std::string superstep_check::overflow_here(const std::vector<record>& all, std::
          std::to_string(coming) + ", the last of these a " + last->told();
 }
 
-// The first global registration, or end of one, that another process does not make in its place. The same on
-// all processes, which know the same.
+// Describes the first global registration or deregistration that another process does not make at
+// the same position. All processes have the same data, so they get the same result.
 std::string superstep_check::registrations_differ(const std::vector<record>& all) const {
   std::vector<std::vector<const record*>> of(static_cast<std::size_t>(detail::size_of(all_)));
   for (const record& r : all)
@@ -158,7 +159,7 @@ std::string superstep_check::registrations_differ(const std::vector<record>& all
   return {};
 }
 
-// What is read here, and written by another call.
+// Describes a read of this process's memory that conflicts with a write of another call.
 std::string superstep_check::conflict_here(const std::vector<record>& all, std::uint64_t superstep) const {
   std::vector<interval> used;
   for (const record& r : all) {
@@ -193,7 +194,8 @@ std::string superstep_check::conflict_here(const std::vector<record>& all, std::
   return {};
 }
 
-// The first call that not all members of its set make alike. The same on all processes, which know the same.
+// Describes the first call that its members do not make equally. All processes have the same data,
+// so they get the same result.
 std::string superstep_check::difference(std::vector<record>& all) {
   std::erase_if(all, [](const record& r) { return r.is != kind::collective; });
   const auto key = [](const record& r) { return std::tuple(r.first, r.last, r.stride, r.ordinal, r.index); };

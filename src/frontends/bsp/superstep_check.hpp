@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checked mode (TUTTI_CHECK=1): in each sync all processes tell one another what they do in the superstep,
-// and see whether something is read that something else writes, a slot is used before the sync that it waits
-// for, or a collective differs among its members. Each fault is told with the calls of both sides.
+// Checked mode (TUTTI_CHECK=1). In each sync all processes exchange the operations of their
+// superstep. They detect a read of memory that another operation writes, and a use of a slot before
+// the sync that enables it. They also detect a collective that differs among its members. Each
+// error is reported with the calls of both sides.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +24,11 @@ class superstep_check {
  public:
   superstep_check(detail::communicator_impl& all, const memory_register& memory);
 
-  /// A put or a get, whose near side is set.
+  /// A put or a get, with its local side set.
   void schedules(const call_site& where, const message& m);
 
-  /// A global registration, or its end. All processes make the same ones, in the same order; sizes may
-  /// differ.
+  /// A global registration or deregistration. All processes must make the same ones, in the same
+  /// order; sizes may differ.
   void registers(const call_site& where, slot s, std::size_t bytes);
   void deregisters(const call_site& where, slot s);
 
@@ -38,13 +39,13 @@ class superstep_check {
     std::size_t count, size;
     int root;
   };
-  /// Begins a call; reads() and writes() say what it does with this process's memory.
+  /// Begins a call. reads() and writes() then record its accesses to this process's memory.
   void makes(const call_site& where, const collective_call& what);
   void reads(const void* at, std::size_t bytes) { touches(at, bytes, false); }
   void writes(const void* at, std::size_t bytes) { touches(at, bytes, true); }
 
-  /// Collective. Throws mismatch_error, the same on all processes, which calls the superstep `told`.
-  /// `room`: how many messages the queue of this process takes.
+  /// Collective. Throws mismatch_error, the same on all processes, which reports the superstep
+  /// number `told`. `room`: the capacity of this process's message queue.
   void compare(std::uint64_t superstep, std::uint64_t told, std::size_t room);
 
  private:
@@ -59,11 +60,11 @@ class superstep_check {
   };
   struct record {
     char name[20], file[76];
-    int line, process, owner;  // whose memory
-    std::uint32_t number;      // of the call on its process
+    int line, process, owner;  // owner: the process whose memory it is
+    std::uint32_t number;      // sequence number of the call on its process
     kind is;
-    std::uint64_t at, offset, bytes;  // an address of the own memory, or a slot
-    int first, last, stride, root;    // of collectives, as the rest
+    std::uint64_t at, offset, bytes;  // at: an address of the own memory, or a slot
+    int first, last, stride, root;    // these and the following: of collectives
     std::uint64_t ordinal, index, count, size;
 
     bool writes() const noexcept { return is == kind::near_write || is == kind::far_write; }
@@ -97,9 +98,9 @@ class superstep_check {
     int first, last, stride;
     std::uint64_t ordinal;
   };
-  std::map<std::tuple<int, int, int>, std::uint64_t> shapes_;  // how many sets of these there are
+  std::map<std::tuple<int, int, int>, std::uint64_t> shapes_;  // number of sets of this shape
   std::map<members, shape> sets_;
-  std::map<members, std::uint64_t> indices_;  // how many calls of this superstep
+  std::map<members, std::uint64_t> indices_;  // number of calls in this superstep
 };
 
 }  // namespace tutti::bsp

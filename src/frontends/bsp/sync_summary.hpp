@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What processes tell one another when they meet: a few flags, and whatever small enough rides along, so that
-// it costs no message of its own: the first small reduction over all processes, or between two processes a
-// small put of each.
+// The sync summary: the data that processes exchange in a meeting. It consists of flags and of
+// small data that need no message of their own. The data are the first small reduction over all
+// processes, or a small put of each of two processes.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,21 @@
 
 namespace tutti::bsp {
 
-/// The union of these is what all together know.
+/// The flags; a meeting combines them by bitwise or.
 namespace summaries {
 inline constexpr std::uint32_t leaving = 1;      ///< a process has come to the end of the section
-inline constexpr std::uint32_t syncing = 2;      ///< one has not
-inline constexpr std::uint32_t failed = 4;       ///< one has failed
-inline constexpr std::uint32_t messages = 8;     ///< there are any that do not ride
-inline constexpr std::uint32_t meet_again = 16;  ///< somebody's memory is read until all are through
-inline constexpr std::uint32_t many_calls = 32;  ///< somebody makes more than one collective
-inline constexpr std::uint32_t differing = 64;   ///< what rides differs: not all reduce, or not as many bytes
-inline constexpr std::uint32_t nesting = 128;    ///< one begins a section within this one
-inline constexpr std::uint32_t may_throw = 256;  ///< somebody's collective has a function of the program's
+inline constexpr std::uint32_t syncing = 2;      ///< a process has not
+inline constexpr std::uint32_t failed = 4;       ///< a process has failed
+inline constexpr std::uint32_t messages = 8;     ///< there are messages outside the summary
+inline constexpr std::uint32_t meet_again = 16;  ///< a second barrier follows: memory is read
+inline constexpr std::uint32_t many_calls = 32;  ///< a process has more than one collective
+inline constexpr std::uint32_t differing = 64;   ///< the data differ in kind or length
+inline constexpr std::uint32_t nesting = 128;    ///< a process begins a section within this one
+inline constexpr std::uint32_t may_throw = 256;  ///< a collective has a function of the program
 
-// The upper bits are those of a digest of the collectives that all processes make, and of its complement: in
-// the union of notices these have a bit in common where two processes have different digests.
+// The upper bits hold a digest of the collectives that all processes make, and its complement. If
+// two processes have different digests, then digest and complement share a bit in the combined
+// flags.
 inline constexpr unsigned flag_bits = 10, digest_bits = 11;
 inline constexpr std::uint32_t of_digest = (1u << digest_bits) - 1;
 constexpr std::uint32_t known_digest(std::uint32_t digest) noexcept {
@@ -41,7 +42,7 @@ constexpr bool digests_differ(std::uint32_t all) noexcept {
 }
 }  // namespace summaries
 
-/// A put that rides.
+/// A put that travels in the summary.
 struct riding_put {
   std::uint32_t far_slot, far_offset;
   std::uint8_t to, from;
@@ -64,10 +65,10 @@ struct riding_put {
 
 struct alignas(16) sync_summary {
   static constexpr std::size_t room_bytes = 40;
-  std::byte room[room_bytes];  // first, so that operands are aligned as the notice is
+  std::byte room[room_bytes];  // first, so that operands have the alignment of the summary
   std::uint32_t flags = 0;
   std::uint16_t used = 0;     // bytes
-  std::uint16_t reduces = 0;  // 1: an operand rides, else parcels
+  std::uint16_t reduces = 0;  // 1: an operand; 0: puts
 
   const riding_put& operator[](std::size_t i) const noexcept {
     return *std::launder(reinterpret_cast<const riding_put*>(room + i * sizeof(riding_put)));
@@ -76,19 +77,19 @@ struct alignas(16) sync_summary {
 static_assert(sizeof(riding_put) == 20 && 2 * sizeof(riding_put) == sync_summary::room_bytes &&
               sizeof(sync_summary) == 48);
 
-/// A reduction that rides.
+/// A reduction that travels in the summary.
 struct riding_reduction {
   combining how;
   std::size_t count = 0;  // 0: none
   void* data = nullptr;
-  int root = -1;  // below 0: all take the result
+  int root = -1;  // negative: all processes receive the result
   members set = 0;
-  std::size_t turn = 0;  // its place among the calls of the set
+  std::size_t turn = 0;  // its position among the calls of the set
 
   std::size_t bytes() const noexcept { return count * how.type.size; }
 };
 
-/// Combines two notices; the state is a rider.
+/// Combines two summaries; `state` points to a riding_reduction.
 inline void combine_summaries(const void* left, const void* right, void* result, std::size_t, void* state) {
   sync_summary all = *static_cast<const sync_summary*>(left);
   const auto& other = *static_cast<const sync_summary*>(right);

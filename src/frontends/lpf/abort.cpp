@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf_abort(): the engine ends all processes, since it knows what they are.
+// Implements lpf_abort(): the engine ends all processes, because only it knows what they are.
 #include "lpf/abort.h"
 
 #include <cstdio>

@@ -24,7 +24,7 @@ void outgoing::lay_out(std::size_t offset) noexcept {
 
 void outgoing::copy_into_batches(const std::byte* from, std::byte* into) {
   if (messages_.empty()) return;
-  // The notes serve as places to write at, and are put right again.
+  // The offsets of the notes serve as write positions, and are restored below.
   const std::size_t first = notes_[receivers_.front()].offset;
   for (const message& m : messages_) {
     std::size_t& offset = notes_[m.to].offset;

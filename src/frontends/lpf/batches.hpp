@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages with tags travel in batches: those to one process lie side by side, so that it fetches them by one
-// get from each sender, whatever their number. It must know where, so the sender puts a note into a table
-// that each receiver has, with a place for each sender. BSMP and BSPlib share this.
+// Messages with tags travel in batches. The messages to one process are contiguous, so it fetches
+// them by one get from each sender, whatever their number. The sender puts a note with their
+// position into a table of the receiver, which has an entry for each sender. BSMP and BSPlib share
+// this code.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +14,16 @@
 
 namespace tutti::lpf {
 
-/// The note: where a batch lies with its sender. All zero: there is none.
+/// A note: the position of a batch at its sender. All zero: there is none.
 struct batch {
   std::size_t offset, bytes, messages;
 };
 
-/// Parts begin at multiples of it, so that programs may read what they sent as what it was.
+/// Parts begin at multiples of 16 bytes, so that programs may read them as the types that they
+/// sent.
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
-/// How a message lies in a batch: the length of its payload, its tag, the payload.
+/// The format of a message in a batch: the length of its payload, its tag, the payload.
 struct message_form {
   std::size_t tag_bytes;
   std::size_t tag_at() const noexcept { return 16; }
@@ -29,30 +31,30 @@ struct message_form {
   std::size_t bytes(std::size_t payload) const noexcept { return payload_at() + padded(payload); }
 };
 
-/// What a process has sent in a superstep: messages one behind the other, in the order of the calls.
+/// The messages that a process has sent in a superstep, in the order of the calls.
 class outgoing {
  public:
-  /// `notes`: one for each process, which are kept up to date; all zero at first.
+  /// `notes`: one for each process, kept up to date here; all zero at first.
   outgoing(batch* notes, std::size_t processes) : notes_(notes) { receivers_.reserve(processes); }
 
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t messages() const noexcept { return messages_.size(); }
   const std::vector<lpf_pid_t>& receivers() const noexcept { return receivers_; }
 
-  /// So that as many can be added without an exception.
+  /// Makes room, so that this many messages can be added without an exception.
   void reserve(std::size_t messages) { messages_.reserve(messages); }
   void reserve_one() {
     if (messages_.size() == messages_.capacity())
       messages_.reserve(messages_.empty() ? 16 : 2 * messages_.size());
   }
-  /// One more, of so many bytes in all.
+  /// Adds a message of `bytes` bytes in all.
   void add(lpf_pid_t receiver, std::size_t bytes);
-  /// They lie in batches already, in the order of the calls.
+  /// Whether the messages form batches already, in the order of the calls.
   bool in_batches() const noexcept { return runs_ == receivers_.size(); }
-  /// Says in the notes where batches lie that begin at `offset`.
+  /// Enters the positions of the batches, which begin at `offset`, into the notes.
   void lay_out(std::size_t offset) noexcept;
-  /// After it: brings the messages from the order of the calls, at `from`, into that of the batches, at
-  /// `into`.
+  /// Called after lay_out(). Copies the messages from the order of the calls, at `from`, into the
+  /// order of the batches, at `into`.
   void copy_into_batches(const std::byte* from, std::byte* into);
   void clear() noexcept;
 
@@ -67,14 +69,14 @@ class outgoing {
   std::size_t bytes_ = 0, runs_ = 0;
 };
 
-/// A message that has been received, where it lies.
+/// A received message, in place.
 struct received_message {
   std::byte* tag;
   std::byte* payload;
   std::size_t bytes;
 };
 
-/// The messages of one superstep, one behind the other.
+/// The messages received in one superstep, contiguous.
 class incoming {
  public:
   void begin(std::byte* first, std::size_t messages, message_form form) noexcept {
@@ -85,12 +87,12 @@ class incoming {
   }
   std::size_t left() const noexcept { return left_; }
   std::size_t tag_bytes() const noexcept { return form_.tag_bytes; }
-  /// Of all that are left. O(1) but for the first call.
+  /// The payload of all messages that are left. O(1), except for the first call.
   std::size_t payload_bytes() noexcept {
     if (!counted_) count();
     return payload_bytes_;
   }
-  /// The first one, of one at least.
+  /// The first message; requires at least one.
   received_message front() const noexcept { return at(at_); }
   void drop_front() noexcept {
     const std::size_t bytes = front().bytes;
@@ -107,10 +109,10 @@ class incoming {
   std::size_t left_ = 0;
   message_form form_{0};
   bool counted_ = false;
-  std::size_t payload_bytes_ = 0;  // where they are counted
+  std::size_t payload_bytes_ = 0;  // valid if counted_
 };
 
-/// Writes what comes before tag and payload.
+/// Writes the header, which precedes tag and payload.
 void write_head(std::byte* message, std::size_t payload_bytes) noexcept;
 
 }  // namespace tutti::lpf

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf/bsmp.h, over lpf/core.h alone. All that an object shares with the others is one block of memory under
-// one global slot: notes from all senders; notes to all receivers; the messages in the order in which they
-// are sent, where LPF itself brings tags and payloads, since only it knows what lies under a slot; and the
-// same messages in batches. What comes goes into memory of its own, under a local slot, which grows as it
-// must.
+// Implements lpf/bsmp.h with calls of lpf/core.h only. An object shares one block of memory with
+// the others, under one global slot. The block holds notes from all senders, notes to all
+// receivers, the messages in the order in which they are sent, and the same messages in batches.
+// LPF copies tags and payloads into it by puts, because only LPF knows the memory of a slot.
+// Received messages go into other memory, under a local slot, which grows when necessary.
 #include "lpf/bsmp.h"
 
 #include <cstring>
@@ -32,7 +32,7 @@ const size_t LPF_INVALID_SIZE = std::numeric_limits<size_t>::max();
 
 namespace {
 
-// Throws std::bad_alloc where that is more than there can be.
+// Throws std::bad_alloc if the result exceeds PTRDIFF_MAX, as sum() does.
 std::size_t product(std::size_t a, std::size_t b) {
   if (b != 0 && a > PTRDIFF_MAX / b) throw std::bad_alloc();
   return a * b;
@@ -83,16 +83,16 @@ struct lpf_bsmp_object {
   lpf_memslot_t block_slot = LPF_INVALID_MEMSLOT;
   tutti::lpf::outgoing sent;
   std::size_t sent_bytes = 0;  // of payload
-  bool queue_is_full = false;  // a message is scheduled in part, so none may follow
+  bool queue_is_full = false;  // a message is scheduled only in part, so no other may follow
   buffer arrived;
   std::size_t arrived_registered = 0;
   lpf_memslot_t arrived_slot = LPF_INVALID_MEMSLOT;
   tutti::lpf::incoming received;
-  bool marked = false;  // in a call on several objects
-  bool failed = false;  // with its context, so there will be no sync any more
+  bool marked = false;  // used in calls on several objects
+  bool failed = false;  // its context has failed, so no sync will follow
 };
 
-// Before the first lpf_sync.
+// Called before the first lpf_sync.
 lpf_err_t lpf_bsmp_object::report_receivers() {
   sent.lay_out(sent.in_batches() ? sent_at() : batches_at());
   for (const lpf_pid_t receiver : sent.receivers()) {
@@ -103,7 +103,7 @@ lpf_err_t lpf_bsmp_object::report_receivers() {
   return LPF_SUCCESS;
 }
 
-// Between the two.
+// Called between the two lpf_syncs.
 lpf_err_t lpf_bsmp_object::fetch() {
   if (!sent.in_batches()) sent.copy_into_batches(block.data() + sent_at(), block.data() + batches_at());
   std::size_t bytes = 0, messages = 0;
@@ -147,7 +147,8 @@ lpf_err_t no_object(const char* operation) noexcept {
   return invalid(operation, "bsmp", "is LPF_INVALID_BSMP", "pass what lpf_bsmp_create() has made");
 }
 
-// What was sent or came is lost where there is no room; the others must not wait for it.
+// Without room, sent or received messages are lost. The sync continues, because the other processes
+// must not wait.
 lpf_err_t first_of(lpf_err_t before, lpf_err_t now, const lpf_bsmp_object& o, const char* what) noexcept {
   if (now == LPF_ERR_OUT_OF_MEMORY)
     report_error(
@@ -156,7 +157,7 @@ lpf_err_t first_of(lpf_err_t before, lpf_err_t now, const lpf_bsmp_object& o, co
   return before == LPF_SUCCESS || now == LPF_ERR_FATAL ? now : before;
 }
 
-// All are of one context. None is reported.
+// Whether all objects are different and of one context. It reports nothing.
 bool of_one_context(lpf_bsmp_t* objects, std::size_t n) noexcept {
   bool right = true;
   std::size_t marked = 0;
@@ -248,7 +249,7 @@ lpf_err_t lpf_send(lpf_bsmp_t bsmp, lpf_pid_t pid, lpf_memslot_t tag, size_t tag
     return LPF_ERR_BSMP_FULL;
   if (o.queue_is_full) return LPF_ERR_OUT_OF_MEMORY;
   const std::size_t at = o.sent_at() + o.sent.bytes();
-  // Nothing else writes there, so these puts to itself disturb none.
+  // No other operation writes there, so these puts to the own process conflict with nothing.
   lpf_err_t code = LPF_SUCCESS;
   if (o.form.tag_bytes > 0)
     code = lpf_put(o.ctx, tag, tag_offset, o.s, o.block_slot, at + o.form.tag_at(), o.form.tag_bytes,

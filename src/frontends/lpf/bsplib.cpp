@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf/bsplib.h: what is wrong with a call is found and said here; what it does is in bsplib_object.hpp.
+// Implements lpf/bsplib.h. The functions here validate the arguments and report errors.
+// bsplib_object.hpp does the work.
 #include "lpf/bsplib.h"
 
 #include <algorithm>
@@ -38,13 +39,13 @@ bsplib_err_t guarded(bsplib_t b, const char* operation, Call&& call) noexcept {
     return BSPLIB_ERR_OUT_OF_MEMORY;
   } catch (const std::length_error&) {
     return BSPLIB_ERR_OUT_OF_MEMORY;
-  } catch (...) {  // said by the core
+  } catch (...) {  // LPF's core has reported it
     b->failed = true;
     return BSPLIB_ERR_FATAL;
   }
 }
 
-// A call that moves memory, with the names that its arguments have.
+// The names of the arguments of a call that moves memory, for reports.
 struct access {
   const char* operation;
   const char* process;
@@ -96,7 +97,7 @@ bsplib_err_t check_far(const bsplib_object& b, const access& a, lpf_pid_t peer,
   return BSPLIB_SUCCESS;
 }
 
-// `act` is given the slot. Of no bytes the process alone must be right: no address is looked at.
+// Calls `act` with the slot. With 0 bytes only the process must be valid; no address is read.
 template <class Act>
 bsplib_err_t move_memory(bsplib_t b, const access& a, lpf_pid_t peer, const void* near, const void* far,
                          std::size_t offset, std::size_t bytes, Act&& act) noexcept {
@@ -145,14 +146,14 @@ bsplib_err_t bsplib_create(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, int safem
     return BSPLIB_SUCCESS;
   } catch (const std::bad_alloc&) {
     return BSPLIB_ERR_OUT_OF_MEMORY;
-  } catch (...) {  // said by the core
+  } catch (...) {  // LPF's core has reported it
     return BSPLIB_ERR_FATAL;
   }
 }
 
 bsplib_err_t bsplib_destroy(bsplib_t bsplib) {
   if (bsplib == nullptr) return no_object("bsplib_destroy");
-  bsplib_err_t code = BSPLIB_SUCCESS;  // of one that has failed: another call has returned that
+  bsplib_err_t code = BSPLIB_SUCCESS;  // for a failed object, another call has returned the error
   if (!bsplib->failed)
     code = guarded(bsplib, "bsplib_destroy", [&] {
       bsplib->end();

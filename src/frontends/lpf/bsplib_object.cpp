@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a BSPlib object comes to be, and what its calls schedule.
+// Constructs BSPlib objects and schedules operations.
 #include "frontends/lpf/bsplib_object.hpp"
 
 #include <algorithm>
@@ -33,15 +33,15 @@ table_places::table_places(std::size_t processes)
 
 namespace {
 
-// Entries of the register beside registrations and direct transfers: the table; puts, gets, messages that are
-// sent and that come; two for the sizes of registrations.
+// The entries of the register besides registrations and direct transfers. They are the table, puts,
+// gets, sent messages and received messages, and two for the sizes of registrations.
 constexpr std::size_t registers_of_object = 7;
 
 std::size_t doubled(std::size_t asked, std::size_t needed) {
   return std::max(needed, std::min<std::size_t>(2 * asked, PTRDIFF_MAX));
 }
 
-// So that one more can be added without an exception.
+// Makes room, so that one more element can be added without an exception.
 template <class T>
 void reserve_one(std::vector<T>& list) {
   if (list.size() == list.capacity()) list.reserve(std::max<std::size_t>(16, 2 * list.size()));
@@ -94,8 +94,8 @@ void bsplib_object::need_registers(std::size_t direct, std::size_t registrations
   registers_ = more;
 }
 
-// In the first lpf_sync: notes, summaries, that there are more gets. In the second: messages and sizes from
-// each.
+// The first lpf_sync carries notes, summaries, and the information that there are more gets. The
+// second one carries messages and sizes from each process.
 void bsplib_object::need_messages(std::size_t first, std::size_t second) {
   const std::size_t needed = std::max(3 * std::size_t{nprocs} + first, 2 * std::size_t{nprocs} + second);
   if (needed <= messages_) return;
@@ -146,7 +146,7 @@ void bsplib_object::send(lpf_pid_t to, const void* tag, const void* payload, std
   const std::size_t all = form.bytes(bytes);
   if (late) reserve_one(late_);
   sent_messages_.reserve_one();
-  // Where they are not in batches by chance they will be copied there.
+  // If the messages are not in batches, the sync copies them there.
   sent_in_batches_.reserve(sent_.size() + all);
   const std::size_t at = sent_.size();
   std::byte* const message = sent_.add(all);

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process of a BSPlib program, over lpf/core.h: what has been scheduled in this superstep, and the
-// sync that carries it out in two lpf_syncs:
+// The state of a process of a BSPlib program, over lpf/core.h. It holds what was scheduled in this
+// superstep. A sync carries it out by two lpf_syncs:
 //
-//   first    gets, into memory of the object; notes to the receivers of messages; in safe mode a summary to
-//   all between  what was got is written; memory is registered second   puts; hpputs and hpgets; messages are
-//   fetched after    registrations, ends of them, and the tag size take effect
+//   first    gets, into memory of the object; notes to the receivers of messages; in safe mode
+//            a summary to all processes
+//   between  the received bytes of gets are written; memory is registered
+//   second   puts; hpputs and hpgets; messages are fetched
+//   after    registrations, deregistrations and the tag size take effect
 //
-// All memory and capacity that this takes is asked for by the calls that schedule, since a capacity counts
-// from the next sync on; so there is no lack of it in the sync. Gets alone are needed in the first lpf_sync:
-// where there are more than the queue holds, all are told so, and make one lpf_sync more.
+// The calls that schedule request all memory and capacity, because a capacity takes effect at the
+// next sync. So the sync itself does not lack any. Only gets are needed in the first lpf_sync. If a
+// process has more gets than its queue holds, it informs all others, and all make one more
+// lpf_sync.
 //
-// Of the queue this counts what the process sends; how many come nobody can know before, so that checked mode
-// does not count them either.
+// Only messages that the process sends count in the queue here. It cannot know the number of
+// incoming messages in advance. So checked mode does not count them either.
 #pragma once
 
 #include <chrono>
@@ -28,40 +31,40 @@
 
 namespace tutti::lpf {
 
-/// The context has failed, or is used by others, too.
+/// Thrown if the context has failed, or if it is also used by others.
 struct context_failed {};
 
-/// Throws std::bad_alloc or context_failed.
+/// Throws std::bad_alloc or context_failed if `code` is not LPF_SUCCESS.
 void require_success(lpf_err_t code);
 
-/// A put or a get, of the far side under `slot`.
+/// A put or a get; `slot` is the remote memory.
 struct transfer {
   lpf_pid_t peer;
-  bool writes;  ///< is a put
+  bool writes;  ///< it is a put
   lpf_memslot_t slot;
   std::size_t offset, bytes;
-  std::byte* near;       ///< the caller's memory; of a buffered put null
-  std::size_t buffered;  ///< where in the object's memory
+  std::byte* near;       ///< the caller's memory; null for a buffered put
+  std::size_t buffered;  ///< offset in the object's memory
 };
 
 /// A message whose payload is read in the sync.
 struct late_message {
-  std::size_t at;  ///< in what was sent
+  std::size_t at;  ///< offset in the sent messages
   const void* payload;
   std::size_t bytes;
 };
 
-/// What processes tell one another in safe mode.
+/// The data that processes exchange in safe mode.
 struct summary {
   std::size_t pushes, pops;
   std::uint64_t digest_of_pops;
   std::size_t tag_bytes;
 };
 
-/// What lies in the memory that others write to, and what is put there, one behind the other.
+/// The offsets in the table, to which other processes write. The notes from others are at 0.
 struct table_places {
   explicit table_places(std::size_t processes);
-  std::size_t notes_to, summaries, summary, told_more, more, bytes;  // notes from others are at 0
+  std::size_t notes_to, summaries, summary, told_more, more, bytes;
 };
 
 }  // namespace tutti::lpf
@@ -69,12 +72,13 @@ struct table_places {
 struct bsplib_object {
   using transfer = tutti::lpf::transfer;
 
-  /// Collective; syncs.
+  /// Collective; it syncs.
   bsplib_object(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, bool safe, std::size_t max_direct);
   bsplib_object(const bsplib_object&) = delete;
   void end();
 
-  /// In checked mode the messages that come count in no queue of the context: as long as this lives.
+  /// During the lifetime of this object, checked mode does not count incoming messages in the
+  /// context's queue.
   class sent_only {
    public:
     explicit sent_only(lpf_t ctx);
@@ -85,11 +89,11 @@ struct bsplib_object {
     const lpf_t ctx_;
   };
 
-  // Scheduling; all throw std::bad_alloc and context_failed.
+  // Scheduling. All functions throw std::bad_alloc and context_failed.
   void push(const void* address, std::size_t size);
   void put(lpf_pid_t to, const void* from, lpf_memslot_t slot, std::size_t offset, std::size_t bytes);
   void get(lpf_pid_t from, lpf_memslot_t slot, std::size_t offset, void* into, std::size_t bytes);
-  /// False: no more of these, in this superstep.
+  /// Returns false if no more of these are possible in this superstep.
   bool direct(const transfer& t);
   void send(lpf_pid_t to, const void* tag, const void* payload, std::size_t bytes, bool late);
 
@@ -110,7 +114,7 @@ struct bsplib_object {
   void need_registers(std::size_t direct, std::size_t registrations);
   void need_messages(std::size_t first, std::size_t second);
 
-  // Parts of a sync, in their order.
+  // The parts of a sync, in their order.
   void expose();
   void report_receivers();
   void report_summary();
@@ -131,7 +135,7 @@ struct bsplib_object {
 
   const sent_only counts_;
   const std::size_t max_direct_;
-  std::size_t registers_ = 0, messages_ = 0;  // as asked for
+  std::size_t registers_ = 0, messages_ = 0;  // as requested
   std::size_t messages_now_ = 0;
 
   const tutti::lpf::table_places places_;
@@ -151,7 +155,8 @@ struct bsplib_object {
   lpf_memslot_t arrived_slot_;
   std::size_t arrived_messages_ = 0;
 
-  // Of the registrations to come: on this process, and on all, process by process.
+  // For the coming registrations: on this process, and on all processes, one process after the
+  // other.
   std::vector<std::size_t> sizes_, all_sizes_;
   lpf_memslot_t sizes_slot_, all_sizes_slot_;
 };

@@ -26,7 +26,8 @@ address_stack& address_table::made(const void* address) {
   return *p.stack;
 }
 
-// What comes behind moves up, unless it would stand before its home (Knuth, Algorithm 6.4R).
+// Moves later entries up, unless they would stand before their home position (Knuth, Algorithm
+// 6.4R).
 void address_table::erase(const void* address) noexcept {
   std::size_t free = home_of(address);
   while (places_[free].address != address || places_[free].stack == nullptr) free = next(free);
@@ -86,7 +87,8 @@ std::uint64_t registrations::digest_of_ending() const noexcept {
 void registrations::drop_requests() noexcept {
   for (const place& p : ending_) at(p).ending = false;
   for (const place& p : coming_) take_out(p);
-  // As if they had not been made, so that numbers stay the same on all processes.
+  // Restores the number, as if the requests had not been made. So numbers stay the same on all
+  // processes.
   next_ = settled_;
   forget_requests();
 }
@@ -104,7 +106,7 @@ std::vector<lpf_memslot_t> registrations::slots() const {
   return slots;
 }
 
-// The numbers of a stack grow.
+// Binary search is possible, because the numbers in a stack ascend.
 registration& registrations::at(const place& p) noexcept {
   const auto& all = stacks_.find(p.address)->all;
   return **std::lower_bound(all.begin(), all.end(), p.number,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BSPlib's registrations, of one process: a stack for each address. Requests of a superstep are resolved when
-// they are made, and take effect at its end, in the order in which they were made.
+// BSPlib's registrations on one process: a stack for each address. A request is resolved when it is
+// made. It takes effect at the end of the superstep, in the order of the requests.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@
 
 namespace tutti::lpf {
 
-/// How others are told of a registration of null.
+/// The size that is reported to other processes for a registration of null.
 inline constexpr std::size_t size_of_null = ~std::size_t{0};
 
 struct registration {
   const void* address;
   std::size_t size;
   std::uint64_t number;  ///< the same on all processes
-  lpf_memslot_t slot;    ///< once it is in effect
+  lpf_memslot_t slot;    ///< valid if in_effect
   bool in_effect;
   bool ending;
-  std::vector<std::size_t> sizes;  ///< on all processes; in safe mode
+  std::vector<std::size_t> sizes;  ///< on all processes; in safe mode only
 };
 
-/// The registrations of one address, of which the last is on top.
+/// The registrations of one address; the last one is the top.
 struct address_stack {
   const void* address;
-  const registration* current = nullptr;  ///< the last in effect; null: none
+  const registration* current = nullptr;  ///< the last one in effect; null: none
   std::vector<std::unique_ptr<registration>> all;
 
   void find_current() noexcept {
@@ -39,8 +39,8 @@ struct address_stack {
   }
 };
 
-/// Stacks by their addresses: open addressing with linear probing, at most half full, so that a lookup is a
-/// multiplication and an access or two.
+/// The stacks, by address. Open addressing with linear probing, at most half full. So a lookup is a
+/// multiplication and one or two accesses.
 class address_table {
  public:
   address_stack* find(const void* address) const noexcept {
@@ -49,9 +49,9 @@ class address_table {
       if (places_[i].address == address) return places_[i].stack.get();
     return nullptr;
   }
-  /// Makes one where there is none. Throws std::bad_alloc, and has done nothing then.
+  /// Makes a stack if there is none. If it throws std::bad_alloc, it has no effect.
   address_stack& made(const void* address);
-  /// Of an address that is there.
+  /// Requires that the address is there.
   void erase(const void* address) noexcept;
   template <class Visit>
   void for_each(Visit&& visit) const {
@@ -76,32 +76,34 @@ class address_table {
   }
   void grow();
 
-  std::vector<place> places_;  // a power of two
+  std::vector<place> places_;  // the size is a power of two
   std::size_t used_ = 0;
   unsigned shift_ = 64;
 };
 
 class registrations {
  public:
-  /// The one in effect that the address means; null: none.
+  /// The registration in effect for an address; null: none.
   const registration* find(const void* address) const noexcept {
     const address_stack* const stack = stacks_.find(address);
     return stack == nullptr ? nullptr : stack->current;
   }
-  /// `processes`: of whom it will hold the sizes. Throws std::bad_alloc, and has done nothing then.
+  /// `processes`: the number of sizes that it will hold. If it throws std::bad_alloc, it has no
+  /// effect.
   void push(const void* address, std::size_t size, std::size_t processes);
-  /// False: there is none. Throws std::bad_alloc.
+  /// Returns false if there is none. Throws std::bad_alloc.
   bool pop(const void* address);
 
-  std::size_t all() const noexcept { return all_; }  ///< also those to come
+  std::size_t all() const noexcept { return all_; }  ///< including those to come
   std::size_t coming() const noexcept { return coming_.size(); }
   std::size_t ending() const noexcept { return ending_.size(); }
-  /// Tells which end: the same on processes where the same do.
+  /// A digest of the registrations that end: equal on processes where the same ones end.
   std::uint64_t digest_of_ending() const noexcept;
   /// Those to come, in the order of the calls.
   registration& coming(std::size_t i) noexcept { return at(coming_[i]); }
 
-  /// The requests take effect. `end`, which throws nothing, is given the slots of those that end, in order.
+  /// Makes the requests take effect. Calls `end`, which must not throw, with the slots of those
+  /// that end, in order.
   template <class End>
   void settle(End&& end) noexcept {
     for (const place& p : coming_) {
@@ -111,9 +113,9 @@ class registrations {
     for (const place& p : ending_) end(take_out(p));
     forget_requests();
   }
-  /// The requests are dropped.
+  /// Drops the requests.
   void drop_requests() noexcept;
-  /// The slots of all in effect, in the order of their registration.
+  /// The slots of all registrations in effect, in the order of their registration.
   std::vector<lpf_memslot_t> slots() const;
 
  private:

@@ -27,7 +27,7 @@ bsplib_err_t bsplib_object::sync() {
   return fetched ? BSPLIB_SUCCESS : BSPLIB_ERR_OUT_OF_MEMORY;
 }
 
-// All that others read or write, and the object's own memory.
+// Registers all memory that others read or write, and the object's own memory.
 void bsplib_object::expose() {
   const tutti::lpf::message_form form{tag_bytes};
   for (const tutti::lpf::late_message& m : late_) {
@@ -75,7 +75,8 @@ void bsplib_object::sync_context() {
   messages_now_ = messages_;
 }
 
-// Gets from the one on, as many as there is room for; returns the first of those that are left.
+// Schedules gets from index `from` on, as many as the queue has room for. Returns the index of the
+// first one that is left.
 std::size_t bsplib_object::schedule_gets(std::size_t from) {
   const std::size_t others = 3 * std::size_t{nprocs};
   const std::size_t end = std::min(gets_.size(), from + (messages_now_ - others));
@@ -142,7 +143,7 @@ void bsplib_object::begin_registrations() {
     require_success(lpf_get(ctx, q, sizes_slot_, 0, all_sizes_slot_, q * bytes, bytes, LPF_MSG_DEFAULT));
 }
 
-// False: there is no memory for them.
+// Returns false if there is no memory for the messages.
 bool bsplib_object::fetch_messages() {
   batch* const notes = in_table<batch>(0);
   std::size_t bytes = 0;
@@ -186,7 +187,7 @@ void bsplib_object::write() {
   }
 }
 
-// What was exposed for this superstep alone.
+// Deregisters the memory that was registered for this superstep only.
 void bsplib_object::hide() {
   for (const transfer& t : direct_) require_success(lpf_deregister(ctx, t.slot));
   require_success(lpf_deregister(ctx, arrived_slot_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that grows by doubling and is not initialised, which std::vector's would be. It begins at a multiple
-// of 16, as what malloc() gives does.
+// Memory that grows by doubling and is not initialized, unlike that of std::vector. malloc() aligns
+// it to 16 bytes.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class buffer {
   std::byte* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }
 
-  /// Room for so many bytes. Throws std::bad_alloc, and has done nothing then.
+  /// Makes room for `bytes` bytes. If it throws std::bad_alloc, it has no effect.
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
     if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
@@ -29,12 +29,12 @@ class buffer {
     data_.reset(static_cast<std::byte*>(moved));
     capacity_ = more;
   }
-  /// Room for so many more.
+  /// Makes room for `bytes` more bytes.
   void reserve_more(std::size_t bytes) {
     if (bytes > PTRDIFF_MAX - size_) throw std::bad_alloc();
     reserve(size_ + bytes);
   }
-  /// Appends bytes that are to be written; what was there may move.
+  /// Appends `bytes` uninitialized bytes. Invalidates pointers to the contents.
   std::byte* add(std::size_t bytes) {
     reserve_more(bytes);
     std::byte* const at = data_.get() + size_;

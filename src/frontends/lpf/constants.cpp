@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The constants of LPF's headers. They are variables there, so that no macro leaks into programs.
+// The constants of LPF's headers. They are variables, so that no macro leaks into programs.
 #include "frontends/lpf/constants.hpp"
 
 #include <limits>

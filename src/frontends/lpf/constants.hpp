@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What LPF_ROOT points to. No handle is ever that of this context, so that calls on it take the way that
-// makes it first (root.hpp).
+// The object to which LPF_ROOT points. It is never the handle of a live context. So calls on
+// LPF_ROOT take the path that makes its context first (root.hpp).
 #pragma once
 
 #include "frontends/lpf/section.hpp"

@@ -66,7 +66,7 @@ void coroutine::enter(unsigned high, unsigned low) {
 #endif
   self.what_();
   self.over_ = true;
-  self.pause();  // for ever
+  self.pause();  // never returns
 }
 
 }  // namespace tutti::lpf

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A function that has a stack of its own, and may pause: what goes on outside of it happens in its middle. So
-// tutti::run(), which ends when its program does, can last as long as a main() that it does not call.
+// A function with a stack of its own that may pause. Its caller continues while the function is
+// paused. tutti::run() ends when its program ends. With a coroutine it can last as long as a main()
+// that it does not call.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace tutti::lpf {
 
-/// Used by one thread. Nothing may be thrown out of the function.
+/// For use by one thread. The function must not throw.
 class coroutine {
  public:
   coroutine() = default;
@@ -19,24 +20,25 @@ class coroutine {
   coroutine& operator=(const coroutine&) = delete;
   ~coroutine();
 
-  /// Runs the function until it pauses or returns. Throws std::bad_alloc where there is no stack. Once.
+  /// Runs the function until it pauses or returns. Throws std::bad_alloc if there is no stack. Call
+  /// it once.
   void start(std::function<void()> what);
-  /// Lets it go on from where it paused; nothing where it has returned.
+  /// Continues the function where it paused. No effect if it has returned.
   void go_on();
-  /// Within the function: start() or go_on() returns; returns with the next go_on().
+  /// Called within the function: start() or go_on() returns. pause() returns at the next go_on().
   void pause();
 
  private:
   static void enter(unsigned high, unsigned low);
   void go_in();
 
-  // Of address space; memory where it is touched. Below the stack is a guard, which faults.
+  // Address space; the kernel provides memory on first access. A guard below the stack faults.
   static constexpr std::size_t stack_bytes = std::size_t{8} << 20, guard_bytes = std::size_t{1} << 20;
   std::function<void()> what_;
   void* stack_ = nullptr;
   bool over_ = true;
   ucontext_t inside_{}, outside_{};
-  // What AddressSanitizer wants to know of a change of stacks.
+  // What AddressSanitizer needs for a switch of stacks.
   void* fake_inside_ = nullptr;
   void* fake_outside_ = nullptr;
   const void* bottom_outside_ = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf_exec(): a section of new processes. On the embedded engines it is a run of tutti; under a launcher the
-// processes are there, and wait (launched_job.hpp).
+// Implements lpf_exec(): a section of new processes. On the embedded engines it is a run of tutti.
+// Under a launcher the processes exist already and wait (launched_job.hpp).
 #include "frontends/lpf/exec.hpp"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ namespace {
 
 constexpr const char* here = "lpf_exec";
 
-// What the exceptions of a run mean here. A rank that has not begun could not be made.
+// Translates the exceptions of a run into an error code. A rank that has not begun could not be
+// made.
 lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& begun) {
   const int rank = e.failed_rank();
   const bool was_there = begun[static_cast<std::size_t>(rank)];
@@ -46,7 +47,7 @@ lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& 
   return was_there ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
 }
 
-// On p processes of those that are free, of which each has as many for itself.
+// Runs the section on p of the free processes, and divides the free processes among them.
 lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args,
                        const share& of) {
   const share of_each{of.machine, std::max<lpf_pid_t>(1, of.free / p)};
@@ -59,7 +60,7 @@ lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, co
   try {
     run(options, [&](communicator& world) {
       begun[static_cast<std::size_t>(world.rank())] = true;
-      world.barrier();  // where a process cannot be made none shall run
+      world.barrier();  // if one process cannot be made, none may run the program
       const lpf_err_t code =
           run_section(world, spmd, world.rank() == 0 ? args : functions_of(args), of_each, here);
       if (code != LPF_SUCCESS) worst = code;
@@ -72,7 +73,8 @@ lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, co
   return worst;
 }
 
-// TUTTI_ENGINE=threads under mpirun -n 3 would be three jobs, and a program that takes its processes for one.
+// Otherwise TUTTI_ENGINE=threads under mpirun -n 3 would make three jobs, and the program would
+// take its processes for one job.
 bool would_be_copies(const launcher& by) {
   if (!by.mpi || (by.ranks == 1 && setting("TUTTI_ENGINE").value_or("mpi") != "mpi")) return false;
   report_error(
@@ -106,7 +108,7 @@ lpf_err_t exec_within(const context& outer, lpf_pid_t p, lpf_spmd_t spmd, const 
   const lpf_pid_t processes = capped(p, outer.of.free, "the section has the others");
   if (processes > 1 && engine != nullptr && engine->embedded())
     return run_embedded(engine->name, processes, spmd, args, outer.of);
-  // On this thread, since MPI may be called by one only.
+  // On this thread, because only one thread may call MPI.
   communicator alone = world.range(world.rank(), world.rank());
   return run_section(alone, spmd, args, outer.of, here);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lpf_exec() has to choose from.
+// The processes and arguments of lpf_exec().
 #pragma once
 
 #include "lpf/core.h"
 
 namespace tutti::lpf {
 
-/// How many processes lpf_exec() can use from LPF_ROOT. Throws usage_error where the variables that say so
-/// are wrong.
+/// The number of processes that lpf_exec() can use from LPF_ROOT. Throws usage_error if the
+/// variables that state it are invalid.
 lpf_pid_t free_processes();
 
-/// What processes but the first are given.
+/// The arguments of all processes except the first.
 lpf_args_t functions_of(const lpf_args_t& args) noexcept;
 
 }  // namespace tutti::lpf

@@ -21,7 +21,8 @@ bool holds(const dl_phdr_info& file, std::uint64_t address) {
   return false;
 }
 
-// FNV-1a over the headers that say how the file lies in memory, and over its build id where it has one.
+// FNV-1a hash of the headers that describe the file's layout in memory, and of its build id if it
+// has one.
 std::uint64_t call_key_of(const dl_phdr_info& file) {
   std::uint64_t sum = 14695981039346656037u;
   const auto take = [&](const void* what, std::size_t bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf_hook() and lpf_rehook(): sections of processes that are there already.
+// Implements lpf_hook() and lpf_rehook(): sections of processes that exist already.
 #include <cstring>
 #include <optional>
 #include <string>
@@ -39,7 +39,7 @@ extern "C" lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args)
   return object_of(init)->hook(spmd, args);
 }
 
-// What spmd throws goes on to the outer section, whose end the other processes learn of.
+// An exception of spmd passes to the outer section. The other processes learn of its end.
 extern "C" lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
   if (spmd == nullptr) {
     report_error("lpf_rehook", -1, "spmd", "is null", "pass the function to run");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the first process of a launcher's job tells the others to do.
+// The commands that the first process of a launcher's job sends to the others.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace tutti::lpf {
 
 struct order {
-  lpf_pid_t processes = 0;  ///< of the section; 0: end
+  lpf_pid_t processes = 0;  ///< number of processes of the section; 0: end
   function_location spmd;
   std::vector<function_location> symbols;
 };

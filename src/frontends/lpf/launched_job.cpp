@@ -28,11 +28,11 @@ namespace {
 constexpr const char* here = "lpf_exec";
 constexpr int order_tag = 0;
 
-// The job of this process. LPF_ROOT names it without carrying it, so it stands here. Left alone at the end:
-// exit() may be called from anywhere.
+// The job of this process. LPF_ROOT cannot carry it, so it is stored here. It is never destroyed,
+// because exit() may be called anywhere.
 launched_job* job_of_process = nullptr;
 
-// Whoever waits for the first process may share its core.
+// Waiting processes may share a core with the first process, so they sleep.
 void rest(int looks) {
   const timespec a_while{0, looks < 100 ? 20'000 : looks < 1000 ? 200'000 : 1'000'000};
   nanosleep(&a_while, nullptr);
@@ -63,7 +63,7 @@ bool launched_job::is_wanted() noexcept {
     const engine_entry* engine = find_engine(wish);
     return engine != nullptr && !engine->embedded();
   } catch (...) {
-    return false;  // lpf_exec() meets it again, and says it
+    return false;  // lpf_exec() finds the error again and reports it
   }
 }
 
@@ -92,7 +92,7 @@ int launched_job::begin(int argc, char** argv, const std::function<void()>& befo
     };
     code_ = tutti::run(options, program, std::nothrow);
   });
-  if (world_ == nullptr) return code_ != 0 ? code_ : 2;  // run() has said why
+  if (world_ == nullptr) return code_ != 0 ? code_ : 2;  // run() has reported the reason
   processes_ = static_cast<lpf_pid_t>(world_->size());
   if (std::atexit([] { job_of_process->end_of_process(); }) != 0) throw std::bad_alloc();
   if (world_->rank() == 0) return go_on_to_main;
@@ -107,7 +107,8 @@ int launched_job::begin(int argc, char** argv, const std::function<void()>& befo
   return code_;
 }
 
-// Not within a handler: what is being handled is known to the thread, not to a stack.
+// Must not be called in a catch block. The exception being handled is state of the thread, not of
+// the stack.
 void launched_job::end(std::exception_ptr why) {
   failure_ = std::move(why);
   run_.go_on();
@@ -133,7 +134,7 @@ void launched_job::end_of_process() {
   _exit(code_);
 }
 
-// --- the waiting processes ---
+// --- The waiting processes.
 
 std::vector<char> launched_job::next_order() {
   for (int looks = 0;; ++looks) {
@@ -150,7 +151,7 @@ void launched_job::serve() {
   }
 }
 
-// --- the first process ---
+// --- The first process.
 
 void launched_job::give_out(const order& what, lpf_pid_t first, lpf_pid_t end) {
   const std::vector<char> text = written(what);
@@ -176,13 +177,13 @@ lpf_err_t launched_job::exec(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& arg
       why = std::current_exception();
     }
   } catch (...) {
-    return report_exception(here);  // nobody has been told of anything
+    return report_exception(here);  // no other process has received anything
   }
   end(why);
   return LPF_ERR_FATAL;
 }
 
-// --- all of them ---
+// --- All processes.
 
 lpf_err_t launched_job::take_part(const order& what, const lpf_args_t& own) {
   const int p = static_cast<int>(what.processes);
@@ -197,7 +198,7 @@ lpf_err_t launched_job::take_part(const order& what, const lpf_args_t& own) {
 lpf_err_t launched_job::run_in(communicator& part, const order& what, const lpf_args_t& own) {
   std::vector<lpf_func_t> symbols;
   lpf_spmd_t spmd = nullptr;
-  int missing = -1;  // the last process that does not have them all
+  int missing = -1;  // the last process that lacks some function
   try {
     spmd = reinterpret_cast<lpf_spmd_t>(function_at(what.spmd));
     for (const function_location& one : what.symbols)

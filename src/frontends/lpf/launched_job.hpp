@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes that an MPI launcher started together: the first goes on to main(), the others wait for its
-// lpf_exec() and never come there. Their communicator lives as long as the process: tutti::run() is begun
-// before main(), on a stack of its own, and ends when the process does.
+// The processes that an MPI launcher started together. The first one continues to main(). The
+// others wait for its lpf_exec() and never reach main(). Their communicator exists until the
+// process ends: tutti::run() begins before main(), on a stack of its own, and ends with the
+// process.
 //
-// exit() is such an end too, from wherever it is called: the first process sends the others home; within a
-// section the job fails, since the others would wait for ever.
+// exit() may end the process anywhere. Outside of sections the first process then releases the
+// others. Within a section the job fails, because the others would wait for ever.
 #pragma once
 
 #include <exception>
@@ -24,23 +25,24 @@ namespace tutti::lpf {
 
 class launched_job {
  public:
-  /// Whether the processes of this one's job are to wait: a launcher, or TUTTI_ENGINE, says that they are
-  /// MPI's, and the program has not set LPF_MPI_AUTO_INITIALIZE to 0.
+  /// Whether the processes of this job must wait before main(). They must if a launcher or
+  /// TUTTI_ENGINE shows that they are MPI processes, and the program has not set
+  /// LPF_MPI_AUTO_INITIALIZE to 0.
   static bool is_wanted() noexcept;
-  /// Joins the job. Called before main(), once. In the first process it returns; the others come back when
-  /// the first has sent them home, and are to end with the code that is returned. These call `before_waiting`
-  /// first.
+  /// Joins the job. Called once, before main(). In the first process it returns go_on_to_main at
+  /// once. In the others it first calls `before_waiting`, and returns when the first process has
+  /// released them. They must exit with the returned code.
   static constexpr int go_on_to_main = -1;
   static int join(int argc, char** argv, const std::function<void()>& before_waiting);
-  /// This process's; null where it is in none.
+  /// The job of this process; null if there is none.
   static launched_job* mine() noexcept;
 
   lpf_pid_t processes() const noexcept { return processes_; }
-  /// A section of the first p of them. For lpf_exec() in the first process.
+  /// Runs a section of the first p processes. For lpf_exec() in the first process.
   lpf_err_t exec(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args);
   /// Ends all processes.
   void kill(const char* why);
-  /// At exit().
+  /// Called at exit().
   void end_of_process();
 
  private:
@@ -52,10 +54,10 @@ class launched_job {
   lpf_err_t run_in(communicator& part, const order& what, const lpf_args_t& own);
   void end(std::exception_ptr why);
 
-  coroutine run_;                  // tutti::run(), from join() to the end
+  coroutine run_;                  // runs tutti::run() from join() to the end
   communicator* world_ = nullptr;  // null: the job is over
-  std::exception_ptr failure_;     // what the program that run() knows of throws
-  int code_ = 2;                   // of run()
+  std::exception_ptr failure_;     // the exception that the program of run() throws
+  int code_ = 2;                   // the result of run()
   lpf_pid_t processes_ = 1;
   bool in_section_ = false;
 };

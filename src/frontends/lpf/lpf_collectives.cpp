@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf/collectives.h.
+// Implements lpf/collectives.h.
 #include <algorithm>
 #include <string>
 
@@ -31,14 +31,14 @@ lpf_err_t combined(lpf_coll_t coll, const char* operation, void* data, lpf_memsl
   });
 }
 
-// A member gathers a block from each, so these bounds together are an area of one process. No larger one can
-// be had: 2^47 bytes is what Linux lets a process address.
+// A member gathers a block from each member, so all these bounds together are an area of one
+// process. Linux lets a process address at most 2^47 bytes.
 bool can_be_had(size_t members, size_t element_bytes, size_t bytes) {
   constexpr size_t addressable = size_t{1} << 47;
   return std::max(element_bytes, bytes) <= addressable / std::max<size_t>(members, 1);
 }
 
-// A root that is none stays none: below 0 means that there is no root.
+// Keeps an invalid root invalid. Negative values mean that there is no root.
 int root_of(lpf_pid_t root) { return static_cast<int>(std::min<lpf_pid_t>(root, 0x7fffffff)); }
 
 }  // namespace
@@ -58,8 +58,8 @@ lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_
     if (coll == nullptr)
       abi::refuse(own, "collectives_init", "coll", "is null", "pass a place for the object");
     abi::check_process(own, s, p, hi);
-    const lpf_pid_t members =
-        str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;  // of wrong ones none are made
+    // Wrong values are rejected below.
+    const lpf_pid_t members = str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;
     if (!can_be_had(members, max_elem_size, max_byte_size)) return false;
     if (!abi::make_members(own, root_of(lo), root_of(hi) - 1, root_of(str),
                            {max_calls, max_elem_size, max_byte_size}, made))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf/core.h, but for how sections come to be (exec.cpp, hook.cpp) and what they cost (probe.cpp). Puts, gets
-// and syncs are a process's own functions: what is called most goes through no door.
+// Implements lpf/core.h, except the making of sections (exec.cpp, hook.cpp) and their costs
+// (probe.cpp). Puts, gets and syncs, the most frequent calls, call the process directly instead of
+// the internal ABI.
 #include "frontends/bsp/bsp_process.hpp"
 #include "frontends/lpf/section.hpp"
 #include "lpf/checked.h"

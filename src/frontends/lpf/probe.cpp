@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf_probe(): what the engine's figures say of this machine. g of messages of m bytes is the time of a byte
-// and the m-th part of what a message costs; l grows with the logarithm of the number of processes.
+// Implements lpf_probe() with the measured costs of the engine. For messages of m bytes, g is the
+// time of a byte plus 1/m of the cost of a message. l grows with the logarithm of the number of
+// processes.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -18,8 +19,8 @@
 namespace tutti::lpf {
 namespace {
 
-// The functions of a machine are given no machine, so there is a pair of them for each place in the table of
-// engines.
+// The functions of a machine have no argument that names the machine. So there is a pair of them
+// for each index in the table of engines.
 template <std::size_t Place>
 double seconds_a_byte(lpf_pid_t, std::size_t min_msg_size, lpf_sync_attr_t) {
   return bsp::known_costs(engines()[Place]->name).byte_of(min_msg_size);
@@ -39,14 +40,14 @@ constexpr auto machines = machines_at(std::make_index_sequence<16>());
 lpf_machine_t machine_on(std::string_view engine, lpf_pid_t p, lpf_pid_t free_p) {
   std::size_t place = 0;
   while (engines()[place]->name != engine) ++place;
-  lpf_machine_t machine = machines.at(place);  // throws where there are more engines than that
+  lpf_machine_t machine = machines.at(place);  // throws if there are more engines
   machine.p = p;
   machine.free_p = free_p;
   return machine;
 }
 
-// Outside of all sections nobody knows the engine: a section finds out, and measures where that was not done
-// yet.
+// Outside of all sections the engine is unknown. A section finds it, and measures if that was not
+// done yet.
 struct found {
   lpf_pid_t p;
   char engine[16];

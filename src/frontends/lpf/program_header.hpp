@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the program found lpf/core.h when it was compiled. C programs cannot hand this over by run_options,
-// so each file of theirs that includes the header has it as a weak constant.
+// The path of lpf/core.h when the program was compiled. C programs cannot pass it in run_options.
+// So each of their files that includes the header defines it as a weak constant.
 #pragma once
 
 #include "lpf/core.h"
@@ -10,8 +10,8 @@ extern "C" __attribute__((weak)) const char tutti_lpf_header[];
 
 namespace tutti::lpf {
 
-/// For run_options::header. Null if the program does not show the constant to a shared library, which knows
-/// its own folder.
+/// For run_options::header. Null if the program does not export the constant to a shared library,
+/// which knows its own folder.
 inline const char* header_of_program() noexcept { return tutti_lpf_header; }
 
 }  // namespace tutti::lpf

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf_pthread_initialize(): threads that know nothing of one another but how many they are come together.
+// Implements lpf_pthread_initialize(): threads that know only their number and the number of
+// threads find one another.
 #include "lpf/pthread.h"
 
 #include <algorithm>
@@ -35,9 +36,10 @@ class hooked_thread final : public init_object {
   lpf_pid_t pid_;
 };
 
-// Threads that come together. One at a time in a process: who comes with another number is not taken for a
-// stranger, since both would wait for ever. When they do not agree, all learn it as soon as there are as many
-// as the least number says, and who comes later at once, up to the greatest number.
+// A group of threads that is forming. There is one at a time in a process. A thread with another
+// `nprocs` counts as a member, because otherwise both groups would wait for ever. If the threads
+// disagree, all fail as soon as the smallest `nprocs` of them have arrived. Later threads, up to
+// the largest `nprocs`, fail at once.
 struct thread_gathering {
   lpf_pid_t size = 0, least = 0, come = 0;
   std::set<lpf_pid_t> pids;
@@ -68,7 +70,7 @@ struct thread_gathering {
       code = LPF_ERR_OUT_OF_MEMORY;
     }
   }
-  /// Of one that is over without having all: whether such a thread still belongs to it.
+  /// For a group that ended incomplete: whether such a thread still belongs to it.
   bool misses(lpf_pid_t pid, lpf_pid_t nprocs) const { return nprocs == size && !pids.contains(pid); }
   void refuse(const std::string& why) {
     if (code == LPF_SUCCESS) problem = why;
@@ -76,7 +78,7 @@ struct thread_gathering {
   }
 };
 
-// The threads are handed nothing that they have in common, so what they meet in stands here.
+// The threads have no common object, so their meeting place is global.
 struct meeting_place {
   std::mutex lock;
   std::condition_variable changed;
@@ -88,7 +90,7 @@ meeting_place& place_of_process() {
   return one;
 }
 
-// Returns when all have come.
+// Returns when all threads have arrived, or when the group has failed.
 std::shared_ptr<thread_gathering> meet(lpf_pid_t pid, lpf_pid_t nprocs, bool place_for_result) {
   meeting_place& place = place_of_process();
   std::unique_lock guard(place.lock);

@@ -9,7 +9,8 @@
 namespace tutti::lpf {
 namespace {
 
-// The library's own exceptions begin with its name, and those of this operation go on with its.
+// The library's own exceptions begin with its name. Those of this operation continue with the name
+// of the operation.
 void print_error(const char* operation, std::string_view what) noexcept {
   if (what.starts_with("tutti: ")) what.remove_prefix(7);
   const bool named = what.starts_with(operation);

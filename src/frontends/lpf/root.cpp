@@ -16,8 +16,8 @@
 namespace tutti::lpf {
 namespace {
 
-// A job of one thread, which is begun on a stack of its own, since it ends when its program returns: it lasts
-// as long as the process. Left alone at the end: exit() may be called from anywhere.
+// A job of one thread. A run ends when its program returns, so it is started on a stack of its own
+// and lasts until the process ends. It is never destroyed, because exit() may be called anywhere.
 class root_job {
  public:
   root_job() : job_(1) {

@@ -16,8 +16,8 @@ namespace {
 
 std::atomic<int> running = 0;
 
-// The contexts that no section uses, longest ended first. They are never freed, and one is used again only
-// when there are enough others, so that a handle that has ended is known for long.
+// The contexts that no section uses, longest ended first. They are never freed. One is reused only
+// if there are enough others, so that ended handles are recognized for a long time.
 struct contexts {
   static constexpr std::size_t kept = 64;
   std::mutex lock;
@@ -34,18 +34,19 @@ struct contexts {
     const std::lock_guard guard(lock);
     try {
       ended.push_back(c);
-    } catch (const std::bad_alloc&) {  // then it is not used again
+    } catch (const std::bad_alloc&) {  // then it is not reused
     }
   }
 };
 
 contexts& contexts_of_process() {
-  static auto* const all = new contexts;  // exit() may be called within a section
+  // Never destroyed, because exit() may be called within a section.
+  static auto* const all = new contexts;
   return *all;
 }
 
-// A section ends for all at the same time, also by an exception: whoever leaves it says so to those that
-// sync.
+// This process's stay in a section. A section ends for all processes at the same time, also by an
+// exception. A process that leaves reports it to those that sync.
 class stay {
  public:
   stay(communicator& world, const share& of, context** innermost)
@@ -85,7 +86,8 @@ class stay {
   }
   lpf_t handle() const noexcept { return handle_; }
 
-  // This process fails by what is reported elsewhere, and the others are not left waiting.
+  // Makes this process fail, with an error that is reported elsewhere. So the others do not wait
+  // for it.
   void refuse(const char* operation, const char* argument, const char* problem) noexcept {
     here_->said = true;
     try {
@@ -97,7 +99,7 @@ class stay {
  private:
   context* here_;
   context** innermost_;
-  context* outer_ = nullptr;  // what was the innermost one
+  context* outer_ = nullptr;  // the innermost one before
   lpf_t handle_ = nullptr;
   bool left_ = false;
 };
@@ -107,7 +109,7 @@ class stay {
 lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
                       const char* operation, context** innermost) {
   stay in(world, of, innermost);
-  detail::set_call_site(world.native(), {});  // calls in C do not say theirs
+  detail::set_call_site(world.native(), {});  // calls from C have no location
   if (lacks_arguments(args, operation, world.rank())) [[unlikely]]
     in.refuse(operation, "args", "cannot be used");
   else
@@ -132,7 +134,7 @@ bool lacks_arguments(const lpf_args_t& args, const char* operation, int process)
   try {
     if (!switch_setting("TUTTI_CHECK", false)) return false;
   } catch (...) {
-    return false;  // whoever reads the settings of the job meets it again
+    return false;  // the code that reads the settings of the job finds the error again
   }
   return lacks("args.input", "args.input_size", args.input, args.input_size, "pass the input, or 0") ||
          lacks("args.output", "args.output_size", args.output, args.output_size,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A section: the processes that run one function together, and the context of each.
+// A section: the processes that run one function together, and the context of each process.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,14 @@ class communicator;
 
 namespace tutti::lpf {
 
-/// How many processes the machine of a section has, and how many lpf_exec() can use from within.
+/// The number of processes of the machine of a section, and the number that lpf_exec() can use
+/// inside it.
 struct share {
   lpf_pid_t machine = 1, free = 1;
 };
 
-/// What an lpf_t of a section leads to. The memory of a context outlives its section and serves later ones,
-/// so that a call on a context that has ended finds out. The low bits of a handle count the sections that the
+/// The object behind the lpf_t of a section. Its memory outlives the section and serves later ones,
+/// so calls on an ended context are detected. The low bits of a handle count the sections that the
 /// memory has served.
 struct alignas(64) context {
   std::atomic<lpf_t> handle = nullptr;  ///< null: no section uses it
@@ -30,21 +31,22 @@ struct alignas(64) context {
   bsp::process* process = nullptr;
   share of{};
   unsigned served = 0;
-  bool said = false;   ///< why it has failed
-  bool sited = false;  ///< the call that is being made has told where it is written
+  bool said = false;   ///< its failure was reported
+  bool sited = false;  ///< the current call has set its location
 };
 static_assert(sizeof(context) == 64);
 
-/// This rank's part of a section over all ranks of `world`: makes the context, calls spmd, and leaves the
-/// section together with the others. Collective over `world`. LPF_ERR_FATAL where a process's context has
-/// failed by something else than that others left while it synced. What spmd throws passes. `operation`: the
-/// call that makes the section, for reports. `innermost`, unless null, is this section's context while it
-/// runs.
+/// Runs this rank's part of a section over all ranks of `world`. It makes the context, calls spmd,
+/// and leaves the section together with the others. Collective over `world`. Returns LPF_ERR_FATAL
+/// if a process's context has failed, unless the others left while it synced. Exceptions of spmd
+/// pass. `operation`: the call that makes the section, for reports. `innermost`, unless null,
+/// points to this section's context while it runs.
 lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
                       const char* operation, context** innermost = nullptr);
 
-/// A section of all processes of `outer` within it, as long as this lives. Its making is collective, and
-/// throws where others do something else. `call`: "rehook" or "hook". Does nothing if `outer` is null.
+/// A section of all processes of `outer` within it, for the lifetime of this object. The
+/// constructor is collective, and throws if other processes do something else. `call`: "rehook" or
+/// "hook". No effect if `outer` is null.
 class nested_section {
  public:
   nested_section(context* outer, const char* call) : outer_(outer) {
@@ -59,35 +61,35 @@ class nested_section {
   context* outer_;
 };
 
-/// Whether arguments are null, or functions are, where their number says that there are some; says so. Input
-/// and output are looked at in checked mode only.
+/// Whether pointers in `args` are null although their sizes are not 0; reports it. Input and output
+/// are examined in checked mode only.
 bool lacks_arguments(const lpf_args_t& args, const char* operation, int process) noexcept;
 
-/// How many sections run in this process.
+/// The number of sections that run in this process.
 int sections_running() noexcept;
 
-/// The context of LPF_ROOT, where no section runs in this process; else null, and says what `ctx` is instead
-/// of a context.
+/// The context of LPF_ROOT, if no section runs in this process. Otherwise returns null and reports
+/// what `ctx` is.
 context* other_context(lpf_t ctx, const char* operation) noexcept;
 
-/// The context of a section that runs; else null.
+/// The context of a running section; else null.
 inline context* live_context(lpf_t ctx) noexcept {
   constexpr auto counted = ~static_cast<std::uintptr_t>(alignof(context) - 1);
   auto* const c = reinterpret_cast<context*>(reinterpret_cast<std::uintptr_t>(ctx) & counted);
   return c != nullptr && c->handle.load(std::memory_order_relaxed) == ctx ? c : nullptr;
 }
 
-/// The context; null, and reported, of what is none, or has ended.
+/// The context. Returns null and reports an error if `ctx` is no context or has ended.
 inline context* context_of(lpf_t ctx, const char* operation) noexcept {
   context* const c = live_context(ctx);
   return c != nullptr ? c : other_context(ctx, operation);
 }
 
-/// Where an exception is caught that a call on a context has thrown: says it, once a context and unless another
-/// process does, and returns the code.
+/// Call it in a catch block around a call on a context. Reports the exception, once for a context
+/// and unless another process reports it. Returns the error code.
 lpf_err_t code_of_exception(context& c, const char* operation) noexcept;
 
-/// Calls something on the process of a context, that returns whether there was room for it.
+/// Calls `what` with the process of a context. `what` returns false if there was no room.
 template <class Call>
 lpf_err_t runs_this_process(lpf_t ctx, const char* operation, Call&& what) noexcept {
   context* const c = context_of(ctx, operation);
@@ -99,7 +101,7 @@ lpf_err_t runs_this_process(lpf_t ctx, const char* operation, Call&& what) noexc
   } catch (...) {
     end = code_of_exception(*c, operation);
   }
-  if (c->sited) [[unlikely]] {  // another call may come from where nothing is told
+  if (c->sited) [[unlikely]] {  // the next call may have no location
     bsp::abi::report_site(*c->process, {});
     c->sited = false;
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hook before main(). start_static.cpp and start_shared.cpp are the two ways there: one is compiled, as
+// The hook before main(). The build compiles start_static.cpp or start_shared.cpp, depending on how
 // the library is linked.
 #pragma once
 
 namespace tutti::lpf {
 
-/// What lpf_exec() refers to, so that the linker takes the hook out of a static library. True where it has
-/// been called.
+/// lpf_exec() refers to it, so that the linker takes the hook from a static library. Returns true
+/// if the hook was called.
 bool start_was_hooked() noexcept;
 
 }  // namespace tutti::lpf

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hook before main() in a shared library: its constructors run before those of the program, which is too
-// early. But the C library's start is given main(), and calls it when all constructors have run; the program
-// asks for that start by name and so comes here, where another main() is put in its place.
+// The hook before main() in a shared library. Its constructors run before those of the program,
+// which is too early. The C library's start function receives main() and calls it after all
+// constructors. The program refers to that function by name. This definition replaces it and passes
+// another main() to the original.
 #include <cstdio>
 #include <cstdlib>
 

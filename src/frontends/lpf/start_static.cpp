@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hook before main() in a program that has this library in itself. All shared libraries are set up before
-// the first constructor of the program runs, so this one, whichever it is, runs those behind it in a process
-// that will never come to main(), and waits then: every static object is there. The first process goes on,
-// and the C library runs the others as always. This works in a static program too, where nothing of the C
-// library can be wrapped.
+// The hook before main() in a program that contains this library. All shared libraries are
+// initialized before the first constructor of the program runs. In a process that never reaches
+// main(), this constructor runs those behind it, and then waits. So every static object exists. The
+// first process returns, and the C library runs the other constructors as usual. This also works in
+// a static program, where no function of the C library can be replaced.
 #include <cstdlib>
 
 #include <elf.h>
@@ -16,7 +16,7 @@
 
 extern "C" {
 using constructor = void (*)(int, char**, char**);
-// The linker's own.
+// Defined by the linker.
 extern const constructor __init_array_start[] __attribute__((visibility("hidden")));
 extern const constructor __init_array_end[] __attribute__((visibility("hidden")));
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
@@ -27,7 +27,8 @@ namespace {
 
 bool hooked = false;  // written once, before main()
 
-// In a shared library of the program's the constructors of the program come later.
+// Returns false in a shared library of the program: there the constructors of the program come
+// later.
 bool in_the_program() {
   const auto* own = reinterpret_cast<const char*>(&__ehdr_start) + __ehdr_start.e_phoff;
   return reinterpret_cast<const char*>(getauxval(AT_PHDR)) == own;

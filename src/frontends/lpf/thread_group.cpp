@@ -21,7 +21,7 @@ constexpr const char* here = "lpf_hook";
 struct thread_group::section {
   lpf_pid_t present = 0;
   bool begun = false;
-  lpf_err_t code = LPF_SUCCESS;  // of its making
+  lpf_err_t code = LPF_SUCCESS;  // the error of make()
   std::unique_ptr<rank_startup> beginning;
   std::unique_ptr<thread_job> job;
 
@@ -34,7 +34,7 @@ struct thread_group::section {
     }
     begun = true;
   }
-  // By the last thread that leaves.
+  // Runs on the last thread that leaves.
   ~section() {
     if (!job) return;
     const outcome end = job->result();
@@ -44,7 +44,7 @@ struct thread_group::section {
   }
 };
 
-// Returns when all have come, or with null where one never will.
+// Returns when all threads have arrived, or null if one never will.
 std::shared_ptr<thread_group::section> thread_group::join(lpf_pid_t pid) {
   std::unique_lock guard(lock_);
   if (!forming_ && !left_) forming_ = std::make_shared<section>();
@@ -73,7 +73,7 @@ lpf_err_t thread_group::hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& a
     const std::shared_ptr<section> own = join(pid);
     if (!own) return LPF_ERR_FATAL;
     if (own->code != LPF_SUCCESS) return own->code;
-    lpf_err_t code = LPF_ERR_FATAL;  // of a rank that throws
+    lpf_err_t code = LPF_ERR_FATAL;  // for a rank that throws
     const auto program = [&](communicator& world) {
       code = run_section(world, spmd, args, {size_, 1}, here, &innermost);
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that the program has made, and that came together in lpf_pthread_initialize(): each section of
-// theirs is a job of its own on the threads engine, so what fails in one is over with it.
+// Threads that the program made and that found one another in lpf_pthread_initialize(). Each of
+// their sections is a job of its own on the threads engine. So a failure ends with its section.
 #pragma once
 
 #include <condition_variable>
@@ -19,9 +19,11 @@ class thread_group {
  public:
   explicit thread_group(lpf_pid_t size) : size_(size), innermost_(size, nullptr) {}
 
-  /// Thread `pid`'s part of a section. Returns LPF_ERR_FATAL to all where one fails, or has left the group.
+  /// Runs thread `pid`'s part of a section. Returns LPF_ERR_FATAL on all threads if one fails or
+  /// has left the group.
   lpf_err_t hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& args) noexcept;
-  /// A thread leaves: there are no sections any more, and those who wait for one learn it.
+  /// Called when a thread leaves. No further sections are possible, and waiting threads get an
+  /// error.
   void leave() noexcept;
 
  private:
@@ -32,7 +34,7 @@ class thread_group {
   std::vector<context*> innermost_;  // of the sections that each thread is in
   std::mutex lock_;
   std::condition_variable changed_;
-  std::shared_ptr<section> forming_;  // for which threads are missing yet
+  std::shared_ptr<section> forming_;  // some threads have not arrived yet
   bool left_ = false;
 };
 

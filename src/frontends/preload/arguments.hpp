@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of any of MPI's collectives, as the program gave them.
+// The arguments of any MPI collective, as the program passed them.
 #pragma once
 
 #include "frontends/preload/real_mpi.hpp"
@@ -8,7 +8,8 @@
 
 namespace tutti::preload {
 
-/// What a collective does not have is left out; a broadcast's buffer is `out`.
+/// Arguments that a collective does not have keep their defaults. The buffer of a broadcast is
+/// `out`.
 struct arguments {
   collective what = collective::barrier;
   MPI_Comm comm = MPI_COMM_NULL;

@@ -32,10 +32,10 @@ std::shared_ptr<known_communicator> comparisons::served(MPI_Comm comm) {
   return m && m->served ? m : nullptr;
 }
 
-// --- exchanges
-// -----------------------------------------------------------------------------------------------------------
+// --- Exchanges.
 
-// Every rank sends to all others at once, so that this rank need not come back for them to go on.
+// Every rank sends to all others at once. So the other ranks can continue before this rank enters
+// the library again.
 void comparisons::start(compared_call& o) {
   const auto mine = p_.turn.take();
   p_.all.let_go();
@@ -67,8 +67,8 @@ void comparisons::wait(compared_call& o) {
   }
 }
 
-// What is sent and what is expected, pair by pair, is seen by one of the two. It tells the others: all return
-// an error, none goes on alone.
+// For each pair of ranks, only the receiver sees that sent and expected bytes differ. It
+// distributes the difference, so that all ranks return an error.
 void comparisons::agree_on_pairs(compared_call& o) {
   struct difference {
     std::int32_t found, from, to;
@@ -139,13 +139,14 @@ std::optional<int> comparisons::compare(MPI_Comm comm, const char* call, bool no
   return compare(std::make_unique<compared_call>(std::move(m), call), nonblocking);
 }
 
-// It is given members of its own, whose messages meet none of the communicator's.
+// The object gets members and a name of its own, so that its messages match none of the
+// communicator's.
 void comparisons::keep(std::uint64_t number, MPI_Comm comm, const char* what) {
   const std::shared_ptr<known_communicator> parent = served(comm);
   const auto name = p_.named.next_of(comm);
   if (!parent || !name) return;
   auto made = std::make_shared<known_communicator>();
-  made->comm = MPI_COMM_WORLD;  // whose error handler is told
+  made->comm = MPI_COMM_WORLD;  // its error handler is called
   made->rank = parent->rank;
   made->size = parent->size;
   made->ranks = parent->ranks;
@@ -177,10 +178,10 @@ void comparisons::drop(std::uint64_t number) {
     objects_.erase(at);
   }
   const auto mine = p_.turn.take();
-  last.reset();  // a group of tutti's goes with it
+  last.reset();  // it may own a group of tutti
 }
 
-// The error of a nonblocking call that is found later: its function has returned.
+// Reports the error of a nonblocking call whose function has already returned.
 int comparisons::failed_begun(const compared_call& o) noexcept {
   const MPI_Comm comm = p_.all.is_alive(*o.of) ? o.of->comm : MPI_COMM_WORLD;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -212,7 +213,7 @@ void comparisons::go_on() {
       p_.begun->count();
       over->run.reset();
       over->judge();
-      over->pairwise = false;  // the others may not be here
+      over->pairwise = false;  // the other ranks may not be here
       agree_on_pairs(*over);
     } catch (...) {
       if (!over) {
@@ -225,7 +226,7 @@ void comparisons::go_on() {
   }
 }
 
-// Of what nobody waits for any more: there are receives that nothing comes for, and that MPI may still hold.
+// Leaks comparisons that never complete: MPI may still hold receives for them.
 void comparisons::abandon() {
   const auto mine = p_.turn.take();
   for (auto& left : all_) static_cast<void>(left.release());
@@ -233,8 +234,8 @@ void comparisons::abandon() {
   p_.begun->count();
 }
 
-// When all ranks are here, all that they told before is on its way. What does not come in a second was never
-// called.
+// When all ranks are here, all their earlier data are in transit. A call whose data do not arrive
+// in a second was never made.
 void comparisons::finish() {
   if (compare(MPI_COMM_WORLD, "MPI_Finalize")) return abandon();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checked mode (TUTTI_CHECK=1): before a collective call, whoever carries it out, the ranks of its
-// communicator tell one another what they call. The first difference is an error that names two ranks and
-// what each calls. Nonblocking calls wait for nobody: what the others have said is looked at whenever this
-// rank comes back.
+// Checked mode (TUTTI_CHECK=1). Before a collective call, which tutti or MPI may run, the ranks of
+// its communicator exchange their calls. The first difference is an error that names two ranks and
+// their calls. Nonblocking calls do not wait. The data of the other ranks are examined whenever
+// this rank enters the library again.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace tutti::preload {
 struct process;
 struct compared_call;
 
-/// Of the handle of a window or file, a pointer or an int; that of a file is odd.
+/// A number for the handle of a window or file, which is a pointer or an int. The number of a file
+/// is odd.
 template <class Handle>
 std::uint64_t number_of(Handle handle) noexcept {
   std::uint64_t n = 0;
@@ -40,23 +41,25 @@ class comparisons {
   comparisons(const comparisons&) = delete;
   comparisons& operator=(const comparisons&) = delete;
 
-  /// This rank is about to make this call. Nothing: all ranks of the communicator call the same, or it is one
-  /// whose ranks cannot be told, or `nonblocking`. Else what the call is to return: the communicator's error
-  /// handler was called.
+  /// Compares the call that this rank is about to make. Returns nothing if all ranks of the
+  /// communicator make the same call, if tutti does not serve the communicator, or if
+  /// `nonblocking`. Otherwise the error handler of the communicator was called, and the value is
+  /// what the call must return.
   std::optional<int> compare(const arguments& a, bool nonblocking);
-  /// The same of a call that has no such arguments, as "MPI_Comm_dup".
+  /// The same for a call without such arguments, as "MPI_Comm_dup".
   std::optional<int> compare(MPI_Comm comm, const char* call, bool nonblocking = false);
-  /// A window or file with the ranks of `comm`; `what` is "a window". Its number is number_of() its handle.
+  /// Registers a window or file with the ranks of `comm`; `what` is "a window". Its number is
+  /// number_of() its handle.
   void keep(std::uint64_t number, MPI_Comm comm, const char* what);
-  /// This rank is about to make a call of all its ranks.
+  /// Compares a call of all its ranks that this rank is about to make.
   std::optional<int> compare_on(std::uint64_t number, const char* call);
   void drop(std::uint64_t number);
-  /// MPI_Finalize, and what is left of nonblocking calls that others never made.
+  /// Called by MPI_Finalize. Also reports nonblocking calls that other ranks never made.
   void finish();
 
-  /// In tutti's turn: looks at what has come.
+  /// Examines what has arrived. The caller must hold the turn.
   void go_on();
-  /// Nonblocking calls whose comparison is not complete.
+  /// The number of nonblocking calls whose comparison is not complete.
   std::size_t pending_calls() const noexcept { return all_.size(); }
 
  private:
@@ -75,7 +78,8 @@ class comparisons {
   };
   turns lock_;
   std::unordered_map<std::uint64_t, object> objects_;
-  std::vector<std::unique_ptr<compared_call>> all_;  // nonblocking, in the order in which they were begun
+  // Nonblocking calls, in the order in which they were begun.
+  std::vector<std::unique_ptr<compared_call>> all_;
 };
 
 }  // namespace tutti::preload

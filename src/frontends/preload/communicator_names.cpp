@@ -8,11 +8,11 @@
 namespace tutti::preload {
 namespace {
 
-// What is made in one way never has the name of what is made in another.
+// Communicators that are made in different ways never have the same name.
 constexpr group_name root{0x707265, 0x6c6f6164};
 enum way : std::uint64_t { predefined = 1, by_all, by_some, by_one };
 
-// The members by their ranks in MPI_COMM_WORLD; empty where one is in none of it.
+// The ranks of the members in MPI_COMM_WORLD; empty if a member is not in it.
 std::vector<int> in_world(MPI_Group group) {
   int size = 0;
   MPI_Group world = MPI_GROUP_NULL;
@@ -63,7 +63,7 @@ void communicator_names::give(MPI_Comm made, const group_name& name) {
 }
 
 void communicator_names::forget(MPI_Comm gone) {
-  if (gone == MPI_COMM_WORLD || gone == MPI_COMM_SELF) return;  // MPI refuses that
+  if (gone == MPI_COMM_WORLD || gone == MPI_COMM_SELF) return;  // MPI reports an error
   const auto held = lock_.take();
   all_.erase(gone);
 }

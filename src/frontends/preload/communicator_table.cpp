@@ -6,11 +6,11 @@
 namespace tutti::preload {
 namespace {
 
-// Matches no call: no count is among so few.
+// Matches no call: no count lies in its interval.
 const verdict none{.least = -0x7fffffff, .span = 0};
 
-// The ranks of MPI_COMM_WORLD that `comm` has; false where it has others (of programs that were spawned or
-// connected).
+// Computes the ranks of `comm` in MPI_COMM_WORLD. Returns false if it has other processes (of
+// programs that were spawned or connected).
 bool within_world(MPI_Comm comm, std::vector<int>& ranks) {
   MPI_Group own_group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   bool fits = PMPI_Comm_group(comm, &own_group) == MPI_SUCCESS &&
@@ -65,7 +65,7 @@ std::shared_ptr<known_communicator> communicator_table::of(MPI_Comm comm, const 
     }
   }
   {
-    // A handle that is none is for MPI to tell of, in the name of the program's call.
+    // MPI reports an invalid handle, in the name of the program's call.
     const quiet_errors guard(handlers_);
     int found = 0;
     void* value = nullptr;
@@ -81,14 +81,15 @@ std::shared_ptr<known_communicator> communicator_table::of(MPI_Comm comm, const 
   const std::optional<group_name> name = named_.of(comm);
   if (!between_groups && name && within_world(comm, ranks)) {
     made->served = true;
-    made->name = name->with(static_cast<std::uint64_t>(ranks[0]));  // parts of one call have one name
+    // The communicators of one call share a name.
+    made->name = name->with(static_cast<std::uint64_t>(ranks[0]));
     made->layout = world.layout().restricted_to(ranks);
     made->ranks = group::of(std::move(ranks), made->rank);
   }
   {
     const auto held = lock_.take();
     const auto [at, first] = all_.emplace(comm, made);
-    if (!first) return at->second;  // another thread's
+    if (!first) return at->second;  // another thread made it
   }
   if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
   communicator_table_in_use::place_of(comm).store(made.get(), std::memory_order_release);
@@ -104,7 +105,7 @@ bool communicator_table::is_alive(const known_communicator& one) {
 void communicator_table::forget(known_communicator* one) {
   known_communicator* mine = one;
   communicator_table_in_use::place_of(one->comm).compare_exchange_strong(mine, nullptr);
-  std::shared_ptr<known_communicator> last;  // goes behind the lock
+  std::shared_ptr<known_communicator> last;  // destroyed after the lock is released
   const auto held = lock_.take();
   const auto at = all_.find(one->comm);
   if (at == all_.end() || at->second.get() != one) return;
@@ -116,14 +117,14 @@ void communicator_table::forget(known_communicator* one) {
     retired_.push_back(last);
 }
 
-// Called by MPI, perhaps under a lock of its own: what is to be freed is freed later.
+// MPI calls it, perhaps while it holds a lock. So objects are destroyed later.
 int communicator_table::freed(MPI_Comm, int, void* value, void* extra) {
   static_cast<communicator_table*>(extra)->forget(static_cast<known_communicator*>(value));
   return MPI_SUCCESS;
 }
 
-// Another thread may have found a member in the table the moment before, and looks whose it is: what remains
-// then is small.
+// Another thread may have just found the entry in the table and still read its handle. So the entry
+// stays, without its large parts.
 void communicator_table::retire(std::shared_ptr<known_communicator> one) {
   if (!several_) return;
   if (one.use_count() == 1) {
@@ -150,7 +151,8 @@ void communicator_table::let_all_go() {
     const auto held = lock_.take();
     for (auto& [key, one] : all_) rest.push_back(one);
   }
-  for (const auto& one : rest) PMPI_Comm_delete_attr(one->comm, keyval_);  // freed() lets go
+  // freed() removes the entry.
+  for (const auto& one : rest) PMPI_Comm_delete_attr(one->comm, keyval_);
   rest.clear();
   let_go();
   retired_.clear();

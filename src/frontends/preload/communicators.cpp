@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the program creates and frees communicators. MPI does it, and what is created gets its name
-// (communicator_names.hpp). What may hold processes of other jobs gets none, and all its collectives are left
-// to MPI.
+// The functions that create and free communicators. MPI does the work, and each new communicator
+// gets its name (communicator_names.hpp). A communicator that may have processes of other jobs gets
+// no name, and all its collectives are forwarded to MPI.
 #include "frontends/preload/entry.hpp"
 
 namespace {
@@ -18,7 +18,8 @@ void give_name(process* p, int code, const MPI_Comm* made, const std::optional<g
     p->named.forget(*made);
 }
 
-// Created by all ranks of `parent` together. `create` is MPI's own function with its arguments.
+// For communicators that all ranks of `parent` create together. `create` calls MPI's function with
+// its arguments.
 template <class Create>
 int created_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
   process* const p = running.load(std::memory_order_acquire);
@@ -28,7 +29,7 @@ int created_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
   return code;
 }
 
-// The same with a call that waits for nobody.
+// The same for a nonblocking call.
 template <class Create>
 int begun_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
   process* const p = running.load(std::memory_order_acquire);
@@ -52,13 +53,13 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   return created_by_all(comm, newcomm, [=] { return real<MPI_Comm_dup_with_info>(comm, info, newcomm); });
 }
 
-// The handle is known at once; the program uses it when the request is complete.
+// The handle is known at once. The program uses it when the request is complete.
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   if (const auto code = enter_nonblocking(comm, "MPI_Comm_idup")) return *code;
   return begun_by_all(comm, newcomm, [=] { return real<MPI_Comm_idup>(comm, newcomm, request); });
 }
 
-// MPI 4 has it; the declaration is for an MPI that does not, and whose programs do not call it.
+// A function of MPI 4. The declaration serves older MPIs, whose programs do not call it.
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   if (real<MPI_Comm_idup_with_info> == nullptr) return MPI_ERR_OTHER;
@@ -86,14 +87,14 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   process* const p = running.load(std::memory_order_acquire);
   const auto name = p != nullptr ? p->named.next_of(comm, group, tag) : std::nullopt;
-  // Not all ranks of `comm` make it.
+  // Not all ranks of `comm` call it.
   const int code =
       left_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_Comm_create_group>(comm, group, tag, newcomm); });
   give_name(p, code, newcomm, name);
   return code;
 }
 
-// MPI 4 has these two, as above. Not all members of a group need be in one communicator.
+// Two functions of MPI 4, as above. The members of a group need not share a communicator.
 int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
                                MPI_Comm* newcomm);
 int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
@@ -168,8 +169,9 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
   return code;
 }
 
-// The two groups have no name in common. They agree on one here: the merged communicator is nobody else's
-// until this returns. Where it has processes of other jobs, all its processes see some.
+// The two groups share no name, so they agree on one here. The program cannot use the merged
+// communicator before this call returns. If it has processes of other jobs, all its processes
+// detect that.
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   if (const auto code = enter(intercomm, "MPI_Intercomm_merge")) return *code;
   const int code =

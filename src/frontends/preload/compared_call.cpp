@@ -28,19 +28,21 @@ void put(std::span<char> into, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), into.size() - 1), into.begin());
 }
 
-// FNV-1a.
+// A step of FNV-1a.
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
   return (hash ^ value) * 1099511628211u;
 }
 
-// Of allgatherv a rank sees alone that it sends another number of bytes than it expects of itself.
+// In an allgatherv, only the rank itself sees that it sends another number of bytes than it expects
+// from itself.
 bool is_pairwise(collective what) noexcept {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
          what == collective::alltoallv || what == collective::alltoallw;
 }
 
-// A sum or product gives every rank the same in place or not; MPI wants all of them to be. Of a
-// reduce_scatter, some may be: a rank that takes nothing has no memory that could hold what it gives.
+// Whether all ranks must be in place, or none. MPI requires this, although the result of a
+// reduction would be the same. A reduce_scatter is exempt: a rank that receives nothing has no
+// memory for its operand.
 bool agrees_in_place(collective what) noexcept {
   return !is_rooted(what) && what != collective::scan && what != collective::exscan &&
          what != collective::barrier && what != collective::reduce_scatter;
@@ -98,7 +100,7 @@ void compared_call::spread() {
   }
 }
 
-// The rank whose call is unlike rank 0's; -1: none.
+// Returns a rank whose call differs from rank 0's; -1: none.
 int compared_call::other() const noexcept {
   std::uint64_t block = not_given;
   for (std::size_t r = 0; r < size; ++r) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A collective call as checked mode sees it: what this rank tells the others of it, what they have told, and
-// what differs.
+// A collective call in checked mode: what this rank sends to the others about it, what they have
+// sent, and the differences.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace tutti::preload {
 
-/// An argument that this rank's call does not have.
+/// The value of an argument that this rank's call does not have.
 inline constexpr std::uint64_t not_given = ~std::uint64_t{0};
 
-/// What one rank tells another.
+/// The data that one rank sends to another.
 struct published_call {
   char call[40];  // "MPI_Iallreduce"
   char op[24];
-  std::int32_t root;  // -1: it has none
+  std::int32_t root;  // -1: none
   std::uint32_t in_place, kind;
   std::uint64_t gives, takes;  // bytes of a block
-  std::uint64_t counts;        // a hash of what all ranks have alike
-  std::uint64_t to_you;        // bytes that the other one is sent
+  std::uint64_t counts;        // a hash of the counts that are the same on all ranks
+  std::uint64_t to_you;        // bytes sent to the receiving rank
 
   std::string text() const;
 };
@@ -36,19 +36,19 @@ struct published_call {
 struct compared_call {
   compared_call(std::shared_ptr<known_communicator> m, std::string_view name);
 
-  /// What is not significant on this rank is not looked at: it may be anything.
+  /// Reads no argument that is insignificant on this rank, because it may be invalid.
   void describe(const arguments& a, datatypes& types);
-  /// All ranks are told the same but for what each is sent.
+  /// Copies the data for all ranks. They differ only in the bytes that each is sent.
   void spread();
-  /// Throws mismatch_error where the ranks have told different calls.
+  /// Throws mismatch_error if the ranks make different calls.
   void judge() const;
-  /// "MPI_COMM_WORLD", in a report.
+  /// The communicator in a report, as "MPI_COMM_WORLD".
   std::string where() const;
 
   std::shared_ptr<known_communicator> of;
   std::size_t size;
   std::vector<published_call> mine, all;
-  std::vector<std::uint64_t> to, expects;  // bytes sent to and expected from each
+  std::vector<std::uint64_t> to, expects;  // bytes sent to and expected from each rank
   bool pairwise = false;
   const char* object = nullptr;  // "a window"; null: a communicator
   detail::pending_call run;

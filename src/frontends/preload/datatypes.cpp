@@ -13,8 +13,8 @@ struct kind_of_named {
   element_kind kind;
 };
 
-// Those that operators may be applied to by tutti's own loops. Fortran's, where MPI has no name for a type of
-// C that is the same.
+// The datatypes to which tutti's own loops can apply operators. Fortran's types are listed if MPI
+// has no C name for the same type.
 std::vector<kind_of_named> arithmetic_kinds() {
   constexpr auto whole = [](std::size_t bytes, bool is_signed) {
     switch (bytes) {
@@ -89,7 +89,8 @@ struct measures {
   }
 };
 
-// Blocks of parts, each `lengths[i]` parts at `places[i]`: in order and without gaps.
+// Tests whether blocks of parts are in order and without gaps. Block i has `lengths[i]` parts at
+// `places[i]`.
 class row {
  public:
   bool next(MPI_Aint place, int length, std::size_t size) {
@@ -103,8 +104,8 @@ class row {
   MPI_Aint end_ = 0;
 };
 
-// Whether the bytes of an item are in the order of memory, of one whose extent has no gaps. Where that is not
-// seen at once the answer is no, and items are packed.
+// Whether the bytes of an item are in the order of memory. Requires that its extent has no gaps. If
+// the answer is not obvious it is false, and items are packed.
 bool ordered(MPI_Datatype type) {
   const mpi::type_contents c(type);
   if (c.combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(c.combiner)) return true;
@@ -141,7 +142,7 @@ bool ordered(MPI_Datatype type) {
   }
 }
 
-// In so many pieces that MPI's ints count them.
+// Splits the items into pieces that MPI's int counts can hold.
 template <class Step>
 void in_pieces(std::size_t items, const datatype& type, Step step) {
   constexpr std::size_t most = std::size_t{1} << 30;
@@ -154,7 +155,7 @@ void in_pieces(std::size_t items, const datatype& type, Step step) {
 
 }  // namespace
 
-// MPICH packs nothing that stands at MPI_BOTTOM, so such items are sent to this process itself.
+// MPICH packs nothing at MPI_BOTTOM, so such items are sent to this process itself.
 int datatypes::to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                        MPI_Datatype in_type) {
   const int tag = static_cast<int>(copies_.fetch_add(1, std::memory_order_relaxed) % 32768);
@@ -186,11 +187,12 @@ void datatypes::unpack(const std::byte* from, std::size_t items, const datatype&
   });
 }
 
-// That MPI takes the datatype is asked by a message to nobody: no function says whether one is committed.
+// A send to MPI_PROC_NULL tests whether MPI accepts the datatype. No function returns whether it is
+// committed.
 datatype datatypes::found(MPI_Datatype handle) const {
   datatype t;
   t.handle = handle;
-  static const char item = 0;  // which nobody looks at
+  static const char item = 0;  // never read
   if (handle == MPI_DATATYPE_NULL ||
       real<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, quiet_) != MPI_SUCCESS)
     return t;
@@ -203,7 +205,7 @@ datatype datatypes::found(MPI_Datatype handle) const {
   mpi::ask(PMPI_Type_get_envelope(handle, &ints, &addresses, &types, &combiner), "MPI_Type_get_envelope");
   t.named = combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(combiner);
   t.dense = m.compact() && ordered(handle);
-  // The gaps of MPI's own pairs are those of a struct in C.
+  // The gaps of MPI's pair types are those of a C struct.
   t.in_rows = m.extent > 0 && m.lower == 0 && m.true_lower == 0 &&
               (t.named || t.size == static_cast<std::size_t>(m.extent));
   t.usable = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine's calls to MPI become in this library: its object files are linked with every MPI_X of
-// theirs renamed to PMPI_X, and those that this library puts itself before to tutti_internal_MPI_X
-// (cmake/preload.cmake), so that no call of tutti's own is taken for one of the program's.
+// Redirects the engine's calls to MPI in this library. Every MPI_X in the engine's object files is
+// renamed. It becomes PMPI_X, or tutti_internal_MPI_X if this library itself replaces MPI_X
+// (cmake/preload.cmake). So no call of tutti is taken for a call of the program.
 #include "frontends/preload/real_mpi.hpp"
 
 using tutti::preload::real;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the entry points share: a call of the program's is served by tutti, or left to MPI and counted.
+// What the entry points share: tutti serves a call of the program, or the call is forwarded to MPI
+// and counted.
 #pragma once
 
 #include <type_traits>
@@ -11,15 +12,15 @@
 
 namespace tutti::preload {
 
-// Communicators that tutti does not serve at all are told before anything is looked up.
+// Communicators that tutti does not serve at all are recognized before any other look-up.
 inline process* serving(const arguments& a) noexcept {
   process* const p = running.load(std::memory_order_acquire);
   const known_communicator* m = communicator_table_in_use::place_of(a.comm).load(std::memory_order_acquire);
   return p == nullptr || (m != nullptr && m->comm == a.comm && !m->served && !p->told) ? nullptr : p;
 }
 
-/// Before a collective call of MPI's own that blocks: checked mode compares it. Something: it is not to be
-/// made, and returns that.
+/// Called before a blocking MPI collective. In checked mode it compares the call. If it returns a
+/// value, the entry point must return that value and not make the call.
 inline std::optional<int> enter(MPI_Comm comm, const char* call) {
   process* const p = running.load(std::memory_order_acquire);
   if (p == nullptr || !p->compared) [[likely]]
@@ -27,7 +28,7 @@ inline std::optional<int> enter(MPI_Comm comm, const char* call) {
   return p->compared->compare(comm, call);
 }
 
-/// The same of one that waits for nobody.
+/// The same for a nonblocking call.
 inline std::optional<int> enter_nonblocking(MPI_Comm comm, const char* call) {
   process* const p = running.load(std::memory_order_acquire);
   if (p == nullptr || !p->compared) [[likely]]
@@ -35,8 +36,9 @@ inline std::optional<int> enter_nonblocking(MPI_Comm comm, const char* call) {
   return p->compared->compare(comm, call, true);
 }
 
-/// Makes a call of MPI's own that blocks, of whatever kind. `comm`: the communicator whose ranks make it all;
-/// null: it is on none, or not all make it. `waits_for_all`: as of pending_calls::beside().
+/// Makes a blocking MPI call of any kind. `comm`: the communicator whose ranks all make it. Null:
+/// the call uses no communicator, or not all ranks make it. `waits_for_all`: as in
+/// pending_calls::beside().
 template <class Real>
 int left_to_mpi(MPI_Comm comm, Real&& preloaded_call, bool waits_for_all = true) {
   process* const p = running.load(std::memory_order_acquire);
@@ -47,8 +49,8 @@ int left_to_mpi(MPI_Comm comm, Real&& preloaded_call, bool waits_for_all = true)
       &preloaded_call);
 }
 
-/// Before a call of MPI's own in which no MPI progresses anything of this process, since it waits for other
-/// jobs.
+/// Called before an MPI call that waits for other jobs. In such a call no MPI progresses anything
+/// of this process.
 inline void settle_before(MPI_Comm comm) {
   process* const p = running.load(std::memory_order_acquire);
   if (p != nullptr && !pending_calls::none()) p->begun->settle(comm);

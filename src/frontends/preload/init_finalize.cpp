@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the program starts and ends MPI, sets error handlers, and frees what calls under way may still need.
+// The functions by which the program starts and ends MPI, sets error handlers, and frees objects
+// that calls in progress may still need.
 #include "frontends/preload/preload_process.hpp"
 
 namespace {
@@ -49,7 +50,7 @@ int MPI_Type_free(MPI_Datatype* type) {
 int MPI_Op_free(MPI_Op* op) {
   process* const p = at_work();
   if (p == nullptr || op == nullptr) return real<MPI_Op_free>(op);
-  p->types.forget();  // verdicts tell operators by their handles too
+  p->types.forget();  // verdicts identify operators by their handles too
   p->all.leave_none();
   if (!p->ops.keeps(*op)) return real<MPI_Op_free>(op);
   *op = MPI_OP_NULL;

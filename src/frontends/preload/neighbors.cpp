@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbour collectives are MPI's own. What tutti has under way goes on in those that block, or is settled
-// before; checked mode compares all of them.
+// MPI runs all neighbourhood collectives. Tutti's pending calls progress during the blocking ones,
+// or are completed before. Checked mode compares all of them.
 #include "frontends/preload/entry.hpp"
 
 namespace {

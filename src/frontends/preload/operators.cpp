@@ -12,7 +12,7 @@ struct named_operator {
   builtin_op which;
 };
 
-// Of MPI_MINLOC and MPI_MAXLOC tutti has no loop.
+// Tutti has no loop for MPI_MINLOC and MPI_MAXLOC.
 std::vector<named_operator> named_operators() {
   return {{MPI_SUM, builtin_op::sum},        {MPI_PROD, builtin_op::product},
           {MPI_MIN, builtin_op::min},        {MPI_MAX, builtin_op::max},
@@ -25,7 +25,6 @@ std::vector<named_operator> named_operators() {
 }  // namespace
 
 // --- MPI_Reduce_local
-// -------------------------------------------------------------------------------------
 
 void local_reduction::set(const known_operator& op, const datatype& type) {
   op_ = op.handle;
@@ -73,8 +72,7 @@ void local_reduction::combine(const void* left, const void* right, void* result,
   }
 }
 
-// --- what is known
-// ----------------------------------------------------------------------------------------
+// --- The known operators.
 
 const known_operator& operators::of(MPI_Op handle) {
   static const known_operator none;
@@ -102,7 +100,7 @@ const known_operator& operators::of(MPI_Op handle) {
   return *known_.try_emplace(handle, std::move(made)).first->second;
 }
 
-// Asked of MPI itself, with one element of zeros.
+// Tests it by a call of MPI with one element of zeros.
 bool operators::allow(const known_operator& op, const datatype& type) {
   if (!op.named) return true;
   if (!type.named) return false;

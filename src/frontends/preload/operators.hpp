@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this library knows of the program's operators, and how one of them combines elements for tutti: by a
-// loop of tutti's own where there is one, and else by MPI_Reduce_local, which calls the program's function as
-// MPI would, whatever language it is written in.
+// The properties of the program's operators, and how they combine elements for tutti. If tutti has
+// a loop for an operator, it is used. Otherwise MPI_Reduce_local calls the program's function as
+// MPI would, in whatever language it is written.
 #pragma once
 
 #include <cstddef>
@@ -25,15 +25,15 @@ struct known_operator {
   bool commutative = false;
   builtin_op which = builtin_op::user;
 
-  int users = 0;       ///< calls under way
-  bool freed = false;  ///< by the program, while there were users
+  int users = 0;       ///< calls in progress
+  bool freed = false;  ///< the program freed it while there were users
 };
 
 /// Applies an operator to elements of a datatype by MPI_Reduce_local.
 class local_reduction {
  public:
   void set(const known_operator& op, const datatype& type);
-  /// An operation that refers to this object.
+  /// Returns an operation that refers to this object.
   operation made() noexcept;
 
  private:
@@ -44,7 +44,8 @@ class local_reduction {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   bool commutative_ = false;
   std::size_t bytes_ = 0;          // of an element
-  std::ptrdiff_t true_lower_ = 0;  // an element's first byte stands there from the address that MPI is given
+  // Offset of an element's first byte from the address that MPI gets.
+  std::ptrdiff_t true_lower_ = 0;
   std::vector<std::byte> beside_;
 };
 
@@ -52,7 +53,8 @@ class operators {
  public:
   operators(error_handlers& handlers, bool several) : handlers_(handlers), lock_(several) {}
   const known_operator& of(MPI_Op handle);
-  /// Whether MPI applies it to this datatype. Of the program's own: to every one.
+  /// Whether MPI applies the operator to this datatype. Operators of the program apply to every
+  /// datatype.
   bool allow(const known_operator& op, const datatype& type);
   /// As in `datatypes`.
   bool keeps(MPI_Op handle);
@@ -61,7 +63,7 @@ class operators {
 
  private:
   error_handlers& handlers_;
-  turns lock_;  // no call to MPI is made under it
+  turns lock_;  // not held during calls to MPI
   std::unordered_map<MPI_Op, std::unique_ptr<known_operator>> known_;
   std::map<std::pair<MPI_Op, MPI_Datatype>, bool> allowed_;
 };

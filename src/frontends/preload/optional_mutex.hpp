@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mutual exclusion for programs that call MPI from several threads; for all others it costs a test.
+// A mutex for programs that call MPI from several threads. For all other programs it costs one
+// test.
 #pragma once
 
 #include <mutex>
@@ -10,7 +11,7 @@ namespace tutti::preload {
 class turns {
  public:
   explicit turns(bool several) : several_(several) {}
-  /// Held as long as what is returned lives.
+  /// The lock is held during the lifetime of the returned object.
   [[nodiscard]] std::unique_lock<std::mutex> take() {
     return several_ ? std::unique_lock(lock_) : std::unique_lock(lock_, std::defer_lock);
   }

@@ -24,7 +24,8 @@ begun_call& pending_calls::fresh() {
   return *one;
 }
 
-// Of several threads none waits here for another, since MPI may call this under a lock of its own.
+// With several threads nothing is reused, because it would need a lock, and MPI may call this while
+// it holds a lock.
 void pending_calls::drop(begun_call& one) {
   constexpr std::size_t max_idle = 64;
   constexpr std::size_t max_kept = 64 * 1024;  // bytes
@@ -42,8 +43,8 @@ int pending_calls::query(void* extra, MPI_Status* status) {
   return static_cast<const begun_call*>(extra)->code;
 }
 
-// When the request is complete and the program has let go of it, in either order. A request that outlives
-// MPI_Finalize outlives all of this.
+// MPI calls it when the request is complete and the program has freed it, in either order. A
+// request may outlive MPI_Finalize, and then also `pending_calls`.
 int pending_calls::let_go(void* extra) {
   auto& one = *static_cast<begun_call*>(extra);
   if (one.code != MPI_SUCCESS) --failures_;
@@ -86,7 +87,8 @@ void pending_calls::go_on() {
     begun_call& o = *all_[i];
     int code = MPI_SUCCESS;
     try {
-      const own_errors errors(p_);  // the program's are back when it is told
+      // The program's handlers are restored before an error is reported.
+      const own_errors errors(p_);
       if (!o.run->test()) {
         ++i;
         continue;
@@ -100,7 +102,8 @@ void pending_calls::go_on() {
   }
 }
 
-// A generalized request belongs to no communicator, so MPI would tell another handler than the program means.
+// A generalized request belongs to no communicator, so MPI would call another error handler than
+// the program expects.
 int pending_calls::failure_is_reported(const begun_call& o) noexcept {
   ++failures_;
   return failed(p_.all.is_alive(*o.of) ? o.of->comm : MPI_COMM_WORLD);
@@ -123,7 +126,7 @@ void pending_calls::wait_all() {
   for (patience p; !none(); p.pause()) go_on();
 }
 
-// Whether this thread has calls under way; on `comm`, where it is one.
+// Whether this thread has pending calls; if `comm` is not null, on `comm`.
 bool pending_calls::calls_left(MPI_Comm comm) {
   const auto mine = p_.turn.take();
   const auto me = p_.threads ? std::this_thread::get_id() : std::thread::id();
@@ -172,7 +175,7 @@ pending_calls::alone::~alone() {
 }
 
 void pending_calls::settle(MPI_Comm comm) {
-  // A program that has made it wait in vain is one that will again.
+  // After one failed wait the next ones will probably fail too, so they are short.
   const std::chrono::milliseconds long_enough(said_ ? 10 : 10'000);
   const auto deadline = std::chrono::steady_clock::now() + long_enough;
   for (patience tries; calls_left(MPI_COMM_NULL); tries.pause()) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nonblocking collectives that tutti has begun. The program holds a generalized request of MPI's for each, so
-// its requests are MPI's own kind and go with all others in one MPI_Waitall. MPI does nothing for such a
-// request; so whatever waits or tests in MPI lets these calls go on first (wait_test.cpp).
+// Nonblocking collectives that tutti has begun. The program holds an MPI generalized request for
+// each. So one MPI_Waitall can take them together with other requests. MPI does not progress such a
+// request. Therefore all functions that wait or test in MPI progress these calls first
+// (wait_test.cpp).
 #pragma once
 
 #include <atomic>
@@ -42,36 +43,41 @@ class pending_calls final : public rank_progress {
   pending_calls(const pending_calls&) = delete;
   pending_calls& operator=(const pending_calls&) = delete;
 
-  /// One to lay a call in: to be begun, or dropped.
+  /// Returns an object for the translation of a call. It must be begun or dropped.
   begun_call& fresh();
   void drop(begun_call& one);
-  /// Begins a laid call; `request` is the program's. Its errors come with the request's completion.
+  /// Begins a translated call and sets `request` for the program. Errors are returned with the
+  /// completion of the request.
   void begin(begun_call& one, std::shared_ptr<known_communicator> of, MPI_Request* request);
-  /// Nothing is: the way of nearly all who wait.
+  /// Whether no call is in progress, as in nearly all waits.
   static bool none() noexcept {
     return communicator_table_in_use::begun.load(std::memory_order_relaxed) == 0;
   }
-  /// Those that have failed, whose requests the program has not seen complete. Their errors have been told.
+  /// The number of failed calls whose requests the program has not completed. Their errors have
+  /// been reported.
   static std::size_t failures() noexcept { return failures_.load(std::memory_order_relaxed); }
-  /// Says how many are under way, comparisons of checked mode among them; after each change.
+  /// Publishes the number of calls in progress, including comparisons of checked mode. Call it
+  /// after each change.
   void count() noexcept;
-  /// Lets all go on, and completes the requests of those that are over.
+  /// Progresses all calls, and completes the requests of those that are over.
   void go_on();
   void wait_all();
   void progress() override { go_on(); }
-  /// Makes a call of MPI's own that blocks: a collective on `comm`, or on none (null). Calls under way go on
-  /// meanwhile if the engine can progress them inside of it; else they are settled before.
-  /// `waits_for_all`: not of a call that no other rank has to make, such as MPI_Win_lock.
+  /// Makes a blocking MPI call: a collective on `comm`, or a call on no communicator (null). If the
+  /// engine can progress pending calls inside it, they progress meanwhile. Otherwise settle()
+  /// completes them before. `waits_for_all`: false for calls that no other rank must make, such as
+  /// MPI_Win_lock.
   int beside(MPI_Comm comm, bool waits_for_all, int (*call)(void*), void* state);
 
-  /// Before this thread enters a call of MPI's that blocks, and lets nothing of tutti's go on: others may
-  /// wait for what this rank has begun before they enter it. All on the communicator of that call have been
-  /// begun by all its ranks, so they end. What is on another may be begun there after that call alone; it is
-  /// given up after ten seconds, which is told.
+  /// Called before this thread enters a blocking MPI call in which tutti cannot progress. Other
+  /// ranks may wait for the pending calls of this rank before they enter that call. All ranks of
+  /// the call's communicator have begun the pending calls on it, so these end. Calls on other
+  /// communicators may be begun elsewhere only after the blocking call. The wait for them ends
+  /// after ten seconds, with a report.
   void settle(MPI_Comm comm);
 
-  /// While tutti is at work. MPI may have called the program within a call of beside()'s, and the program
-  /// this library; MPI is then not to progress what is at work.
+  /// Exists while tutti is at work. MPI may have called the program inside a call of beside(), and
+  /// the program this library. Then MPI must not progress what tutti works on.
   class alone {
    public:
     explicit alone(pending_calls& all) noexcept;
@@ -91,16 +97,17 @@ class pending_calls final : public rank_progress {
   void finish(begun_call& one, int code);
   bool calls_left(MPI_Comm comm);
   int failure_is_reported(const begun_call& one) noexcept;
-  static inline std::atomic<std::size_t> failures_{0};  // MPI's callback may come when all else is gone
+  // MPI may call back when all other objects are destroyed.
+  static inline std::atomic<std::size_t> failures_{0};
 
   process& p_;
   std::vector<begun_call*> all_;   // in the order in which they were begun
-  bool said_ = false;              // that settle() gave up
-  bool inside_ = false;            // MPI, in a call in which it progresses these
-  std::vector<begun_call*> idle_;  // that are over, for the next ones; of one thread
+  bool said_ = false;              // settle() has reported that it gave up
+  bool inside_ = false;            // in an MPI call that progresses these calls
+  std::vector<begun_call*> idle_;  // ended objects, for reuse; with one thread only
 };
 
-/// A rank that has tried in vain for a while leaves its core to others.
+/// After some failed tries, each pause yields the core.
 class patience {
  public:
   void pause() noexcept;

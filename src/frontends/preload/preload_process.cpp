@@ -14,7 +14,7 @@
 
 namespace tutti::preload {
 
-// As adopt(), over MPI_COMM_WORLD.
+// Does what adopt() does, over MPI_COMM_WORLD.
 process::process(MPI_Comm one, bool several)
     : threads(several),
       turn(several),
@@ -31,7 +31,7 @@ process::process(MPI_Comm one, bool several)
   ep = made.get();
   shared->owned = std::move(made);
   shared->use(*ep);
-  shared->any_thread = true;  // in turns, where there are several
+  shared->any_thread = true;  // with several threads, one at a time
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   if (ep->rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
@@ -39,8 +39,8 @@ process::process(MPI_Comm one, bool several)
                    echoed(name).c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, *ep, ep->rank() == 0);
   shared->begin_trace();
-  // Where nothing goes on inside a blocking call of MPI's, a rank that stands in one may be waited for in
-  // what it has begun, and MPI alone progresses its own.
+  // Without progress inside blocking MPI calls, other ranks may wait for a nonblocking call of a
+  // rank that is in such a call. MPI progresses only its own nonblocking calls there.
   begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", ep->progresses_inside());
   told = statistics::is_requested(ep->rank(), ep->size());
   const auto world = all.of(MPI_COMM_WORLD, *ep);
@@ -48,7 +48,7 @@ process::process(MPI_Comm one, bool several)
       shared, ep->open(group::range(0, 1, ep->size(), ep->rank()), 1, nullptr)));
   world->impl->compare_trees();
   if (!shared->set.check) return;
-  shared->set.check = false;  // calls are compared before it is known who carries them out
+  shared->set.check = false;  // calls are compared here, before it is known who runs them
   compared = std::make_unique<comparisons>(*this);
 }
 
@@ -73,11 +73,11 @@ void begin_process() {
   real<MPI_Comm_set_errhandler>(alone, MPI_ERRORS_RETURN);
   try {
     running = new process(alone, level == MPI_THREAD_MULTIPLE);
-  } catch (const peer_error&) {  // the rank that refuses reports it, and ends the job
+  } catch (const peer_error&) {  // the rank with the error reports it and aborts the job
     std::this_thread::sleep_for(std::chrono::seconds(2));
     PMPI_Abort(MPI_COMM_WORLD, 1);
   } catch (const std::exception& e) {
-    // What the environment says is wrong, or differs from rank to rank.
+    // The environment is invalid, or differs between ranks.
     std::fprintf(stderr, "tutti preload: %s\n", std::string(without_prefix(e.what())).c_str());
     std::fflush(stderr);
     PMPI_Abort(MPI_COMM_WORLD, 1);

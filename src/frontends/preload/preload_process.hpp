@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this library keeps of the process between MPI_Init and MPI_Finalize: the door over all ranks, what is
-// known of datatypes, operators and communicators, what is under way. The entry points are functions of C
-// without an argument that could hold it, so it stands in a variable; beside it the process has the table
-// that is looked at first (communicator_table_in_use) and two numbers of calls that MPI's callbacks change
-// (pending_calls.hpp).
+// The state of the process between MPI_Init and MPI_Finalize. It holds the endpoint over all ranks,
+// the known datatypes, operators and communicators, and the pending calls. The entry points are C
+// functions without an argument for it, so a global variable points to it. Two more globals exist.
+// One is the table that is read first (communicator_table_in_use). The others are two numbers of
+// calls, which MPI's callbacks change (pending_calls.hpp).
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,13 @@ struct process {
   process(const process&) = delete;
   process& operator=(const process&) = delete;
 
-  /// Makes the member's group of tutti's where there is none yet. Local: no message, nothing waits.
+  /// Makes the communicator's group of tutti if there is none. Local: no message, no wait.
   void open(known_communicator& of);
 
-  const bool threads;  ///< several of the program's threads may call
-  /// Held by whoever is in tutti, where there are several.
+  const bool threads;  ///< several threads of the program may call
+  /// With several threads, held by the thread that works in tutti.
   turns turn;
-  MPI_Comm alone;  ///< of this process; returns its errors
+  MPI_Comm alone;  ///< a communicator of this process only; returns its errors
   error_handlers handlers;
   datatypes types;
   operators ops;
@@ -44,14 +44,14 @@ struct process {
   mpi::mpi_endpoint* ep = nullptr;
   std::unique_ptr<pending_calls> begun;
   std::unique_ptr<comparisons> compared;    ///< null: calls are not compared
-  bool begins = true;                       ///< nonblocking calls too are served
-  std::unique_ptr<statistics> told;         ///< null: nobody asks
+  bool begins = true;                       ///< tutti also serves nonblocking calls
+  std::unique_ptr<statistics> told;         ///< null: no statistics are requested
   std::atomic<bool> handles_errors{false};  ///< the program has set an error handler
 };
 
-/// While tutti calls MPI. MPICH tells the handler of MPI_COMM_WORLD of a message that is too long, whatever
-/// communicator it was sent on; the program is to hear of it by the handler of its own communicator, once.
-/// Where it has set none, all handlers end the job alike.
+/// Exists while tutti calls MPI. MPICH reports a message that is too long to the handler of
+/// MPI_COMM_WORLD, whatever its communicator. The program must get the error from the handler of
+/// its own communicator, once. If it has set no handler, all handlers end the job in the same way.
 class own_errors {
  public:
   explicit own_errors(process& p)
@@ -66,10 +66,10 @@ class own_errors {
   quiet_errors quiet_;
 };
 
-/// Null before MPI_Init and after MPI_Finalize, and where tutti cannot serve this program.
+/// Null before MPI_Init and after MPI_Finalize, and if tutti cannot serve this program.
 inline std::atomic<process*> running{nullptr};
 
-/// What MPI_Init and MPI_Finalize do besides.
+/// Tutti's part of MPI_Init and MPI_Finalize.
 void begin_process();
 void end_process();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// While tutti asks MPI something that MPI may refuse, the program's handlers of errors that belong to no
-// communicator are not called. Of several threads that do so the first puts them aside and the last puts them
-// back.
+// Suspends the program's error handlers for errors that belong to no communicator, while tutti
+// makes MPI calls that may fail. With several threads, the first one suspends the handlers and the
+// last one restores them.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ class error_handlers {
 
 class quiet_errors {
  public:
-  /// `wanted` false: does nothing.
+  /// `wanted` false: no effect.
   explicit quiet_errors(error_handlers& all, bool wanted = true) : all_(wanted ? &all : nullptr) {
     if (all_ != nullptr) all_->put_aside();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI's own functions, which stand behind those that this library puts before them: own<MPI_Bcast>(...) is
-// the MPI_Bcast that the program would have called. Found once, when the library is loaded, under the name
-// that MPI keeps for this (PMPI_Bcast), so a profiling library that the program links is left out by calls of
-// tutti's own.
+// MPI's own functions, which this library replaces for the program. real<MPI_Bcast>(...) is the
+// MPI_Bcast that the program would have called. Looked up once, when the library is loaded, by
+// MPI's profiling name (PMPI_Bcast). So tutti's own calls bypass a profiling library that the
+// program links.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace tutti::preload {
 namespace naming {
 
-// The compiler says what F is called: "... F = MPI_Bcast]".
+// The compiler's text ends with the name of F: "... F = MPI_Bcast]".
 template <auto F>
 consteval auto profiled_name() {
   constexpr std::string_view said = __PRETTY_FUNCTION__;

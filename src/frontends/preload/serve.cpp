@@ -14,7 +14,7 @@
 namespace tutti::preload {
 namespace {
 
-// What a call is told by before it is laid down: of vector forms the datatypes do not matter.
+// The key of a call before its translation. For vector forms the datatypes do not matter.
 struct call_key {
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -40,8 +40,8 @@ bool matches(const verdict& v, const call_key& l, unsigned generation) {
          v.generation == generation;
 }
 
-// Whether the call is left to MPI, and the stretch of tutti's counts where that does not change. MPI has
-// every collective for every call.
+// Whether the call is forwarded to MPI, and the interval of tutti's counts with the same decision.
+// MPI offers every collective for every call.
 struct decision {
   bool passes;
   std::uint64_t least, most;
@@ -74,7 +74,7 @@ decision decide(const process& p, const known_communicator& m, const call& c) {
       from = step.upper_bound_of_count + 1;
     }
   }
-  // As the library itself cuts: where there are fewer elements than ranks.
+  // The library itself also divides here, at as many elements as ranks.
   const auto ranks = static_cast<std::uint64_t>(m.size);
   if (s.count < ranks)
     d.most = std::min(d.most, ranks - 1);
@@ -83,7 +83,7 @@ decision decide(const process& p, const known_communicator& m, const call& c) {
   return d;
 }
 
-// In counts of the program's.
+// Converts the interval to counts of the program.
 std::unique_ptr<const verdict> judged(const process& p, const known_communicator& m, const call_key& l,
                                       const translated_call& translated) {
   const call& c = translated.made();
@@ -94,7 +94,7 @@ std::unique_ptr<const verdict> judged(const process& p, const known_communicator
   v->in_place = l.in_place;
   v->generation = p.types.generation();
   v->passes = d.passes;
-  if (d.passes) {  // then it is told at once, without a look at where the operand stands
+  if (d.passes) {  // then it passes at once, without a test for in place
     call other = c;
     other.in_place = !c.in_place;
     const decision e = decide(p, m, other);
@@ -136,19 +136,19 @@ void keep_passing(const process& p, known_communicator& m, collective what, cons
     m.passing[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
 }
 
-// Whether the trees decide calls of this kind by a size that a verdict does not know.
+// Whether the trees decide calls of this kind by a size that a verdict does not contain.
 bool decided_by_counts(const process& p, collective what) {
   return has_agreed_counts(what) && p.shared->by->trees &&
          asks(*p.shared->by->trees, what, quantity::total_bytes);
 }
 
-// A call that is tutti's, laid down; false: it is left to MPI.
+// Translates a call for tutti. Returns false if it is forwarded to MPI.
 bool translate(process& p, known_communicator& m, const arguments& a, const call_key& l, const verdict* v,
                translated_call& translated) {
   try {
     if (!translated.translate(a, m.rank, m.size)) return false;
   } catch (const error&) {
-    return false;  // MPI has said no, and will say so to the program
+    return false;  // MPI rejects the arguments, and will report that to the program
   }
   if (v == nullptr && decided_by_counts(p, a.what)) return !decide(p, m, translated.made()).passes;
   if (v == nullptr) v = &remembered(m, a.what, judged(p, m, l, translated));
@@ -156,12 +156,13 @@ bool translate(process& p, known_communicator& m, const arguments& a, const call
   return !v->passes;
 }
 
-// Of a verdict whose calls need no other look: false where one of them does.
+// For a verdict whose calls need no full translation. Returns false if this call needs it.
 bool translate_directly(const verdict& v, const arguments& a, const known_communicator& m, call& c) {
   if (a.out == MPI_IN_PLACE) return false;
   const bool rooted = is_rooted(a.what), root = m.rank == a.root;
   if (rooted && (a.root < 0 || a.root >= m.size)) return false;
-  const bool two = !combines(a.what) && a.what != collective::bcast;  // sides, each with a datatype
+  // Two sides, each with a datatype.
+  const bool two = !combines(a.what) && a.what != collective::bcast;
   const bool gives = a.what != collective::scatter || root;
   const bool takes = (a.what != collective::reduce && a.what != collective::gather) || root;
   c.in_place = a.in_place();
@@ -180,7 +181,7 @@ bool translate_directly(const verdict& v, const arguments& a, const known_commun
          (c.in_place || a.what == collective::bcast || c.input != c.output);
 }
 
-// Of several threads each lets the others in while it waits.
+// With several threads, each one lets the others in while it waits.
 void carry_out(process& p, known_communicator& m, const call& c) {
   if (!p.threads) {
     const own_errors errors(p);
@@ -328,13 +329,14 @@ int failed(MPI_Comm comm) noexcept {
     text = e.what();
   } catch (...) {
   }
-  // MPI has no more than a word for it.
+  // MPI has no text that describes the error.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
     if (ends_job(handler)) {
       int rank = 0;
       PMPI_Comm_rank(comm, &rank);
-      // One report is enough. Rank 0's ends the job; but it may not have come to see it, nor rank 1.
+      // One report is enough, and rank 0's ends the job. But rank 0, or rank 1, may not have
+      // reached the error.
       if (seen_by_all && rank != 0)
         std::this_thread::sleep_for(std::chrono::milliseconds(1600 + 400 * std::min(rank, 20)));
       const std::size_t own_prefix = text.rfind("tutti: ", 0) == 0 ? 7 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of a call that is not told at once to be one for MPI: which communicator's it is, what it runs,
-// and, where that is not MPI's own collective, carried out by tutti.
+// The path of a call that is not at once forwarded to MPI. It finds the communicator and decides
+// what the call runs. If that is not MPI's own collective, tutti runs it.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,13 @@
 
 namespace tutti::preload {
 
-/// Carries the call out and returns what MPI would. Nothing: it is left to MPI, and nothing was done.
+/// Runs the call and returns what MPI would return. Returns nothing if MPI must run it; nothing was
+/// done then.
 std::optional<int> serve(process& p, const arguments& a);
-/// The same, not waiting.
+/// The same for a nonblocking call.
 std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* request);
 
-/// Counts a call that was left to MPI, where somebody asks; `took` by it.
+/// Counts a call that was forwarded to MPI, with its time, if statistics are requested.
 class passed_call {
  public:
   passed_call(process* p, const arguments& a, bool nonblocking);
@@ -32,11 +33,12 @@ class passed_call {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Whether an error that it is told of ends the job.
+/// Whether the error handler ends the job.
 bool ends_job(MPI_Errhandler handler) noexcept;
 
-/// An exception of tutti's as the program is to see it: the error handler of its communicator is called, and
-/// where that ends the job, what was wrong is said before. Returns the code. To be called where it is caught.
+/// Reports an exception of tutti to the program: calls the error handler of its communicator. If
+/// the handler ends the job, the text is printed before. Returns the code. Call it in a catch
+/// block.
 int failed(MPI_Comm comm) noexcept;
 
 }  // namespace tutti::preload

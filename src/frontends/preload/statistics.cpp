@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* variable_name = "TUTTI_PRELOAD_STATS";
 
-// Every collective's number stands in both rows of this, one of calls rerouted and one of calls left to MPI;
-// blocking calls first.
+// The number of forms: each collective, blocking forms first, then nonblocking ones. For each form
+// two numbers are summed: calls rerouted and calls passed to MPI.
 constexpr std::size_t forms = 2 * collective_names.size();
 
 std::string name_of_form(std::size_t form) {
@@ -33,7 +33,7 @@ std::string library_version() {
   char said[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(said, &length);
-  const std::string_view all(said);  // its length may count the end
+  const std::string_view all(said);  // the returned length may include the terminator
   std::string line(all.substr(0, all.find_first_of("\r\n")));
   std::replace(line.begin(), line.end(), '\t', ' ');
   return line;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TUTTI_PRELOAD_STATS: how often each collective was called, how many of the calls tutti served and how many
-// it left to MPI, what ran, how much was moved and how long it took. Told by rank 0 at MPI_Finalize.
+// TUTTI_PRELOAD_STATS: statistics of each collective. They count the calls that tutti served and
+// those forwarded to MPI, what ran, the bytes moved and the time. Rank 0 reports them at
+// MPI_Finalize.
 #pragma once
 
 #include <chrono>
@@ -17,13 +18,14 @@ namespace tutti::preload {
 
 class statistics {
  public:
-  /// What TUTTI_PRELOAD_STATS asks for; null: nothing. Throws usage_error where it means nothing.
+  /// The statistics that TUTTI_PRELOAD_STATS requests; null: none. Throws usage_error if its value
+  /// is invalid.
   static std::unique_ptr<statistics> is_requested(int rank, int ranks);
 
-  /// `algorithm`: "allreduce/ring"; null: it was left to MPI.
+  /// `algorithm`: "allreduce/ring"; null: the call was forwarded to MPI.
   void add(collective what, bool nonblocking, const char* algorithm, std::uint64_t bytes,
            std::chrono::nanoseconds took);
-  /// Collective over MPI_COMM_WORLD.
+  /// Prints the report. Collective over MPI_COMM_WORLD.
   void tell() const;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 std::size_t number(int n) { return static_cast<std::size_t>(n); }
 
-// Whether blocks that do not ascend have bytes in common; MPI forbids it, and MPIs do something all the same.
+// Whether blocks overlap that do not ascend. MPI forbids it, but the MPIs accept it.
 bool overlap(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& displs) {
   std::vector<std::size_t> order(counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -65,8 +65,8 @@ bool translated_call::translate(const arguments& a, int rank, int size) {
   return known && set_apart();
 }
 
-// One buffer given as the other too. MPICH refuses that, and Open MPI does what would be right if it were
-// not.
+// Handles one buffer that is passed for both sides. MPICH rejects it. Open MPI computes the result
+// that distinct buffers would give.
 bool translated_call::set_apart() {
   const bool same = !call_.in_place && call_.input != nullptr && call_.input == call_.output &&
                     call_.what != collective::bcast;
@@ -88,17 +88,16 @@ bool translated_call::set_apart() {
 const datatype* translated_call::usable(int count, MPI_Datatype type) {
   if (count < 0) return nullptr;
   const datatype& t = types_.of(type);
-  constexpr std::size_t max_packed = 0x7fffffff;  // of one item, by an int of MPI's
+  constexpr std::size_t max_packed = 0x7fffffff;  // of one item, counted by an int of MPI
   return t.usable && (t.dense || t.size <= max_packed) ? &t : nullptr;
 }
 
-// --- items that stand in one row
-// --------------------------------------------------------------------------------
+// --- Contiguous items.
 
 void translated_call::stage(side& s, void* at, std::size_t items, const datatype& type, bool elements) {
   const std::size_t bytes = items * (elements ? static_cast<std::size_t>(type.extent) : type.size);
   s.parts.push_back({at, items, &type, 0, elements});
-  s.beside.assign(bytes + 1, std::byte{});  // not null, also of nothing
+  s.beside.assign(bytes + 1, std::byte{});  // never null, even for no bytes
 }
 
 bool translated_call::give(const void* at, std::size_t items, const datatype& type) {
@@ -170,7 +169,7 @@ bool translated_call::translate_moving(const arguments& a) {
   return give(a.in, number(a.in_count) * (a.what == collective::alltoall ? number(size_) : 1), *in);
 }
 
-// What is said of the root's side counts at the root alone.
+// The arguments of the root's side are significant at the root only.
 bool translated_call::translate_rooted(const arguments& a) {
   const bool root = rank_ == a.root, gathers = a.what == collective::gather;
   const auto all = [&](int n) { return number(n) * number(size_); };
@@ -195,8 +194,7 @@ bool translated_call::translate_rooted(const arguments& a) {
          (out == nullptr || take(a.out, number(a.out_count), *out, false));
 }
 
-// --- blocks with counts
-// ----------------------------------------------------------------------------------------
+// --- Blocks with counts.
 
 void translated_call::stage_blocks(side& s, const block_arrays& b) {
   std::size_t place = 0;
@@ -236,7 +234,7 @@ bool translated_call::blocks(side& s, const block_arrays& b, bool received, bool
     any = true;
   }
   if (dense && any && b.at == nullptr && b.types == nullptr) return false;
-  if (dense && least < 0)  // tutti counts from the first byte
+  if (dense && least < 0)  // tutti's displacements start at the first byte
     for (std::size_t i = 0; i < n; ++i)
       if (s.counts[i] != 0) s.displs[i] -= static_cast<std::size_t>(least);
   if (dense && (!received || ascending || !overlap(s.counts, s.displs))) {
@@ -274,10 +272,10 @@ bool translated_call::translate_vector(const arguments& a) {
   }
   if (exchanges) {
     if (call_.in_place) call_.input = call_.output;
-    // This rank's block to itself.
+    // The block that this rank sends to itself.
     return call_.in_place || in_.counts[number(rank_)] == out_.counts[number(rank_)];
   }
-  // This rank's own block: what it gives, or takes from the root.
+  // This rank's own block: what it sends, or receives from the root.
   if (a.what == collective::scatterv) {
     if (root) call_.count = in_.counts[number(rank_)];
     if (call_.in_place) return true;
@@ -298,8 +296,7 @@ bool translated_call::translate_vector(const arguments& a) {
   return give(a.in, number(a.in_count), *t);
 }
 
-// --- what the program may free meanwhile
-// ------------------------------------------------------------------------------------
+// --- Objects that the program may free meanwhile.
 
 void translated_call::hold() {
   for (const part& p : out_.parts) types_.hold(*p.type);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A collective of MPI's, laid down as a call of tutti's. Data that is only moved is bytes, since ranks may
-// describe the same data by different datatypes; what is combined is elements. Where a datatype has gaps the
-// call is given bytes or elements beside the program's, which are packed before and unpacked after.
+// An MPI collective, translated into a call of tutti. Data that is only moved becomes bytes,
+// because ranks may describe the same data by different datatypes. Operands become elements. If a
+// datatype has gaps, the call uses a buffer beside the program's, packed before the call and
+// unpacked after it.
 #pragma once
 
 #include <cstddef>
@@ -21,32 +22,32 @@ class translated_call {
   translated_call(const translated_call&) = delete;
   translated_call& operator=(const translated_call&) = delete;
 
-  /// False: it is for MPI to say what becomes of these arguments, wrong or beyond what tutti does. `rank`,
-  /// `size`: of the communicator. What is sent is packed here.
+  /// Returns false if MPI must handle these arguments, because they are wrong or tutti does not
+  /// support them. `rank`, `size`: of the communicator. Packs what is sent.
   bool translate(const arguments& a, int rank, int size);
   const call& made() const noexcept { return call_; }
-  /// The call is on the program's own buffers, and combines by a loop of tutti's.
+  /// Whether the call uses the program's own buffers, and combines by a loop of tutti.
   bool direct() const noexcept {
     return in_.parts.empty() && out_.parts.empty() && combined_ == nullptr && !apart_;
   }
-  /// Bytes that it holds for the next call.
+  /// The bytes that the object keeps for the next call.
   std::size_t kept() const noexcept {
     return in_.beside.capacity() + out_.beside.capacity() + packed_.capacity();
   }
-  /// Unpacks what came.
+  /// Unpacks what was received.
   void finish();
-  /// Between these two the program may free datatypes and operator.
+  /// Between hold() and let_go() the program may free datatypes and operator.
   void hold();
   void let_go();
 
  private:
-  // Items of the program's that stand in a row at `place` of the bytes beside them.
+  // Items of the program that are packed contiguously at `place` in the bytes beside them.
   struct part {
     void* at;
     std::size_t items;
     const datatype* type;
     std::size_t place;
-    bool elements;  // with their gaps, as an operator wants them
+    bool elements;  // stored with their gaps, as an operator needs them
   };
   struct side {
     std::vector<std::byte> beside;
@@ -85,7 +86,7 @@ class translated_call {
   call call_;
   side in_, out_;
   local_reduction reduction_;
-  const datatype* combined_ = nullptr;  // where reduction_ does it
+  const datatype* combined_ = nullptr;  // if reduction_ combines
   const known_operator* combines_ = nullptr;
   std::vector<std::byte> packed_;
   bool apart_ = false;  // the operand is a copy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a laid call that is about operators: reductions and scans.
+// The part of a translated call that concerns operators: reductions and scans.
 #include <algorithm>
 
 #include "base/compute/kernels.hpp"
@@ -13,7 +13,7 @@ std::size_t number(int n) { return static_cast<std::size_t>(n); }
 
 }  // namespace
 
-// A loop of tutti's for the elements, or MPI_Reduce_local.
+// Chooses a loop of tutti for the elements, or MPI_Reduce_local.
 bool translated_call::choose_loop(const known_operator& op, const datatype& t) {
   const bool known = op.which != builtin_op::user && t.kind != element_kind::opaque;
   if (const combine_function loop = known ? compute::kernel(op.which, t.kind) : nullptr) {
@@ -24,7 +24,7 @@ bool translated_call::choose_loop(const known_operator& op, const datatype& t) {
     return true;
   }
   if (t.size != 0) {
-    // Elements that lie in one another cannot be put beside.
+    // Elements that are interleaved cannot be copied to a buffer.
     if (t.extent <= 0 || (!t.in_rows && static_cast<std::size_t>(t.extent) < t.true_extent)) return false;
     reduction_.set(op, t);
     combined_ = &t;
@@ -65,7 +65,7 @@ bool translated_call::translate_combining(const arguments& a) {
 
   if (!choose_loop(op, *t)) return false;
 
-  // In place the whole operand stands where the result goes.
+  // In place, the result's memory holds the whole operand.
   const std::size_t room = call_.in_place ? std::max(given, taken) : taken;
   if (t->in_rows || t->size == 0) {
     call_.input = call_.in_place ? a.out : a.in;

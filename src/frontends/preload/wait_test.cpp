@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI_Wait* and MPI_Test*, which let tutti's calls under way go on, and the blocking messages: a rank that
-// waits for one may be waited for by a collective that it has begun. Where nothing of tutti's is under way
-// they are MPI's own.
+// MPI_Wait* and MPI_Test*, which progress tutti's pending calls, and the blocking messages. A rank
+// that waits for a message may have begun a collective that other ranks wait for. If no call of
+// tutti is pending, MPI's own functions run.
 #include "frontends/preload/pending_calls.hpp"
 #include "frontends/preload/preload_process.hpp"
 
@@ -10,7 +10,8 @@ namespace {
 
 using namespace tutti::preload;
 
-// Null: MPI's own function does it all. Of several threads another may begin a call while this one waits.
+// Null: MPI's own function does everything. With several threads, another one may begin a call
+// during this wait.
 pending_calls* begun() noexcept {
   if (process* const p = running.load(std::memory_order_acquire))
     if (!pending_calls::none() || pending_calls::failures() != 0 || (p->threads && p->begins)) [[unlikely]]
@@ -23,7 +24,8 @@ void go_on() {
     some->go_on();
 }
 
-// Asks MPI about requests. What tutti's own failed with has been told; of other errors MPI tells.
+// Calls MPI about requests. Errors of tutti's calls have been reported; other errors are reported
+// to MPI's handler.
 template <class Ask>
 int asked(Ask ask) {
   process* const p = running.load(std::memory_order_acquire);
@@ -40,7 +42,7 @@ int asked(Ask ask) {
   return code;
 }
 
-// In checked mode ranks that get messages are not taken to be stuck.
+// In checked mode, ranks that receive messages must not count as stuck.
 void progressed() {
   process* const p = running.load(std::memory_order_acquire);
   if (p == nullptr || !p->compared) return;
@@ -48,7 +50,7 @@ void progressed() {
   p->ep->progressed();
 }
 
-// Tries again and again, `once` being told whether it has come true, until it has, or MPI says no.
+// Repeats `once`, which sets its flag on success, until it succeeds or MPI returns an error.
 template <class Once>
 int until(pending_calls& some, Once once) {
   for (patience p;; p.pause()) {
@@ -88,7 +90,8 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
     return real<MPI_Waitany>(count, requests, index, status);
   const int code =
       until(*some, [&](int& flag) { return real<MPI_Testany>(count, requests, index, &flag, status); });
-  // MPICH's MPI_Testany leaves the status of none as it was, which MPI_Waitany makes empty.
+  // If there was no request, MPICH's MPI_Testany leaves the status unchanged, whereas MPI_Waitany
+  // makes it empty.
   if (code == MPI_SUCCESS && *index == MPI_UNDEFINED && status != MPI_STATUS_IGNORE) {
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
@@ -218,7 +221,7 @@ int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, 
   return received != MPI_SUCCESS ? received : sent;
 }
 
-// What is sent goes from a copy.
+// Sends from a copy.
 int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int to, int out_tag, int source,
                          int in_tag, MPI_Comm comm, MPI_Status* status) {
   pending_calls* const some = begun();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What else of MPI blocks: windows and files. They are MPI's own; but what tutti has under way goes on in
-// them, or is settled before, and checked mode compares what all members of a window or file call. Longer
-// than a screen: one after another.
+// Other blocking functions of MPI: windows and files. MPI runs them. Tutti's pending calls progress
+// during them, or are completed before. Checked mode compares the calls that all members of a
+// window or file make. Longer than a screen: one after another.
 #include <type_traits>
 
 #include "frontends/preload/entry.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace tutti::preload;
 
-// Checked mode knows the members of a window or file by the communicator that it was made of.
+// Checked mode gets the members of a window or file from the communicator of which it was made.
 template <class Handle>
 int made(MPI_Comm comm, int code, const Handle* handle) {
   process* const p = running.load(std::memory_order_acquire);
@@ -20,7 +20,7 @@ int made(MPI_Comm comm, int code, const Handle* handle) {
   return code;
 }
 
-// Before a call that all members make.
+// Called before a call that all members make.
 template <class Handle>
 std::optional<int> enter_all(Handle handle, const char* call) {
   process* const p = running.load(std::memory_order_acquire);
@@ -29,7 +29,7 @@ std::optional<int> enter_all(Handle handle, const char* call) {
   return {};
 }
 
-// The last such call on it.
+// Called before the last such call on it.
 template <class Handle>
 std::optional<int> leave(const Handle* handle, const char* call) {
   if (handle == nullptr) return {};

@@ -12,7 +12,7 @@ constexpr bsp::abi::limits no_limits{std::numeric_limits<std::size_t>::max(),
                                      std::numeric_limits<std::size_t>::max(),
                                      std::numeric_limits<std::size_t>::max()};
 
-// What is too far is beyond every slot.
+// An offset that overflows lies beyond every slot.
 std::size_t bytes_of(std::size_t elements, std::size_t element) {
   std::size_t bytes = 0;
   return __builtin_mul_overflow(elements, element, &bytes) ? std::numeric_limits<std::size_t>::max() : bytes;
@@ -20,7 +20,7 @@ std::size_t bytes_of(std::size_t elements, std::size_t element) {
 
 }  // namespace
 
-// The first sync makes the set of all processes known to all.
+// The first sync makes the set of all processes usable.
 bsp_section::bsp_section(const communicator& all) : all_(all), process_(bsp::abi::open(all_.native(), true)) {
   try {
     everybody_ = make_set(0, all_.size(), 1);
@@ -88,7 +88,7 @@ void bsp_section::renew() noexcept {
   kept_.clear();
   values_.release();
   if (!bsp::abi::failed(*process_)) {
-    // The last one first, so that they get the same places again.
+    // The last one first, so that later ones get the same slots again.
     for (; !passing_.empty(); passing_.pop_back()) bsp::abi::remove(*process_, passing_.back());
     for (const bsp::members m : ended_) bsp::abi::end_members(*process_, m);
   }

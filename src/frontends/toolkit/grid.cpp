@@ -14,13 +14,13 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-// On the way every block that is not empty has this before it.
+// Precedes every block that is not empty.
 struct heading {
   std::uint32_t source, destination;
   std::uint64_t elements;
 };
 
-// Messages side by side, to be filled in any order once their lengths are known.
+// Contiguous messages whose blocks are added in any order, once the lengths are known.
 class headed_blocks {
  public:
   explicit headed_blocks(std::size_t n) : lengths_(n), next_(n) {}
@@ -45,7 +45,7 @@ class headed_blocks {
   std::vector<std::size_t> lengths_, next_;
 };
 
-// Calls visit(heading, block) for all blocks of messages side by side.
+// Calls visit(heading, block) for all blocks of contiguous messages.
 template <class Visit>
 void for_each_block(const bytes& all, std::size_t element, Visit&& visit) {
   for (const std::byte *at = all.data(), *end = at + all.size(); at != end;) {
@@ -62,7 +62,7 @@ int columns_of(int p) {
   return c;
 }
 
-// The block of rank i: what is given, or one behind the other.
+// Element offsets of the blocks: the given displacements, or contiguous blocks.
 std::vector<std::size_t> places_of(const counts_view& counts, const counts_view& displs, std::size_t p) {
   std::vector<std::size_t> places(p);
   std::size_t next = 0;
@@ -73,11 +73,11 @@ std::vector<std::size_t> places_of(const counts_view& counts, const counts_view&
   return places;
 }
 
-// Where the hops of what `source` sends to `column` meet.
+// The intermediate rank on the way from `source` to `column`.
 int meeting(int p, int columns, int source, int column) {
   const int row = source / columns;
   if (row * columns + column < p) return row * columns + column;
-  // The last row is short, so there is one above it.
+  // The last row is short, so there is a row above it.
   return source % columns % row * columns + column;
 }
 

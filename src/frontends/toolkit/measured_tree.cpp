@@ -8,7 +8,7 @@
 namespace tutti::detail {
 namespace {
 
-// One node of an outline; its name follows.
+// A node of an outline. Its name follows.
 struct line {
   std::uint64_t each, name;
   std::int32_t depth;
@@ -17,7 +17,8 @@ struct line {
 
 }  // namespace
 
-// Programs ask for the same names in the same order, so the one after the last is the likely one.
+// Programs use the same names in the same order, so the search begins with the last child found and
+// those after it.
 int measured_tree::find(int parent, bool is_timer, std::string_view name) const noexcept {
   const node& p = at(parent);
   const auto fits = [&](int i) { return at(i).is_timer == is_timer && at(i).name == name; };

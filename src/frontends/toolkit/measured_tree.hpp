@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rank has measured: timers and counters, each inside of what ran when it began. The warm way, of
-// a name that was seen before at this place, allocates nothing and hashes nothing.
+// The measurements of one rank: a tree of timers and counters. Each is a child of the timer that
+// ran when it began. A name that was used before at this place costs no allocation and no hash.
 #pragma once
 
 #include <chrono>
@@ -20,12 +20,12 @@ class measured_tree {
     std::string name;
     bool is_timer = true;
     int parent = none, first_child = none, next = none;
-    int found = none;  // the child that was asked for last
+    int found = none;  // the child found last
     int depth = -1;
-    std::uint64_t calls = 0;       // 0: it stands here for other ranks alone
+    std::uint64_t calls = 0;       // 0: it exists only for other ranks
     std::int64_t nanoseconds = 0;  // of a timer
     double amount = 0;             // of a counter
-    std::vector<double> each;      // seconds of the runs that were appended
+    std::vector<double> each;      // seconds of the appended runs
     clock::time_point begun{};
   };
   static constexpr int none = -1, top = 0;
@@ -38,7 +38,7 @@ class measured_tree {
     ++depth_;
     n.begun = clock::now();
   }
-  // False where nothing runs.
+  // Returns false if no timer runs.
   bool stop(bool append) {
     const auto now = clock::now();
     if (running_ == top) return false;
@@ -57,25 +57,27 @@ class measured_tree {
     ++n.calls;
   }
 
-  int depth() const noexcept { return depth_; }  // how many run
+  int depth() const noexcept { return depth_; }  // number of running timers
   const std::string& running() const noexcept { return at(running_).name; }
 
   const node& at(int i) const noexcept { return nodes_[static_cast<std::size_t>(i)]; }
-  /// The child of that kind and name; none where there is none yet.
+  /// The child of that kind and name; `none` if there is none.
   int find(int parent, bool is_timer, std::string_view name) const noexcept;
-  /// The same, made where there is none yet.
+  /// The same, but makes the child if there is none.
   int child(int parent, bool is_timer, std::string_view name);
 
-  /// All nodes but the top, parents before children.
+  /// All nodes except the root, parents before children.
   std::vector<int> in_order() const;
 
-  /// Names, kinds, depths and how many runs were appended: what ranks must have in common to add figures.
+  /// Names, kinds, depths and numbers of appended runs. Ranks need a common outline to combine
+  /// measurements.
   std::vector<char> outline() const;
-  /// Adds what an outline has and this tree has not; appended runs as many as the longer of both has.
+  /// Adds the nodes of an outline that this tree lacks. The number of appended runs becomes the
+  /// maximum of both.
   void absorb(const char* outline, std::size_t length);
 
  private:
-  std::vector<node> nodes_;  // the first is the top
+  std::vector<node> nodes_;  // the first is the root
   int running_ = top, depth_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measurements as a table and as JSON.
+// Prints measurements as a table and as JSON.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,7 +23,7 @@ std::string number(const char* form, double x) {
   return text;
 }
 
-// Seconds to the microsecond, counts as they are.
+// Seconds are printed to the microsecond, counts unchanged.
 std::string figure(const measurement& m, double x) { return number(m.is_timer ? "%.6f" : "%.10g", x); }
 
 row row_of(const measurement& m, int ranks) {
@@ -43,7 +43,7 @@ json_value json_of(const spread& s) {
   return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}, {"sum", s.sum}, {"ranks", s.ranks}};
 }
 
-// Those at `depth` from `i` on, with all that is inside of them.
+// The measurements at `depth` from index `i` on, with all measurements inside them.
 json_value json_of(const std::vector<measurement>& all, std::size_t& i, int depth) {
   json_value list = json_value::array();
   while (i < all.size() && all[i].depth == depth) {
@@ -60,7 +60,7 @@ json_value json_of(const std::vector<measurement>& all, std::size_t& i, int dept
   return list;
 }
 
-// What each rank had, as many to a line as fit.
+// Adds the value of each rank, as many on a line as fit.
 void add_ranks(std::string& text, const measurement& m, std::size_t indent) {
   std::string line(indent, ' ');
   for (std::size_t r = 0; r < m.total_of.size(); ++r) {
@@ -80,7 +80,7 @@ void add_ranks(std::string& text, const measurement& m, std::size_t indent) {
 const measurement* measurements::find(std::initializer_list<std::string_view> path) const noexcept {
   const int wanted = static_cast<int>(path.size()) - 1;
   for (const bool is_timer : {true, false}) {
-    int matched = 0;  // of what lies above
+    int matched = 0;  // length of the path matched so far
     for (const measurement& m : all_) {
       matched = std::min(matched, m.depth);
       if (m.depth != matched || m.depth > wanted || path.begin()[matched] != m.name) continue;
@@ -111,7 +111,7 @@ std::string measurements::text() const {
 std::string measurements::json(int indent) const {
   std::size_t i = 0;
   json_value all = {{"ranks", ranks_}, {"measurements", json_of(all_, i, 0)}};
-  // names may be any bytes
+  // Names may contain any bytes.
   return all.dump(indent, ' ', false, json_value::error_handler_t::replace);
 }
 

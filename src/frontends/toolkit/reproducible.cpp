@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reduction of subtrees. A subtree is [i, i + 2^k) with i a multiple of 2^k; the elements are thought to
-// go on to a power of two, where those beyond the last one count for nothing. What is known of a stretch of
-// elements is a forest: the values of its largest whole subtrees. Which these are follows from the stretch,
-// so that a forest is the same however it came about, and joining forests that meet is associative: any
-// algorithm of reduce may do it.
+// Reductions with a fixed tree, so that results do not depend on the number of ranks. A subtree is
+// [i, i + 2^k) with i a multiple of 2^k. The array is extended to a power of two; positions beyond
+// the last element have no value. A range of elements is represented by a forest: the values of its
+// largest complete subtrees. The range determines these subtrees, so a forest does not depend on
+// how it was built. Joining adjacent forests is associative, so any algorithm of reduce may do it.
 #include "tutti/reproducible.hpp"
 
 #include <algorithm>
@@ -20,13 +20,13 @@ namespace tutti {
 namespace detail {
 namespace {
 
-// The head of a forest. Its values follow, those of lower elements first.
+// The header of a forest. Its values follow, in the order of their elements.
 struct stretch {
   std::uint64_t begin, end;
 };
 static_assert(sizeof(stretch) == 16, "values behind it must lie at multiples of their alignment");
 
-// The largest whole subtree of [at, end) that begins at `at`.
+// The largest complete subtree of [at, end) that begins at `at`.
 std::uint64_t subtree_at(std::uint64_t at, std::uint64_t end) {
   const std::uint64_t fits = std::bit_floor(end - at);
   return at == 0 ? fits : std::min(fits, at & (~at + 1));
@@ -38,13 +38,13 @@ struct joining {
   std::size_t bytes;       // of a forest
 };
 
-// A forest under way: takes subtrees from left to right, and combines two where they are the halves of one.
+// Builds a forest: takes subtrees from left to right, and combines two halves of one subtree.
 class forest {
  public:
   forest(const joining& by, std::byte* values) : by_(by), values_(values) {}
 
   std::byte* next() { return value(known_); }
-  // One whose value stands at next(), or that has none.
+  // Adds a subtree whose value is at next(), or that has none.
   void push(std::uint64_t begin, std::uint64_t length) {
     begins_[known_] = begin;
     lengths_[known_++] = length;
@@ -56,7 +56,7 @@ class forest {
       lengths_[known_ - 1] *= 2;
     }
   }
-  // All of a stretch; `values` may be where they are to stand.
+  // Adds all subtrees of a range. `values` may equal their destination.
   void push_all(const stretch& s, const std::byte* values) {
     for (std::uint64_t at = s.begin; at < s.end;) {
       const std::uint64_t length = subtree_at(at, s.end);
@@ -75,10 +75,11 @@ class forest {
   const joining& by_;
   std::byte* values_;
   std::size_t known_ = 0;
-  std::uint64_t begins_[130], lengths_[130];  // two for each height of the tree, and one on its way
+  // Two for each height of the tree, and one that is being added.
+  std::uint64_t begins_[130], lengths_[130];
 };
 
-// Memory for one forest, mostly on the stack.
+// Memory for one forest, usually on the stack.
 class forest_memory {
  public:
   explicit forest_memory(std::size_t bytes) {
@@ -159,7 +160,7 @@ class array_part {
   }
 
  private:
-  // What ends the array goes on to the power of two.
+  // The end of the array counts as the end of the power of two.
   std::uint64_t position(std::uint64_t at) const { return at == elements_ ? padded_ : at; }
 
   void combine_own(const std::byte* elements, const joining& by) {
@@ -179,7 +180,7 @@ class array_part {
   communicator ranks_;
   std::size_t count_, begin_;
   std::uint64_t elements_, padded_;
-  std::vector<std::byte> own_, whole_;  // forests; new gives them the alignment of 16
+  std::vector<std::byte> own_, whole_;  // forests; operator new aligns them to 16
 };
 
 array_part* make_array_part(const communicator& ranks, std::size_t count) {

@@ -23,7 +23,7 @@ bool same_range(const communicator& ranks, const void* data, std::size_t n, std:
   const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 20) / bytes);  // elements
   const bool root = ranks.is_root();
   std::vector<std::byte> others(root ? 0 : std::min(piece, n) * bytes);
-  // compared with themselves at the root, where a NaN differs
+  // The root compares its elements with themselves, so NaN counts as different there too.
   bool same = true;
   for (std::size_t at = 0; at < n; at += piece) {
     const std::size_t now = std::min(piece, n - at);

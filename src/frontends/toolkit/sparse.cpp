@@ -10,16 +10,17 @@ namespace {
 
 constexpr const char* name = "sparse_alltoallv";
 
-// The tags of an exchange, in turn: of its messages, and of each step of its barrier.
+// The tags of an exchange, alternating between exchanges: of its messages, and of each step of its
+// barrier.
 int tag_of(unsigned round, int step = -1) { return 2 * (step + 1) + static_cast<int>(round % 2); }
 
-// A dissemination barrier that is asked whether it is over, of messages: one of the collectives would be
-// compared on all ranks first in checked mode, and a rank that waits there takes no messages.
+// A dissemination barrier of messages that is polled. In checked mode a collective would first be
+// compared on all ranks, and a rank that waits there receives no messages.
 class asked_barrier {
  public:
   asked_barrier(const communicator& ranks, unsigned round) : ranks_(ranks), round_(round) {}
 
-  // True once all ranks have asked.
+  // Returns true once all ranks have called it.
   bool over() {
     const int p = ranks_.size(), me = ranks_.rank();
     for (; 1 << step_ < p; ++step_) {
@@ -63,8 +64,9 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
                  std::to_string(ranks.size() - 1),
              "name ranks of the communicator");
 
-  // A rank may begin the next exchange while another has not seen the end of this one. Two exchanges on it
-  // cannot be, since nobody gets to the end of the next before all have left this one.
+  // A rank may begin the next exchange while another one has not seen the end of this one. Two
+  // alternating tags are enough, because no rank ends the next exchange before all have left this
+  // one.
   const int tag = tag_of(round);
   std::vector<pending_call> sends;
   sends.reserve(n);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double no_figure = std::numeric_limits<double>::quiet_NaN();
 
-// A figure on the way through an allreduce: the ranks that lack it leave the others as they are.
+// A figure in an allreduce. Ranks that lack it contribute the neutral element.
 struct gathered {
   double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
   std::int64_t ranks = 0;
@@ -37,8 +37,8 @@ spread spread_of(const gathered& g) {
   return {g.min, g.sum / static_cast<double>(g.ranks), g.max, g.sum, static_cast<int>(g.ranks)};
 }
 
-// The names of all ranks as one tree, in the order in which the ranks have them. Rank 0's names are compared
-// first, since most programs measure the same everywhere.
+// Merges the names of all ranks into one tree, in the order of the ranks. Rank 0's names are
+// compared first, because most programs measure the same everywhere.
 detail::measured_tree merged(const communicator& ranks, const detail::measured_tree& mine) {
   const std::vector<char> own = mine.outline();
   std::vector<char> common = own;
@@ -60,7 +60,8 @@ detail::measured_tree merged(const communicator& ranks, const detail::measured_t
   return all;
 }
 
-// Where a node of the merged tree stands in this rank's own, for each of `order`; none where it has none.
+// For each node of `order` in the merged tree, its index in this rank's tree; `none` if it is
+// missing.
 std::vector<int> places_in(const detail::measured_tree& mine, const detail::measured_tree& all,
                            const std::vector<int>& order) {
   std::vector<int> by_node(order.size() + 1, detail::measured_tree::top), places;

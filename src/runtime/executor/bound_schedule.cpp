@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binding: what a communicator adds to a schedule, once.
+// Binds a schedule to a communicator: resolves once what all its runs share.
 #include <algorithm>
 
 #include "runtime/executor/executor.hpp"
@@ -24,7 +24,8 @@ const link& links::to(int peer) {
   return l;
 }
 
-// Where the places of an exchange are whole blocks of the caller's buffers, notes them.
+// Stores the block ranges of an exchange. Returns false if a place is not whole blocks of the
+// caller's buffers.
 bool bound_schedule::bind_simple(bound_exchange& e) {
   const auto whole = [&](const place& p, block_range& r) {
     r = {p.where, p.first.base, p.blocks};

@@ -43,7 +43,7 @@ void composite_run::begin(bound_composite_plan& b, const call& c, std::uint32_t 
 }
 
 std::byte* composite_run::address(const area& a) const noexcept {
-  // Where there is no buffer, as for a barrier or no elements, there is none to be moved in.
+  // A barrier, or a call without elements, may have null buffers. Null must stay null.
   std::byte* const base = a.where == buffer::input ? static_cast<std::byte*>(const_cast<void*>(call_->input))
                           : a.where == buffer::output ? static_cast<std::byte*>(call_->output)
                                                       : scratch_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the program of a composed call for one rank: starts the schedules of the calls that it makes, several
-// at a time where the program says so, and copies and combines between them. Blocking and nonblocking by the
-// same code, as schedule_run.
+// Runs the composite plan of a composed call for one rank. It starts the schedules of the inner
+// calls, several side by side if the plan started several. It copies and combines between them. As
+// in schedule_run, the same code serves blocking and nonblocking calls.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 namespace tutti {
 
-/// A program with the bound schedule of each of its calls.
+/// A composite plan with the bound schedule of each inner call.
 struct bound_composite_plan {
-  /// `schedules[i]` serves plan.calls[i], and lives longer than this.
+  /// `schedules[i]` serves plan.calls[i] and must outlive this object.
   bound_composite_plan(const char* its_name, composite_plan p, std::vector<bound_schedule*> schedules,
                        context& where);
 
   const char* name;  // "allreduce/node_leader"
   composite_plan plan;
   std::vector<bound_schedule*> schedules;
-  std::vector<std::uint32_t> run_slots;  // by call: which of the runs serves it
-  std::uint32_t runs = 0;                // as many as calls are ever under way together
+  std::vector<std::uint32_t> run_slots;  // by inner call: the slot of its run
+  std::uint32_t runs = 0;                // the maximum number of inner calls in progress at once
   context& where;
 };
 
@@ -35,7 +35,8 @@ class composite_run final : public progressable {
   composite_run(const composite_run&) = delete;
   composite_run& operator=(const composite_run&) = delete;
 
-  /// `number`: which call on this communicator. `b`, `c` and what they refer to must stay.
+  /// `number`: the sequence number of the call on this communicator. `b`, `c` and what they refer
+  /// to must stay valid.
   void begin(bound_composite_plan& b, const call& c, std::uint32_t number);
   bool go_on(bool blocking) override;
   bool over() const noexcept { return over_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walking a schedule: items, loops, and the rounds that most algorithms consist of.
+// Walks through the items, loops and rounds of a schedule.
 #include "runtime/executor/executor.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number)
     allot();
 }
 
-// The engine's own collective: one item of a schedule, usually the only one.
+// A native collective: one item of a schedule, usually the only one.
 bool schedule_run::native(bool blocking) {
   const auto place = site("the engine's own collective");
   if (blocking && !native_begun_) {
@@ -127,7 +127,7 @@ bool schedule_run::round(const item& r, bool blocking) {
   return true;
 }
 
-// Waiting is out of line: what usually happens stays together.
+// The waits are out of line, so that the frequent path stays compact.
 void schedule_run::wait_for_room(shm::channel& c) {
   do
     bound_->where.ep().wait(c.room_word(), c.room_value(), c.same_worker(),
@@ -160,7 +160,7 @@ void schedule_run::receive(const step& in, shm::channel& from) {
   from.take(a);
 }
 
-// The round of most algorithms: at most one message each way, over channels, waiting inside.
+// The round of most algorithms: at most one message each way, over channels, with waits inside.
 inline void schedule_run::exchange(const step* out, shm::channel* to, const step* in, shm::channel* from) {
   bool rendezvous = false;
   if (out != nullptr) {
@@ -177,14 +177,14 @@ inline void schedule_run::exchange(const step* out, shm::channel* to, const step
   if (rendezvous) wait_for_reader(*to);
 }
 
-// What stands in the sender's memory.
+// Reads the data directly from the sender's memory.
 void schedule_run::deliver_from_afar(const step& s, const range& to, const shm::arrival& a) {
   const shm::reading guard(bound_->where.ep(), site("a look into the memory of"));
   deliver(s, to, a.data, a.bytes);
 }
 
-// The same by messages of the engine. The send goes first: the peer waits for it, and a receive can be posted
-// meanwhile.
+// The same exchange by messages of the engine. The send is begun first, because the peer waits for
+// it. The receive can be posted meanwhile.
 void schedule_run::engine_exchange(const step* out, const step* in) {
   context& c = bound_->where;
   transfer sent, received;

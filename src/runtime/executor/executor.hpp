@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a schedule for one rank. The same code serves blocking calls (it waits inside) and nonblocking ones
-// (it returns where it would wait, and goes on later from there).
+// Runs a schedule for one rank. The same code serves blocking calls, which wait inside, and
+// nonblocking calls. A nonblocking call returns where it would wait, and continues there later.
 //
-// A schedule is bound once to a communicator: each constant peer gets its channels. A run then needs no
-// look-up, and no allocation as long as its scratch fits what an earlier run of the same object needed.
+// A schedule is bound once to a communicator, which resolves the channels of each constant peer.
+// Then a run needs no look-up. It does not allocate if its scratch memory fits into that of an
+// earlier run of the same object.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +20,18 @@
 
 namespace tutti {
 
-/// The two channels to a peer; null where the peer is reached by messages of the engine.
+/// The two channels to a peer. Null if the peer is reached by messages of the engine.
 struct link {
   shm::channel* out = nullptr;
   shm::channel* in = nullptr;
 };
 
-/// A communicator's links, made when first used and kept in pages, so that memory follows use.
+/// The links of a communicator. Each is made on first use. They are stored in pages, so that memory
+/// is allocated on use.
 class links {
  public:
   explicit links(context& c);
-  /// O(1) but for a peer's first time.
+  /// O(1), except for the first use of a peer.
   const link& to(int peer);
 
  private:
@@ -38,26 +40,28 @@ class links {
   std::vector<std::unique_ptr<link[]>> pages_;
 };
 
-/// Whole blocks of the caller's buffers.
+/// A range of whole blocks of the caller's buffers.
 struct block_range {
   buffer where = buffer::input;
   std::int32_t first = 0, blocks = 0;
 };
 
-/// A round that is at most one message each way, over channels to constant peers: what it needs at hand.
+/// A round of at most one message each way, over channels to constant peers, with its resolved
+/// operands.
 struct bound_exchange {
   bool simple = false;
-  bool combines = false, received_left = false;  // of what is received
+  bool combines = false, received_left = false;  // how the received data are used
   const step* out = nullptr;
   const step* in = nullptr;
   shm::channel* to = nullptr;
   shm::channel* from = nullptr;
-  block_range sent, own, result;  // where the schedule is straight
+  block_range sent, own, result;  // if the schedule is simple
 };
 
-/// A schedule with what a communicator adds to it.
+/// A schedule bound to a communicator.
 struct bound_schedule {
-  /// `ranks`: the members of a part of the communicator, by the schedule's ranks; empty: all of it.
+  /// `ranks`: the members of a part of the communicator, indexed by the ranks of the schedule.
+  /// Empty: all members.
   bound_schedule(const char* its_name, schedule s, context& where, links& peers,
                  std::vector<std::int32_t> ranks = {});
 
@@ -68,20 +72,21 @@ struct bound_schedule {
   const char* name;  // "allreduce/ring"
   schedule plan;
   std::vector<std::int32_t> ranks;
-  std::vector<link> step_links;           // by step; empty where the peer is not constant
+  std::vector<link> step_links;           // by step; empty if the peer is not constant
   std::vector<bound_exchange> exchanges;  // by item
   std::uint64_t tag_base = 0;             // tags: 40 bits of the communicator, 24 of the call
   std::size_t max_sends = 0, max_recvs = 0;
-  /// Whether run_simple() does a call with blocks of so many bytes.
+  /// Whether run_simple() can run a call with blocks of `block_bytes`.
   bool serves_simple(std::uint64_t block_bytes) const noexcept {
     return simple && block_bytes <= shm::channel::cell_bytes / max_blocks;
   }
 
-  bool simple = false;         // nothing but simple exchanges of whole blocks: see run_simple()
-  std::size_t max_blocks = 1;  // in one message, where it is straight
+  bool simple = false;         // only simple exchanges of whole blocks: see run_simple()
+  std::size_t max_blocks = 1;  // in one message of a simple schedule
   bool interleaves = false;
-  bool needs_memory = false;     // scratch, or a place for operands that the engine cannot show in place
-  bool sized_by_counts = false;  // scratch depends on a call's counts
+  // For scratch, or for received operands that the engine cannot provide in place.
+  bool needs_memory = false;
+  bool sized_by_counts = false;  // the size of scratch depends on the counts of a call
   context& where;
   links& peers;
 
@@ -89,20 +94,22 @@ struct bound_schedule {
   bool bind_simple(bound_exchange& e);
 };
 
-/// Marks the calls that a composed call makes: their messages never meet those of the communicator's own.
+/// Marks inner calls of a composed call, whose messages never match those of the communicator's own
+/// calls.
 inline constexpr std::uint32_t inner_run = std::uint32_t{1} << 31;
 
-/// One run of one schedule on one rank; may be used again when it is over.
+/// One run of a schedule on one rank. It may be reused after it is over.
 class schedule_run final : public progressable {
  public:
   schedule_run() = default;
   schedule_run(const schedule_run&) = delete;
   schedule_run& operator=(const schedule_run&) = delete;
 
-  /// `number`: which call on this communicator, the same on all ranks (or'ed with inner_run). `c` and what it
-  /// refers to must stay; vector forms have displacements.
+  /// `number`: the sequence number of the call on this communicator, the same on all ranks,
+  /// combined with inner_run for inner calls. `c` and what it refers to must stay valid. Vector
+  /// forms must have displacements.
   void begin(bound_schedule& b, const call& c, std::uint32_t number);
-  /// begin() and go_on(true) in one, for a schedule that serves_simple().
+  /// Combines begin() and go_on(true), for a call for which serves_simple() is true.
   void run_simple(bound_schedule& b, const call& c, std::uint32_t number);
   bool go_on(bool blocking) override;
   bool over() const noexcept { return over_; }
@@ -117,7 +124,7 @@ class schedule_run final : public progressable {
   };
   struct sending {
     std::atomic<std::uint32_t> done{1};  // rendezvous
-    std::uint64_t header[2] = {};        // of a put: offset, bytes
+    std::uint64_t header[2] = {};        // of a put: offset and bytes
     transfer message;
     std::uint8_t stage = 0;
     bool complete = false;
@@ -134,7 +141,8 @@ class schedule_run final : public progressable {
     std::int32_t i, n;
   };
 
-  // Where the operand stands: in place in the output, but the blocks of a scatter in the input all the same.
+  // The operand. With in_place it is in the output; scatter and scatterv have it in the input in
+  // any case.
   static std::byte* operand_of(const call& c) noexcept {
     const bool in_output = c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
     return static_cast<std::byte*>(in_output ? c.output : const_cast<void*>(c.input));
@@ -199,14 +207,15 @@ class schedule_run final : public progressable {
     std::unique_ptr<std::byte[]> memory;
     std::size_t bytes = 0;
   };
-  std::unique_ptr<reserved[]> reserved_;  // by scratch; made by the first reserve step
+  std::unique_ptr<reserved[]> reserved_;  // by scratch buffer; made by the first reserve step
   std::vector<std::uint64_t> words_;
-  struct words_sum {  // the last that was asked for; forgotten whenever a word may change
+  // The last sum of words that was computed. Reset whenever a word may change.
+  struct words_sum {
     std::int32_t origin = -1, first = 0;
     std::uint64_t sum = 0;
   };
   mutable words_sum before_;
-  std::size_t allotted_unit_ = 0, allotted_element_ = 0;  // what memory_ is divided for
+  std::size_t allotted_unit_ = 0, allotted_element_ = 0;  // the sizes for which memory_ is divided
   const bound_schedule* allotted_for_ = nullptr;
   std::unique_ptr<sending[]> sendings_;
   std::unique_ptr<receiving[]> receivings_;

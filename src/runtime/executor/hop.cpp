@@ -27,7 +27,7 @@ bool hop::for_each_leg(Step&& step) {
   return true;
 }
 
-// Everything is sent before anything is waited for, so that both sides of a pair go at once.
+// Everything is sent before any wait, so that both sides of a pair proceed at once.
 bool hop::go_on(bool blocking) {
   if (where_.ep().node() == nullptr) {
     if (!for_each_leg([&](state& s) {

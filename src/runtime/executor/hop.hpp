@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One message to a member and one from another, or two of each, all at once: what is done in structures whose
-// members know only a few others, where no schedule could be written yet. All hops of a communicator have one
-// tag; of two members each makes those with the other in the same order.
+// A hop: one message to a member and one from another, or two of each, all at once. Operations on
+// structures use hops, because members that know only a few others cannot run a schedule yet. All
+// hops of a communicator have one tag. Each pair of members makes its hops in the same order.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace tutti {
 
-/// Ranks of the communicator; below 0: nobody. What is received is `received` bytes long, neither more nor
-/// less. Both buffers must stay until it is complete.
+/// `to` and `from` are ranks of the communicator; a negative rank means none. The received message
+/// must have exactly `received` bytes. Both buffers must stay valid until completion.
 struct leg {
   int to = -1;
   const void* data = nullptr;
@@ -26,18 +26,18 @@ struct leg {
 
 class hop final : public progressable {
  public:
-  /// The number that no call of a communicator has.
+  /// A sequence number that no call of a communicator has.
   static constexpr std::uint32_t number = 0x7fffff;
-  static constexpr std::uint32_t number_bits =
-      0x3fff;  ///< as many of its bits as every engine can tell apart
+  /// The bits of it that every engine's tags can hold.
+  static constexpr std::uint32_t number_bits = 0x3fff;
   static constexpr int max_legs = 2;
 
   hop(context& where, links& peers, const char* operation) noexcept
       : where_(where), peers_(peers), operation_(operation) {}
 
-  /// At most twice.
+  /// Call it at most max_legs times.
   void begin(const leg& l);
-  /// Throws mismatch_error where what comes is not as long.
+  /// Throws mismatch_error if a message has another length.
   bool go_on(bool blocking) override;
   std::uint64_t moves() const noexcept override { return moves_; }
   shm::wait_site site(const char* what, int peer) const noexcept override;
@@ -46,7 +46,7 @@ class hop final : public progressable {
   struct state : leg {
     shm::channel *out = nullptr, *in = nullptr;
     bool posted = false;
-    std::atomic<std::uint32_t> read{1};  // by the receiver, of what is not copied
+    std::atomic<std::uint32_t> read{1};  // set by the receiver of a rendezvous message
     transfer sending, receiving;
   };
   bool send(state& s, bool blocking);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables, segments and scratch: places whose bytes depend on the counts of a call.
+// Resolves places whose bytes depend on the counts of a call: tables, segments and scratch.
 #include "runtime/executor/places.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ std::size_t schedule_run::segment_bytes() const noexcept {
   return std::max<std::size_t>(wanted - wanted % element, element);
 }
 
-// Loops go from block to block: the sum goes on from where the last one ended.
+// Loops go from block to block, so the sum continues from the last one.
 std::uint64_t schedule_run::words_before(std::int32_t origin, std::int32_t first) const noexcept {
   if (before_.origin != origin || before_.first > first) before_ = {origin, origin, 0};
   for (; before_.first < first; ++before_.first)
@@ -45,7 +45,7 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
     }
     case table::in:
       offset = call_->in_displs[from] * element;
-      bytes = 0;  // several blocks only where they are packed
+      bytes = 0;  // several blocks only if they are packed
       for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i)
         bytes += call_->in_counts[i] * element;
       return;
@@ -113,18 +113,19 @@ std::int32_t schedule_run::trips(const trip_count& t) const noexcept {
   return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
 }
 
-// The most bytes that a place can have, whatever the loop counters are.
+// The maximum number of bytes of a place, for all values of the loop counters.
 std::size_t schedule_run::longest(const place& p) const noexcept {
   const auto n = static_cast<std::size_t>(std::max(1, p.blocks));
-  if (p.how != table::in && p.how != table::out) return n * unit_;  // nothing of tables of words is reduced
+  // Places with tables of words are never combined.
+  if (p.how != table::in && p.how != table::out) return n * unit_;
   const counts_view& counts = p.how == table::in ? call_->in_counts : call_->out_counts;
   std::size_t most = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) most = std::max(most, counts[i]);
   return n * most * call_->type.size;
 }
 
-// Scratch buffers, and a place where received operands stand before they are combined where the engine cannot
-// show them in place.
+// Allocates the scratch buffers. If the engine cannot provide received operands in place, it also
+// allocates staging memory for them.
 void schedule_run::allot() {
   const schedule& s = bound_->plan;
   std::size_t sizes[scratch_count], sum = 0;
@@ -163,7 +164,8 @@ void schedule_run::allot() {
   allotted_element_ = call_->type.size;
 }
 
-// Scratch whose size is known only now. Kept for the next run, which usually needs no more.
+// Allocates scratch memory whose size is known only now. It is kept for the next run, which usually
+// needs no more.
 void schedule_run::reserve(const place& p) {
   std::size_t offset, bytes;
   table_range(p, resolve(p.first), offset, bytes);
@@ -175,7 +177,7 @@ void schedule_run::reserve(const place& p) {
     r.memory.reset(new std::byte[r.bytes]);
   }
   base_[static_cast<int>(p.where)] = r.memory.get();
-  allotted_for_ = nullptr;  // the next run is another division, also of this schedule
+  allotted_for_ = nullptr;  // forces the next run to call allot(), even for this schedule
 }
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a symbolic place to bytes: the part that every step of a run passes through, inline.
+// Resolves a symbolic place to bytes: the inline part, which every step of a run uses.
 #pragma once
 
 #include "base/compute/kernels.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The interface of operations in progress.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +9,17 @@
 
 namespace tutti {
 
-/// What a wait serves: something under way on one rank.
+/// An operation in progress on one rank, which waits of that rank progress.
 class progressable {
  public:
-  /// Goes on as far as it can; true when complete. With `blocking` it waits until then.
+  /// Continues as far as possible; returns true when complete. With `blocking` it waits until then.
   virtual bool go_on(bool blocking) = 0;
-  /// Grows with whatever is done; tells a wait in vain from one that moves.
+  /// Grows with all progress. So a wait can see whether the operation moves.
   virtual std::uint64_t moves() const noexcept = 0;
-  /// What it stands at, for reports.
+  /// Where the operation is, for reports.
   virtual shm::wait_site site(const char* what = "", int peer = -1) const noexcept = 0;
-  /// Runs a piece of the program's own code that only this rank's thread can run and that others may wait
-  /// for. It may take long, so only blocking waits call it.
+  /// Runs a piece of the program's code that only this rank's thread can run, and that other ranks
+  /// may wait for. It may take long, so only blocking waits call it.
   virtual void work() {}
 
  protected:

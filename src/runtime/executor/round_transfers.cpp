@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rounds of many transfers, transfers through the engine, and rounds that are left and entered again.
+// Runs rounds of many transfers, transfers through the engine, and rounds that are left and entered
+// again.
 #include <algorithm>
 
 #include "runtime/executor/places.hpp"
@@ -53,7 +54,8 @@ void schedule_run::open_round(const item& r) {
   opened_ = true;
 }
 
-// Stages of a send: 0 nothing yet, 1 header under way (put, signal), 2 ready for the data, 3 data under way.
+// Stages of a send: 0 not begun, 1 header in progress (put, signal), 2 ready for the data, 3 data
+// in progress.
 bool schedule_run::try_send(sending& s, const step& what, const link& l) {
   shm::channel* const c = l.out;
   const bool has_header = what.kind != step_kind::send;
@@ -120,8 +122,8 @@ bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
   return true;
 }
 
-// Takes in the peer's puts until its signal. Stages: 0 a header is next, 1 header asked for, 2 data are next,
-// 3 data asked for.
+// Receives the peer's puts until its signal. Stages: 0 a header is next, 1 header receive posted, 2
+// data are next, 3 data receive posted.
 bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
   std::byte* const target = base_[static_cast<int>(buffer::output)];
   const auto place = site("a signal from", bound_->where.members().address(peer_of(what)));
@@ -160,7 +162,8 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
   if (!opened_) open_round(r);
   while (left_ != 0) {
     const std::size_t before = left_;
-    // In order towards one peer: a put's data follow its header, a signal follows the puts.
+    // Messages to one peer stay in order: the data of a put follow its header, and a signal follows
+    // the puts.
     for (std::size_t i = 0; i < r.sends; ++i) {
       sending& s = sendings_[i];
       if (s.complete) continue;
@@ -172,7 +175,7 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
       s.complete = true;
       --left_;
     }
-    // Messages of one peer come in the order in which this round lists them.
+    // Messages of one peer arrive in the order in which the round lists them.
     for (std::size_t i = 0; i < r.recvs; ++i) {
       receiving& one = receivings_[i];
       if (one.complete) continue;
@@ -197,8 +200,8 @@ bool schedule_run::all_transfers(const item& r, bool blocking) {
   return true;
 }
 
-// Everything must complete, so it is enough to wait for the first that has not, as long as nothing is left to
-// post.
+// All transfers must complete. So it is enough to wait for the first incomplete one, if all sends
+// are posted.
 void schedule_run::wait_for_one(const item& r) {
   const step* steps = bound_->plan.steps.data() + r.first;
   endpoint& ep = bound_->where.ep();

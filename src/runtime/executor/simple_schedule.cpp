@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shortest way through a schedule: simple exchanges of whole blocks of the caller's buffers, none longer
-// than a cell. An 8-byte allreduce by recursive doubling is one, so every instruction counts here: the places
-// were taken apart when the schedule was bound, and what only a report wants to know is written down only
-// before a wait.
+// The fastest path through a schedule: simple exchanges of whole blocks of the caller's buffers,
+// none longer than a cell. An 8-byte allreduce by recursive doubling is an example, so every
+// instruction counts. The places were resolved when the schedule was bound. Data for reports are
+// stored only before a wait.
 #include <utility>
 
 #include "base/compute/kernels.hpp"
@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-// What is written down here is for reports alone; a message that look_small() shows needs none of it.
+// For reports only. The path through look_small() does not need it.
 shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
                                      std::uint32_t number, const char* what, int peer) noexcept {
   return {c.label != nullptr ? c.label : name_of(c.what).data(),
@@ -29,7 +29,8 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
   while (!e.to->has_room());
 }
 
-// Null where the message that has come is none that look_small() shows, and was received in the general way.
+// Returns null if look_small() cannot take the message that has arrived. receive() has then
+// received it.
 [[gnu::noinline]] const std::byte* schedule_run::wait_to_receive(bound_schedule& b, const bound_exchange& e,
                                                                  const call& c, std::uint32_t number) {
   shm::channel& from = *e.from;

@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return text.empty() ? "none" : text;
 }
 
-// The one module that serves. Never a guess: with none or several, an error that says so.
+// Selects the module that fits. It never guesses: if none or several fit, it throws an error.
 module_file pick_module(const launcher& by, const char* header) {
   std::vector<std::string> rejected;
   const auto there = find_modules(header, &rejected);

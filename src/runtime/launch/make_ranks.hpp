@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From an engine of the table to ranks that run: in this process, or by the module that serves.
+// Starts the ranks of an engine: in this process, or by an engine module.
 #pragma once
 
 #include "engines/engine.hpp"
 
 namespace tutti {
 
-/// Runs `program` on every rank and returns when all have ended. `how.pin` is read from TUTTI_PIN. The
-/// command line is for engines whose ranks are processes; `header` as of find_modules(). Throws usage_error
-/// where the engine does not make so many ranks, and engine_error where no module, or more than one, serves.
+/// Runs `program` on every rank and returns when all have ended. Reads how.pin from TUTTI_PIN. The
+/// command line is for engines whose ranks are processes. `header`: as for find_modules(). Throws
+/// usage_error if the engine cannot make that many ranks. Throws engine_error unless exactly one
+/// module fits.
 outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv, const char* header,
                    const rank_program& program);
 
-/// How many ranks there are where nobody says it.
+/// The default number of ranks.
 int default_ranks(const engine_entry& engine) noexcept;
 
 }  // namespace tutti

@@ -28,8 +28,8 @@ fs::path folder_of_executable() {
   return fault ? fs::path() : self.parent_path();
 }
 
-// Of the shared library; nothing where the library is a part of the program, which has no name in the
-// loader's list: the file that dladdr names for it is what the caller gave as argv[0].
+// The folder of the shared library. Empty if the library is linked into the program, which has no
+// name in the loader's list. The file that dladdr names for it is the caller's argv[0].
 fs::path folder_of_library() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -43,7 +43,8 @@ fs::path folder_of_library() {
   return fault ? fs::path() : file.parent_path();
 }
 
-// Those that belong to the program by its place: in a build tree, and in an installation that was moved.
+// The folders found by the location of the program: in a build tree, and in an installation that
+// was moved.
 std::vector<std::string> folders_beside_the_program() {
   std::vector<std::string> folders;
   const fs::path exe = folder_of_executable();
@@ -66,7 +67,7 @@ std::vector<std::string> folders_of_the_variable() {
 
 }  // namespace
 
-// A program with other rights than its caller's is told by none of the caller's variables to load an MPI.
+// The caller's variables must not make a setuid program load an MPI.
 launcher find_launcher() {
   const auto number = [](const char* name) {
     const char* text = secure_getenv(name);
@@ -77,8 +78,7 @@ launcher find_launcher() {
   if (secure_getenv("PMI_SIZE") != nullptr) return {true, "mpich", number("PMI_SIZE"), "PMI_SIZE"};
   if (secure_getenv("PMI_RANK") != nullptr) return {true, "mpich", 0, "PMI_RANK"};
   if (secure_getenv("PMIX_RANK") != nullptr) return {true, "", 0, "PMIX_RANK"};
-  // A step of several tasks whose launcher offers no PMI is still no place for a copy of an embedded job in
-  // each.
+  // A Slurm step of several tasks without PMI must still not run an embedded job in each task.
   if (number("SLURM_STEP_NUM_TASKS") > 1 && secure_getenv("SLURM_PROCID") != nullptr)
     return {true, "", number("SLURM_STEP_NUM_TASKS"), "SLURM_STEP_NUM_TASKS"};
   return {};
@@ -94,14 +94,14 @@ std::vector<std::string> module_folders(const char* header) {
   if (const fs::path lib = folder_of_library(); !lib.empty()) add(lib / "tutti");
 #if defined(TUTTI_MODULE_DIR_INSTALL)
   if (header != nullptr && fs::path(header).is_absolute()) {
-    // <prefix>/include/tutti/run.hpp; the library folder has the name that the installation gave it.
+    // <prefix>/include/tutti/run.hpp. The installation chose the name of the library folder.
     const fs::path prefix = fs::path(header).lexically_normal().parent_path().parent_path().parent_path();
     add((prefix / TUTTI_LIBDIR / "tutti").lexically_normal());
     add((prefix / "lib" / "tutti").lexically_normal());
   }
   add(TUTTI_MODULE_DIR_INSTALL);
 #endif
-  // Last, since they follow the program.
+  // Last, because they depend on the program.
   for (const std::string& one : folders_beside_the_program()) add(one);
   return folders;
 }
@@ -151,7 +151,7 @@ std::vector<module_file> find_modules(const char* header, std::vector<std::strin
 loaded_module load_module(const module_file& file) {
   std::string tried;
   for (const std::string& path : file.paths) {
-    // Global: an MPI loads plugins of its own that expect its symbols to be visible.
+    // Global, because an MPI loads its own plugins, which need its symbols.
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
     tried += tried.empty() ? "" : "; ";
     if (handle == nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Engine modules: shared libraries, one for each MPI, found at run time, so that the library itself links no
-// MPI.
+// Engine modules: shared libraries, one for each MPI. They are found at run time, so that the
+// library itself links no MPI.
 #pragma once
 
 #include <string>
@@ -12,32 +12,35 @@
 
 namespace tutti {
 
-/// What started this process.
+/// The launcher of this process.
 struct launcher {
-  bool mpi = false;      // an MPI launcher did
-  std::string module;    // "openmpi" or "mpich"; empty: cannot be told
-  int ranks = 0;         // of the job; 0: cannot be told
-  std::string evidence;  // the variable that says so
+  bool mpi = false;      // an MPI launcher started it
+  std::string module;    // "openmpi" or "mpich"; empty: unknown
+  int ranks = 0;         // of the job; 0: unknown
+  std::string evidence;  // the environment variable that shows it
 };
 launcher find_launcher();
 
-/// The folders searched for code, in their order: those of TUTTI_MODULE_PATH, the installation's, and last
-/// the one beside the program. A program with other rights than its caller's searches the installation's
-/// alone. `header`: run.hpp as the program was compiled with it, or null; an installation has its modules
-/// beside its headers.
+/// The folders searched for code, in this order: those of TUTTI_MODULE_PATH, those of the
+/// installation, and those beside the program. A setuid program searches only those of the
+/// installation. `header`: the path of run.hpp when the program was compiled, or null. An
+/// installation has its modules beside its headers.
 std::vector<std::string> module_folders(const char* header = nullptr);
 
 struct found_files {
   std::vector<std::string> usable;    // absolute paths, in the order of folders, then of names
-  std::vector<std::string> real;      // the same with all links followed: what was judged, for dlopen()
-  std::vector<std::string> rejected;  // each as "PATH why": these may not be loaded (trust.hpp)
+  // The same files with all links resolved: pass these to dlopen().
+  std::vector<std::string> real;
+  // Each as "PATH why": files that may not be loaded (trust.hpp).
+  std::vector<std::string> rejected;
 };
-/// The files in the folders searched whose names begin and end so; with an empty `end`, those of that name.
+/// The files in these folders whose names begin with `beginning` and end with `end`. If `end` is
+/// empty, the files with the name `beginning`.
 found_files find_files(std::string_view beginning, std::string_view end, const char* header = nullptr);
 
 struct module_file {
   std::string name;                // "openmpi"
-  std::vector<std::string> paths;  // where it is, links followed, in the order in which they are tried
+  std::vector<std::string> paths;  // with links resolved, in the order in which they are tried
 };
 /// The engine modules that may be loaded. `rejected`: as in found_files.
 std::vector<module_file> find_modules(const char* header = nullptr,
@@ -47,16 +50,16 @@ struct loaded_module {
   const engine_module& module;
   std::string path;
 };
-/// Loads the first of its files that was built with this version of tutti, for the rest of the process.
-/// Throws engine_error if there is none, with the reason for each.
+/// Loads the first file that was built with this version of tutti. It stays loaded. Throws
+/// engine_error with the reason for each file if there is none.
 loaded_module load_module(const module_file& file);
 
-/// What load_module() would load, and the version of the MPI that it was built for. A process of its own
-/// asks, since two MPIs in one process disturb each other.
+/// The file that load_module() would load, and the version of the MPI that it was built for. A
+/// child process finds out, because two MPIs in one process disturb each other.
 struct module_report {
-  std::string path;     // empty: none can be loaded
+  std::string path;     // empty: no file can be loaded
   std::string version;  // of the MPI
-  std::string fault;    // why none can be loaded
+  std::string fault;    // why no file can be loaded
 };
 module_report report_module(const module_file& file);
 

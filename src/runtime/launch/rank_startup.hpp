@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a rank that an engine runs to a program with a communicator.
+// Turns a rank that an engine runs into a program with a communicator.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@
 
 namespace tutti {
 
-/// What all ranks of this process begin with: read once, before they start.
+/// The settings with which all ranks of this process start. Read once, before they start.
 class rank_startup {
  public:
-  /// Throws usage_error for what is wrong with the variables. Under an MPI launcher every rank throws that
-  /// instead, when MPI is up: others wait for this process there.
+  /// Throws usage_error if variables are wrong. Under an MPI launcher every rank throws it when MPI
+  /// is up, because the other ranks wait for this process there.
   rank_startup();
 
-  /// Makes the rank's communicator over the job and calls the program with it. By many ranks at once.
-  /// `of_process`: the calling thread goes on while the program pauses, and may carry other such
-  /// ranks, as it does over MPI.
+  /// Makes the rank's communicator over the job and calls the program with it. Ranks may call it
+  /// concurrently. `of_process`: the calling thread continues while the program pauses, and may
+  /// carry other such ranks, as over MPI.
   void run_rank(endpoint& ep, detail::program_view program, bool of_process = false);
 
  private:
@@ -33,7 +33,8 @@ class rank_startup {
   detail::settings set_;
   std::array<forced_choice, collective_names.size()> forced_;
   std::exception_ptr wrong_;
-  std::mutex loading_;  // of the trees, by the first rank of this process: it knows the engine
+  // For the trees; the first rank of this process loads them, because it knows the engine.
+  std::mutex loading_;
   std::shared_ptr<const selection> by_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// run(): from options and environment to ranks, and from the ranks' ends to one result.
+// Implements run(): starts ranks as options and environment demand, and combines their ends into
+// one result.
 #include "tutti/run.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@
 namespace tutti {
 namespace {
 
-// The engines that obey a variable: "fibers", "fibers or threads".
+// The engines that read a variable: "fibers", "fibers or threads".
 std::string who_obeys(std::string_view variable) {
   std::string names;
   for (const engine_entry* e : engines())
@@ -34,7 +35,7 @@ std::string who_obeys(std::string_view variable) {
   return names;
 }
 
-// Whether an MPI launcher has started others before this process.
+// Whether an MPI launcher started this process as a rank other than 0.
 bool is_a_later_process() {
   if (!find_launcher().mpi) return false;
   for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
@@ -42,12 +43,13 @@ bool is_a_later_process() {
   return false;
 }
 
-// Of processes that cannot start for the same reason the first one says it, and its end ends the others.
+// If several processes cannot start for the same reason, the first one reports it, and its end ends
+// the others.
 void let_the_first_report() {
   if (is_a_later_process()) std::this_thread::sleep_for(std::chrono::seconds(2));
 }
 
-// What is set and has no effect is said: once a job, on standard error.
+// Reports settings that have no effect: once a job, on standard error.
 void report_what_is_ignored(const launcher& by, const engine_entry& engine) {
   if (is_a_later_process()) return;
   const auto report = [](std::string_view name, const std::string& why) {
@@ -66,8 +68,8 @@ void report_what_is_ignored(const launcher& by, const engine_entry& engine) {
     if (setting(name)) report(name, "the engine is not " + who_obeys(name));
 }
 
-// Fills in what the options and the variables say, and returns how many ranks they ask for; 0: as many as
-// usual.
+// Fills in `how` from options and variables. Returns the requested number of ranks; 0: the default
+// number.
 int read_launch(const run_options& options, launch& how) {
   how.seed = options.seed != 0 ? options.seed : number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0);
   if (options.ranks < 0 || options.ranks > 1000000)
@@ -94,7 +96,7 @@ outcome launch_ranks(const run_options& options, launch how, const rank_program&
       !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
   const launcher by = find_launcher();
   int requested = 0;
-  std::exception_ptr wrong;  // where ranks are processes they say it together, when they have met
+  std::exception_ptr wrong;  // if ranks are processes, all of them report it after MPI has started
   try {
     requested = read_launch(options, how);
   } catch (const usage_error&) {

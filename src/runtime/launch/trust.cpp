@@ -25,7 +25,7 @@ std::vector<uid_t> trusted_users(bool of_the_installation) {
   std::vector<uid_t> users{0, geteuid()};
   struct stat about {};
   if (of_the_installation && stat(program, &about) == 0) users.push_back(about.st_uid);
-  // A program that is linked statically has no name in the loader's list, and argv[0] is its caller's.
+  // A statically linked program has no name in the loader's list, and its caller chooses argv[0].
   Dl_info found{};
   link_map* map = nullptr;
   if (dladdr1(reinterpret_cast<const void*>(&has_rights_of_others), &found, reinterpret_cast<void**>(&map),
@@ -35,7 +35,7 @@ std::vector<uid_t> trusted_users(bool of_the_installation) {
   return users;
 }
 
-// Whose owner can replace the program, and needs no module for that.
+// The owner of such a folder can replace the program, and needs no module for that.
 bool is_above_the_program(const fs::path& folder) {
   std::error_code error;
   const std::string exe = fs::read_symlink(program, error).string(), above = (folder / "").string();
@@ -47,7 +47,7 @@ bool others_may_write(const struct stat& about) {
   return group || (about.st_mode & S_IWOTH) != 0;
 }
 
-// Of a path without links.
+// `real` must be a path without links. Returns an empty text if the file may be loaded.
 std::string why_not_trusted(const fs::path& real, const std::vector<uid_t>& trusted) {
   const fs::path folder = real.parent_path();
   for (fs::path at = real;; at = at.parent_path()) {

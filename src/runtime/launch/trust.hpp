@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files may be loaded as code into this process. A folder that anybody may create, such as /tmp/lib,
-// can be on the search path of a program in /tmp, and the constructors of a library run before anything in it
-// can be checked.
+// Decides which files may be loaded as code into this process. The search path of a program in /tmp
+// can contain a folder that anybody may create, such as /tmp/lib. The constructors of a library run
+// before anything in it can be checked.
 #pragma once
 
 #include <filesystem>
@@ -11,23 +11,26 @@
 namespace tutti {
 
 struct judged_file {
-  std::filesystem::path real;  ///< the file with all links followed: what was judged, and is to be loaded
-  std::string why_not;         ///< why it must not be, as "belongs to user 1000, ..."; empty: it may be
+  /// The file with all links resolved: the one that was judged, and that must be loaded.
+  std::filesystem::path real;
+  /// Why it may not be loaded, as "belongs to user 1000, ..."; empty: it may be loaded.
+  std::string why_not;
 };
 
-/// Whether `file` may be loaded. It may be if nobody but trusted users can replace it: the file, its folder
-/// and all folders above, after links are followed, belong to trusted users, and others may write to none of
-/// them (a folder above with the sticky bit is fine). Trusted are root and the user of this process; of a
-/// program with other rights than its caller's, root alone. A group may write if it is root's or its number
-/// is the owner's, the convention for groups of one user.
+/// Whether `file` may be loaded. It may if only trusted users can replace it. So the file, its
+/// folder and all folders above, with links resolved, must belong to trusted users. Others may
+/// write to none of them, except to a folder further up with the sticky bit. Trusted users are root
+/// and the user of this process. In a setuid program only root is trusted. A group may write if it
+/// is root's, or if its id equals the owner's id, the convention for groups of one user.
 ///
-/// Trusted too is whose code the user runs already: the owner of the shared library that holds this function;
-/// in the folders that the program's code or place names (`of_the_installation`), and no variable, the owner
-/// of the program's file; and of the folders above the module's own, the owners of those that are above the
-/// program as well.
+/// Users whose code the user already runs are trusted too. One is the owner of the shared library
+/// that holds this function. If `of_the_installation`, the owner of the program's file is another:
+/// the program's code or location names these folders, no variable does. For the folders above the
+/// module's own, the owners of those that also contain the program are trusted.
 judged_file judge(const std::filesystem::path& file, bool of_the_installation = false);
 
-/// Whether this process has other rights than the one that has started it, which then chooses no code for it.
+/// Whether this process has other rights than the process that started it (setuid, setgid). The
+/// caller may not choose code for it then.
 bool has_rights_of_others() noexcept;
 
 }  // namespace tutti

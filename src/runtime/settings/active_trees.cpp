@@ -27,7 +27,7 @@ const char* noun_of(tree_half half) noexcept {
   return half == tree_half::pure ? "pure algorithms" : "compositions";
 }
 
-// Of the processes that a launcher has started one reports: all have the same variables.
+// One of the processes of a launcher reports, because all have the same variables.
 bool reports_here() noexcept {
   for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
     if (const char* value = secure_getenv(rank)) return std::string_view(value) == "0";
@@ -38,7 +38,7 @@ void report(const std::string& variable, const std::string& text) {
   if (reports_here()) std::fprintf(stderr, "tutti: %s: %s\n", variable.c_str(), text.c_str());
 }
 
-// What a file says; without regions if it is at fault, which is reported.
+// The contents of a tree file. If the file has errors, reports them and returns no regions.
 read_result read_file(const std::string& variable, const std::string& path) {
   const bool strict = switch_setting("TUTTI_COLL_STRICT", false);
   const auto [text, unreadable] = read_tree_text(path);
@@ -65,7 +65,7 @@ bool is_other_half_read(tree_half half, const std::string& path, const std::stri
   return false;
 }
 
-// What the file says of this half alone. What of it nobody reads is reported.
+// Only this half of the file's contents. Reports contents that no variable reads.
 document read_half(const char* variable, tree_half half, const std::string& path, const std::string& both) {
   read_result got = read_file(variable, path);
   const tree_half other = half == tree_half::pure ? tree_half::composition : tree_half::pure;

@@ -66,7 +66,8 @@ std::array<forced_choice, collective_names.size()> read_forced() {
       bool known = false;
       try {
         known = exists(*value);
-      } catch (const usage_error& e) {  // of a parameter of it: told in the name of the variable
+      // About one of its parameters: reported under the name of the variable.
+      } catch (const usage_error& e) {
         const std::string text = e.what();
         throw usage_error("run", -1, name, text.substr(text.find('"')), "");
       }

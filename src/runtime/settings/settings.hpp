@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the environment says about calls, read once before the ranks start and the same for all of them.
+// The settings of calls in the environment. Read once before the ranks start, and the same for all
+// of them.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace tutti::detail {
 
-/// What becomes of a named algorithm whose restrictions a call does not meet.
+/// The reaction if a call does not meet the restrictions of a named algorithm.
 enum class fallback { error, warn, silent };
 
 struct settings {
@@ -21,13 +22,15 @@ struct settings {
   trace_options trace;                   // TUTTI_TRACE
 };
 
-/// Throws usage_error where a variable has a value that means nothing.
+/// Throws usage_error if a variable has an invalid value.
 settings read_settings();
 
-/// What the variables of every collective force. Throws usage_error as read_settings().
+/// The choices that the variables of every collective force. Throws usage_error as read_settings()
+/// does.
 std::array<forced_choice, collective_names.size()> read_forced();
 
-/// TUTTI_ALLREDUCE_ALGORITHM, TUTTI_ALLREDUCE_INTER_ALGORITHM, TUTTI_ALLREDUCE_COMPOSITION
+/// The variable of an override: TUTTI_ALLREDUCE_ALGORITHM, TUTTI_ALLREDUCE_INTER_ALGORITHM,
+/// TUTTI_ALLREDUCE_COMPOSITION.
 std::string override_variable(collective what, override_kind kind);
 
 }  // namespace tutti::detail

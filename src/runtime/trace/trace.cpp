@@ -25,12 +25,12 @@ std::string name_of_op(const call_kind& k) {
          (k.commutative ? "" : " (not commutative)");
 }
 
-// What ran: an algorithm, a composition, or (null) the engine's own collective.
+// The name of an algorithm, a composition, or (null) the native collective.
 std::string name_of_entry(const catalogue_entry* e, collective what) {
   return e != nullptr ? std::string(e->name) : std::string(name_of(what)) + "/native";
 }
 
-// With its parameters, as TUTTI_<COLLECTIVE>_ALGORITHM takes it.
+// The name with its parameters, as TUTTI_<COLLECTIVE>_ALGORITHM takes it.
 std::string spelled(const catalogue_entry* e, collective what,
                     const algorithm_parameter_values& parameter_values) {
   std::string text = name_of_entry(e, what);
@@ -74,7 +74,7 @@ std::string inner_name(const inner_call& c) {
 
 using row = std::vector<std::string>;
 
-// Columns as wide as what stands in them; numbers end where their column ends.
+// Columns are as wide as their longest entry. Numbers are right-aligned.
 std::string aligned(const std::vector<row>& rows, std::initializer_list<std::size_t> numbers) {
   std::vector<std::size_t> widths(rows[0].size());
   for (const row& r : rows)
@@ -98,7 +98,7 @@ std::string milliseconds(call_trace::duration d) {
   return text;
 }
 
-// Objects of names and values; texts hold nothing but names.
+// Writes a JSON object. Texts are only names, so they need no escapes.
 class object {
  public:
   object& text(std::string_view key, std::string_view value) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program: what one rank does in a composed call, as data. Calls of other collectives, on the same ranks or
-// on some of them, and copies and combinations between them, over the caller's buffers and scratch. It holds
-// for one count; addresses are not in it.
+// A composite plan: what one rank does in a composed call, as data. It contains calls of other
+// collectives on all or some of the ranks, with copies and combinations between them. They work on
+// the caller's buffers and on scratch memory. A plan is valid for one count and contains no
+// addresses.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace tutti {
 
-/// Where something begins, in elements from the beginning of a buffer: input, output or scratch0.
+/// A position in a buffer (input, output or scratch0), in elements from its beginning.
 struct area {
   buffer where = buffer::input;
   std::size_t at = 0;
@@ -25,27 +26,32 @@ struct area {
   friend constexpr bool operator==(const area&, const area&) = default;
 };
 
-/// A collective that a composition calls. Element, operator and its order are those of the whole call. As in
-/// `call` (tutti/call.hpp), but ranks are places in the group.
+/// An inner call: a collective that a composition calls. Element, operator and operator order are
+/// those of the composed call. The members mean the same as in `call` (tutti/call.hpp), but `root`
+/// is a position in the group.
 struct subcall {
   collective what = collective::barrier;
   bool in_place = false;
-  bool nonblocking = false;  ///< the engine's own collective is to be its nonblocking one
+  /// the call uses the nonblocking form of the engine's native collective
+  bool nonblocking = false;
   int root = 0;
   std::size_t count = 0;
   area input{}, output{};
   std::vector<std::size_t> in_counts, in_displs, out_counts, out_displs;  ///< of vector forms
 
-  std::int32_t group = 0;    ///< of composite_plan::groups; 0: all ranks. Set by the planner, as the next:
-  std::uint32_t number = 0;  ///< tells the calls of a program apart; the same on all members
+  /// index in composite_plan::groups; 0: all ranks. The planner sets it.
+  std::int32_t group = 0;
+  /// sequence number of the call, the same on all members. The planner sets it.
+  std::uint32_t number = 0;
 };
 
-/// n elements each of `blocks` blocks, whose distances are given where there are several.
+/// Copies `blocks` blocks of n elements each. The distances are significant if there are several
+/// blocks.
 struct copying {
   area from{}, to{};
   std::size_t n = 0, blocks = 1, from_distance = 0, to_distance = 0;
 };
-/// to = left op right, n elements.
+/// Combines n elements: to = left op right.
 struct combining {
   area left{}, right{}, to{};
   std::size_t n = 0;
@@ -54,7 +60,7 @@ struct combining {
 struct composite_step {
   enum class kind : std::uint8_t { start, wait, copy, combine };
   kind what = kind::start;
-  std::uint32_t which = 0;  ///< of calls (start, wait), copies or combinations
+  std::uint32_t which = 0;  ///< index in calls (start, wait), copies or combinations
 };
 
 struct composite_plan {
@@ -62,9 +68,9 @@ struct composite_plan {
   std::vector<subcall> calls;
   std::vector<copying> copies;
   std::vector<combining> combinations;
-  /// Ranks of the composed call, by place. groups[0] is empty: all.
+  /// The ranks of each group, by position in the group. groups[0] is empty and means all ranks.
   std::vector<std::vector<int>> groups{1};
-  std::size_t scratch = 0;  ///< elements
+  std::size_t scratch = 0;  ///< elements of scratch0
 };
 
 }  // namespace tutti

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A composition: a collective made of other collectives. Its catalogue entry is the comment at the head of
-// its file (cmake/catalogue.cmake), as with pure algorithms. What it calls is decided by the pure tree alone,
-// so it can never choose itself or another composition.
+// A composition: a collective that is made of calls of other collectives. The head of its file is
+// its catalogue entry (cmake/catalogue.cmake), the same as for a pure algorithm. Only the trees of
+// pure algorithms decide its inner calls. So a composition can never choose itself or another
+// composition.
 #pragma once
 
 #include "schedule/algorithm.hpp"
@@ -11,11 +12,11 @@
 namespace tutti {
 
 struct composed_algorithm : catalogue_entry {
-  std::string_view calls;  ///< what it is made of, in words
+  std::string_view calls;  ///< the inner calls, in words
   void (*plan)(planner&) = nullptr;
 };
 
-/// All compositions, by name. Generated (see cmake).
+/// Returns all compositions, sorted by name. The build generates it (cmake/catalogue.cmake).
 std::span<const composed_algorithm* const> composition_catalogue() noexcept;
 
 }  // namespace tutti

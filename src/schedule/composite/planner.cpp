@@ -32,8 +32,9 @@ area planner::operand() const noexcept {
 
 area planner::scratch(std::size_t elements) {
   const area made{buffer::scratch0, made_.scratch};
+  // Areas must differ: a call with equal input and output would be in place.
   made_.scratch +=
-      std::max<std::size_t>(1, elements);  // so that no two areas are one: that would be in place
+      std::max<std::size_t>(1, elements);
   return made;
 }
 
@@ -86,7 +87,7 @@ subgroup planner::list(std::vector<int> ranks) {
 planner::ticket planner::start(const subgroup& group, subcall c) {
   c.number = next_++;
   if (c.what == collective::bcast &&
-      c.in_place) {  // a bcast has one buffer; its calls say so by two that are one
+      c.in_place) {  // bcast has one buffer: its inner calls have input equal to output
     c.input = c.output;
     c.in_place = false;
   }

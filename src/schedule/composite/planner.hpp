@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a composition writes its program with. Every rank goes through the same calls, member of the group or
-// not, so that they are numbered alike; the calls of groups that a rank is not in are left out of its
-// program. Whatever decides which calls there are must be agreed: the call's count, root and operator, the
-// layout, and the counts that every rank has (allgatherv, reduce_scatter), never those that only some have.
+// The interface through which a composition writes its composite plan. Every rank makes the same
+// calls, whether or not it is a member of their groups, so that sequence numbers agree. The planner
+// omits the calls of groups that do not contain this rank. Only agreed values may decide which
+// calls exist: the count, the root, the operator, the topology, and counts that all ranks know
+// (allgatherv, reduce_scatter). Counts that only some ranks know must not decide it.
 #pragma once
 
 #include <utility>
@@ -15,12 +16,12 @@
 
 namespace tutti {
 
-/// A group that calls are made on; every rank knows its members.
+/// A group of ranks for inner calls. Every rank knows its members.
 class subgroup {
  public:
   int size() const noexcept { return size_; }
   bool member() const noexcept { return place_ >= 0; }
-  int place() const noexcept { return place_; }  ///< of this rank; -1 where it is no member
+  int place() const noexcept { return place_; }  ///< of this rank; -1 if it is not a member
 
  private:
   friend class planner;
@@ -30,13 +31,14 @@ class subgroup {
 
 class planner {
  public:
-  using ticket = std::int32_t;  ///< of a call that was started; -1 where this rank takes no part
+  using ticket = std::int32_t;  ///< identifies a started call; -1 if this rank does not take part
 
-  /// `c` has displacements where it has counts. The three must stay.
+  /// If `c` has counts, it must also have displacements. The planner keeps references: all three
+  /// objects must outlive it.
   planner(const call& c, int rank, const hierarchy& layout,
           const algorithm_parameter_values& parameter_values);
 
-  // --- the composed call ---------------------------------------------------------------------------------
+  // --- the composed call -------------------------------------------------------------------------
   const call& requested() const noexcept { return call_; }
   collective what() const noexcept { return call_.what; }
   int size() const noexcept { return layout_.ranks(); }
@@ -47,32 +49,35 @@ class planner {
   std::size_t of(algorithm_parameter k) const noexcept {
     return parameter_values_[static_cast<std::size_t>(k)];
   }
-  /// Elements of at most `bytes` bytes, one at least.
+  /// The number of elements that fit into `bytes` bytes, at least 1.
   std::size_t elements_of(std::size_t bytes) const noexcept;
 
   area input() const noexcept { return {buffer::input, 0}; }
   area output() const noexcept { return {buffer::output, 0}; }
-  /// Where the own operand or block stands: the input, or in place the part of the output that `call` names.
-  /// With counts, displacements are not in it.
+  /// The position of the local operand or block: the input, or, in place, the part of the output
+  /// that `call` names. It does not include the displacement of a vector form.
   area operand() const noexcept;
-  /// New scratch of this many elements.
+  /// Allocates a new scratch area of this many elements.
   area scratch(std::size_t elements);
 
-  // --- groups --------------------------------------------------------------------------------------------
+  // --- groups ------------------------------------------------------------------------------------
   subgroup all() noexcept;
-  /// The ranks on this rank's node. At level l > 0: the leaders of its nodes of level l - 1.
+  /// The ranks on this rank's node. At level l > 0: the leaders of the nodes of level l - 1 that
+  /// lie in this rank's node of level l.
   subgroup node(int level = 0);
-  /// The leaders of the coarsest nodes.
+  /// The leaders of the nodes of the coarsest level.
   subgroup leaders();
-  /// The i-th ranks of all nodes (level 0), for the i of this rank; of nodes that have so many.
+  /// The lane of this rank: if it is the i-th rank of its node (level 0), the i-th ranks of all
+  /// nodes. Nodes with fewer ranks are omitted.
   subgroup lane();
-  /// Ranks in this order; all of them in their own order are `all`.
+  /// A group of these ranks in this order. The list of all ranks in rank order is the same as
+  /// `all`.
   subgroup list(std::vector<int> ranks);
 
-  // --- steps ---------------------------------------------------------------------------------------------
-  /// Starts a call and waits for it.
+  // --- steps -------------------------------------------------------------------------------------
+  /// Adds steps that start a call and wait for it.
   void call_on(const subgroup& group, subcall c) { wait(start(group, std::move(c))); }
-  /// Where `wanted` is false the call is skipped.
+  /// Makes the call if `wanted` is true, otherwise skips its sequence number.
   void call_if(bool wanted, const subgroup& group, subcall c) {
     if (wanted)
       call_on(group, std::move(c));
@@ -80,10 +85,11 @@ class planner {
       skip();
   }
   ticket start(const subgroup& group, subcall c);
-  /// In place of a call that others make and this rank's group does without: the numbers go on alike.
+  /// Skips the sequence number of a call that other ranks make and that this rank's group omits, so
+  /// that later numbers agree.
   void skip() noexcept { ++next_; }
   void wait(ticket t);
-  /// Areas that are the same are left alone.
+  /// Adds no step if the areas are equal or n is 0.
   void copy(area from, area to, std::size_t n);
   void copy(const copying& c);
   void combine(area left, area right, area to, std::size_t n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bine patterns: binomial trees and butterflies whose hops alternate in direction, so that they reach as far
-// as those of a binomial tree with hops two thirds as long. Everything is for p = 2^bits positions; `tree`
-// folds other numbers of ranks.
+// Rank arithmetic of Bine patterns: binomial trees and butterflies whose hops alternate in
+// direction. They reach as many ranks as a binomial tree, with hops two thirds as long. All
+// functions assume p = 2^bits positions; `tree` folds other numbers of ranks.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 namespace tutti::patterns::bine {
 
 // --- numbers to the base -2
-// ----------------------------------------------------------------------------------
-inline constexpr std::uint32_t odd_bits = 0xAAAAAAAAu;  // whose weights are negative
+inline constexpr std::uint32_t odd_bits = 0xAAAAAAAAu;  // the bits whose weights are negative
 
 constexpr std::uint32_t negabinary(int x) { return (static_cast<std::uint32_t>(x) + odd_bits) ^ odd_bits; }
 constexpr int from_negabinary(std::uint32_t y) { return static_cast<int>((y ^ odd_bits) - odd_bits); }
@@ -23,15 +22,14 @@ constexpr int from_negabinary(std::uint32_t y) { return static_cast<int>((y ^ od
 constexpr int wrapped(int x, int p) { return (x % p + p) % p; }
 
 // --- the butterfly
-// -------------------------------------------------------------------------------------------
 
-/// The hop of round j: 1, -1, 3, -5, 11, -21 ...; even ranks go by it, odd ones by its opposite.
+/// The hop of round j: 1, -1, 3, -5, 11, -21 ... Even ranks move by it, odd ranks by its negative.
 constexpr int hop(int j) {
   const std::int64_t power = std::int64_t{1} << (j + 1);
   return static_cast<int>((1 - (j % 2 == 0 ? -power : power)) / 3);
 }
 
-/// Of round j; for any even p.
+/// The partner of `rank` in round j, for any even p.
 constexpr int partner(int rank, int j, int p) {
   return wrapped(rank % 2 == 0 ? rank + hop(j) : rank - hop(j), p);
 }
@@ -42,8 +40,9 @@ constexpr int reversed(std::uint32_t x, int bits) {
   return static_cast<int>(r);
 }
 
-/// Where a rank stands in the order in which halving makes contiguous halves: partners of round j agree in
-/// the upper j bits and differ in the next. A permutation of 0 .. 2^bits - 1.
+/// The position of a rank in the order in which halving yields contiguous halves. Partners of round
+/// j agree in the upper j bits and differ in the next bit. The function is a permutation of 0 ..
+/// 2^bits - 1.
 constexpr int halving_position(int rank, int bits) {
   const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
   const std::uint32_t h = negabinary(rank % 2 != 0 ? rank : -rank) & mask;
@@ -57,34 +56,36 @@ constexpr int rank_at_halving_position(int position, int bits) {
 }
 
 // --- the tree in which distances halve from the root, position 0
-// ---------------------------------------------
 
-/// Rounds are counted as the gather goes, 0 first: position v hears its children in rounds 0 .. joins - 1 and
-/// speaks in round `joins`; the root hears in all. A broadcast goes the other way.
+/// Rounds are numbered in the order of a gather, from 0. Position v receives from its children in
+/// rounds 0 .. joins - 1 and sends to its parent in round `joins`. The root receives in all rounds.
+/// A broadcast goes the other way.
 constexpr int joins(int v, int bits) {
   const std::uint32_t label = negabinary(v);
   const int equal = label % 2 == 0 ? std::countr_zero(label) : std::countr_one(label);
   return v == 0 ? bits : std::min(equal, bits) - 1;
 }
 
-/// The child of round k < joins, and for k = joins the parent.
+/// For k < joins: the child of round k. For k = joins: the parent.
 constexpr int tree_partner(int v, int k, int bits) {
   return wrapped(from_negabinary(negabinary(v) ^ ((std::uint32_t{2} << k) - 1)), 1 << bits);
 }
 
-/// What v has heard of before round k are the 2^k positions from here upwards, modulo p.
+/// Before round k, position v holds the data of 2^k positions: those from the returned one upwards,
+/// modulo p.
 constexpr int heard_from(int v, int k, int bits) {
   const std::uint32_t below = (v % 2 == 0 ? odd_bits : ~odd_bits) & ((std::uint32_t{1} << k) - 1);
   return wrapped(v - static_cast<int>(below), 1 << bits);
 }
-/// Whether what v hears in round k stands above what it had, or else below it.
+/// Returns whether the positions that v receives in round k lie above those that it holds;
+/// otherwise they lie below.
 constexpr bool hears_above(int v, int k) { return (v % 2 == 0) == (k % 2 == 0); }
 
-/// The group at the top of a tree that combines in rank order: with this one nothing wraps around.
+/// The top group of a tree that combines in rank order: with this top no interval wraps around.
 constexpr int in_order_top(int bits) { return static_cast<int>(odd_bits & ((std::uint32_t{1} << bits) - 1)); }
 
-/// The tree over any number of ranks: position v is group v + top of the fold. Groups of two are represented
-/// by their lower rank, that of the root by the root.
+/// The tree over any number of ranks. Position v is group v + top of the fold. The lower rank
+/// represents a group of two; the root represents its own group.
 struct tree {
   fold folded;
   int p, root, top, bits;
@@ -95,7 +96,7 @@ struct tree {
         root(its_root),
         top(its_top),
         bits(std::countr_zero(static_cast<unsigned>(folded.groups))) {}
-  /// With the root's group at the top.
+  /// The tree with the root's group at the top.
   constexpr tree(int ranks, int its_root) : tree(ranks, its_root, fold(ranks).group_of(its_root)) {}
 
   constexpr int group_of(int v) const { return (v + top) & (folded.groups - 1); }
@@ -105,13 +106,13 @@ struct tree {
   }
   constexpr int position_of(int rank) const { return (folded.group_of(rank) - top) & (folded.groups - 1); }
   constexpr bool represents(int rank) const { return rank_of(position_of(rank)) == rank; }
-  /// The other one of a group of two.
+  /// The other member of a group of two.
   static constexpr int other(int rank) { return rank ^ 1; }
 
   constexpr int joins(int v) const { return bine::joins(v, bits); }
   constexpr int rank_of_partner(int v, int k) const { return rank_of(tree_partner(v, k, bits)); }
 
-  /// The ranks that v stands for before round k: `count` from `first` upwards, modulo p.
+  /// The ranks whose data v holds before round k: `count` ranks from `first` upwards, modulo p.
   struct interval {
     int first, count;
   };

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pipelining blocks over a circulant graph: in a round with index k every rank sends to the rank skip(k)
-// above it and receives from the rank skip(k) below it, for any number p of ranks. Which blocks, the two
-// schedules say: of q = ceil(log2 p) consecutive rounds with indices 0 .. q-1 each brings one new block, so n
-// blocks have reached everyone after n - 1 + q rounds. Ranks are relative to the root, which is 0.
+// Rank arithmetic for pipelining blocks over a circulant graph, for any number p of ranks. In a
+// round with index k every rank sends to the rank skip(k) above it and receives from the rank
+// skip(k) below it. Ranks are relative to the root, which is 0.
 //
-// A block of a schedule is meant relative to the phase (q rounds): in phase j the block is j * q more, less
-// the `idle` rounds of the first phase; what comes out negative is not sent, what is beyond the end is the
-// last block. The root is never sent to.
+// The two schedules, `receives` and `sends`, state which blocks move. Each of q = ceil(log2 p)
+// consecutive rounds with indices 0 .. q-1 brings one new block. So n blocks reach all ranks after
+// n - 1 + q rounds.
+//
+// Block numbers in a schedule are relative to the phase (q rounds): phase j adds j * q and
+// subtracts the `idle` rounds of the first phase. A negative result means that nothing is sent. A
+// result beyond the end means the last block. No rank sends to the root.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +27,17 @@ class circulant {
     for (int k = q_, s = p; k >= 0; --k, s = (s + 1) / 2) at(skips_, k) = s;
   }
 
-  /// q: how many rounds a phase has.
+  /// q: the number of rounds of a phase.
   int phase() const { return q_; }
   int skip(int k) const { return at(skips_, k); }
-  /// How many rounds the first phase lacks when n blocks are sent, so that the last phase is whole.
+  /// The number of rounds that the first phase omits for n blocks, so that the last phase is
+  /// complete.
   int idle(int n) const { return q_ == 0 ? 0 : (q_ - (n - 1) % q_) % q_; }
-  /// How many phases n blocks take, the incomplete first one counted.
+  /// The number of phases for n blocks, including the incomplete first one.
   int phases(int n) const { return q_ == 0 ? 0 : (n - 1 + q_ + idle(n)) / q_; }
 
-  /// The blocks that relative rank v receives in a phase; of the root they mean nothing. O(q).
+  /// The blocks that relative rank v receives in a phase. The result is meaningless for the root.
+  /// O(q).
   std::vector<int> receives(int v) const {
     search s{*this, p_ + v, 0, std::vector<int>(static_cast<std::size_t>(q_)), {}, {}};
     for (int e = 0; e <= q_; ++e) {
@@ -46,7 +51,8 @@ class circulant {
     return std::move(s.found);
   }
 
-  /// The blocks that relative rank v sends: what the receiver of each round wants. O(q * q).
+  /// The blocks that relative rank v sends: in each round the block that its receiver expects. O(q
+  /// * q).
   std::vector<int> sends(int v) const {
     std::vector<int> blocks(static_cast<std::size_t>(q_));
     for (int k = 0; k < q_; ++k) at(blocks, k) = v == 0 ? k : at(receives((v + skip(k)) % p_), k);
@@ -57,7 +63,8 @@ class circulant {
   static int& at(std::vector<int>& v, int i) { return v[static_cast<std::size_t>(i)]; }
   static int at(const std::vector<int>& v, int i) { return v[static_cast<std::size_t>(i)]; }
 
-  // The greedy path of skips from the root to v ends with this one; the first block that v gets.
+  // The index of the last skip on the greedy path of skips from the root to v; it is the first
+  // block that v receives.
   int base_block(int v) const {
     if (v == 0) return q_;
     for (int k = q_ - 1;; --k) {
@@ -67,14 +74,17 @@ class circulant {
     }
   }
 
-  // Looks for the paths from the root to the ranks from which v receives, the nearest first, of which each
-  // begins with another skip than those before: a depth-first search that never takes a skip twice.
+  // Finds the paths from the root to the ranks from which v receives, the nearest first. Each path
+  // begins with a skip that no earlier path begins with. It is a depth-first search that never uses
+  // a skip twice.
   struct search {
     const circulant& of;
     int target, k;
-    std::vector<int> found, lower, upper;  // lower, upper: the list of the skips still to be had
+    // lower, upper: the linked list of the skips not used yet
+    std::vector<int> found, lower, upper;
 
-    // What was unlinked still knows its lower neighbour, so that a walk that stands on it can go on.
+    // An unlinked element keeps its lower neighbour, so that a walk that is at this element can
+    // continue.
     void unlink(int e) {
       if (at(upper, e) <= of.q_) at(lower, at(upper, e)) = at(lower, e);
       if (at(lower, e) >= 0) at(upper, at(lower, e)) = at(upper, e);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers by their digits: which of 0 .. p-1 have a given digit at a given place. They lie in runs, as long
-// as the place's weight and a digit's whole period apart; the last run may be cut off by p.
+// Arithmetic on digits: which of the numbers 0 .. p-1 have a given digit at a given position. They
+// form runs whose length is the weight of the position. The distance between runs is the weight of
+// the next position. p may cut off the last run.
 #pragma once
 
 namespace tutti::patterns {
 
-/// The weight of the next place; nothing below p has a digit there when it is p or more.
+/// The weight of the next position, at most p. If it is p, no number below p has a digit other than
+/// 0 there.
 constexpr int next_weight(int weight, int radix, int p) { return weight > p / radix ? p : weight * radix; }
 
 struct digit_runs {
   int first;     // the first such number
-  int length;    // of a run: the weight
-  int distance;  // from run to run
+  int length;    // of a run: the weight of the position
+  int distance;  // between the beginnings of two runs
   int full;      // runs of that length
   int rest;      // length of the run after these, 0 if there is none
 
@@ -26,8 +28,9 @@ struct digit_runs {
   constexpr int count() const { return full * length + rest; }
   constexpr int length_of(int run) const { return run < full ? length : rest; }
 
-  /// Calls body(run, runs, from, to): offsets [from, to) of `runs` runs, together all offsets from `skip` on,
-  /// such that none holds both `edge` and the number after it.
+  /// Calls body(run, runs, from, to) with offsets [from, to) of `runs` runs. Together the calls
+  /// cover all offsets from `skip` on. No call contains both the number `edge` and the number after
+  /// it in one run.
   template <class Body>
   void for_each_stretch(int skip, int edge, Body&& body) const {
     const int at = edge / distance, offset = edge % distance - first;
@@ -53,7 +56,7 @@ struct digit_runs {
   }
 };
 
-/// How many of 0 .. p-1 have another last digit than 0; no place has more.
+/// The number of values in 0 .. p-1 whose last digit is not 0. No other position has more.
 constexpr int max_with_a_digit(int p, int radix) { return p - (p - 1) / radix - 1; }
 
 }  // namespace tutti::patterns

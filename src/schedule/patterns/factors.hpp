@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// p ranks as a product of factors of at most k: exchanges among as many ranks as each factor says, one after
-// the other, reach everyone. Where p is no such product, ranks are folded, neighbours together, to the
-// greatest number of groups that is one. A power of two would do, so a group has two ranks at most.
+// Writes p as a product of factors of at most k. Exchanges among f ranks for each factor f, one
+// after the other, reach all ranks. If p is no such product, neighbouring ranks are folded into the
+// largest number of groups that is one. A power of two always is one (k >= 2), so a group has at
+// most two ranks.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace tutti::patterns {
 
 struct factors : fold {
-  std::vector<int> all;  // greatest first
+  std::vector<int> all;  // in descending order
 
   factors(int p, int k) : fold(p) {
     for (groups = p; !factorise(groups, k);) --groups;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folding p ranks to the power of two below, keeping their order: the first p - P' groups have two ranks, the
-// others one. The lower rank of a group leads it.
+// Folds p ranks to the largest power of two P' <= p in rank order. The first p - P' groups have two
+// ranks, the others have one. The lower rank of a group leads it.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@ namespace tutti::patterns {
 
 struct fold {
   int groups;  // P', a power of two
-  int pairs;   // groups of two
+  int pairs;   // number of groups with two ranks
 
   explicit constexpr fold(int p)
       : groups(static_cast<int>(std::bit_floor(static_cast<unsigned>(p)))), pairs(p - groups) {}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree over ranks 0 .. p-1 with any root, whose edges are hops of 2^d ranks that never go around the ends.
-// Ranks in a row are cut into two halves; the one of them who leads all goes on to lead its half, and is the
-// parent of the other half's leader; and so on in each half. A subtree is a row of ranks, its leader
-// somewhere in it, and the tree is ceil(log2 p) high.
+// A tree over ranks 0 .. p-1 with any root. Its edges are hops of 2^d ranks that never wrap around
+// the ends. A row of ranks is cut into two halves. The leader of the row leads its own half and is
+// the parent of the leader of the other half. The same rule applies to each half. So a subtree is a
+// row of ranks that contains its leader, and the tree has height ceil(log2 p).
 //
-// Why there is always such a hop: the next rank of the other half is a ranks away from the leader, a power of
-// two is among a .. 2a-1, and the other half has a ranks or more, since it is not the shorter one. But for a
-// leader in the middle of an odd number: it counts to the longer half, and a is 1.
+// Such a hop always exists. Let a be the distance from the leader to the nearest rank of the other
+// half. A power of two lies in a .. 2a-1. The other half has at least a ranks, because it is not
+// the shorter half. The exception is a leader in the middle of an odd number of ranks: it belongs
+// to the longer half, and a is 1.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace tutti::patterns {
 
-/// Ranks low .. high - 1.
+/// The ranks low .. high - 1.
 struct row {
   int low, high;
 
@@ -24,15 +25,15 @@ struct row {
   constexpr bool contains(int rank) const { return low <= rank && rank < high; }
 };
 
-/// One rank's place in the tree.
+/// The position of one rank in the tree.
 struct hop_tree {
   struct child {
     int rank;
     row ranks;  ///< its subtree
   };
-  int parent = -1;              ///< the root has none
-  row ranks{};                  ///< the subtree
-  std::vector<child> children;  ///< the largest subtree, which is the farthest on its side, first
+  int parent = -1;              ///< -1 for the root
+  row ranks{};                  ///< the ranks of the subtree
+  std::vector<child> children;  ///< largest subtree first, which is the farthest on its side
 
   hop_tree(int rank, int root, int p) : ranks{0, p} {
     row all{0, p};
@@ -57,14 +58,14 @@ struct hop_tree {
     }
   }
 
-  /// Calls body(child), the smallest subtree first: theirs are the ranks next to those of the children
-  /// before.
+  /// Calls body(child), the smallest subtree first. The ranks of each subtree are next to those of
+  /// the subtrees before it.
   template <class Body>
   void for_each_child_up(Body&& body) const {
     for (auto c = children.rbegin(); c != children.rend(); ++c) body(*c);
   }
 
-  /// `rank`, whose place this is, and its children without children, who are next to it.
+  /// The row of `rank` (the rank of this object) and its adjacent children that are leaves.
   row alone(int rank) const {
     row all{rank, rank + 1};
     for (const child& c : children)

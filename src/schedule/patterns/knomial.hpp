@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The k-nomial tree over positions 0 .. p-1, position 0 its root. The subtree of v is the interval [v, v +
-// width).
+// The k-nomial tree over positions 0 .. p-1 with root 0. The subtree of v is the interval [v, v +
+// width), cut off at p.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace tutti::patterns {
 
-/// The largest power of k that divides v; for the root the first power of k that is not below p.
+/// The largest power of k that divides v; for the root, the smallest power of k that is at least p.
 constexpr int knomial_width(int v, int p, int k) {
   int w = 1;
   if (v == 0) {
@@ -25,10 +25,10 @@ constexpr int knomial_parent(int v, int p, int k) {
   return v - (v / w % k) * w;
 }
 
-/// How many positions the subtree of v has.
+/// The number of positions in the subtree of v.
 constexpr int knomial_subtree(int v, int p, int k) { return std::min(v + knomial_width(v, p, k), p) - v; }
 
-/// Calls body(child) in rising order.
+/// Calls body(child) in ascending order.
 template <class Body>
 void for_each_knomial_child(int v, int p, int k, Body&& body) {
   const int w = knomial_width(v, p, k);
@@ -36,7 +36,7 @@ void for_each_knomial_child(int v, int p, int k, Body&& body) {
     for (int i = 1; i < k && v + i * u < p; ++i) body(v + i * u);
 }
 
-/// The same, largest subtree first.
+/// The same as for_each_knomial_child, largest subtree first.
 template <class Body>
 void for_each_knomial_child_down(int v, int p, int k, Body&& body) {
   std::vector<int> children;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parallel aggregated trees: for every rank's block a binomial tree, shifted by that rank, so that all trees
-// do the same at the same time. A node of a tree is its offset, how far its rank is above the block's. Far
-// hops are nearest to the root 0: a node reaches another by a hop below the power of two that divides it.
-// `together` trees, whose blocks lie `distance` apart, share one message: what is said of offset w below
-// `distance` holds for w + distance, w + 2 * distance ... too, and the multiples of `distance` are what the
-// first hops from the root reach, each together with all that is reached already.
+// Parallel aggregated trees (PAT): each rank's block has its own binomial tree, shifted by that
+// rank. So all trees do the same at the same time. A node is identified by its offset: the distance
+// from the owner of the block up to the node's rank.
+//
+// The longest hops are nearest to the root 0: a node sends over hops shorter than the largest power
+// of two that divides its offset. `together` trees share one message; their blocks are `distance`
+// ranks apart. A statement about offset w < `distance` also holds for w + distance, w + 2 *
+// distance ... The first hops from the root reach the multiples of `distance`, each together with
+// all nodes reached before.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +18,7 @@ namespace tutti::patterns {
 
 struct pat {
   int ranks;
-  int together;  // blocks of one message at the most
+  int together;  // maximum number of blocks in a message
   int distance;
 
   constexpr pat(int p, int aggregate)
@@ -23,12 +26,12 @@ struct pat {
         together(static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(aggregate, whole_tree(p)))))),
         distance(whole_tree(p) / together) {}
 
-  /// How many of w, w + distance ... are below the number of ranks.
+  /// The number of offsets w, w + distance ... below the number of ranks.
   constexpr int count(int w) const { return w < ranks ? (ranks - 1 - w) / distance + 1 : 0; }
-  /// The hop by which w > 0 is reached, from parent(w).
+  /// The length of the hop from parent(w) to w, for w > 0.
   static constexpr int hop(int w) { return w & -w; }
   static constexpr int parent(int w) { return w & (w - 1); }
-  /// How far above the leaves w < distance is.
+  /// The height of node w < distance above the leaves.
   constexpr int level(int w) const { return std::countr_zero(static_cast<unsigned>(w | distance)); }
   constexpr int height() const { return level(0); }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The balanced binary tree over positions low .. high, numbered in post-order: the first subtree, the second
-// one, then the root. So a subtree is an interval, and first op second op own keeps the order of operands.
+// The balanced binary tree over positions low .. high, numbered in post-order: first subtree,
+// second subtree, root. So a subtree is an interval, and `first op second op own` keeps the order
+// of operands.
 #pragma once
 
 namespace tutti::patterns {
 
-/// -1 where there is none.
+/// The neighbours of one position; -1 if there is none.
 struct post_order_node {
   int parent = -1, first = -1, second = -1, depth = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two groups in one numbering: ranks [0, first) are one, the others the other.
+// Numbers two groups as one: ranks [0, first) form one group, the other ranks form the other group.
 #pragma once
 
 namespace tutti::patterns {
@@ -12,12 +12,14 @@ struct sides {
   constexpr int local_rank() const { return in_first() ? rank : rank - first; }
   constexpr int local_size() const { return in_first() ? first : size - first; }
   constexpr int remote_size() const { return size - local_size(); }
+  /// Rank of member i of the local group.
   constexpr int local(int i) const {
     return in_first() ? i : first + i;
-  }  ///< rank of the own group's member i
+  }
+  /// Rank of member i of the remote group.
   constexpr int remote(int i) const {
     return in_first() ? first + i : i;
-  }  ///< rank of the other group's member i
+  }
   constexpr bool beside(int root) const { return (rank < first) == (root < first); }
 };
 

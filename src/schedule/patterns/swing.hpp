@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who gives which blocks to whom in a reduce-scatter whose partners swing from one side to the other, over
-// any even number of ranks. Seen from an even rank, distances to the owner of a block count upwards, from an
-// odd one downwards; then all ranks share one table, which says in which round a block at that distance
-// leaves. Hops that would bring a block to where it has been already are left out, so each block has one way.
+// Computes which blocks partners exchange in a reduce-scatter whose partners alternate between both
+// sides, for any even number of ranks. An even rank counts distances to the owner of a block
+// upwards, an odd rank downwards. With this rule one table serves all ranks: it states in which
+// round a block at a given distance leaves. Hops that would bring a block to a rank that it has
+// visited are omitted. So each block takes one path.
 //
-// Blocks stand in an order in which what leaves together stands together as far as possible. Of a power of
-// two of ranks that is always, and all follows from the numbers; for others it takes O(p) to write down.
+// Blocks are ordered so that blocks that leave together are adjacent as far as possible. For a
+// power of two they always are, and no table is needed. For other numbers the tables take O(p).
 #pragma once
 
 #include <bit>
@@ -18,14 +19,15 @@ namespace tutti::patterns {
 
 class swing {
  public:
-  /// Consecutive blocks.
+  /// A range of consecutive blocks.
   struct range {
     int first, count;
   };
   using ranges = std::vector<range>;
 
-  /// What a rank gives to its partner and gets from it in each round, where its own block stands, and what it
-  /// keeps in round 0 without getting any of it.
+  /// The blocks that a rank sends to and receives from its partner in each round, and the position
+  /// of its own block. `untouched` are the blocks that it keeps in round 0 and does not receive in
+  /// that round.
   struct traffic {
     std::vector<ranges> given, got;
     ranges untouched;
@@ -54,11 +56,11 @@ class swing {
   int rounds() const { return rounds_; }
   int partner(int rank, int round) const { return bine::partner(rank, round, p_); }
 
-  /// Of a regular number: where the block of a rank stands.
+  /// For a power of two: the position of a rank's block.
   static int regular_block_of(int rank, int ranks) {
     return bine::halving_position(rank, std::countr_zero(static_cast<unsigned>(ranks)));
   }
-  /// Of others: whose block stands where.
+  /// For other numbers: the owner of the block at each position.
   const std::vector<int>& owners() const { return owner_at_; }
 
   traffic of(int rank) const {
@@ -103,8 +105,8 @@ class swing {
   }
 
   int p_, rounds_;
-  std::vector<int> round_at_;  // by distance: in which round its block leaves; rounds() at 0
-  std::vector<int> owner_at_;  // by block
+  std::vector<int> round_at_;  // by distance: round in which that block leaves; rounds() at 0
+  std::vector<int> owner_at_;  // owner of each block
 };
 
 }  // namespace tutti::patterns

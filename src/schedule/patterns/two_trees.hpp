@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two binary trees over the same ranks, each in order, such that an inner node of one is a leaf of the other:
-// the second is the mirror image of the first, over an even number of ranks; of an odd number the last rank
-// stands above both.
+// Two binary trees over the same ranks, each numbered in-order. An inner node of one tree is a leaf
+// of the other. The second tree is the mirror image of the first, over an even number of ranks. If
+// the number is odd, the last rank is the root of both.
 //
-// The edges have two turns. The two edges down from a node have different turns, and so have its two edges
-// up, so that in one turn a rank hears one child at most and speaks to one parent at most.
+// Every edge belongs to one of two turns. The two edges from a node to its children have different
+// turns, and so have its two edges to its parents. So in one turn a rank receives from at most one
+// child and sends to at most one parent.
 #pragma once
 
 #include <bit>
@@ -22,7 +23,7 @@ class two_trees {
     constexpr bool is_leaf() const { return lower < 0 && upper < 0; }
   };
   node nodes[2];
-  int height = 0;  // the greatest depth
+  int height = 0;  // the maximum depth
 
   constexpr two_trees(int rank, int p) : paired_(p / 2 * 2) {
     const bool odd = p != paired_;
@@ -55,8 +56,8 @@ class two_trees {
   }
 
  private:
-  // Positions are 1 .. paired_; those of the second tree count from the other end. The lowest bit of a
-  // position is its height; 0 is none.
+  // Positions are 1 .. paired_; those of the second tree count from the other end. The lowest set
+  // bit of a position determines its height; position 0 means none.
   constexpr int position(int rank, int tree) const { return tree == 0 ? rank + 1 : paired_ - rank; }
   constexpr int rank_of(int x, int tree) const { return tree == 0 ? x - 1 : paired_ - x; }
   constexpr int top() const { return static_cast<int>(std::bit_floor(static_cast<unsigned>(paired_))); }
@@ -76,9 +77,9 @@ class two_trees {
     return x < up ? after(up) : before(up);
   }
 
-  // Edges that must have different turns, those to siblings and the two up from one node, form two chains,
-  // and at one end of each stands the edge above the top of a tree: turn 0 of the first tree, 1 of the
-  // second. Following the chain there is O(p).
+  // Edges that must have different turns are those to siblings and the two edges up from one node.
+  // They form two chains. One end of each chain is the edge above the top of a tree: it has turn 0
+  // in the first tree and 1 in the second. Following the chain to that end takes O(p).
   constexpr int turn_of(int x, int tree) const {
     int t = tree, y = x;
     for (int z = sibling(y); z != 0; z = sibling(y)) {
@@ -95,7 +96,7 @@ class two_trees {
     return 1 - t;
   }
 
-  int paired_;  // ranks in both trees
+  int paired_;  // number of ranks in both trees
 };
 
 }  // namespace tutti::patterns

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps messages of other runs as unexpected messages.
 #include "transport/shm/channel.hpp"
 
 namespace tutti::shm {
 
-// Messages of other runs stand before the wanted one, or something was put aside earlier: first what is
-// aside, in the order in which it came, then the ring, putting aside what belongs to others.
+// Called if messages of other runs precede the wanted one, or if there are unexpected messages.
+// Searches the unexpected messages first, in their order of arrival. Then it searches the ring and
+// moves messages of other runs to the unexpected ones.
 bool channel::look_further(std::uint64_t tag, arrival& found) {
   for (std::size_t i = 0; i < unexpected_.size(); ++i)
     if (unexpected_[i].tag == tag) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A one-way connection from one rank to another: a ring of slots of one cache line each.
+// A one-way connection between two ranks: a ring of slots of one cache line each.
 //
 //   up to 48 bytes    travel in the slot itself
 //   up to 4 KiB       travel in a cell that belongs to the slot
-//   more              stay where they are: the slot carries the address, the receiver reads from there and
-//   says when
-//                     it is done (rendezvous)
+//   more              use rendezvous: the slot carries the address, and the receiver reads from
+//                     there and reports when it is done
 //
-// Messages carry a tag (which run of which group they belong to). The receiver asks for a tag; what comes
-// before it and belongs to another run is put aside. One producer, one consumer, no read-modify-write.
+// Messages carry a tag that names their group and run. The receiver asks for a tag. Messages of
+// other runs that come first become unexpected. There is one producer and one consumer, and no
+// read-modify-write.
 #pragma once
 
 #include <atomic>
@@ -23,12 +23,13 @@
 
 namespace tutti::shm {
 
-/// A message that has come and is not yet taken.
+/// A message that has arrived and is not yet taken.
 struct arrival {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
-  std::atomic<std::uint32_t>* done = nullptr;  // rendezvous: the sender waits for this
-  bool aside = false;                          // not in the ring any more
+  std::atomic<std::uint32_t>* done = nullptr;  // rendezvous: the sender waits until it is 1
+  // The message is unexpected, and no longer in the ring.
+  bool aside = false;
   std::size_t unexpected_index = 0;
 };
 
@@ -38,7 +39,8 @@ class channel {
   static constexpr std::size_t inline_bytes = 48;
   static constexpr std::size_t cell_bytes = 4096;
 
-  /// `same_worker`: both ends run on one thread, so a waiter is told by the other end and need not poll.
+  /// `same_worker`: both ends run on one thread. So a waiter is woken by the other end and need not
+  /// poll.
   channel(int from, int to, wakeup_flag& from_wakeup, wakeup_flag& to_bell, waker& rings,
           bool same_worker) noexcept
       : from_wakeup_(&from_wakeup),
@@ -54,20 +56,20 @@ class channel {
   int to() const noexcept { return to_; }
   bool same_worker() const noexcept { return same_worker_; }
 
-  // --- the producer's side
-  // ------------------------------------------------------------------------------------
+  // --- Producer.
   bool has_room() noexcept {
     if (sent_ - known_taken_ < slot_count) return true;
     known_taken_ = taken_.load(std::memory_order_acquire);
     return sent_ - known_taken_ < slot_count;
   }
-  /// What to wait for when there is no room: `taken` reaches this value.
+  /// Without room, the producer waits until room_word() reaches room_value().
   const std::atomic<std::uint32_t>& room_word() const noexcept { return taken_; }
   std::uint32_t room_value() const noexcept { return sent_ - slot_count + 1; }
 
   static constexpr bool is_rendezvous(std::size_t bytes) noexcept { return bytes > cell_bytes; }
 
-  /// Needs has_room(). For a rendezvous, `done` must be 0 and becomes 1 when the receiver has read `data`.
+  /// Requires has_room(). For a rendezvous, `done` must be 0. It becomes 1 when the receiver has
+  /// read `data`.
   void post(std::uint64_t tag, const void* data, std::size_t bytes, std::atomic<std::uint32_t>* done) {
     if (!is_rendezvous(bytes)) return post_small(tag, data, bytes);
     slot& s = ring_[sent_ % slot_count];
@@ -76,7 +78,7 @@ class channel {
     std::memcpy(s.payload, &r, sizeof r);
     publish(s, tag);
   }
-  /// Of at most cell_bytes.
+  /// For at most cell_bytes.
   void post_small(std::uint64_t tag, const void* data, std::size_t bytes) {
     slot& s = ring_[sent_ % slot_count];
     if (bytes <= inline_bytes) {
@@ -93,8 +95,7 @@ class channel {
     publish(s, tag);
   }
 
-  // --- the consumer's side
-  // ------------------------------------------------------------------------------------
+  // --- Consumer.
   /// Finds the oldest message with this tag. The data stay valid until take().
   bool look(std::uint64_t tag, arrival& found) {
     if (unexpected_.empty()) {
@@ -107,8 +108,9 @@ class channel {
     }
     return look_further(tag, found);
   }
-  /// The data of the next message, where it has come, has this tag and these bytes, at most cell_bytes, and
-  /// nothing stands aside; else null, and look() tells more. They stay valid until take_small().
+  /// The data of the next message, valid until take_small(). Returns null if it has not arrived,
+  /// has another tag or size, or is longer than cell_bytes. It also returns null if there are
+  /// unexpected messages; look() then gives the answer.
   const std::byte* look_small(std::uint64_t tag, std::size_t bytes) noexcept {
     slot& s = ring_[next_ % slot_count];
     if (s.sequence.load(std::memory_order_acquire) != next_ + 1 || s.tag != tag || !unexpected_.empty())
@@ -116,7 +118,7 @@ class channel {
     if (s.form == bytes && bytes <= inline_bytes) return s.payload;
     return s.form == (static_cast<std::uint32_t>(bytes) | in_cell) ? cell(next_) : nullptr;
   }
-  /// Whether anything has come that is not taken.
+  /// Whether a message has arrived that is not taken.
   bool has_unread() const noexcept {
     return !unexpected_.empty() || arrival_word().load(std::memory_order_acquire) == arrival_value();
   }
@@ -134,7 +136,7 @@ class channel {
     if (done != nullptr) done->store(1, std::memory_order_release);
     tell(*from_wakeup_);
   }
-  /// What to wait for when look() found nothing.
+  /// After look() found nothing, the consumer waits until arrival_word() reaches arrival_value().
   const std::atomic<std::uint32_t>& arrival_word() const noexcept {
     return ring_[next_ % slot_count].sequence;
   }
@@ -156,7 +158,7 @@ class channel {
   };
   struct unexpected_entry {
     std::uint64_t tag;
-    std::unique_ptr<std::byte[]> copy;  // null: by address
+    std::unique_ptr<std::byte[]> copy;  // null: rendezvous
     remote where;
   };
 
@@ -194,21 +196,21 @@ class channel {
   }
   bool look_further(std::uint64_t tag, arrival& found);
 
-  // written by the producer
+  // Written by the producer.
   alignas(64) std::uint32_t sent_ = 0;
   std::uint32_t known_taken_ = 0;
   std::unique_ptr<std::byte[]> cells_;
-  // written by the consumer
+  // Written by the consumer.
   alignas(64) std::atomic<std::uint32_t> taken_{0};
   std::uint32_t next_ = 0;
-  // never written after construction
+  // Constant after construction.
   alignas(64) wakeup_flag* from_wakeup_;
   wakeup_flag* to_wakeup_;
   waker* rings_;
   int from_, to_;
   bool same_worker_;
   slot ring_[slot_count];
-  std::vector<unexpected_entry> unexpected_;  // consumer's
+  std::vector<unexpected_entry> unexpected_;  // written by the consumer
 };
 
 }  // namespace tutti::shm

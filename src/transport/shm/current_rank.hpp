@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rank the calling thread carries at this moment. What belongs to a rank may be used by the
-// thread that carries it and by no other; each call compares this one word.
+// Names the rank that the calling thread carries. Only the thread that carries a rank may use its
+// objects, and each call compares this word.
 //
-// The variable is per thread, as a rank that is a thread or a process is; a worker of the fibers
-// engine changes it whenever it goes on with another fiber. A fiber never leaves its worker, so a
-// compiler may keep the variable's address across a switch.
+// The variable is thread_local, because on threads and mpi a rank is a thread or a process. A
+// worker of the fibers engine changes it at every switch of fibers. A fiber never leaves its
+// worker, so a compiler may keep the variable's address across a switch.
 #pragma once
 
 #include <utility>
 
 namespace tutti::shm {
 
-/// What a thread says of the rank that it carries. Ranks are told apart by the address.
+/// Identifies the rank that a thread carries. Ranks are compared by the address of this object.
 struct rank_identity {
-  int rank = -1;  ///< in the job; -1: of none
+  int rank = -1;  ///< in the job; -1: no rank
 };
 
 /// Null: this thread carries no rank.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local const rank_identity* current_rank;
 
-/// Of a thread that runs a kernel of a task: whatever it carries else, kernels use no communicator.
+/// The identity of a thread that runs a kernel of a task. Kernels may use no communicator.
 extern const rank_identity in_kernel;
-/// What the thread carries beneath the kernel that it runs. No kernel goes on to another fiber, so a switch
-/// leaves this as it is.
+/// The rank that the thread carries outside the kernel that it runs. A kernel never switches to
+/// another fiber, so a switch of fibers need not save this variable.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local const rank_identity* rank_below_kernel;
-/// The number of the rank that the calling thread carries, or whose kernel it runs; -1: none, or not known.
+/// The rank that the calling thread carries, or whose kernel it runs; -1: none, or unknown.
 inline int rank_of_thread() noexcept {
   const rank_identity* const one = current_rank == &in_kernel ? rank_below_kernel : current_rank;
   return one == nullptr ? -1 : one->rank;
 }
 
-/// What no thread carries: the rank of what is moved from, and that of a run that has ended.
+/// Identities that no thread carries: of a moved-from communicator, and of a run that has ended.
 extern const rank_identity no_rank, ended;
 
-/// For programs that start MPI themselves: the calling thread carries this process's rank from here
-/// on, if it carries none yet. What it carries then.
+/// For programs that start MPI themselves. If the calling thread carries no rank, it carries the
+/// rank of this process from now on. Returns the rank that it carries.
 const rank_identity* set_current_process() noexcept;
 
-/// The calling thread, or fiber, carries that rank while this exists.
+/// The calling thread, or fiber, carries that rank during the lifetime of this object.
 class scoped_current_rank {
  public:
   explicit scoped_current_rank(const rank_identity& one) noexcept : before_(current_rank) {
@@ -52,7 +52,7 @@ class scoped_current_rank {
   const rank_identity* before_;
 };
 
-/// The calling thread runs a kernel while this exists.
+/// The calling thread runs a kernel during the lifetime of this object.
 class scoped_kernel {
  public:
   scoped_kernel() noexcept

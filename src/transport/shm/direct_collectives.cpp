@@ -11,7 +11,8 @@
 namespace tutti::shm {
 
 direct_collectives::direct_collectives(const std::vector<member>& members, waker& rings) : rings_(rings) {
-  std::map<int, int> worker_group_of;  // worker -> bench, benches numbered by first appearance
+  // Worker -> worker group; groups are numbered by first appearance.
+  std::map<int, int> worker_group_of;
   for (int r = 0; r < static_cast<int>(members.size()); ++r) {
     const member& m = members[static_cast<std::size_t>(r)];
     const auto [known, fresh] =
@@ -47,7 +48,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   number_ = number;
   epoch_ = number % epoch_count;
   bytes_ = c.count * c.type.size;
-  // Bytes are agreed only where all have blocks of one length.
+  // The bytes agree only if all ranks have blocks of one length.
   call_digest_ = static_cast<std::uint64_t>(c.what) | (is_vector_form(c.what) ? 0 : bytes_ << 8);
   phase_ = phase::pass_barrier;
   last_ = false;
@@ -61,11 +62,12 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   }
 }
 
-// Lays down what the others need of this rank.
+// Publishes what the other ranks need from this rank.
 [[gnu::always_inline]] inline void direct_collectives::participation::publish_operand() {
   switch (style_) {
     case style::row: {
-      // Who sits alone lays it where the combined operands of a bench are looked for.
+      // A rank alone in its group writes its operand where the group's combined operand is
+      // expected.
       barrier_phase& m = worker_group_->barrier_phases[epoch_][0];
       std::byte* const place = worker_group_->members > 1 ? worker_group_->operand(epoch_, place_)
                                : direct_collectives_->worker_groups_.size() == 1 ? m.go.data
@@ -92,7 +94,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   listed_ = false;
   next_worker_group_ = 0;
   barrier_phase& m = worker_group_->barrier_phases[epoch_][which];
-  // Whoever calls something else is not counted, so this meeting never comes about.
+  // A rank that makes another call is not counted, so this barrier never completes.
   if (m.arrived == 0)
     m.call_digest = call_digest_;
   else if (m.call_digest != call_digest_) [[unlikely]]
@@ -151,7 +153,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   return true;
 }
 
-// The operands of this bench, in rank order.
+// Combines the operands of this worker group, in rank order.
 [[gnu::always_inline]] inline void direct_collectives::participation::combine_row(std::byte* result) const {
   const std::byte* row = worker_group_->operand(epoch_, 0);
   const operation& op = call_->op;
@@ -160,8 +162,8 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
     op.combine(result, row + static_cast<std::size_t>(i) * operand_bytes, result, call_->count, op.state);
 }
 
-// All benches' operands, in bench order. Every bench computes the same, in the same order, so all ranks get
-// the same bits.
+// Combines the results of all worker groups, in group order. Every group computes the same in the
+// same order, so all ranks get the same bits.
 [[gnu::always_inline]] inline void direct_collectives::participation::combine_worker_groups() const {
   const operation& op = call_->op;
   const auto partial = [&](std::size_t i) {
@@ -173,7 +175,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
     op.combine(result, partial(i), result, call_->count, op.state);
 }
 
-// Takes what the others brought.
+// Copies the result to this rank's output.
 [[gnu::always_inline]] inline void direct_collectives::participation::leave() noexcept {
   if (style_ == style::row) {
     if (call_->what == collective::allreduce || rank_ == call_->root)
@@ -212,7 +214,7 @@ bool direct_collectives::participation::go_on(wait_interface& w, bool blocking, 
   return true;
 }
 
-// Everything inline, so that the visit is a handful of registers.
+// All parts are inlined, so the participation stays in a few registers.
 void direct_collectives::participation::make(direct_collectives& t, int rank, std::uint32_t number,
                                              const call& c, wait_interface& w, const wait_site& site) {
   participation v;
@@ -226,7 +228,7 @@ void direct_collectives::participation::make(direct_collectives& t, int rank, st
   v.pass_barrier(1, w, true, site);
 }
 
-// This rank's slice of the result, directly in the others' memory.
+// Makes this rank's slice of the result, directly in the memory of the others.
 [[gnu::noinline]] void direct_collectives::participation::work(const direct_collectives& t,
                                                                std::uint32_t epoch, int rank,
                                                                wait_interface& w, const wait_site& site) {

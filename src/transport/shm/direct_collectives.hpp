@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A group whose ranks read one another's memory: the collectives that need no messages.
+// Collectives without messages, for a group whose ranks read one another's memory.
 //
-// Ranks of one worker (thread) form a bench. They count themselves in with a plain counter; the last one to
-// come speaks for the bench, exchanges one cache line with the other benches, and lets its bench go on. So p
-// ranks on t threads meet at the price of t threads meeting.
+// The ranks of one worker (thread) form a worker group. They count their arrivals with a plain
+// counter. The last one to arrive exchanges one cache line with the other worker groups, and then
+// releases its own group. So a barrier of p ranks on t threads costs as much as a barrier of t
+// threads.
 //
-// Small reductions combine on the way: each rank lays its operand in its bench's row, the last one combines
-// the row in rank order, the benches' results are combined in bench order. Everything else publishes its
-// call, meets, works on its own slice of the result directly in the others' memory, and meets again
-// (slices.hpp).
+// Small reductions combine operands on the way. Each rank writes its operand into the row of its
+// worker group. The last rank combines the row in rank order. The results of the groups are
+// combined in group order. All other calls are published. The ranks pass a barrier, each works on
+// its slice of the result in the memory of the others, and they pass a second barrier (slices.hpp).
 //
-// Several calls of one group may be under way (nonblocking): each has a session of its own.
+// Several nonblocking calls of one group may be in progress, each in its own epoch.
 #pragma once
 
 #include <atomic>
@@ -33,12 +34,14 @@ class direct_collectives {
 
  public:
   static constexpr std::uint32_t epoch_count = 8;
-  /// Calls of one rank that may be under way at once. Half the sessions: whoever begins call n has finished n
-  /// - 4, so all have begun n - 4, so all have finished n - 8, whose session n takes over.
+  /// The number of calls of one rank that may be in progress. It is half the number of epochs. A
+  /// rank that begins call n has finished n - 4, so all ranks have begun n - 4. Therefore all have
+  /// finished n - 8, whose epoch call n reuses.
   static constexpr std::uint32_t outstanding = epoch_count / 2;
-  static constexpr std::size_t operand_bytes = 48;  ///< the largest operand that is combined on the way
-  static constexpr std::size_t root_copy_bytes =
-      2048;  ///< the largest vector that the root leaves for all to copy
+  /// The largest operand that is combined on the way.
+  static constexpr std::size_t operand_bytes = 48;
+  // The largest vector that the root of a bcast copies for all ranks.
+  static constexpr std::size_t root_copy_bytes = 2048;
 
   struct member {
     int worker;
@@ -48,17 +51,18 @@ class direct_collectives {
 
   int size() const noexcept { return static_cast<int>(slots_.size()); }
 
-  /// One rank's part of one call, resumable.
+  /// The participation of one rank in one call. Resumable.
   class participation {
    public:
-    /// `number`: 0, 1, 2 ... of the calls on this team, the same on all members. `c` must stay until over().
-    /// Throws mismatch_error where another rank of this bench makes another call.
+    /// `number` counts the calls on this object: 0, 1, 2 ..., the same on all members. `c` must
+    /// stay valid until over(). Throws mismatch_error if another rank of the worker group makes
+    /// another call.
     void begin(direct_collectives& t, int rank, std::uint32_t number, const call& c);
-    /// Goes on as far as it can. With `blocking` waits and returns true; else false where it would have to
-    /// wait. Throws mismatch_error where the ranks make different calls.
+    /// Continues as far as possible. If `blocking`, waits and returns true. Otherwise returns false
+    /// if it would have to wait. Throws mismatch_error if the ranks make different calls.
     bool go_on(wait_interface& w, bool blocking, const wait_site& site);
     bool over() const noexcept { return phase_ == phase::over; }
-    /// begin() and go_on(w, true, site) in one.
+    /// Combines begin() and go_on(w, true, site).
     static void make(direct_collectives& t, int rank, std::uint32_t number, const call& c, wait_interface& w,
                      const wait_site& site);
 
@@ -69,7 +73,7 @@ class direct_collectives {
     void publish_operand();
     void arrive(int which);
     bool pass_barrier(int which, wait_interface& w, bool blocking, const wait_site& site);
-    // Static, since a visit whose address is nowhere taken stays in registers.
+    // Static, because an object whose address is never taken stays in registers.
     static void work(const direct_collectives& t, std::uint32_t epoch, int rank, wait_interface& w,
                      const wait_site& site);
     friend class line_exchange;
@@ -80,7 +84,7 @@ class direct_collectives {
 
     direct_collectives* direct_collectives_ = nullptr;
     const call* call_ = nullptr;
-    worker_group* worker_group_ = nullptr;  // this rank's
+    worker_group* worker_group_ = nullptr;  // the group of this rank
     int rank_ = 0, place_ = 0;
     std::uint32_t number_ = 0, epoch_ = 0;
     std::size_t bytes_ = 0;
@@ -94,20 +98,25 @@ class direct_collectives {
  private:
   struct slot {
     int worker_group;
-    int place;  // within the bench, by rank
+    int place;  // index within the worker group, by rank
   };
-  struct alignas(64) flag_line {  // a word and what goes with it, moved between caches together
+  // A word and its payload in one line, so that one cache transfer moves both.
+  struct alignas(64) flag_line {
     std::atomic<std::uint32_t> word{0};
-    std::uint64_t call_digest =
-        0;  // what the call is, in short: a call that another rank makes differently shows here
+    // Digest of the call. It reveals that another rank makes a different call.
+    std::uint64_t call_digest = 0;
     std::byte data[operand_bytes];
   };
-  struct barrier_phase {                    // one of the two of a session
-    alignas(64) std::uint32_t arrived = 0;  // plain, as the next two: touched by the bench's own worker only
+  struct barrier_phase {                    // one of the two barriers of an epoch
+    // Plain, as the next two members: only the worker of this group accesses them.
+    alignas(64) std::uint32_t arrived = 0;
     std::uint64_t call_digest = 0;
     std::vector<wakeup_flag*> asleep;
-    flag_line complete;  // all of this bench have come; read by the other benches. Data: the bench's partial
-    flag_line go;        // all benches have come; read by this bench. Data: the result
+    // All members of this group have arrived; the other groups read it. Data: the group's partial
+    // result.
+    flag_line complete;
+    // All groups have arrived; this group reads it. Data: the result.
+    flag_line go;
   };
   struct worker_group {
     int members = 0, first = 0;
@@ -129,10 +138,10 @@ class direct_collectives {
   std::vector<std::unique_ptr<worker_group>> worker_groups_;
   std::unique_ptr<published_call[]> published_calls_;  // epoch_count * size
   waker& rings_;
-  bool ordered_ = true;  // benches are intervals of ranks, in rising order
+  bool ordered_ = true;  // worker groups are intervals of ranks, in ascending order
 
  public:
-  /// What all members brought to one call. slices.cpp works on it.
+  /// The calls of all members in one collective. slices.cpp works on them.
   class published_calls {
    public:
     published_calls(const published_call* first, int size, int rank) noexcept

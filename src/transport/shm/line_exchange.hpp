@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small allreduce that leaves the combining to its caller: the operand is written where the others read it,
-// and theirs are read in place, each from the line that said that it is there. To members that make the same
-// call as a visit it is one, so each rank may choose every time. Only where no two members share a worker.
+// A small allreduce whose caller combines the operands. Each member writes its operand into the
+// cache line by which it reports its arrival. The other members read it there. For members that
+// make the same call as a participation it is the same call, so each rank may choose every time. It
+// requires that no two members share a worker.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +21,14 @@ class line_exchange {
   static bool serves(const direct_collectives& t) noexcept {
     return t.size() > 1 && t.worker_groups_.size() == static_cast<std::size_t>(t.size());
   }
-  /// `next`: the number of the rank's next call on the team. It, team and waiting outlive this.
+  /// `next`: the sequence number of this rank's next call on `t`. `next`, `t` and `w` must outlive
+  /// this object.
   line_exchange(direct_collectives& t, int rank, std::uint32_t& next, wait_interface& w) noexcept
       : direct_collectives_(&t), wait_interface_(&w), next_(&next), rank_(rank) {}
 
-  /// The call: `write(at)` lays the operand down at `at`, `bytes` bytes aligned to 16; returns when all have
-  /// come. Throws as the visit does. Who waits looks at the line again and again, and each look that comes
-  /// between two stores takes it away from the writer: so `write` should do nothing but write.
+  /// Makes the call. `write(at)` writes the operand to `at`, `bytes` bytes aligned to 16. Returns
+  /// when all members have arrived. Throws as a participation does. Waiting members poll the line,
+  /// and each poll between two stores takes the line from the writer. So `write` should only write.
   template <class Write>
   void meet(const wait_site& site, Write&& write) {
     const std::uint32_t number = (*next_)++, value = number + 1;
@@ -40,13 +42,13 @@ class line_exchange {
     for (int r = 0; r < size; ++r)
       if (r != rank_) wait_for(r, number, site);
   }
-  /// After it, until the next call of this rank: what a member has written.
+  /// The operand of a member, valid after meet() until this rank's next call.
   const std::byte* of(int rank) const noexcept { return line(rank, *next_ - 1).data; }
 
  private:
   static constexpr std::uint64_t call_digest = static_cast<std::uint64_t>(collective::allreduce) | bytes << 8;
 
-  // Who sits alone has the bench of the same number.
+  // Each rank is alone in its worker group, so the group has the index of the rank.
   direct_collectives::worker_group& worker_group(int rank) const noexcept {
     return *direct_collectives_->worker_groups_[static_cast<std::size_t>(rank)];
   }

@@ -13,14 +13,14 @@ message_pool::~message_pool() {
   for (std::byte* some : made_) ::operator delete(some);
 }
 
-// One that goes with its message.
+// Makes a message that is freed after its use.
 queued_message* message_pool::make_single(std::size_t bytes) {
   auto* const one = new (::operator new(sizeof(queued_message) + bytes)) queued_message;
   one->size_class = single_use;
   return one;
 }
 
-// Several at once: how many are on their way at a time differs a little from one moment to the next.
+// Allocates several at once, because the number of messages in progress varies slightly.
 queued_message* message_pool::make(std::size_t k) {
   constexpr std::array<std::size_t, classes.size()> at_once = {8, 4, 2};
   const std::size_t each = sizeof(queued_message) + classes[k];

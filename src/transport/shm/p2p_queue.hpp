@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mail between ranks that share memory: letters, the postbox in which those to one rank of one communicator
-// wait, in the order in which they were posted, and where a rank's used letters come back to.
+// Point-to-point messages between ranks that share memory: the queue of one rank on one
+// communicator, and the pool of messages that one rank sends.
 //
-// Many post, one empties: posting is one exchange of the newest letter, emptying takes all of them and turns
-// their order round. Letters are used again; whoever has read one gives it back without a lock.
+// Many ranks post and one receives. A post exchanges the pointer to the newest message. The
+// receiver takes the whole list and reverses it, so messages come out in the order in which they
+// were posted. Messages are reused; a reader returns them to their pool without a lock.
 #pragma once
 
 #include <array>
@@ -19,28 +20,31 @@ namespace tutti::shm {
 
 class message_pool;
 
-/// A message on its way. Its contents stand behind it, or in the sender's memory.
+/// A message in progress. Its contents follow it, or stay in the sender's memory.
 struct queued_message final : unexpected_message {
-  queued_message* next = nullptr;  // older, in the postbox; of a store, the next unused one
+  queued_message* next = nullptr;  // in a queue: the next older one; in a pool: the next unused one
   const std::byte* contents = nullptr;
-  std::atomic<std::uint32_t>* done = nullptr;  // becomes 1 when it is received; null: nobody waits for that
+  // Becomes 1 when the message is received; null: no sender waits.
+  std::atomic<std::uint32_t>* done = nullptr;
   message_pool* home = nullptr;
   std::uint32_t size_class = 0;
 
   std::byte* own_place() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// The letters that one rank sends. take() is the owner's; give_back() is anybody's.
+/// The messages that one rank sends. Only the owner calls take(); any thread may call give_back().
 class message_pool {
  public:
-  static constexpr std::size_t max_bytes = 4096;  ///< that are kept for use again
+  /// The largest contents of messages that are reused.
+  static constexpr std::size_t max_bytes = 4096;
 
   message_pool() = default;
   ~message_pool();
   message_pool(const message_pool&) = delete;
   message_pool& operator=(const message_pool&) = delete;
 
-  /// A letter with room for so many bytes behind it. Allocates where none of its size has come back.
+  /// A message with room for `bytes` bytes behind it. Allocates if no message of its size class is
+  /// free.
   queued_message* take(std::size_t bytes);
   static void give_back(queued_message* used) noexcept;
 
@@ -51,19 +55,23 @@ class message_pool {
   static queued_message* make_single(std::size_t bytes);
   queued_message* make(std::size_t size_class);
 
-  std::array<queued_message*, classes.size()> unused_{};                             // the owner's
-  std::vector<std::byte*> made_;                                                     // the owner's
-  alignas(64) std::array<std::atomic<queued_message*>, classes.size()> returned_{};  // anybody's
+  // Used by the owner only.
+  std::array<queued_message*, classes.size()> unused_{};
+  // Used by the owner only.
+  std::vector<std::byte*> made_;
+  // Used by any thread.
+  alignas(64) std::array<std::atomic<queued_message*>, classes.size()> returned_{};
 };
 
 class p2p_queue {
  public:
   p2p_queue() = default;
-  ~p2p_queue();  // what nobody received goes back to its senders
+  ~p2p_queue();  // returns unreceived messages to their pools
   p2p_queue(const p2p_queue&) = delete;
   p2p_queue& operator=(const p2p_queue&) = delete;
 
-  /// Anybody's. The letter is the receiver's then. Whoever posts rings the receiver's bell afterwards.
+  /// Any thread may call it. The receiver owns the message then. The caller wakes the receiver
+  /// afterwards.
   void post(queued_message* one) noexcept {
     queued_message* newest = newest_.load(std::memory_order_relaxed);
     do {
@@ -73,8 +81,8 @@ class p2p_queue {
     posted_.fetch_add(1, std::memory_order_release);
   }
 
-  // --- the receiver's
-  /// The oldest; null where there is none.
+  // --- For the receiver only.
+  /// The oldest message; null if there is none.
   queued_message* next() noexcept {
     if (oldest_ == nullptr && !turn_round()) return nullptr;
     queued_message* const one = oldest_;
@@ -82,7 +90,7 @@ class p2p_queue {
     ++taken_;
     return one;
   }
-  /// What to wait for when there is none: `posted` reaches this value.
+  /// If there is none, the receiver waits until arrival_word() reaches arrival_value().
   const std::atomic<std::uint32_t>& arrival_word() const noexcept { return posted_; }
   std::uint32_t arrival_value() const noexcept { return taken_ + 1; }
 
@@ -90,7 +98,8 @@ class p2p_queue {
   bool turn_round() noexcept;
 
   alignas(64) std::atomic<queued_message*> newest_{nullptr};
-  // Raised after the letter is there, so it may be behind what the receiver has seen, but never for long.
+  // Raised after the message is in the list. So it may briefly lag behind what the receiver has
+  // taken.
   std::atomic<std::uint32_t> posted_{0};
   alignas(64) queued_message* oldest_ = nullptr;
   std::uint32_t taken_ = 0;

@@ -36,7 +36,7 @@ std::shared_ptr<p2p_queue> node::p2p_queue_of(std::uint64_t context, int rank) {
 
 void node::close_p2p_queue(std::uint64_t context, int rank) noexcept {
   inbox& box = inboxes_[static_cast<std::size_t>(rank)];
-  std::shared_ptr<p2p_queue> last;  // goes without the lock
+  std::shared_ptr<p2p_queue> last;  // destroyed after the lock is released
   const std::lock_guard guard(box.lock);
   if (const auto found = box.p2p.find(context); found != box.p2p.end()) {
     last = std::move(found->second);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks that share memory, and what they share: channels between pairs, teams of groups and postboxes,
-// each made when first used. No p x p table anywhere.
+// The ranks that share memory, and their shared objects: channels between pairs, direct collectives
+// of groups, message queues. Each object is made on first use. There is no p x p table.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace tutti::shm {
 
 class node {
  public:
-  /// worker_of[r] is the thread that runs rank r. Bells: one for each rank, told by writers of the same
-  /// worker, and one for each worker, told by writers of others.
+  /// worker_of[r] is the thread that runs rank r. Each rank has a wakeup flag for writers on the
+  /// same worker. Each worker has one for writers on other workers.
   node(std::vector<int> worker_of, waker& rings);
 
-  /// Numbers from here on are of groups that enter_group() numbers; contexts have 40 bits.
+  /// Ids from here on belong to groups of enter_group(). Contexts have 40 bits.
   static constexpr std::uint64_t first_group = std::uint64_t{1} << 39;
 
   int size() const noexcept { return static_cast<int>(worker_of_.size()); }
@@ -38,24 +38,26 @@ class node {
 
   channel& between(int from, int to);
 
-  /// The team of a group, the same object for all its members. `context` tells groups apart.
+  /// The direct collectives of a group, the same object for all its members. `context` identifies
+  /// the group.
   std::shared_ptr<direct_collectives> direct_collectives_of(std::uint64_t context, const group& members);
-  /// A member is done with it; when all are, it is forgotten.
+  /// Called when a member no longer uses them. The entry is erased when all members have called.
   void leave_direct_collectives(std::uint64_t context, const group& members,
                                 std::shared_ptr<direct_collectives> mine) noexcept;
 
-  /// The number of a group that its members make without a message, the same for all who ask by its name. A
-  /// member asks once, and leaves once; when all have, the number is forgotten. A group that some members
-  /// never use keeps its number for as long as the node stands.
+  /// The id of a group that its members make without a message. All members that pass the name get
+  /// the same id. A member enters once and leaves once; when all have left, the id is forgotten. If
+  /// some members never use the group, the id stays for the lifetime of the node.
   std::uint64_t enter_group(const group_name& name);
   void leave_group(const group_name& name, int size) noexcept;
 
-  /// Where mail to a rank waits, on one communicator: the same object for all who ask, until
+  /// The queue of messages to a rank on one communicator. All callers get the same object until
   /// close_p2p_queue().
   std::shared_ptr<p2p_queue> p2p_queue_of(std::uint64_t context, int rank);
-  /// The rank has left the communicator; what still stands in the postbox goes when the last sender has left.
+  /// Called when the rank leaves the communicator. Unreceived messages are freed when the last
+  /// sender has left.
   void close_p2p_queue(std::uint64_t context, int rank) noexcept;
-  /// The letters that a rank sends.
+  /// The pool of messages that a rank sends.
   message_pool& message_pool_of(int rank) noexcept { return pools_[static_cast<std::size_t>(rank)]; }
   void ring(wakeup_flag& wakeup) noexcept {
     if (wakeup.armed.load(std::memory_order_relaxed) != 0) rings_.ring(wakeup);
@@ -72,18 +74,19 @@ class node {
   int workers_;
   waker& rings_;
   std::unique_ptr<wakeup_flag[]> rank_wakeups_, worker_wakeups_;
-  std::unique_ptr<message_pool[]> pools_;  // before the postboxes, from which letters come back
+  // Declared before the queues, which return messages to them.
+  std::unique_ptr<message_pool[]> pools_;
   std::unique_ptr<inbox[]> inboxes_;
   struct named_group {
     std::uint64_t number;
-    int left = 0;  // members that are done with it
+    int left = 0;  // members that have left
   };
   std::mutex groups_lock_;
   std::unordered_map<group_name, named_group, group_name::hash> groups_;
   std::uint64_t next_group_ = first_group;
   std::mutex direct_collectives_lock_;
-  std::map<std::pair<std::uint64_t, int>, std::weak_ptr<direct_collectives>>
-      direct_collectives_;  // context, job's rank of member 0
+  // Key: context, job rank of member 0.
+  std::map<std::pair<std::uint64_t, int>, std::weak_ptr<direct_collectives>> direct_collectives_;
 };
 
 }  // namespace tutti::shm

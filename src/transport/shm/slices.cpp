@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slice-wise direct collectives. The vector is cut into p slices, rank i makes slice i of every result, piece
-// by piece: a piece stays in the first-level cache while it is combined and then pushed to every receiver.
-// Source of the plan: measured prototypes (pushing pieces of 8 KiB beats reduce-then-copy and pulling).
+// Slice-wise direct collectives. The vector is divided into p slices, and rank i makes slice i of
+// every result, piece by piece. A piece stays in the first-level cache while it is combined. Then
+// the rank writes it to every receiver. Measurements of prototypes led to this: pushing pieces of 8
+// KiB beats reduce-then-copy and pulling.
 #include "transport/shm/slices.hpp"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace tutti::shm {
 namespace {
 
 constexpr std::size_t piece_bytes = 8192;
-constexpr std::size_t streaming_bytes = std::size_t{6}
-                                        << 20;  // results above this are not kept in a core's caches
+// Larger results are not kept in a core's caches.
+constexpr std::size_t streaming_bytes = std::size_t{6} << 20;
 
 using published_calls = direct_collectives::published_calls;
 
@@ -26,7 +27,7 @@ const std::byte* input_of(const call& c) noexcept {
 }
 std::byte* output_of(const call& c) noexcept { return static_cast<std::byte*>(c.output); }
 
-// A place for one piece, of any element size.
+// A buffer for one piece, for elements of any size.
 class piece_buffer {
  public:
   explicit piece_buffer(std::size_t bytes) {
@@ -39,7 +40,8 @@ class piece_buffer {
   std::unique_ptr<std::byte[]> large_;
 };
 
-// Calls body(offset in bytes, elements, bytes) for each piece of this rank's slice of `count` elements.
+// Calls body(offset in bytes, elements, bytes) for each piece of this rank's slice of `count`
+// elements.
 template <class Body>
 void for_each_piece(const published_calls& all, std::size_t count, std::size_t element, Body&& body) {
   const auto p = static_cast<std::size_t>(all.size()), r = static_cast<std::size_t>(all.rank());
@@ -72,8 +74,8 @@ void bcast(const published_calls& all) {
   });
 }
 
-// Leaves the combination of all ranks' pieces in `target`, which may be any rank's own operand of this piece
-// only where that operand is the left-most one or p is 2.
+// Writes the combination of all ranks' pieces to `target`. `target` may alias an operand only if
+// that operand is the first one or p is 2.
 void combine_all(const published_calls& all, std::size_t at, std::size_t n, std::byte* scratch,
                  std::byte* target) {
   const operation& op = all.mine().op;
@@ -108,7 +110,7 @@ void reduce(const published_calls& all) {
   });
 }
 
-// out[r] = out[r-1] op in[r]: the running result of the rank before is still in the cache.
+// out[r] = out[r-1] op in[r]. The previous rank's result is still in the cache.
 void scan(const published_calls& all) {
   const call& mine = all.mine();
   const operation& op = mine.op;
@@ -119,7 +121,8 @@ void scan(const published_calls& all) {
   });
 }
 
-// In place a rank's operand is overwritten by its result, so the running result is kept aside.
+// In place, a rank's result overwrites its operand. So the running result is kept in a separate
+// buffer.
 void exscan(const published_calls& all) {
   const call& mine = all.mine();
   const operation& op = mine.op;
@@ -154,7 +157,7 @@ void reduce_scatter_block(const published_calls& all) {
   }
 }
 
-// Where one rank's block lies in a buffer of blocks.
+// The position of one rank's block in a buffer of blocks, in bytes.
 struct span {
   std::size_t at, bytes;
 };
@@ -170,7 +173,7 @@ span block_of(const call& c, const counts_view& counts, const counts_view& displ
   return {at * c.type.size, counts[i] * c.type.size};
 }
 
-// Counts of vector forms are each rank's own; here both sides are at hand.
+// The counts of vector forms are local to each rank. Here both sides are available for comparison.
 void agree(const call& c, int rank, std::size_t sent, std::size_t expected) {
   if (sent == expected) return;
   throw mismatch_error(
@@ -205,7 +208,7 @@ void allgather(const published_calls& all) {
     const std::size_t bytes = std::min(piece_bytes, own.bytes - done);
     for (int d = 0; d < p; ++d) {
       const call& other = all[r + d < p ? r + d : r + d - p];
-      // Displacements are each rank's own; counts agree.
+      // Displacements are local to each rank; counts are agreed.
       const std::size_t at = other.out_displs.given()
                                  ? other.out_displs[static_cast<std::size_t>(r)] * mine.type.size
                                  : block_of(mine, mine.out_counts, {}, r).at;
@@ -227,7 +230,7 @@ void alltoall(const published_calls& all) {
   }
 }
 
-// Each pair of ranks exchanges two blocks; half the pairs of a rank are its own work.
+// Each pair of ranks exchanges two blocks. Each rank does the work for half of its pairs.
 void alltoall_in_place(const published_calls& all) {
   const int p = all.size(), r = all.rank();
   std::byte kept[2048];

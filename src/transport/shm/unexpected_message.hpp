@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message that has come and that nobody has received yet, as whoever matches messages sees it. What else
-// there is to know of it, where its contents are above all, knows the carrier that brought it.
+// A message that has arrived and is not yet received, as the matching engine sees it. The transport
+// derives its own type, which knows where the contents are.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct unexpected_message {
   int source = 0;  // rank on its communicator
   int tag = 0;
   std::size_t bytes = 0;
-  // Of whoever has taken it in: the order of arrival, and its neighbours in that order.
+  // For the matching engine: the order of arrival, and the neighbours in its list.
   std::uint64_t number = 0;
   unexpected_message* before = nullptr;
   unexpected_message* behind = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the fabric asks of whoever runs the ranks: to let one wait for a word in memory, and to say why it
-// waits.
+// What the shared-memory transport needs from the code that runs the ranks: a wait for a word in
+// memory, and the reason of the wait for reports.
 #pragma once
 
 #include <atomic>
@@ -13,44 +13,47 @@
 
 namespace tutti::shm {
 
-/// Why a rank waits, for reports. Lives on the waiter's stack; the texts are literals.
+/// The reason why a rank waits, for reports. It lives on the waiter's stack; the strings are
+/// literals.
 struct wait_site {
   const char* operation = "";  ///< "allreduce"
   const char* algorithm = "";  ///< "allreduce/ring"
   const char* what = "";       ///< "a message from", "all members of the group"
-  int peer = -1;               ///< job's rank; -1: nobody in particular
+  int peer = -1;               ///< job rank; -1: no particular peer
   int round = -1;
-  std::uint64_t run = 0;  ///< which call on this communicator; unnumbered: mail is not counted
-  int tag = -1;           ///< of the message, where it has one of the program's
+  /// Sequence number of the call on this communicator; unnumbered: point-to-point.
+  std::uint64_t run = 0;
+  int tag = -1;           ///< of a message of the program; else -1
 
   static constexpr std::uint64_t unnumbered = ~std::uint64_t{0};
 };
 
 class wait_interface {
  public:
-  /// Returns when `word` has reached `value` (wrapping comparison). `local`: the writer runs on the same
-  /// worker and rings this rank's bell. Throws peer_error or deadlock_error.
+  /// Returns when `word` has reached `value` (wrapping comparison). `local`: the writer runs on the
+  /// same worker and rings this rank's wakeup flag. Throws peer_error or deadlock_error.
   virtual void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local,
                     const wait_site& site) = 0;
 
-  /// For one who waits for several things: lets others run for a while. Throws as wait().
+  /// For a rank that polls several things: lets other ranks run for a while. Throws as wait() does.
   virtual void pause(const wait_site& site) = 0;
-  /// Ends a series of pauses: something came of it.
+  /// Ends a series of pauses, because a poll succeeded.
   virtual void progressed() noexcept {}
 
-  /// Around every look into another rank's memory. Once the job has failed nobody begins one (it throws), and
-  /// nobody whose memory may be looked at leaves before all have ended: see leave_normally().
+  /// Called around every direct read of another rank's memory. After the job has failed,
+  /// begin_reading() throws. A rank does not leave before all reads of its memory have ended; see
+  /// leave_normally().
   virtual void begin_reading(const wait_site& site) = 0;
   virtual void end_reading() noexcept = 0;
 
-  /// The bell that same-worker writers ring.
+  /// The wakeup flag that writers on the same worker ring.
   virtual wakeup_flag& wakeup() noexcept = 0;
 
  protected:
   ~wait_interface() = default;
 };
 
-/// One look into another rank's memory.
+/// The scope of one direct access to another rank's memory.
 class reading {
  public:
   reading(wait_interface& who, const wait_site& site) : who_(who) { who_.begin_reading(site); }

@@ -11,7 +11,7 @@ namespace tutti::shm {
 
 bool barrier_on_all_threads() noexcept {
 #if defined(__linux__)
-  // Registering again is cheap and harmless, and spares a mutable global that remembers it.
+  // Registering again is cheap and harmless, so no mutable global needs to remember it.
   static const bool registered =
       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
   return registered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a writer tells a sleeper. Whoever is about to sleep arms its doorbell and looks at its condition once
-// more; whoever has made a condition true looks at the doorbell and rings only if it is armed. The usual
-// case, nobody asleep, costs the writer one load of a line that is hardly ever written.
+// How a writer wakes a sleeper. A sleeper arms its wakeup flag and then tests its condition once
+// more. A writer makes a condition true, reads the flag, and rings only if it is armed. Usually
+// nobody sleeps. Then the writer pays one load of a line that is rarely written.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,8 @@ struct alignas(64) wakeup_flag {
   std::atomic<std::uint32_t> armed{0};
 };
 
-/// Wakes whoever armed the bell. The engine knows how: a ready list, or a futex.
+/// Wakes the rank or thread that armed the flag. The engine implements it with a ready list or a
+/// futex.
 class waker {
  public:
   virtual void ring(wakeup_flag& wakeup) noexcept = 0;
@@ -23,9 +24,10 @@ class waker {
   ~waker() = default;
 };
 
-/// Between threads the writer's store and its look at the bell may change places in the processor. The
-/// sleeper pays for that, not the writer: before its last look it makes every thread of the process pass a
-/// barrier. False where the kernel cannot; then sleepers must not sleep for long.
+/// The processor may reorder the writer's store and its read of the flag. The sleeper prevents
+/// this, not the writer. Before its last test it makes every thread of the process pass a memory
+/// barrier (membarrier). Returns false if the kernel does not support it; sleeps must be short
+/// then.
 bool barrier_on_all_threads() noexcept;
 
 }  // namespace tutti::shm

@@ -21,8 +21,9 @@ class hooked_process final : public init_object {
  public:
   explicit hooked_process(MPI_Comm comm) : world_(adopt(comm)) {}
 
-  /// All members call the same; else all find out, and the object serves no more. After MPI_Finalize() no
-  /// member can be asked, and there is nothing left to hook with.
+  /// Checks that all members make the same call. Otherwise all get an error, and the object cannot
+  /// be used any more. After MPI_Finalize() no communication is possible, so only
+  /// lpf_mpi_finalize() succeeds.
   lpf_err_t agree(const char* operation) noexcept {
     const bool ends = operation == ended_by();
     int gone = 0;
@@ -34,7 +35,8 @@ class hooked_process final : public init_object {
       return LPF_ERR_FATAL;
     }
     try {
-      int who[2] = {ends ? -1 : world_.rank(), ends ? world_.rank() : -1};  // one that hooks, one that ends
+      // A process that hooks, and one that ends.
+      int who[2] = {ends ? -1 : world_.rank(), ends ? world_.rank() : -1};
       if (!over_) world_.allreduce(send_recv_buf(who), op(ops::max<>{}));
       if (!over_ && (who[0] < 0 || who[1] < 0)) return LPF_SUCCESS;
       if (!over_ || !ends)
@@ -50,7 +52,8 @@ class hooked_process final : public init_object {
     return LPF_ERR_FATAL;
   }
 
-  // Nothing takes the others out of a section that this process has left by an exception.
+  // If this process leaves a section by an exception, the waits of the others cannot be aborted. So
+  // it ends the job.
   lpf_err_t hook(lpf_spmd_t spmd, const lpf_args_t& args) noexcept override {
     std::optional<nested_section> within;
     try {
@@ -68,7 +71,7 @@ class hooked_process final : public init_object {
     } catch (...) {
     }
     world_.native().ep().kill_job(why);
-    return LPF_ERR_FATAL;  // which does not come
+    return LPF_ERR_FATAL;  // not reached
   }
   bool runs() const noexcept { return innermost_ != nullptr; }
   const char* ended_by() const noexcept override { return "lpf_mpi_finalize"; }
@@ -76,7 +79,7 @@ class hooked_process final : public init_object {
  private:
   communicator world_;
   bool over_ = false;
-  context* innermost_ = nullptr;  // of the sections that run
+  context* innermost_ = nullptr;  // of the running sections
 };
 
 }  // namespace

@@ -9,11 +9,12 @@
 
 namespace tutti::lpf {
 
-/// Throws usage_error where the other processes of the job wait before main(), and so will never be hooked.
+/// Throws usage_error if the other processes of the job wait before main(). They would never be
+/// hooked.
 void refuse_waiting(const char* operation);
 
-/// What is behind an lpf_init_t over the members of `comm`, of which it keeps duplicates only. Collective
-/// over it. Throws as adopt().
+/// Makes the object of an lpf_init_t for the members of `comm`, of which it keeps only duplicates.
+/// Collective over `comm`. Throws as adopt() does.
 lpf_init_t hooked_over(MPI_Comm comm);
 
 }  // namespace tutti::lpf

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int making_tag = 20150;
 
-// Until it comes, or too late.
+// Waits until completion. Returns false if it is too late.
 bool complete(MPI_Request& request, std::chrono::steady_clock::time_point until) {
   for (;;) {
     int flag = 0;
@@ -45,7 +45,7 @@ bool hears_neighbour(const std::vector<int>& ranks, int pid, unsigned long long 
   MPI_Request sent = MPI_REQUEST_NULL;
   check(MPI_Isend(&nonce, 1, MPI_UNSIGNED_LONG_LONG, rank_of(pid + 1), making_tag, MPI_COMM_WORLD, &sent),
         "MPI_Isend");
-  // What a call that failed has left may come first.
+  // A message of an earlier, failed call may arrive first.
   unsigned long long heard = nonce + 1;
   while (heard != nonce) {
     MPI_Request coming = MPI_REQUEST_NULL;
@@ -55,7 +55,7 @@ bool hears_neighbour(const std::vector<int>& ranks, int pid, unsigned long long 
     give_up(coming);
     break;
   }
-  // 8 bytes are on their way without the receiver's doing.
+  // MPI sends 8 bytes eagerly, without action by the receiver.
   const bool told = complete(sent, until);
   if (!told) give_up(sent);
   return told && heard == nonce;

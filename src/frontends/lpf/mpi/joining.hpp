@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From processes that have agreed to come together to a communicator of MPI's.
+// Makes an MPI communicator of processes that have agreed to join.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,16 @@
 
 namespace tutti::lpf {
 
-/// Throws engine_error where MPI's function has failed.
+/// Throws engine_error if MPI's function has failed.
 void check(int code, const char* function);
 
-/// Whether process number `pid` of these ranks of MPI_COMM_WORLD hears from the one before it in time: not
-/// where the processes are of different jobs. Called by all of them; `nonce` is of this call alone.
+/// Whether process `pid` of these ranks of MPI_COMM_WORLD receives a message from the one before it
+/// in time. It does not if the processes belong to different jobs. All of them call it. `nonce`
+/// must be unique to this call.
 bool hears_neighbour(const std::vector<int>& ranks, int pid, unsigned long long nonce,
                      std::chrono::steady_clock::time_point until);
 
-/// These ranks of MPI_COMM_WORLD, in this order. Called by them alone.
+/// A communicator of these ranks of MPI_COMM_WORLD, in this order. Only they call it.
 MPI_Comm among(const std::vector<int>& ranks);
 
 }  // namespace tutti::lpf

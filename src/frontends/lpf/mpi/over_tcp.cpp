@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf_mpi_initialize_over_tcp(): MPI processes that find one another at a port. They are of one job,
-// and so have a communicator in common, out of which they make one of their own, without the others. That
-// they are is not taken for granted, since a launcher need not name its jobs: each has to hear from another
-// by MPI.
+// Implements lpf_mpi_initialize_over_tcp(): MPI processes find one another at a TCP port. If they
+// belong to one job, they have MPI_COMM_WORLD in common. They make a communicator of their own from
+// it, without the other processes. A launcher need not name its jobs. So each process must receive
+// a message from another one by MPI, which proves that they belong to one job.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr const char* here = "lpf_mpi_initialize_over_tcp";
 
-// What the program has not begun it need not end.
+// The program need not finalize an MPI that it has not initialized.
 void finalize_at_exit() {
   int over = 0;
   if (MPI_Finalized(&over) == MPI_SUCCESS && !over) MPI_Finalize();
@@ -46,7 +46,8 @@ void begin_mpi() {
   std::atexit(&finalize_at_exit);
 }
 
-// A name of the job, as far as its launcher gives one; who has none is alone.
+// The name of the job, as far as its launcher gives one. A process without a launcher gets a unique
+// name.
 std::string name_of_job() {
   const launcher by = find_launcher();
   std::string name = by.module + by.evidence;
@@ -58,7 +59,7 @@ std::string name_of_job() {
   return "alone/" + std::string(host.data()) + "/" + std::to_string(getpid());
 }
 
-// A card says where a process stands: "rank size job".
+// Describes this process to process 0: "rank size job".
 std::string local_contact() {
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -66,7 +67,7 @@ std::string local_contact() {
   return std::to_string(rank) + ' ' + std::to_string(size) + ' ' + name_of_job();
 }
 
-// "NONCE 2 0 1": the ranks, and a number that no other call has.
+// Returns "NONCE 2 0 1": a number that no other call has, and the ranks.
 std::string plan_for(const std::vector<std::string>& contacts) {
   std::string plan = std::to_string(std::random_device()() + (std::uint64_t{std::random_device()()} << 32)),
               job;

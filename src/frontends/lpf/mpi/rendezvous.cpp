@@ -16,7 +16,7 @@
 namespace tutti::lpf {
 namespace {
 
-// What a guest says first. Who says something else is a stranger, and is not listened to.
+// The first number that a joining process sends. Connections that send another number are ignored.
 constexpr std::uint64_t greeting = 0x74757474696c7066;
 
 struct joining_process {
@@ -52,7 +52,8 @@ addresses addresses_of(const rendezvous& where, const char* host, int flags) {
       "start all processes at the same time, with the same server and port, or give them longer");
 }
 
-// The host may be known by an address that is not its own, as behind a gateway: then any of its own.
+// The name of the host may lead to an address that it does not own, for example behind a gateway.
+// Then it listens at all its addresses.
 tcp_connection listen_at(const rendezvous& where) {
   for (;;) {
     for (const bool any : {false, true}) {
@@ -72,7 +73,7 @@ std::optional<joining_process> accept_process(tcp_connection& listening, const r
   one.line = listening.accepted(where.until);
   if (!one.line) return std::nullopt;
   try {
-    // A stranger who says nothing keeps the others waiting for no more than this.
+    // A connection that sends nothing delays the others by at most this time.
     const auto soon = std::min(where.until, std::chrono::steady_clock::now() + std::chrono::seconds(2));
     if (one.line.number(soon) != greeting) return std::nullopt;
     one.pid = static_cast<lpf_pid_t>(one.line.number(soon));
@@ -93,7 +94,7 @@ std::string fault_of(const joining_process& one, const rendezvous& where, const 
   return {};
 }
 
-// All who come, or those who have come in time; `fault` is what is wrong with one.
+// Returns all processes that arrived in time. `fault` describes the first error of one of them.
 std::vector<joining_process> receive(const rendezvous& where, std::vector<std::string>& contacts,
                                      std::string& fault) {
   tcp_connection listening = listen_at(where);
@@ -114,7 +115,8 @@ std::vector<joining_process> receive(const rendezvous& where, std::vector<std::s
   return joining_processes;
 }
 
-// Who has come is waited for as long as an attempt may take, also where the time is over meanwhile.
+// The deadline for processes that have arrived: as long as an attempt may take, even after the
+// timeout.
 tcp_connection::time a_while_after(const rendezvous& where) {
   return std::max(where.until, std::chrono::steady_clock::now()) + std::chrono::seconds(10);
 }
@@ -122,11 +124,11 @@ tcp_connection::time a_while_after(const rendezvous& where) {
 void tell(std::vector<joining_process>& joining_processes, const std::string& what, const rendezvous& where) {
   for (joining_process& one : joining_processes) try {
       one.line.send_text(what, a_while_after(where));
-    } catch (const tcp_error&) {  // gone; who stays is told so by the verdict
+    } catch (const tcp_error&) {  // gone; the final result reports it to the others
     }
 }
 
-// Whether the attempt succeeded here and everywhere.
+// Returns whether the attempt succeeded on this process and on all others.
 bool try_with(std::vector<joining_process>& joining_processes, const std::string& answer,
               const rendezvous& where, const talk& about) {
   bool well = about.attempt(answer);
@@ -138,7 +140,7 @@ bool try_with(std::vector<joining_process>& joining_processes, const std::string
   return well;
 }
 
-// The first letter of what is said tells an answer (A) from a fault (F) and from lateness (L).
+// The first letter of a message marks an answer (A), an error (F) or a timeout (L).
 std::string serve_rendezvous(const rendezvous& where, const std::string& contact, const talk& about) {
   std::vector<std::string> contacts(where.processes);
   contacts[0] = contact;

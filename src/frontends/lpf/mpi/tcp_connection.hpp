@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A connection over TCP, whose every step ends in time.
+// A TCP connection whose operations all have a deadline.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ struct addrinfo;
 
 namespace tutti::lpf {
 
-/// The other side is gone, or slow.
+/// Thrown if the other side is gone or too slow.
 class tcp_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,13 +31,14 @@ class tcp_connection {
   }
   ~tcp_connection();
 
-  /// These three give an empty one where there is none; errno says why of the first.
+  /// These three return an empty connection if there is none. For listening(), errno has the
+  /// reason.
   static tcp_connection listening(const addrinfo& at);
   static tcp_connection connected(const addrinfo& to, time until);
   tcp_connection accepted(time until);
   explicit operator bool() const noexcept { return file_ >= 0; }
 
-  // Throw tcp_error.
+  // These functions throw tcp_error.
   void send_text(std::uint64_t number, time until) { write(&number, sizeof number, until); }
   void send_text(const std::string& text, time until);
   std::uint64_t number(time until);

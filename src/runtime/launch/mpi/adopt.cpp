@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// adopt(): a communicator of tutti over a communicator of MPI's, in a program that links MPI itself.
+// Implements adopt(): a communicator of tutti over an MPI communicator, in a program that links MPI
+// itself.
 #include <cstdio>
 
 #include "base/environment.hpp"

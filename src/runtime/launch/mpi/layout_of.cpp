@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// layout_of(): what MPI tells of a datatype, down to the named ones, as pieces of bytes. The extents of all
-// derived ones are asked of MPI, so that bounds and padding are what it says.
+// Implements layout_of(): decodes an MPI datatype down to the named types, into pieces of bytes.
+// MPI returns the extents of all derived types, so bounds and padding are MPI's.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -51,7 +51,7 @@ class pieces {
 
 // --- named types ---
 
-// Pairs of MPI_MINLOC and MPI_MAXLOC may have a gap; all others are without.
+// The pair types of MPI_MINLOC and MPI_MAXLOC may have a gap; other named types have none.
 template <class First>
 layout pair_of() {
   struct both {
@@ -81,7 +81,7 @@ layout named(MPI_Datatype type) {
 
 // --- arrays ---
 
-// Element `index[0]`, `index[1]` ... of an array, the last index the fastest: its number.
+// Numbers the elements of an array by their indices. The last index varies fastest.
 struct grid {
   std::vector<int> sizes;  // of the whole array, slowest first
   offset number(const std::vector<int>& index) const {
@@ -91,7 +91,7 @@ struct grid {
   }
 };
 
-// Every element that each dimension names in its list, in the order of memory.
+// Selects every combination of the indices in `wanted`, in the order of memory.
 layout cut_out(const grid& whole, const std::vector<std::vector<int>>& wanted, const layout& item,
                std::size_t extent) {
   pieces made;
@@ -108,7 +108,7 @@ layout cut_out(const grid& whole, const std::vector<std::vector<int>>& wanted, c
   }
 }
 
-// In Fortran's order the first index is the fastest.
+// In Fortran's order the first index varies fastest.
 template <class T>
 void in_order_of_memory(std::vector<T>& dimensions, int order) {
   if (order == MPI_ORDER_FORTRAN) std::vector<T>(dimensions.rbegin(), dimensions.rend()).swap(dimensions);
@@ -126,7 +126,7 @@ layout subarray(const contents& c, std::size_t extent) {
   return cut_out(whole, wanted, item_of(c.types[0]), extent);
 }
 
-// The indices of one dimension that belong to process number `mine` of `processes`.
+// The indices of one dimension that process `mine` of `processes` owns.
 std::vector<int> distributed(int size, int how, int argument, int processes, int mine) {
   std::vector<int> own;
   int block = argument;
@@ -147,7 +147,7 @@ layout darray(const contents& c, std::size_t extent) {
   const int order = processes[n];
   grid whole{{sizes, sizes + n}};
   std::vector<std::vector<int>> wanted(n);
-  // Processes are numbered with the last dimension the fastest, whatever the order of the array.
+  // Process ids vary fastest in the last dimension, whatever the order of the array.
   int rest = c.ints[1];
   for (std::size_t d = n; d-- > 0;) {
     const int mine = rest % processes[d];
