@@ -36,7 +36,7 @@ struct engine_entry {
   /// Whether a program that names no engine gets this one, and `when`, in words. At most one engine says yes
   /// to an occasion. Null: it is always to be named.
   bool (*by_default)(const start_conditions&) noexcept = nullptr;
-  std::string_view when = "only when it is named";
+  std::string_view when = "only if it is named";
 
   /// Makes the ranks in this process and returns when all have ended. Null: each rank is a process, which a
   /// launcher starts, and a module loaded at run time (engine_module) makes it one.

@@ -65,7 +65,7 @@ TEST(explain, rejects_with_a_reason_what_the_tree_does_not_choose) {
 }
 
 TEST(engine, is_known_to_all_that_ask_for_one) {
-  EXPECT_TRUE(says(tutti("info"), 0, "loopback   one rank, which talks to itself; only when it is named"));
+  EXPECT_TRUE(says(tutti("info"), 0, "loopback   one rank, which talks to itself; only if it is named"));
   EXPECT_TRUE(says(tutti("explain allreduce --ranks 1 --engine loopback"), 0, "engine loopback"));
   EXPECT_TRUE(says(tutti("explain allreduce --ranks 1 --engine loopbakc"), 2, "did you mean \"loopback\"?"));
   EXPECT_TRUE(says(tutti("tree --default --engine loopback"), 0, "allreduce"));

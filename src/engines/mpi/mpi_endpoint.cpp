@@ -93,7 +93,7 @@ MPI_Comm mpi_endpoint::duplicate(MPI_Comm from, std::uint64_t id) {
 std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t id, context* parent) {
   if (parent == nullptr) {
     if (members.size() != size_)
-      throw std::logic_error("a communicator over part of an MPI job is made from one that exists");
+      throw std::logic_error("a communicator over part of an MPI job can only be made from an existing one");
     const bool shared = shared_ != MPI_COMM_NULL;
     return std::make_unique<mpi_context>(*this, members, id, job_, shared ? shared_ : p2p_, false, shared);
   }
@@ -178,7 +178,7 @@ void mpi_endpoint::throw_failure(const shm::wait_site& site) {
   give_up(peer_error(site.operation, rank_, "",
                      "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
                          std::string(without_prefix(failure_monitor_->text())) + ")",
-                     "this rank was taken out of its wait"));
+                     "this rank's wait was ended"));
 }
 
 // Ends every message under way, since the buffers may go as soon as the exception is on its way. Receives are
@@ -303,10 +303,10 @@ void mpi_endpoint::throw_length(const message& m, long long came, const shm::wai
                              from + "more than the " + expected + " that this rank expects", remedy));
   if (static_cast<std::size_t>(came) > m.bytes)
     give_up(truncation_error(site.operation, rank_, "count",
-                             from + std::to_string(came) + " bytes where this rank expects " + expected,
+                             from + std::to_string(came) + " bytes, but this rank expects " + expected,
                              remedy));
   give_up(mismatch_error(site.operation, rank_, "count",
-                         from + std::to_string(came) + " bytes where this rank expects " + expected, remedy));
+                         from + std::to_string(came) + " bytes, but this rank expects " + expected, remedy));
 }
 
 void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::size_t came,
@@ -319,7 +319,7 @@ void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::size_t cam
 
 void mpi_endpoint::throw_abandoned(const shm::wait_site& site) {
   if (failure_monitor_->failed()) throw_failure(site);
-  throw engine_error(site.operation, rank_, "", "was given up after an earlier error on this rank", "");
+  throw engine_error(site.operation, rank_, "", "was abandoned after an earlier error on this rank", "");
 }
 
 }  // namespace tutti::mpi

@@ -130,7 +130,7 @@ bool schedule_run::round(const item& r, bool blocking) {
 void schedule_run::wait_for_room(shm::channel& c) {
   do
     bound_->where.ep().wait(c.room_word(), c.room_value(), c.same_worker(),
-                            site("room in the channel to", c.to()));
+                            site("space in the channel to", c.to()));
   while (!c.has_room());
 }
 void schedule_run::wait_for_message(shm::channel& c, shm::arrival& a) {
@@ -178,7 +178,7 @@ inline void schedule_run::exchange(const step* out, shm::channel* to, const step
 
 // What stands in the sender's memory.
 void schedule_run::deliver_from_afar(const step& s, const range& to, const shm::arrival& a) {
-  const shm::reading guard(bound_->where.ep(), site("a look into the memory of"));
+  const shm::reading guard(bound_->where.ep(), site("a direct read from the memory of"));
   deliver(s, to, a.data, a.bytes);
 }
 
@@ -244,7 +244,7 @@ shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
 void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
   const int peer = bound_->where.members().address(peer_of(s));
   const std::string text = "rank " + std::to_string(peer) + " sent " + std::to_string(came) +
-                           " bytes where this rank expects " + std::to_string(expected);
+                           " bytes, but this rank expects " + std::to_string(expected);
   const char* remedy =
       "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";
   if (came > expected)

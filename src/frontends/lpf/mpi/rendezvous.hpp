@@ -22,7 +22,7 @@ struct rendezvous {
 
 /// What processes are told whose attempt fails.
 inline constexpr const char* not_of_one_job =
-    "the processes are not of one MPI job, and this MPI joins no jobs";
+    "the processes do not belong to one MPI job, and this MPI cannot join jobs";
 
 struct talk {
   /// What process 0 makes of the cards, in the order of pids. May throw, which all are told.
