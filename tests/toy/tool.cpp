@@ -52,7 +52,7 @@ TEST(explain, follows_a_variable) {
   EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybody:window=2", call), 0,
                    "\"algorithm\": \"allreduce/everybody\""));
   EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybody", call + " --op noncommutative"), 0,
-                   "it demands an operator that is declared commutative"));
+                   "it requires an operator that is declared commutative"));
   EXPECT_TRUE(says(explain("TUTTI_SCAN_COMPOSITION=own_last", "scan --ranks 6 --bytes 64"), 0,
                    "\"composition\": \"scan/own_last\""));
   EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybdoy", call), 2, "everybody"));
