@@ -276,7 +276,7 @@ void algorithms_and_parameters(const communicator& world) {
   check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("knomial:fanout=3")); },
                             {"fanout", "it has k"});
   check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("knomial:k=x")); },
-                            {"no number"});
+                            {"not a number"});
   check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("linear:k=2")); },
                             {"no parameters"});
   check.equal(world.gather(send_buf(v), algorithm("gather/knomial:k=3")).size(),

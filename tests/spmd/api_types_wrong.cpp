@@ -137,9 +137,9 @@ void beyond_what_is_received(const communicator& world) {
           {"allgather", "recv_type", "before"});
   // What comes is not whole items.
   refused([&] { world.allgather(send_buf(1), recv_buf(holds), recv_type(layout::contiguous(2, item))); },
-          {"allgather", "recv_type", "no whole number"});
+          {"allgather", "recv_type", "not a whole number"});
   refused([&] { world.allgather(send_buf(two), recv_buf(holds), recv_type(layout())); },
-          {"allgather", "recv_type", "no whole number"});
+          {"allgather", "recv_type", "not a whole number"});
 }
 
 void in_place(const communicator& world) {

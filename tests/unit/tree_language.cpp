@@ -33,7 +33,7 @@ TEST(templates, that_go_in_a_circle_or_are_at_fault_are_told) {
                                 extent::partial, false, templates_in_a_circle));
   };
   EXPECT_EQ(faults("threads"),
-            "test:1: /extends: the template \"threads\" is at fault (trees/threads.json:1: /extends: "
+            "test:1: /extends: the template \"threads\" is invalid (trees/threads.json:1: /extends: "
             "templates form a cycle: \"threads\" extends \"threads\" (extend another, or none))\n");
   EXPECT_NE(faults("common").find("templates form a cycle: \"common\" extends \"mpi\" extends \"common\""),
             std::string::npos)
