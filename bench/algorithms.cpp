@@ -96,12 +96,12 @@ std::vector<engine> read_engines(const std::string& text, int ranks) {
   for (const std::string& word : words_of(text == "all" ? names : text)) {
     const std::string name = word.substr(0, word.find(':'));
     const auto known = std::find_if(all.begin(), all.end(), [&](const engine& e) { return e.name == name; });
-    if (known == all.end()) throw CLI::ValidationError("--engines", names + " are known, not " + word);
+    if (known == all.end()) throw CLI::ValidationError("--engines", names + " are known, but not " + word);
     engine e = *known;
     if (ranks > 0) e.ranks = ranks;
     if (const auto colon = word.find(':'); colon != word.npos) e.ranks = std::atoi(word.c_str() + colon + 1);
     if (e.ranks < 1)
-      throw CLI::ValidationError("--engines", word + ": the number of ranks is no positive number");
+      throw CLI::ValidationError("--engines", word + ": the number of ranks is not a positive number");
     found.push_back(e);
   }
   return found;
@@ -110,60 +110,60 @@ std::vector<engine> read_engines(const std::string& text, int ranks) {
 void add_options(CLI::App& app, settings& s, std::string& engines) {
   const std::vector<std::string> known(tutti::collective_names.begin(), tutti::collective_names.end());
   s.here.collectives = known;
-  app.add_option("--collective,--collectives", s.here.collectives, "Which: all unless said otherwise")
+  app.add_option("--collective,--collectives", s.here.collectives, "Collectives to measure; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(known))
       ->option_text("NAME,...");
-  app.add_option(
-         "--sizes", s.here.sizes,
-         "Bytes of the whole vector: 8,1K,64K,1M unless said otherwise; see src/tuning/measured_call.hpp")
+  app.add_option("--sizes", s.here.sizes,
+                 "Bytes of the whole vector; default 8,1K,64K,1M; see src/tuning/measured_call.hpp")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{1}, bench::largest_size))
       ->option_text("BYTES,...");
   app.add_option("--algorithms", s.here.algorithms,
-                 "Those whose name has one of these in it, and the native one: all unless said otherwise")
+                 "Algorithms whose name contains one of these, and the native one; default: all")
       ->delimiter(',')
       ->option_text("TEXT,...");
-  app.add_option("--ranks", s.here.ranks, "Number of ranks: what TUTTI_RANKS says unless said otherwise")
+  app.add_option("--ranks", s.here.ranks, "Number of ranks; default: TUTTI_RANKS")
       ->check(CLI::Range(1, 4096))
       ->option_text("P");
   app.add_option("--engines", engines,
-                 "Start the program on each of these: threads, fibers, openmpi, mpich, or all; with the "
-                 "number of ranks, as fibers:16")
+                 "Start the program on each of these: threads, fibers, openmpi, mpich, or all; with a number "
+                 "of ranks, such as fibers:16")
       ->option_text("NAME[:P],...");
-  app.add_flag("--parameters", s.here.parameters, "Other values of k, radix and segment, too");
-  app.add_flag("--in-place", s.here.in_place, "Calls in place, where there are such");
+  app.add_flag("--parameters", s.here.parameters, "Also other values of k, radix and segment");
+  app.add_flag("--in-place", s.here.in_place, "Calls in place, if the collective has them");
   app.add_option("--budget-ms", s.here.budget_ms, "Time for one measurement")
       ->check(CLI::Range(0.1, 1e6))
       ->option_text(bench::with_default("MS", s.here.budget_ms));
-  app.add_option(
-         "--repeat", s.here.repeat,
-         "Measurements of each algorithm, of which the best counts; with --engines in as many programs")
+  app.add_option("--repeat", s.here.repeat,
+                 "Number of measurements of each algorithm, of which the best counts; with --engines each in "
+                 "its own program")
       ->check(CLI::Range(1, 1000))
       ->option_text(bench::with_default("TIMES", s.here.repeat));
   app.add_option("--seconds", s.here.seconds,
-                 "Time for one engine, or with --engines for one collective on one engine")
+                 "Time for one engine; with --engines for one collective on one engine")
       ->check(CLI::Range(0.1, 1e6))
       ->option_text(bench::with_default("SECONDS", s.here.seconds));
   app.add_option("--minutes", s.minutes,
-                 "With --engines, the time after which no further round of programs begins")
+                 "With --engines: the time after which no further round of programs begins")
       ->check(CLI::Range(0.0, 1e6))
       ->option_text(bench::with_default("MINUTES", s.minutes));
   app.add_option("--json", s.json_file, "Write all figures to this file")->option_text("FILE");
-  app.add_option("--show", s.shown_file, "Measure nothing, show the figures of a file that --json wrote")
+  app.add_option("--show", s.shown_file, "Measure nothing; show the figures of a file that --json wrote")
       ->check(CLI::ExistingFile)
       ->option_text("FILE");
   app.add_flag("--best", s.best,
-               "One table of the quickest algorithms, and their time over the native one's");
-  app.add_flag("--lines", s.lines, "A line of JSON for each figure as soon as it is there, no tables");
+               "One table of the fastest algorithms, and their time over that of the native one");
+  app.add_flag("--lines", s.lines,
+               "Print each figure as a line of JSON as soon as it is measured, and no tables");
   app.add_flag("--quick", s.quick,
-               "Unless said otherwise: 8 B, 8 KiB and 256 KiB, once each, and 12 seconds for an engine");
+               "Change the defaults to 8 B, 8 KiB and 256 KiB, once each, and 12 seconds for an engine");
 }
 
 settings parse(int argc, char** argv) {
   settings s;
-  CLI::App app("Times every algorithm beside the engine's own collective.");
+  CLI::App app("Measures every algorithm and the engine's own collective.");
   app.footer(examples);
   std::string engines;
   add_options(app, s, engines);
@@ -263,7 +263,7 @@ std::vector<record> measure_engines(const settings& s, progress& p, bool& good) 
         p.step(fmt::format("{} of {}: {}", repeat + 1, s.here.repeat, whose));
         const auto [words, variables] = command(s, e, group);
         if (words[0].find('/') == std::string::npos && !bench::in_path(words[0])) {
-          if (repeat == 0) p.say(fmt::format("{} is left out: {} was not found", whose, words[0]));
+          if (repeat == 0) p.say(fmt::format("{} is skipped: {} was not found", whose, words[0]));
           continue;
         }
         const double trip = bench::round_trip();
@@ -273,7 +273,7 @@ std::vector<record> measure_engines(const settings& s, progress& p, bool& good) 
         std::istringstream lines(child.out);
         for (std::string line; std::getline(lines, line);)
           if (!line.empty() && line.front() == '{') add(all, json::parse(line).get<record>());
-        if (child.late) p.say(whose + ": ended, since it took too long");
+        if (child.late) p.say(whose + ": ended because it took too long");
         if (child.status != 0) p.say(fmt::format("{}: ended with status {}", whose, child.status));
         if (!child.err.empty()) p.say(child.err.substr(0, child.err.find_last_not_of('\n') + 1));
         good = good && child.status == 0;
@@ -282,7 +282,7 @@ std::vector<record> measure_engines(const settings& s, progress& p, bool& good) 
   }
   p.step("");
   if (!s.lines && far > 0)
-    fmt::print("a cache line went from core to core and back in {:.0f} to {:.0f} ns\n\n", near, far);
+    fmt::print("round trip of a cache line between two cores: {:.0f} to {:.0f} ns\n\n", near, far);
   return all;
 }
 

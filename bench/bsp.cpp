@@ -67,13 +67,15 @@ int main(int argc, char** argv) {
   int ranks = 2, repetitions = 2000, batches = 5;
   bool scale = false, json = false;
   CLI::App app(
-      "Supersteps of LPF's interface beside tutti's own calls.\n\nExamples: bsp --ranks 2; bsp --scale");
+      "Compares supersteps of LPF's interface with tutti's own calls.\n\nExamples: bsp --ranks 2; bsp "
+      "--scale");
   app.add_option("--engine", engine, "threads or fibers");
-  app.add_option("--ranks", ranks, "how many")->check(CLI::Range(1, 100000));
-  app.add_option("--repetitions", repetitions, "supersteps between two looks at the clock")
+  app.add_option("--ranks", ranks, "number of ranks")->check(CLI::Range(1, 100000));
+  app.add_option("--repetitions", repetitions, "supersteps between two readings of the clock")
       ->check(CLI::PositiveNumber);
-  app.add_option("--batches", batches, "batches, of which the best counts")->check(CLI::PositiveNumber);
-  app.add_flag("--scale", scale, "sparse supersteps on fibers, over the number of processes");
+  app.add_option("--batches", batches, "number of batches, of which the best counts")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--scale", scale, "measure sparse supersteps on fibers for several numbers of processes");
   app.add_flag("--json", json, "print JSON");
   CLI11_PARSE(app, argc, argv);
   if (!scale) {

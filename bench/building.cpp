@@ -69,17 +69,17 @@ std::string bytes_text(std::size_t bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"What it costs to write the schedule of every algorithm"};
+  CLI::App app{"Measures the cost of writing the schedule of every algorithm"};
   int ranks = 65536;
   std::vector<std::string> wanted;
   bool as_json = false;
-  app.add_option("--ranks", ranks, "How many ranks there are to be")
+  app.add_option("--ranks", ranks, "Number of ranks")
       ->check(CLI::Range(1, 1 << 24))
       ->option_text("P [65536]");
-  app.add_option("--algorithms", wanted, "Those whose name has one of these in it")
+  app.add_option("--algorithms", wanted, "Algorithms whose name contains one of these")
       ->delimiter(',')
       ->option_text("TEXT,...");
-  app.add_flag("--json", as_json, "A JSON array");
+  app.add_flag("--json", as_json, "Print a JSON array");
   app.footer("Examples:\n  building\n  building --ranks 1000 --algorithms allreduce,ring\n");
   CLI11_PARSE(app, argc, argv);
 

@@ -59,15 +59,15 @@ settings parse(int argc, char** argv) {
   CLI::App app("Compares the collectives of tutti with the native ones of Open MPI and MPICH.");
   app.footer(examples);
   bench::add_options(app, s.measure);
-  app.add_option("--ranks", s.ranks, "Numbers of ranks: 2,4,8 unless said otherwise")
+  app.add_option("--ranks", s.ranks, "Numbers of ranks; default 2,4,8")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->option_text("P,...");
-  app.add_option("--engines", s.engines, "Which engines to measure: all unless said otherwise")
+  app.add_option("--engines", s.engines, "Engines to measure; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(names))
       ->option_text("NAME,...");
-  app.add_option("--repeat", s.repeat, "How often each program runs; the best counts")
+  app.add_option("--repeat", s.repeat, "How often each program runs; the best run counts")
       ->check(CLI::Range(1, 1000))
       ->option_text(bench::with_default("TIMES", s.repeat));
   app.add_option("--timeout", s.timeout_s, "Time after which a program is ended")
@@ -78,10 +78,9 @@ settings parse(int argc, char** argv) {
       ->check(CLI::Range(0.0, 1e6))
       ->option_text(bench::with_default("MINUTES", s.minutes));
   app.add_option("--json", s.json, "Write all figures to this file")->option_text("FILE");
-  app.add_flag(
-      "--quick", s.quick,
-      "Unless said otherwise: each program once, 8 B, 32 KiB and 1 MiB, half the time for each, and no "
-      "MPICH with more ranks than cores");
+  app.add_flag("--quick", s.quick,
+               "Change the defaults: each program once, 8 B, 32 KiB and 1 MiB, half the time for each, and "
+               "no MPICH with more ranks than cores");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -110,10 +109,10 @@ class driver {
       if (std::find(settings_.engines.begin(), settings_.engines.end(), e.name) == settings_.engines.end())
         continue;
       if (access((folder_ / e.program).c_str(), X_OK) != 0) {
-        progress_.say(
-            fmt::format("{} is left out: the program {} is not beside this one", e.title, e.program));
+        progress_.say(fmt::format("{} is skipped: the program {} is not in the folder of this one", e.title,
+                                  e.program));
       } else if (!e.launcher.empty() && !bench::in_path(e.launcher)) {
-        progress_.say(fmt::format("{} is left out: {} was not found", e.title, e.launcher));
+        progress_.say(fmt::format("{} is skipped: {} was not found", e.title, e.launcher));
       } else {
         present_.push_back(e);
       }
@@ -123,8 +122,8 @@ class driver {
   void measure_all() {
     if (double load = 0; getloadavg(&load, 1) == 1 && load > 0.5 * cores_) {
       progress_.say(
-          fmt::format("the machine is or was busy (load {:.1f}): the figures suffer, above all those with "
-                      "more ranks than cores",
+          fmt::format("the machine is or was busy (load {:.1f}): the figures are less reliable, above all "
+                      "those with more ranks than cores",
                       load));
     }
     for (int repeat = 0; repeat < settings_.repeat && !present_.empty(); ++repeat) {
@@ -147,7 +146,7 @@ class driver {
         for (const auto& name : results_.missing(ranks)) {
           if (time_is_up()) continue;
           measure(bench::engine_of(name), ranks, settings_.repeat + extra,
-                  "once more, as the cores have moved");
+                  "once more, because the cores have changed");
         }
       }
     }
@@ -181,7 +180,7 @@ class driver {
   bool time_is_up() {
     if (bench::seconds(bench::clock::now() - start_).count() < settings_.minutes * 60) return false;
     progress_.say_once(
-        fmt::format("{} minutes are over: the rounds that are left are left out", settings_.minutes));
+        fmt::format("{} minutes are over: the remaining rounds are skipped", settings_.minutes));
     return true;
   }
 
@@ -224,7 +223,7 @@ class driver {
                                             record.value("algorithm", std::string())};
         }
       } catch (const nlohmann::json::exception&) {
-        progress_.say(fmt::format("{}: a line that is no result: {}", whose, line));
+        progress_.say(fmt::format("{}: a line that is not a result: {}", whose, line));
       }
     }
   }
@@ -240,7 +239,7 @@ class driver {
     for (std::size_t i = lines.size() > 5 ? lines.size() - 5 : 0; i < lines.size(); ++i) {
       result += (result.empty() ? "" : "\n") + lines[i];
     }
-    return result.empty() ? "    (it said nothing)" : result;
+    return result.empty() ? "    (it printed nothing)" : result;
   }
 
   const settings& settings_;

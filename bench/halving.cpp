@@ -110,11 +110,12 @@ int main(int argc, char** argv) {
   std::string engine = "fibers";
   bool json = false;
   CLI::App app(
-      "Time and memory of groups that are halved down to single ranks.\n\n"
+      "Measures time and memory of groups that are halved down to single ranks.\n\n"
       "Example: halving --ranks 1024 --json");
-  app.add_option("--ranks", ranks, "how many")->check(CLI::Range(1, 100000));
+  app.add_option("--ranks", ranks, "number of ranks")->check(CLI::Range(1, 100000));
   app.add_option("--engine", engine, "fibers or threads");
-  app.add_option("--runs", runs, "of which the quickest counts")->check(CLI::PositiveNumber);
+  app.add_option("--runs", runs, "number of measurements, of which the fastest counts")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", json, "print JSON");
   CLI11_PARSE(app, argc, argv);
   std::vector<figure> figures;

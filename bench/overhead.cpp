@@ -240,26 +240,27 @@ void print_tables(const json& all) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Instructions and time of the warm 8-byte allreduce"};
+  CLI::App app{"Measures instructions and time of the cached 8-byte allreduce"};
   std::string what, in_front;
   long calls = 0;
   bool as_json = false, functions = false;
-  app.add_option("--case", what, "Run one case and print its time a call")
+  app.add_option("--case", what, "Run one case and print its time per call")
       ->check(CLI::IsMember({"by_hand", "schedule", "native", "nonblocking", "persistent", "short", "longer",
                              "in_turn", "by_hand_on_threads", "schedule_on_threads", "native_on_threads"}));
   app.add_option("--in-front", in_front, "Make one call over MPI, --calls times")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(bench::calls_in_front), std::end(bench::calls_in_front))));
-  app.add_option("--calls", calls, "Calls of a case");
-  app.add_flag("--functions", functions, "With --case: the instructions of each function on a call's way");
-  app.add_flag("--json", as_json, "One JSON object");
+  app.add_option("--calls", calls, "Number of calls of a case");
+  app.add_flag("--functions", functions,
+               "With --case: print the instructions of each function that a call runs");
+  app.add_flag("--json", as_json, "Print one JSON object");
   app.footer(
       "Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --case native "
       "--functions\n  overhead --in-front alltoallv --functions\n"
       "  overhead --json\n");
   CLI11_PARSE(app, argc, argv);
   if (functions && what.empty() && in_front.empty()) {
-    fmt::print(stderr, "overhead: --functions wants a --case, or a call --in-front\n");
+    fmt::print(stderr, "overhead: --functions needs --case or --in-front\n");
     return 2;
   }
   if (!in_front.empty() && !functions) {

@@ -43,24 +43,25 @@ settings parse(int argc, char** argv) {
   s.jobs.measure.sizes = {8, 1024, 65536, 1048576};
   s.jobs.measure.collectives = {"barrier",   "bcast",    "reduce", "allreduce", "gather",        "scatter",
                                 "allgather", "alltoall", "scan",   "exscan",    "reduce_scatter"};
-  CLI::App app("The collectives of an MPI program, without tutti's library in front of its MPI and with it.");
+  CLI::App app("Measures the collectives of an MPI program without and with tutti's preload library.");
   app.footer(examples);
   bench::add_options(app, s.jobs.measure);
-  app.add_option("--ranks", s.jobs.ranks, "Ranks of the jobs")
+  app.add_option("--ranks", s.jobs.ranks, "Numbers of ranks of the jobs")
       ->check(CLI::Range(1, 4096))
       ->option_text(bench::with_default("P", s.jobs.ranks));
-  app.add_option("--tree", s.jobs.tree, "A decision tree, as tutti tune writes it: a third figure")
+  app.add_option("--tree", s.jobs.tree, "A decision tree that tutti tune wrote; adds a third figure")
       ->check(CLI::ExistingFile)
       ->option_text("FILE");
-  app.add_option("--repeat", s.jobs.repeat, "How often each program runs; the best counts")
+  app.add_option("--repeat", s.jobs.repeat, "How often each program runs; the best run counts")
       ->check(CLI::Range(1, 1000))
       ->option_text(bench::with_default("TIMES", s.jobs.repeat));
   app.add_option("--timeout", s.jobs.timeout_s, "Time after which a job is ended")
       ->check(CLI::Range(1.0, 1e6))
       ->option_text(bench::with_default("SECONDS", s.jobs.timeout_s));
-  app.add_flag("--instructions", s.instructions, "Only what a call costs that is handed through (valgrind)");
-  app.add_flag("--json", s.as_json, "One JSON object");
-  app.add_flag("--quick", s.quick, "Unless said otherwise: one round, a tenth of the time for each case");
+  app.add_flag("--instructions", s.instructions,
+               "Measure only the cost of a call that is passed to MPI (needs valgrind)");
+  app.add_flag("--json", s.as_json, "Print one JSON object");
+  app.add_flag("--quick", s.quick, "Change the defaults to one round and a tenth of the time for each case");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -105,15 +106,15 @@ void print_noise(const std::map<preload_case, preload_figures>& cells) {
   const auto at = [&](std::size_t tenths) {
     return bench::number(ratios[(ratios.size() - 1) * tenths / 10]);
   };
-  fmt::print("(without, measured twice: ratios of {} to {}, eight of ten within {} and {})\n", at(0), at(10),
-             at(1), at(9));
+  fmt::print("(without the library, measured twice: ratios of {} to {}, eight of ten within {} and {})\n",
+             at(0), at(10), at(1), at(9));
 }
 
 void print_table(const std::string& title, const std::map<preload_case, preload_figures>& cells,
                  const bench::preload_settings& s) {
   const bool tuned = !s.tree.empty();
   fmt::print(
-      "\n{}, p = {}: microseconds without the library, and how many times as long that is as with it{}\n",
+      "\n{}, p = {}: microseconds without the library, and that time as a multiple of the time with it{}\n",
       title, s.ranks, tuned ? ", and as with " + s.tree : "");
   fmt::print("{:<16}", "");
   for (const std::size_t bytes : s.measure.sizes)

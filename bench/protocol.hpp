@@ -67,8 +67,7 @@ inline std::string with_default(const std::string& unit, double value) {
 
 // The options that the sides and the driver share.
 inline void add_options(CLI::App& app, options& o) {
-  app.add_option("--sizes", o.sizes,
-                 "Bytes of the whole vector: 8,1KiB,32KiB,1MiB,16MiB unless said otherwise")
+  app.add_option("--sizes", o.sizes, "Bytes of the whole vector; default 8,1KiB,32KiB,1MiB,16MiB")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{1}, largest_size))
@@ -77,7 +76,7 @@ inline void add_options(CLI::App& app, options& o) {
   for (const auto collective : collective_names)
     known += (known.empty() ? "" : ", ") + std::string(collective);
   app.add_option("--collectives", o.collectives,
-                 "Which to measure: " + known + "; all but the last unless said otherwise")
+                 "Collectives to measure: " + known + "; default: all but the last")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(collective_names.begin(), collective_names.end())))
       ->option_text("NAME,...");

@@ -81,9 +81,9 @@ double by_number(std::size_t n) {
 int main(int argc, char** argv) {
   std::size_t n = 1000;
   double most = 0;
-  CLI::App app("What it costs to find a registration.\n\nExample: registrations --registrations 1000");
-  app.add_option("--registrations", n, "how many there are")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--most", most, "fail where one takes more nanoseconds");
+  CLI::App app("Measures the cost of finding a registration.\n\nExample: registrations --registrations 1000");
+  app.add_option("--registrations", n, "number of registrations")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--most", most, "fail if a lookup takes more nanoseconds");
   CLI11_PARSE(app, argc, argv);
   const double figures[] = {by_address(n), by_slot(n), by_number(n)};
   std::printf(

@@ -87,11 +87,11 @@ json measure(int ranks) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Many ranks in one process"};
+  CLI::App app{"Measures many ranks in one process"};
   std::vector<int> ranks{64, 1024, 4096};
   bool as_json = false;
-  app.add_option("--ranks", ranks, "How many")->delimiter(',')->check(CLI::Range(1, 1000000));
-  app.add_flag("--json", as_json, "A JSON array");
+  app.add_option("--ranks", ranks, "Numbers of ranks")->delimiter(',')->check(CLI::Range(1, 1000000));
+  app.add_flag("--json", as_json, "Print a JSON array");
   app.footer("Examples:\n  scale\n  scale --ranks 1024,16384 --json\n");
   CLI11_PARSE(app, argc, argv);
   json all = json::array();

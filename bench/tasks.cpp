@@ -82,9 +82,10 @@ std::vector<task_side> sides_here(const settings& s, bench::progress& p) {
   for (const task_side& side : bench::task_sides()) {
     if (std::find(s.sides.begin(), s.sides.end(), side.name) == s.sides.end()) continue;
     if (!side.program.empty() && access((folder / side.program).c_str(), X_OK) != 0)
-      p.say(fmt::format("{} is left out: the program {} is not beside this one", side.name, side.program));
+      p.say(fmt::format("{} is skipped: the program {} is not in the folder of this one", side.name,
+                        side.program));
     else if (!side.launcher.empty() && !bench::in_path(side.launcher))
-      p.say(fmt::format("{} is left out: {} was not found", side.name, side.launcher));
+      p.say(fmt::format("{} is skipped: {} was not found", side.name, side.launcher));
     else
       here.push_back(side);
   }
@@ -118,19 +119,20 @@ int main(int argc, char** argv) {
   settings s;
   std::vector<std::string> names;
   for (const task_side& side : bench::task_sides()) names.push_back(side.name);
-  CLI::App app("Tasks on every engine of tutti, beside StarPU-MPI's.");
+  CLI::App app("Compares tasks on every engine of tutti with those of StarPU-MPI.");
   app.footer(examples);
   bench::add_options(app, s.measure);
-  app.add_option("--sides", s.sides, "which to measure: all but fibers unless said otherwise")
+  app.add_option("--sides", s.sides, "engines to measure; default: all but fibers")
       ->delimiter(',')
       ->check(CLI::IsMember(names))
       ->option_text("NAME,...");
-  app.add_option("--ranks", s.ranks, "only with so many ranks")->check(CLI::Range(1, 2));
-  app.add_option("--workers", s.workers, "only with so many workers on each")->check(CLI::Range(1, 2));
-  app.add_option("--repeat", s.repeat, "rounds, of which the best counts")
+  app.add_option("--ranks", s.ranks, "measure only with this number of ranks")->check(CLI::Range(1, 2));
+  app.add_option("--workers", s.workers, "measure only with this number of workers on each rank")
+      ->check(CLI::Range(1, 2));
+  app.add_option("--repeat", s.repeat, "number of rounds, of which the best counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--timeout", s.timeout_s, "seconds after which a program is ended")
+  app.add_option("--timeout", s.timeout_s, "seconds after which a program is stopped")
       ->check(CLI::Range(1.0, 1e6))
       ->capture_default_str();
   app.add_flag("--json", s.json, "print JSON");

@@ -38,16 +38,18 @@ int all_engines(const demo::request& wish, const std::string& engines, bool json
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Real work on real input, on every engine of this machine, checked against a sequential program.");
+      "Runs real work on real input on every engine of this machine, and compares it with a sequential "
+      "program.");
   demo::request wish;
   std::string engines;
   bool json = false, report = false;
-  app.add_option("--edges", wish.edges, "search this edge list, not the packages")->type_name("FILE");
-  app.add_option("--from", wish.from, "begin the search there, not where most edges are")
+  app.add_option("--edges", wish.edges, "search this edge list instead of the packages")->type_name("FILE");
+  app.add_option("--from", wish.from,
+                 "begin the search at this vertex instead of the one with the most edges")
       ->type_name("VERTEX");
-  app.add_option("--text", wish.texts, "sort the words of these, not of the documentation")
+  app.add_option("--text", wish.texts, "sort the words of these files instead of the documentation")
       ->type_name("FILE|FOLDER");
-  app.add_option("--engines", engines, "threads, fibers, openmpi, mpich; each perhaps with :RANKS")
+  app.add_option("--engines", engines, "threads, fibers, openmpi, mpich; each optionally with :RANKS")
       ->type_name("LIST");
   app.add_flag("--json", json, "for scripts");
   app.add_flag("--report", report)->group("");  // from the demo to itself

@@ -84,7 +84,7 @@ class measuring_rank {
       measure(what, now + (options_.seconds - now) / static_cast<double>(left--), start);
     }
     if (left_out_ > 0 && benchmark_fixture_.rank() == 0)
-      fmt::print(stderr, "{} p={}: time was up, {} measurements are left out\n", engine_,
+      fmt::print(stderr, "{} p={}: out of time, {} measurements are skipped\n", engine_,
                  benchmark_fixture_.size(), left_out_);
     return good_;
   }
@@ -163,7 +163,7 @@ class measuring_rank {
     check();
     if (const std::string ran = where->last_algorithm(work.call().what);
         ran != one.algorithm.substr(0, one.algorithm.find(':')))
-      throw std::logic_error(one.algorithm + " was to be measured, and " + ran + " ran");
+      throw std::logic_error(one.algorithm + " was to be measured, but " + ran + " ran");
     const auto result = bench::measure(benchmark_fixture_, bytes < 4096 ? mode::loop : mode::single,
                                        options_.budget_ms, operation, work);
     check();

@@ -203,10 +203,9 @@ void results::print_distance(int ranks) const {
     ++counted;
     if (!where || r.distance == *where) trip = std::min({trip, r.trip_before, r.trip_after});
   }
-  fmt::print("a cache line went from core to core and back in {:.0f} ns", trip);
+  fmt::print("round trip of a cache line between two cores: {:.0f} ns", trip);
   if (counted < all)
-    fmt::print("; {} of {} runs, in which that took another time or changed, do not count", all - counted,
-               all);
+    fmt::print("; {} of {} runs, in which this time differed or changed, do not count", all - counted, all);
   fmt::print("\n");
 }
 
@@ -220,8 +219,10 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
     fmt::print("\n=== p = {} {:=<100}\n", p, "");
     if (cores_ > 1) print_distance(p);
     for (const auto& name : missing(p)) {
-      fmt::print("{}: no run with the cores as far apart as for the others, so no figures; run it again\n",
-                 engine_of(name).title);
+      fmt::print(
+          "{}: no run with the same distance between the cores as for the others, so no figures; run it "
+          "again\n",
+          engine_of(name).title);
     }
 
     const std::string preferred = default_engine(p, cores_);
@@ -231,7 +232,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
     }
     for (const auto& name : order) {
       if (std::find(present.begin(), present.end(), name) == present.end()) continue;
-      fmt::print("\n{}{}: microseconds, and how many times as long the native collective takes\n",
+      fmt::print("\n{}{}: microseconds, and the time of the native collective as a multiple\n",
                  engine_of(name).title, name == preferred ? " (the default engine)" : "");
       fmt::print("{}", rows(p, o, name));
     }
@@ -243,12 +244,12 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
           return waits_in_slices(engine_of(name), p, cores_);
         })) {
       fmt::print(
-          "\nMPICH keeps a core while it waits; with more ranks than cores its figures are slices of the "
-          "scheduler, and to beat\nthem proves nothing. It is measured once there.\n");
+          "\nMPICH keeps a core while it waits; with more ranks than cores its figures are time slices of "
+          "the scheduler,\nand better figures prove nothing. It is measured once there.\n");
     }
   }
   if (!speeds_.entries.empty()) {
-    fmt::print("\ncopy speed, which no collective that moves data can exceed:");
+    fmt::print("\ncopy bandwidth, which no collective that moves data can exceed:");
     for (const auto& entry : speeds_.entries) {
       fmt::print("{} {} on {} {:.1f} GB/s", &entry == speeds_.entries.data() ? "" : ",",
                  size_name(entry.bytes), entry.cores == 1 ? "one core" : fmt::format("{} cores", entry.cores),

@@ -72,11 +72,13 @@ int main(int argc, char** argv) {
   int repetitions = 500, batches = 5;
   bool json = false;
   CLI::App app(
-      "Supersteps of LPF's interface beside MPI's calls, in one run.\n\nExample: mpirun -n 2 bsp_openmpi "
+      "Compares supersteps of LPF's interface with calls of MPI, in one run.\n\nExample: mpirun -n 2 "
+      "bsp_openmpi "
       "--json");
-  app.add_option("--repetitions", repetitions, "supersteps between two looks at the clock")
+  app.add_option("--repetitions", repetitions, "supersteps between two readings of the clock")
       ->check(CLI::PositiveNumber);
-  app.add_option("--batches", batches, "batches, of which the best counts")->check(CLI::PositiveNumber);
+  app.add_option("--batches", batches, "number of batches, of which the best counts")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", json, "print JSON");
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);

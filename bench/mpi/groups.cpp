@@ -51,10 +51,12 @@ double measure(int repetitions, int batches, const std::function<void()>& operat
 int main(int argc, char** argv) {
   int repetitions = 200, batches = 5;
   bool json = false;
-  CLI::App app("Groups beside MPI_Comm_split, in one run.\n\nExample: mpirun -n 2 groups_openmpi --json");
-  app.add_option("--repetitions", repetitions, "groups made between two looks at the clock")
+  CLI::App app(
+      "Compares groups with MPI_Comm_split, in one run.\n\nExample: mpirun -n 2 groups_openmpi --json");
+  app.add_option("--repetitions", repetitions, "groups that are created between two readings of the clock")
       ->check(CLI::PositiveNumber);
-  app.add_option("--batches", batches, "batches, of which the best counts")->check(CLI::PositiveNumber);
+  app.add_option("--batches", batches, "number of batches, of which the best counts")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", json, "print JSON");
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);

@@ -79,13 +79,16 @@ int main(int argc, char** argv) {
   int batches = 5, distribution = 4;
   bool json = false;
   CLI::App app(
-      "Quicksort by groups of each kind, and by MPI_Comm_split, in one run.\n\n"
+      "Measures quicksort with groups of each kind and with MPI_Comm_split, in one run.\n\n"
       "Example: mpirun -n 4 quicksort_openmpi --keys 10 1000 --json");
-  app.add_option("--keys", sizes, "on each rank; several are measured one after the other");
-  app.add_option("--distribution", distribution,
-                 "0 uniform, 1 few different, 2 one value, 3 ordered, 4 powers of two with a long tail")
+  app.add_option("--keys", sizes,
+                 "number of keys on each rank; several numbers are measured one after the other");
+  app.add_option(
+         "--distribution", distribution,
+         "distribution: 0 uniform, 1 few different, 2 one value, 3 ordered, 4 powers of two with a long tail")
       ->check(CLI::Range(0, 4));
-  app.add_option("--batches", batches, "batches, of which the best counts")->check(CLI::PositiveNumber);
+  app.add_option("--batches", batches, "number of batches, of which the best counts")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", json, "print JSON");
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);

@@ -34,7 +34,7 @@ std::string mpi_name() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::task_program program("Jobs of tasks over an MPI.\n\nExample: mpirun -n 2 tasks_openmpi");
+  bench::task_program program("Measures jobs of tasks over an MPI.\n\nExample: mpirun -n 2 tasks_openmpi");
   if (const auto code = program.parse(argc, argv)) return *code;
   MPI_Init(&argc, &argv);
   {

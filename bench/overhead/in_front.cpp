@@ -112,8 +112,8 @@ nlohmann::ordered_json measure_in_front(const std::string& me) {
 }
 
 void print_in_front(const nlohmann::ordered_json& measured) {
-  fmt::print("\nin front of MPI's call of 8 bytes, instructions\n{:<22} {:>14} {:>14} {:>10}\n", "",
-             "MPI alone", "with tutti", "tutti's");
+  fmt::print("\ninstructions before MPI's call of 8 bytes\n{:<22} {:>14} {:>14} {:>10}\n", "", "MPI alone",
+             "with tutti", "tutti's");
   for (const auto& [mpi, calls] : measured.items())
     for (const auto& [what, figures] : calls.items())
       fmt::print("{:<9} {:<12} {:>14} {:>14} {:>10}\n", mpi, what, figures["native"].get<long>(),

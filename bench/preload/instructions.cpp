@@ -61,7 +61,7 @@ nlohmann::ordered_json count_instructions(const std::vector<preload_mpi>& mpis, 
 
 void print_instructions(const nlohmann::ordered_json& counted) {
   fmt::print(
-      "\ncalls of 8 bytes on one rank, instructions: of MPI alone, and how many more with the library in "
+      "\ninstructions of calls of 8 bytes on one rank: of MPI alone, and how many more with the library in "
       "front\n"
       "{:<9} {:<12} {:>10} {:>18} {:>18} {:>18}\n",
       "", "", "alone", "native by name", "of them tutti's", "built-in trees");

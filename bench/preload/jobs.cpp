@@ -103,7 +103,7 @@ void read_lines(const std::string& out, int ranks, const job& j, variant v,
     if (line.empty() || line.front() != '{') continue;
     const auto record = nlohmann::json::parse(line, nullptr, false);
     if (record.is_discarded()) {
-      told.say(fmt::format("{}: a line that is no result: {}", j.who(), line));
+      told.say(fmt::format("{}: a line that is not a result: {}", j.who(), line));
     } else if (record.at("ranks").get<int>() != ranks) {
       told.say_once(fmt::format("{}: ran with {} ranks", j.who(), record.at("ranks").get<int>()));
     } else if (record.contains("error")) {
@@ -141,11 +141,11 @@ std::vector<preload_mpi> find_mpis(progress& told) {
     for (const std::string& folder : tutti::module_folders())
       if (library.empty() && access((folder + "/" + file).c_str(), R_OK) == 0) library = folder + "/" + file;
     if (library.empty())
-      told.say(fmt::format("{} is left out: there is no {}", title, file));
+      told.say(fmt::format("{} is skipped: there is no {}", title, file));
     else if (access(program_of(name).c_str(), X_OK) != 0)
-      told.say(fmt::format("{} is left out: native_{} is not beside this program", title, name));
+      told.say(fmt::format("{} is skipped: native_{} is not in the folder of this program", title, name));
     else if (!in_path(launcher))
-      told.say(fmt::format("{} is left out: {} was not found", title, launcher));
+      told.say(fmt::format("{} is skipped: {} was not found", title, launcher));
     else
       all.push_back({name, title, launcher, fs::absolute(library).string()});
   }

@@ -266,7 +266,8 @@ class starpu_side {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::task_program program("Jobs of tasks over StarPU-MPI.\n\nExample: mpirun.openmpi -n 2 tasks_starpu");
+  bench::task_program program(
+      "Measures jobs of tasks over StarPU-MPI.\n\nExample: mpirun.openmpi -n 2 tasks_starpu");
   if (const auto code = program.parse(argc, argv)) return *code;
   for (const auto& [name, value] : {std::pair{"STARPU_WORKERS_NOBIND", "1"},
                                     {"STARPU_MPI_NOBIND", "1"},

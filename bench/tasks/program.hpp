@@ -21,20 +21,19 @@ inline void add_options(CLI::App& app, task_settings& s) {
   app.add_option("--budget-ms", s.budget_ms, "time for one figure, in milliseconds")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
-  app.add_option("--tiles", s.tiles, "of the matrix that is factorised, in a row")
+  app.add_option("--tiles", s.tiles, "number of tiles in a row of the matrix that is factorised")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--length", s.length, "of such a tile, in elements")
+  app.add_option("--length", s.length, "length of a row of a tile, in elements")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  app.add_flag("--cholesky,!--no-cholesky", s.cholesky,
-               "factorise; unless said otherwise where LAPACK was found");
+  app.add_flag("--cholesky,!--no-cholesky", s.cholesky, "factorise; default: if LAPACK was found");
 }
 
 struct task_program {
   explicit task_program(const std::string& about) : app(about) {
     add_options(app, settings);
-    app.add_option("--workers", workers, "kernels at a time on each rank")
+    app.add_option("--workers", workers, "number of kernels at the same time on each rank")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     app.add_flag("--json", json, "print a line of JSON");

@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
     ctx.allreduce(error, tutti::ops::max<>{});
     ctx.sync();
     if (!(error < 1e-9 * static_cast<double>(x.size() * p)))
-      throw std::runtime_error("fft: not what the definition gives");
-    if (s == 0) fmt::print("fft of {} numbers on {} processes: as defined\n", x.size() * p, p);
+      throw std::runtime_error("fft: differs from the definition");
+    if (s == 0) fmt::print("fft of {} numbers on {} processes: equal to the definition\n", x.size() * p, p);
   });
 }

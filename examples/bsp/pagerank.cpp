@@ -164,13 +164,13 @@ int main(int argc, char** argv) {
     const std::vector<double> right = pagerank(whole);
     for (std::size_t v = 0; v < rank.size(); ++v)
       if (!(std::abs(rank[v] - right[v]) < 1e-9 * right[v]))
-        throw std::runtime_error("pagerank: not what a serial program finds");
+        throw std::runtime_error("pagerank: differs from a serial program");
     std::vector<vertex> order(rank.size());
     std::iota(order.begin(), order.end(), vertex{0});
     const auto most = order.begin() + std::min<std::ptrdiff_t>(5, std::ssize(order));
     std::partial_sort(order.begin(), most, order.end(),
                       [&](vertex a, vertex b) { return rank[a] > rank[b]; });
-    fmt::print("pagerank of {} vertices, {} edges, {}: as a serial program finds it\n", whole.vertices,
+    fmt::print("pagerank of {} vertices, {} edges, {}: equal to a serial program\n", whole.vertices,
                whole.edges.size(), list.origin);
     for (auto v = order.begin(); v != most; ++v) fmt::print("  {:.4f} {}\n", rank[*v], list.names[*v]);
   } catch (const std::exception& e) {

@@ -113,7 +113,7 @@ void run_job(run& result, const request& wish) {
   if (const int code = job.finish(); code != 0)
     result.problem = fmt::format("{} ended with exit code {}", command[0], code);
   else if (result.outcomes.empty())
-    result.problem = fmt::format("{}: no outcome came", command[0]);
+    result.problem = fmt::format("{}: it reported no result", command[0]);
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ plan make_plan(const std::string& list) {
     const auto refuse = [&](const std::string& why) {
       throw input_error(
           "--engines",
-          fmt::format("\"{}\": {}; name such as threads, fibers:256, openmpi, mpich:2", word, why));
+          fmt::format("\"{}\": {}; pass engines such as threads, fibers:256, openmpi, mpich:2", word, why));
     };
     if (wanted.name == "threads")
       wanted.ranks = cores;
@@ -143,7 +143,7 @@ plan make_plan(const std::string& list) {
       const char* end = word.data() + word.size();
       const auto [stop, fault] = std::from_chars(word.data() + colon + 1, end, wanted.ranks);
       if (fault != std::errc{} || stop != end || wanted.ranks < 1 || wanted.ranks > 65536)
-        refuse("after the colon stands the number of ranks, 1 to 65536");
+        refuse("after the colon comes the number of ranks, 1 to 65536");
     }
     if (const std::string why = obstacle(wanted.name); why.empty()) {
       if (wanted.name != "threads" || wanted.ranks != 1) made.engines.push_back(wanted);

@@ -135,7 +135,7 @@ void print_tables(const material& given, const plan& planned, const std::vector<
   fmt::print("\n");
   for (const auto& [name, why] : planned.absent) fmt::print("Left out: {}: {}.\n", name, why);
   fmt::print(
-      "speed: against one rank. moved: bytes that left a rank for another. result: equal to a sequential "
+      "speed: against one rank. moved: bytes that were sent to another rank. result: equal to a sequential "
       "program's.\n");
   fmt::print("{}\n",
              all_equal(runs) ? "Results equal on every engine." : "RESULTS DIFFER, or an engine failed.");

@@ -92,7 +92,7 @@ material read(const request& wish) {
     const progress showing(wish.quiet ? "" : "reading the texts");
     all.texts = wish.texts.empty() ? sort::read_words() : sort::read_words(wish.texts);
   }
-  const progress showing(wish.quiet ? "" : "sorting all words once, to compare with");
+  const progress showing(wish.quiet ? "" : "sorting all words once for comparison");
   all.sorted = sort::oracle_sorted(all.texts.words);
   return all;
 }

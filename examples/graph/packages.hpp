@@ -152,7 +152,7 @@ inline edge_list read_packages() {
   graph = read_packages(lists, "the packages that dpkg knows here");
   if (graph.edges.empty())
     throw input_error("/var/lib/apt/lists",
-                      "no package lists: run \"apt-get update\", or name an edge list (--edges FILE)");
+                      "no package lists: run \"apt-get update\", or pass an edge list (--edges FILE)");
   return graph;
 }
 

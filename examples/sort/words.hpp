@@ -154,7 +154,7 @@ inline word_list read_words() {
         (name.starts_with("README") && file.extension() != ".gz"))
       try_text(file, list);
   }
-  if (list.words.size() == 0) throw input_error("/usr/share/doc", "no texts: name some (--text FILE...)");
+  if (list.words.size() == 0) throw input_error("/usr/share/doc", "no texts: pass some (--text FILE...)");
   return list;
 }
 

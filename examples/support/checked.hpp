@@ -19,7 +19,7 @@ int checked(int argc, char** argv, const char* name, Work work) {
     using namespace tutti;
     const bool right = work(world);
     if (!world.allreduce_single(send_buf(right), op(std::logical_and<>{})))
-      throw std::runtime_error(std::string(name) + ": not what a serial program finds");
-    if (world.is_root()) fmt::print("{} on {} ranks: as a serial program finds it\n", name, world.size());
+      throw std::runtime_error(std::string(name) + ": differs from a serial program");
+    if (world.is_root()) fmt::print("{} on {} ranks: equal to a serial program\n", name, world.size());
   });
 }

@@ -76,14 +76,17 @@ int main(int argc, char** argv) {
   int tiles = 8, length = 48, workers = 0;
   bool json = false;
   CLI::App app(
-      "Cholesky's factorisation of a matrix in tiles.\n\nExample: TUTTI_RANKS=1 tasks_cholesky --tiles 16 "
+      "Computes Cholesky's factorisation of a matrix in tiles.\n\nExample: TUTTI_RANKS=1 tasks_cholesky "
+      "--tiles 16 "
       "--length 256 --workers 2");
-  app.add_option("--tiles", tiles, "in a row")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--length", length, "of a tile, in elements")
+  app.add_option("--tiles", tiles, "number of tiles in a row")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--length", length, "length of a row of a tile, in elements")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   app.add_option("--workers", workers,
-                 "kernels at a time on each rank; TUTTI_TASK_WORKERS or 1 unless said otherwise")
+                 "number of kernels at the same time on each rank; default: TUTTI_TASK_WORKERS or 1")
       ->check(CLI::Range(1, 1000));
   app.add_flag("--json", json, "print JSON");
   CLI11_PARSE(app, argc, argv);
@@ -91,7 +94,7 @@ int main(int argc, char** argv) {
   return tutti::run(argc, argv, [=](communicator& world) {
     const outcome r = run(world, tiles, length, workers);
     if (!world.allreduce_single(send_buf(r.same), op(std::logical_and<>{})))
-      throw std::runtime_error("cholesky: not what the same kernels find one after the other");
+      throw std::runtime_error("cholesky: differs from the same kernels run one after the other");
     if (!(r.residual < 1))
       throw std::runtime_error(fmt::format("cholesky: a residual of {:.1f}", r.residual));
     if (!world.is_root()) return;

@@ -31,9 +31,9 @@ void work(std::span<float> b) {
 
 int main(int argc, char** argv) {
   std::size_t blocks = 40, length = 3000;
-  CLI::App app("Scatters a vector by ownership, works on its blocks, and gathers it again.");
-  app.add_option("--blocks", blocks, "of the vector")->capture_default_str();
-  app.add_option("--length", length, "of a block")->check(CLI::PositiveNumber)->capture_default_str();
+  CLI::App app("Scatters a vector by ownership, works on its blocks, and gathers it.");
+  app.add_option("--blocks", blocks, "number of blocks of the vector")->capture_default_str();
+  app.add_option("--length", length, "length of a block")->check(CLI::PositiveNumber)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   return checked(argc, argv, "scatter_compute_gather", [=](communicator& world) {
     const int root = 0, p = world.size();

@@ -91,11 +91,13 @@ int main(int argc, char** argv) {
   std::vector<std::string> wanted;
   for (const auto& [name, owner] : distributions) wanted.push_back(name);
   bool json = false;
-  CLI::App app("A stencil of five points, one point a task.");
-  app.add_option("--distribution", wanted, "who owns which point; all three unless said otherwise")
+  CLI::App app("Computes a stencil of five points with one task for each point.");
+  app.add_option("--distribution", wanted, "distribution of the points over the ranks; default: all three")
       ->check(CLI::IsMember(wanted));
-  app.add_option("--size", n, "points in a row")->check(CLI::Range(3, 1000))->capture_default_str();
-  app.add_option("--steps", steps, "over the matrix")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--size", n, "number of points in a row")->check(CLI::Range(3, 1000))->capture_default_str();
+  app.add_option("--steps", steps, "number of sweeps over the matrix")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_flag("--json", json, "print a line of JSON for each distribution");
   CLI11_PARSE(app, argc, argv);
   return tutti::run(argc, argv, [&](communicator& world) {
@@ -109,7 +111,7 @@ int main(int argc, char** argv) {
         for (int y = 0; y < n; ++y)
           same = same && (owner(x, y, n, world.size()) != world.rank() || m[x][y] == right[x][y]);
       if (!world.allreduce_single(send_buf(same), op(std::logical_and<>{})))
-        throw std::runtime_error("stencil5: " + name + ": not what a serial program finds");
+        throw std::runtime_error("stencil5: " + name + ": differs from a serial program");
       const auto sent = world.allreduce_single(send_buf(mine), op(std::plus<>{}));
       if (!world.is_root()) continue;
       if (json)
@@ -120,8 +122,8 @@ int main(int argc, char** argv) {
                                                   {"bytes_sent", sent}}
                                .dump());
       else
-        fmt::print("stencil5 on {} ranks, {:<8} {:>9} bytes sent: as a serial program finds it\n",
-                   world.size(), name + ",", sent);
+        fmt::print("stencil5 on {} ranks, {:<8} {:>9} bytes sent: equal to a serial program\n", world.size(),
+                   name + ",", sent);
     }
   });
 }

@@ -34,8 +34,8 @@ unsigned pass_on(communicator& world, int loops) {
 
 int main(int argc, char** argv) {
   int loops = 32;
-  CLI::App app("A token goes around the ring of ranks, and a task on each adds one to it.");
-  app.add_option("--loops", loops, "how often it goes around")
+  CLI::App app("Passes a token around the ring of ranks; a task on each rank adds one to it.");
+  app.add_option("--loops", loops, "how often the token goes around")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -135,7 +135,7 @@ struct cereal_format {
 
  private:
   [[noreturn]] static void refuse(object_place at, const std::exception& e) {
-    refuse_message(at, at.name, std::string("cereal says: ") + e.what());
+    refuse_message(at, at.name, std::string("cereal reports: ") + e.what());
   }
 };
 

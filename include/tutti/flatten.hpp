@@ -86,7 +86,7 @@ void for_each_inside(const Nested& nested, std::size_t size, Visit&& visit) {
     if (rank != size)
       refuse_nested("flatten", "nested",
                     "holds " + std::to_string(rank) + " containers for " + std::to_string(size) + " ranks",
-                    "give one for each rank, or pairs of a rank and its container");
+                    "pass one for each rank, or pairs of a rank and its container");
   }
 }
 
@@ -174,8 +174,8 @@ auto unflatten(const Buffer& buffer, const Counts& counts) {
                             count < 0
                                 ? std::to_string(count) + " is negative"
                                 : std::to_string(n) + " elements of block " + std::to_string(nested.size()) +
-                                      " where " + std::to_string(left) + " are left",
-                            "give the counts with which the buffer was received");
+                                      ", but " + std::to_string(left) + " are left",
+                            "pass the counts with which the buffer was received");
     nested.emplace_back();
     nested.back().resize(n);
     for (std::size_t i = 0; i < n; ++i) nested.back()[i] = *next++;
@@ -183,7 +183,7 @@ auto unflatten(const Buffer& buffer, const Counts& counts) {
   }
   if (left != 0)
     detail::refuse_nested("unflatten", "counts", std::to_string(left) + " elements are in no block",
-                          "give the counts with which the buffer was received");
+                          "pass the counts with which the buffer was received");
   return nested;
 }
 

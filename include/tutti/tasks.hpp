@@ -113,16 +113,16 @@ class runtime {
                           Tag... tag) requires(!std::is_const_v<std::remove_reference_t<decltype(object)>>) {
     using Object = decltype(object);
     static_assert((std::is_same_v<Tag, with_tag> && ...) && sizeof...(Tag) <= 1,
-                  "tutti: data: give an owner and with_tag(t)");
+                  "tutti: data: pass an owner and with_tag(t)");
     if constexpr (std::ranges::contiguous_range<Object>) {
       using element = std::remove_reference_t<std::ranges::range_reference_t<Object>>;
       static_assert(std::is_lvalue_reference_v<Object> || std::ranges::borrowed_range<Object>,
-                    "tutti: data: a temporary container: it would be gone at once");
+                    "tutti: data: a temporary container: it would be destroyed at once");
       return make<std::span<element>>(std::ranges::data(object), std::ranges::size(object), owner, tag...);
     } else {
-      static_assert(
-          std::is_lvalue_reference_v<Object>,
-          "tutti: data: a temporary: it would be gone at once; rt.data<T>(owner) has memory of its own");
+      static_assert(std::is_lvalue_reference_v<Object>,
+                    "tutti: data: a temporary: it would be destroyed at once; rt.data<T>(owner) allocates "
+                    "its own memory");
       return make<std::remove_reference_t<Object>>(&object, 1, owner, tag...);
     }
   }
@@ -131,14 +131,14 @@ class runtime {
   template <class T, class... Tag>
   [[nodiscard]] handle<T> data(int owner, Tag... tag) {
     static_assert(!typed::held<T>::is_span,
-                  "tutti: data: a span: give the number of elements, rt.data<std::span<E>>(owner, count)");
+                  "tutti: data: a span: pass the number of elements, rt.data<std::span<E>>(owner, count)");
     return make<T>(nullptr, 1, owner, tag...);
   }
   template <class T, std::integral Count, class... Tag>
   [[nodiscard]] handle<T> data(int owner, Count count, Tag... tag) {
-    static_assert(typed::held<T>::is_span, "tutti: data: a count, but T is no span");
+    static_assert(typed::held<T>::is_span, "tutti: data: a count, but T is not a span");
     if constexpr (std::is_signed_v<Count>)
-      if (count < 0) abi::refuse(*graph_, "data", "count", "is below 0", "give the number of elements");
+      if (count < 0) abi::refuse(*graph_, "data", "count", "is below 0", "pass the number of elements");
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
   }
   /// Waits for the uses of the data on this rank, and unregisters them here; received copies are
@@ -352,7 +352,7 @@ class runtime {
   handle<T> make(void* memory, std::size_t count, int owner, Tag... tag) {
     using element = typed::element_of_held<T>;
     static_assert(!std::is_pointer_v<element>,
-                  "tutti: data: T is a pointer, which means nothing elsewhere: give std::span(p, n)");
+                  "tutti: data: T is a pointer, which means nothing elsewhere: pass std::span(p, n)");
     constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
     static_assert(plain, "tutti: data: T is not trivially copyable, or const");
     static_assert(!plain || std::is_pointer_v<element> || tutti::detail::travels<element>,
@@ -361,12 +361,12 @@ class runtime {
     extent e{memory, sizeof(element), count, alignof(element), owner, -1};
     ((e.tag = tag.tag), ...);
     if constexpr (sizeof...(Tag) != 0)
-      if (e.tag < 0) abi::refuse(*graph_, "data", "with_tag", "is below 0", "give tags from 0 on");
+      if (e.tag < 0) abi::refuse(*graph_, "data", "with_tag", "is below 0", "pass tags of 0 or more");
     return handle<T>(abi::add(*graph_, e));
   }
   template <class T>
   data_handle& checked(const handle<T>& h, const char* operation) const {
-    if (!h) abi::refuse(*graph_, operation, "handle", "is empty", "give one that data() has returned");
+    if (!h) abi::refuse(*graph_, operation, "handle", "is empty", "pass one that data() returned");
     return *h.native();
   }
 

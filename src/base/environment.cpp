@@ -17,52 +17,54 @@ namespace tutti {
 namespace {
 
 constexpr std::array table = std::to_array<variable>({
-    {"TUTTI_ENGINE", "the name of an engine", "the one that takes the job by itself",
-     "how the ranks are made"},
+    {"TUTTI_ENGINE", "the name of an engine", "chosen automatically", "the engine that runs the ranks"},
     {"TUTTI_RANKS", "1 to 1000000", "the cores this process may use", "ranks of the embedded engines"},
-    {"TUTTI_PIN", "0, 1", "1 where there are as many threads as cores", "bind each thread to a core"},
+    {"TUTTI_PIN", "0, 1", "1 if there are as many threads as cores", "bind each thread to a core"},
     {"TUTTI_CHECK", "0, 1", "0",
-     "compare every call on all ranks before it is carried out, and report who differs"},
+     "compare every call on all ranks before it starts, and report the ranks that differ"},
     {"TUTTI_NODES",
-     "4x2 (4 nodes of 2 ranks), 2x3x4 (2 nodes of 3 nodes of 4), 3,1,4 (nodes of so many ranks) or 0:1:0:1 "
+     "4x2 (4 nodes of 2 ranks), 2x3x4 (2 nodes of 3 nodes of 4), 3,1,4 (nodes of 3, 1 and 4 ranks) or "
+     "0:1:0:1 "
      "(the node of each rank)",
-     "mpi: ranks that share memory are a node; else one node",
-     "lay the ranks out over nodes that need not exist; over MPI those of MPI_COMM_WORLD, and what rank 0 "
-     "has set counts"},
-    {"TUTTI_TRACE", "calls, calls:json=FILE, tasks:FILE, with a comma between", "",
-     "calls: print at the end of the run, for each communicator and kind of call, how many there were, what "
-     "ran, the bytes and the time; tasks: write what tasks and their transfers did as a trace of Chrome's"},
+     "mpi: ranks that share memory form a node; else one node",
+     "distribute the ranks over nodes, which need not exist; over MPI the ranks are those of MPI_COMM_WORLD, "
+     "and the value on rank 0 applies"},
+    {"TUTTI_TRACE", "calls, calls:json=FILE, tasks:FILE, or two of them separated by a comma", "",
+     "calls: at the end of the run, print for each communicator and kind of call the number of calls, the "
+     "algorithms, the bytes and the time; tasks: write the tasks and their transfers in Chrome's trace "
+     "format"},
     {"TUTTI_PRELOAD_STATS", "0, 1, json:FILE", "0",
-     "of a program that runs under tutti preload: print at MPI_Finalize, or write, how often each collective "
-     "was rerouted or left to MPI, what ran, the bytes and the time"},
+     "under tutti preload: at MPI_Finalize, print or write how many calls of each collective were rerouted "
+     "or left to MPI, the algorithms, the bytes and the time"},
     {"TUTTI_PRELOAD_NONBLOCKING", "0, 1",
-     "1 over Open MPI without MPI_THREAD_MULTIPLE and TUTTI_CHECK=1; else 0",
+     "1 over Open MPI with neither MPI_THREAD_MULTIPLE nor TUTTI_CHECK=1; else 0",
      "under tutti preload: 0 leaves the nonblocking collectives to MPI"},
     {"TUTTI_TASK_WORKERS", "1 to 1024", "1",
-     "kernels that a rank of a task program runs at the same time, where the program does not say"},
+     "number of kernels that a rank of a task program runs at the same time, unless the program sets it"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "",
-     "where to look first for modules: of engines, and of workers for tasks; a module is loaded only if it "
-     "and the folders above it belong to root or the user and others may not write to them"},
+     "the folders that are searched first for modules, which contain engines or workers for tasks; a module "
+     "is loaded only if root or the user owns it and the folders above it, and others may not write to them"},
     {"TUTTI_TREES", "a file, or none",
-     "tutti/trees.json in $XDG_CONFIG_HOME or ~/.config, if it is there; none: not even that",
-     "decision trees on top of the engine's own, of pure algorithms and of compositions"},
+     "tutti/trees.json in $XDG_CONFIG_HOME or ~/.config, if it exists; none: no file",
+     "decision trees of pure algorithms and of compositions, which override those of the engine"},
     {"TUTTI_COLL_SELECTION_JSON_FILE", "a file", "",
-     "decision trees of which the pure half alone is read; it goes on top of TUTTI_TREES"},
-    {"TUTTI_COLL_COMPOSITION_JSON_FILE", "a file", "", "the same for the composition half"},
-    {"TUTTI_COLL_STRICT", "0, 1", "0", "a decision tree at fault is an error, instead of left out and told"},
+     "decision trees, of which only those of pure algorithms are read; they override TUTTI_TREES"},
+    {"TUTTI_COLL_COMPOSITION_JSON_FILE", "a file", "", "the same for the trees of compositions"},
+    {"TUTTI_COLL_STRICT", "0, 1", "0",
+     "1: an invalid decision tree is an error; 0: it is reported and ignored"},
     {"TUTTI_COLL_FALLBACK", "error, warn, silent (0: error, 1: warn)", "warn",
-     "what becomes of a named algorithm that does not serve a call: refuse, or use another and say so once, "
-     "or not"},
-    {"TUTTI_<COLLECTIVE>_ALGORITHM", "an algorithm's name, with parameters as ring:segment=64K, or native",
-     "",
-     "as TUTTI_ALLREDUCE_ALGORITHM=ring: within a group, use it wherever its restrictions allow; and no "
-     "composition, unless that is set too"},
+     "what happens if a named algorithm does not serve a call: error: the call fails; warn: another one is "
+     "used, which is reported once; silent: another one is used"},
+    {"TUTTI_<COLLECTIVE>_ALGORITHM",
+     "an algorithm's name, with parameters such as ring:segment=64K, or native", "",
+     "for example TUTTI_ALLREDUCE_ALGORITHM=ring: calls within a group use it if its restrictions allow, and "
+     "use no composition unless one is set too"},
     {"TUTTI_<COLLECTIVE>_INTER_ALGORITHM", "an algorithm's name, with parameters", "",
      "the same for calls between two groups"},
     {"TUTTI_<COLLECTIVE>_COMPOSITION",
-     "a composition's name, with parameters as pipeline:segment=64K, or @pure", "",
-     "as TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast: make the collective of others in this way wherever its "
-     "restrictions allow, or (@pure) never of others; the algorithm that is set runs inside of it"},
+     "a composition's name, with parameters such as pipeline:segment=64K, or @pure", "",
+     "for example TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast: calls use this composition if its restrictions "
+     "allow; @pure: calls use no composition; algorithms that are set apply to the inner calls"},
 });
 
 std::string upper(std::string_view name) {

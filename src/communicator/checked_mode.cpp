@@ -35,7 +35,7 @@ void copy_text(std::string_view text, std::span<char> to) noexcept {
   std::copy_n(text.begin(), std::min(text.size(), to.size() - 1), to.begin());
 }
 
-constexpr const char* operator_names[] = {"an operator of its own",
+constexpr const char* operator_names[] = {"a user-defined operator",
                                           "sum",
                                           "product",
                                           "min",
@@ -64,7 +64,7 @@ std::string describe(const fingerprint& f) {
   if (is_rooted(what)) text += ", root " + std::to_string(f.root);
   if (combines(what)) {
     text += std::string(" (") + kind_names[f.kind] + "), " + operator_names[f.op];
-    if (f.commutative == 0) text += " whose order matters";
+    if (f.commutative == 0) text += ", not commutative";
     if (f.code != 0) text += ", code " + std::to_string(f.code);
   }
   if (f.in_place != 0) text += ", in place";
@@ -131,7 +131,7 @@ void communicator_impl::throw_refusal(const char* name, int who, const char* ref
   if (refusal != nullptr) return;
   throw peer_error(
       name, rank(), "",
-      "rank " + std::to_string(who) + " refused its arguments: " + all[static_cast<std::size_t>(who)].data(),
+      "rank " + std::to_string(who) + " rejected its arguments: " + all[static_cast<std::size_t>(who)].data(),
       "correct them on that rank", place());
 }
 
@@ -175,7 +175,7 @@ void communicator_impl::compare_with_others(const call* c, const char* refusal, 
     throw mismatch_error(
         name, rank(), "",
         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(other),
-        "make the ranks call the same with the same arguments", place());
+        "make the same call with the same arguments on all ranks", place());
   }
   if (c != nullptr && is_vector_form(c->what) && !inter()) compare_counts(*c, name);
 }
@@ -235,7 +235,7 @@ void communicator_impl::compare_trees() {
   c.output = of_all.data();
   carry_out(c, find(c));
   throw mismatch_error("run", rank(), "TUTTI_*",
-                       "rank " + others + " would choose otherwise than rank 0: rank " +
+                       "rank " + others + " would choose differently from rank 0: rank " +
                            std::to_string(first) + " has " + of_all[first].data() + "; rank 0 has " +
                            of_all[0].data(),
                        "give all ranks the same variables and the same files");

@@ -92,7 +92,8 @@ class collective_operation final : public pending {
     if (where_.released_)
       where_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
     if (!over())
-      where_.refuse(name_of(call_.what).data(), "", "is under way already", "wait() before the next start()");
+      where_.refuse(name_of(call_.what).data(), "", "is already in progress",
+                    "wait() before the next start()");
     if (dense_) dense_->pack();
     unpacked_ = dense_ == nullptr;
     if (where_.shared_->trace) begun_ = std::chrono::steady_clock::now();

@@ -100,7 +100,7 @@ resolution communicator_impl::decide(const call& c, const agreed_signature& s) c
   note(c.what, r, s.inter);
   if (!r.served)
     refuse(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
-           "see tutti list for what each algorithm demands");
+           "tutti list shows what each algorithm requires");
   return r;
 }
 
@@ -125,7 +125,8 @@ void communicator_impl::fall_back(collective what, const resolution::unfit& u) c
            "name another (see tutti list), or set TUTTI_COLL_FALLBACK=warn");
   if (shared_->set.when_unfit == fallback::warn && rank() == 0 && !use.reported) {
     use.reported = true;
-    std::fprintf(stderr, "tutti: %s: %s %s; another is used (TUTTI_COLL_FALLBACK=error would refuse)\n",
+    std::fprintf(stderr,
+                 "tutti: %s: %s %s; another one is used (TUTTI_COLL_FALLBACK=error makes this an error)\n",
                  name_of(what).data(), parameter.c_str(), problem.c_str());
   }
 }

@@ -39,7 +39,7 @@ communicator_impl::inner& communicator_impl::inner_schedule(const call& c, const
   note(sub.what, found, false);
   if (!found.served)
     refuse(name_of(c.what).data(), "composition",
-           "no algorithm serves the " + std::string(name_of(sub.what)) + " inside of it on this engine",
+           "no algorithm serves the inner " + std::string(name_of(sub.what)) + " on this engine",
            "name another composition, or @pure");
   for (const auto& k : inner_)
     if (k->chosen == found.pure && k->what == sub.what && k->root == sub.root &&

@@ -55,7 +55,7 @@ communicator_handle communicator_impl::with(topology shape, const char* operatio
   refuse_freed(operation);
   refuse_few(operation);
   if (inter() && &union_of_groups() == this)
-    refuse(operation, "communicator", "has two groups", "use one of one group");
+    refuse(operation, "communicator", "has two groups", "use a communicator with one group");
   for (const auto& [list, name] :
        {std::pair{&shape.sources, "sources"}, {&shape.destinations, "destinations"}})
     for (const int r : *list)
@@ -88,10 +88,10 @@ void communicator_impl::check_graph(const topology& t) {
   for (std::size_t r = 0; r < p; ++r)
     if (named[r] != from[r])
       throw mismatch_error("graph", rank(), "sources",
-                           "rank " + std::to_string(r) + " names this rank " + std::to_string(named[r]) +
-                               " times among its destinations, which names it " + std::to_string(from[r]) +
-                               " times among its sources",
-                           "give every edge to both of its ends", place());
+                           "rank " + std::to_string(r) + " lists this rank " + std::to_string(named[r]) +
+                               " times as a destination, but this rank lists it " + std::to_string(from[r]) +
+                               " times as a source",
+                           "pass every edge on both of its ranks", place());
 }
 
 }  // namespace tutti::detail

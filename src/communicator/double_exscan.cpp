@@ -42,7 +42,7 @@ void along(communicator_impl& where, int from, int to, one_side& side, bool left
 
 sides_found double_exscan(communicator_impl& where, element type, std::size_t n, const operation& op,
                           const void* own, void* from_left, void* from_right) {
-  if (where.inter()) where.refuse("double_exscan", "communicator", "has two groups", "scan one group");
+  if (where.inter()) where.refuse("double_exscan", "communicator", "has two groups", "scan within one group");
   where.refuse_freed("double_exscan");
   const std::size_t bytes = n * type.size;
   const int p = where.size(), me = where.rank();

@@ -23,7 +23,7 @@ void communicator_impl::refuse_few(const char* operation) const {
   if (!knows_all())
     refuse(operation, "communicator",
            "knows " + std::string(description_of(members_.knows())) + ", no others",
-           "use split(0) of it, which knows all");
+           "use its split(0), which knows all ranks");
 }
 
 communicator_handle communicator_impl::made_locally(const group& members, group_name name) {
@@ -38,10 +38,10 @@ communicator_handle communicator_impl::range(int first, int last, int stride) {
   };
   refuse_freed("range");
   refuse_few("range");
-  if (inter()) refuse("range", "communicator", "has two groups", "take a range of one group");
+  if (inter()) refuse("range", "communicator", "has two groups", "use a communicator with one group");
   if (first < 0 || first >= size()) refuse_rank("range", "first", first);
   if (last < 0 || last >= size()) refuse_rank("range", "last", last);
-  if (stride == 0) refuse_number("stride", stride, "take 1 for one rank, else one that divides last - first");
+  if (stride == 0) refuse_number("stride", stride, "pass 1 for one rank, else a divisor of last - first");
   // A division takes as long as all the rest of this.
   const auto steps = [&](int distance) {
     return stride == 1 ? distance : stride == -1 ? -distance : distance / stride;
@@ -51,7 +51,7 @@ communicator_handle communicator_impl::range(int first, int last, int stride) {
     refuse("range", "stride",
            "is " + std::to_string(stride) + ", which does not lead from " + std::to_string(first) + " to " +
                std::to_string(last),
-           "take one that divides last - first");
+           "pass a divisor of last - first");
   if (own < 0 || own >= n || first + own * stride != rank())
     refuse("range", "first, last, stride", "leave this rank out", "make a group on its members only");
   const auto number = [](int i) { return std::uint64_t{static_cast<std::uint32_t>(i)}; };
@@ -62,7 +62,7 @@ communicator_handle communicator_impl::range(int first, int last, int stride) {
 communicator_handle communicator_impl::list(std::span<const int> ranks) {
   refuse_freed("list");
   refuse_few("list");
-  if (inter()) refuse("list", "communicator", "has two groups", "list ranks of one group");
+  if (inter()) refuse("list", "communicator", "has two groups", "use a communicator with one group");
   const int p = size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
   group_name name = name_.with(~std::uint64_t{0});
@@ -89,7 +89,7 @@ communicator_handle communicator_impl::list(std::span<const int> ranks) {
 // All say what they would be part of and which number they would use; each reckons the rest alone.
 communicator_handle communicator_impl::split(int color, int key, const char* operation, int bins) {
   refuse_freed(operation);
-  if (inter()) refuse(operation, "communicator", "has two groups", "split one of one group");
+  if (inter()) refuse(operation, "communicator", "has two groups", "use a communicator with one group");
   if (shared_->set.check) compare_with_others(nullptr, nullptr, operation);
   struct wish {
     std::uint64_t number;
@@ -108,14 +108,13 @@ communicator_handle communicator_impl::split(int color, int key, const char* ope
       throw mismatch_error(operation, rank(), "bins",
                            "is " + std::to_string(bins) + ", but " + std::to_string(of(r).key) + " on rank " +
                                std::to_string(r),
-                           "name as many bins on all ranks", place());
-    if (bins < 0)
-      refuse(operation, "bins", "is " + std::to_string(bins), "0 or more; a bin below 0: in no group");
+                           "pass the same number of bins on all ranks", place());
+    if (bins < 0) refuse(operation, "bins", "is " + std::to_string(bins), "pass 0 bins or more");
     if (bins != any_color && of(r).color >= bins)
       refuse(operation, "bin",
-             "is " + std::to_string(of(r).color) + " on rank " + std::to_string(r) + ", of " +
+             "is " + std::to_string(of(r).color) + " on rank " + std::to_string(r) + ", but there are " +
                  std::to_string(bins) + " bins",
-             ("bins are 0 to " + std::to_string(bins - 1) + "; below 0: in no group").c_str());
+             ("pass 0 to " + std::to_string(bins - 1) + ", or a negative bin for no group").c_str());
     if (of(r).color == color) ranks.push_back(r);
   }
   shared_->next_id = number + 1;
@@ -141,7 +140,8 @@ std::vector<int> communicator_impl::addresses(const char* operation) {
 
 distinct_number communicator_impl::number_distinct(std::string_view text) {
   refuse_freed("number_distinct");
-  if (inter()) refuse("number_distinct", "communicator", "has two groups", "ask one of one group");
+  if (inter())
+    refuse("number_distinct", "communicator", "has two groups", "use a communicator with one group");
   if (shared_->set.check) compare_with_others(nullptr, nullptr, "number_distinct");
   std::vector<std::size_t> lengths(static_cast<std::size_t>(size()));
   const std::size_t mine = text.size();
@@ -184,7 +184,7 @@ communicator_handle communicator_impl::between_groups(communicator_impl& local, 
   refuse_few("inter");
   local.refuse_few("inter");
   if (inter() || local.inter())
-    refuse("inter", inter() ? "communicator" : "local", "has two groups", "give groups of one");
+    refuse("inter", inter() ? "communicator" : "local", "has two groups", "use communicators with one group");
   const bool leads = local.rank() == 0;
   if (leads && (remote_leader < 0 || remote_leader >= size()))
     refuse_rank("inter", "remote_leader", remote_leader);
@@ -218,8 +218,8 @@ communicator_handle communicator_impl::between_groups(communicator_impl& local, 
   from_leader(others.data(), others.size() * sizeof(int));
   for (const int r : others)
     if (std::find(own.begin(), own.end(), r) != own.end())
-      refuse("inter", "local", "has a rank that is in the other group too",
-             "give groups that have none in common");
+      refuse("inter", "local", "has a rank that is also in the other group",
+             "pass groups without common ranks");
   const std::uint64_t number = std::max(mine.number, theirs.number);
   shared_->next_id = number + 1;
   const bool first = mine.leader < theirs.leader;
@@ -242,12 +242,12 @@ int communicator_impl::translate(int rank, const communicator_impl& to, const ch
   if (!members_.knows(rank))
     refuse(operation, "rank",
            "is " + std::to_string(rank) + ", which rank " + std::to_string(this->rank()) + " does not know",
-           "translate a rank that is known here, or use split(0), which knows all");
+           "translate a rank that is known here, or use split(0), which knows all ranks");
   const int found = to.members_.rank_of(members_.address(rank));
   if (found < 0 && !to.knows_all())
     refuse(operation, "rank",
-           "is " + std::to_string(rank) + ", which is not among those that this rank knows in the other one",
-           "translate to split(0) of the other one, which knows all");
+           "is " + std::to_string(rank) + ", which this rank does not know in the other communicator",
+           "translate to split(0) of the other one, which knows all ranks");
   return found < 0 ? rank::null : found;
 }
 

@@ -49,7 +49,7 @@ void exchange_blocks(const call_site& s, collective what, const void* mine, void
 }
 
 [[noreturn]] void throw_peer(const call_site& s, const std::string& who) {
-  throw peer_error(written(s.name), s.rank, "", who + " refused its arguments", "its own error says why",
+  throw peer_error(written(s.name), s.rank, "", who + " rejected its arguments", "see the error of that rank",
                    place_of(s.where));
 }
 
@@ -124,15 +124,13 @@ void refuse_values(caller s, std::size_t values, std::size_t n) {
 }
 
 void refuse_room(caller s, parameter name, std::size_t needed) {
-  refuse_call(
-      s, name,
-      "would have to hold " + std::to_string(needed) + " elements, more bytes than an address can count",
-      "receive less");
+  refuse_call(s, name, "needs " + std::to_string(needed) + " elements, which exceed the address space",
+              "receive fewer elements");
 }
 
 void refuse_narrow(caller s, parameter name, std::size_t number) {
-  refuse_call(s, name, std::to_string(number) + " does not fit an int",
-              "ask for a container of std::size_t: name_out<std::vector<std::size_t>>()");
+  refuse_call(s, name, std::to_string(number) + " does not fit in an int",
+              "pass a container of std::size_t: name_out<std::vector<std::size_t>>()");
 }
 
 std::size_t checked_count(caller s, parameter name, long long count) {
@@ -160,14 +158,14 @@ std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
   const auto p = static_cast<std::size_t>(s.gives);
   if (p == 0) {
     if (elements != 0)
-      refuse_call(s, name, "has elements, but there is nobody to send them to", "pass an empty one");
+      refuse_call(s, name, "has elements, but there is no rank to send them to", "pass an empty buffer");
     return 0;
   }
   if (elements % p != 0)
     refuse_call(
         s, name,
-        std::to_string(elements) + " elements cannot be cut into " + std::to_string(p) + " equal blocks",
-        "give one block for each rank, or say how long one is by its count");
+        std::to_string(elements) + " elements cannot be divided into " + std::to_string(p) + " equal blocks",
+        "pass one block for each rank, or pass the count of a block");
   return elements / p;
 }
 
@@ -177,20 +175,20 @@ std::size_t extent_of(const call_site& s, parameter counts_name, const counts_vi
   const auto check = [&](parameter name, const counts_view& numbers) {
     if (numbers.size() != p)
       refuse_call(s, name,
-                  "holds " + std::to_string(numbers.size()) + " numbers for " + std::to_string(p) +
+                  "holds " + std::to_string(numbers.size()) + " entries for " + std::to_string(p) +
                       (is_neighborly(s.what) ? " neighbours" : " ranks"),
-                  "give one for each of them");
+                  "pass one for each of them");
     for (std::size_t i = 0; i < p; ++i)
       if (numbers.negative(i))
-        refuse_call(s, name, "the one of rank " + std::to_string(i) + " is negative",
-                    "numbers are 0 or more");
+        refuse_call(s, name, "the entry of rank " + std::to_string(i) + " is negative",
+                    "entries are 0 or more");
   };
   check(counts_name, counts);
   if (displs_given) check(displs_name, displs);
   std::size_t end = 0, packed = 0;
   for (std::size_t i = 0; i < p; ++i) {
     const std::size_t reaches = (displs_given ? displs[i] : packed) + counts[i];
-    if (reaches < counts[i]) refuse_call(s, counts_name, "the sum is beyond memory", "");
+    if (reaches < counts[i]) refuse_call(s, counts_name, "the sum exceeds the address space", "");
     packed += counts[i];
     if (counts[i] != 0 && reaches > end) end = reaches;
   }
@@ -212,7 +210,7 @@ std::size_t extent_of_types(const call_site& s, parameter counts_name, const cou
     std::size_t length = 0, reaches = 0;
     if (__builtin_mul_overflow(counts[i], types[i].extent(), &length) ||
         __builtin_add_overflow(at, length, &reaches))
-      refuse_call(s, counts_name, "the sum is beyond memory", "");
+      refuse_call(s, counts_name, "the sum exceeds the address space", "");
     packed += length;
     if (counts[i] == 0) continue;
     // The last item may end before its extent, or beyond it.

@@ -16,7 +16,7 @@ void communicator_impl::refuse_thread(const char* operation) const {
   if (shared_->runs_here()) return;
   if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
     throw usage_error(operation, -1, "communicator", "was moved from",
-                      "use the one that it was moved to; a copy leaves both usable");
+                      "use the communicator that it was moved to, or copy instead of moving");
   if (shared_->over())
     refuse(operation, "communicator", "is used after its run has ended",
            "use it, and its requests, before the program that run() calls returns");
@@ -26,10 +26,11 @@ void communicator_impl::refuse_thread(const char* operation) const {
   const std::string own = "rank " + std::to_string(shared_->self.rank);
   if (shm::current_rank != nullptr && shm::current_rank->rank >= 0)
     refuse(operation, "communicator",
-           "belongs to " + own + ", and is used by rank " + std::to_string(shm::current_rank->rank),
-           "each rank uses the communicators that it was given, and what it has made of them");
-  refuse(operation, "communicator", "is used by a thread that does not carry " + own,
-         "call it from the thread on which the program was called; other threads hand their data to that");
+           "belongs to " + own + ", but is used by rank " + std::to_string(shm::current_rank->rank),
+           "use on each rank only the communicators that the rank was given or has created");
+  refuse(operation, "communicator", "is used by a thread that does not run " + own,
+         "call it from the thread that runs the rank's program, and pass the data of other threads to that "
+         "thread");
 }
 
 // A request that is destroyed where no call may be made. False: it stays, since it is still under
@@ -38,9 +39,9 @@ bool communicator_impl::release_on_other_thread(bool under_way, const char* oper
   if (shared_->over() || !under_way) return true;
   try {
     const usage_error what(operation, rank(), "request",
-                           "is destroyed while it is under way, by a thread that does not carry rank " +
+                           "is destroyed while it is in progress, by a thread that does not run rank " +
                                std::to_string(shared_->self.rank),
-                           "wait for it on the thread that has begun it");
+                           "wait for it on the thread that started it");
     if (ep().node() == nullptr) ep().kill_job(what.what());
     ep().abandon(std::make_exception_ptr(what));
   } catch (...) {

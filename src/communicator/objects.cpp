@@ -7,33 +7,33 @@ namespace tutti::detail {
 
 void refuse_short(caller s, parameter name, std::size_t needed, std::size_t left) {
   refuse_message(s, name,
-                 "the message ends too soon: " + std::to_string(needed) + " more bytes are needed, " +
+                 "the message ends too soon: " + std::to_string(needed) + " more bytes are needed, but " +
                      std::to_string(left) + " are left");
 }
 
 void refuse_long(caller s, parameter name, std::size_t left) {
-  refuse_message(s, name, std::to_string(left) + " bytes are left of the message when the object is read");
+  refuse_message(s, name, std::to_string(left) + " bytes of the message are left after the object");
 }
 
 void writer::refuse_changed() const {
-  refuse_call(site_, name_, "has changed its length while it was written",
-              "its serialize() must name the same parts each time");
+  refuse_call(site_, name_, "changed its length during serialization",
+              "its serialize() must pass the same members each time");
 }
 
 void writer::refuse_depth() const {
-  refuse_call(site_, name_, "has more than " + std::to_string(deepest_object) + " objects within one another",
-              "send what is nested as deep, as a long list of pointers, in a container");
+  refuse_call(site_, name_, "has more than " + std::to_string(deepest_object) + " levels of nested objects",
+              "send deeply nested data, such as a long list of pointers, in a container");
 }
 
 void writer::refuse_valueless() const {
-  refuse_call(site_, name_, "has a variant that an exception left without a value", "give it one");
+  refuse_call(site_, name_, "has a variant that is valueless by exception", "assign a value to it");
 }
 
 void reader::refuse_flag() const { refuse_message(site_, name_, "a byte that must be 0 or 1 is neither"); }
 
 void reader::refuse_number(std::uint64_t n) const {
   refuse_message(site_, name_,
-                 "the message says that " + std::to_string(n) + " elements follow, but " +
+                 "the message announces " + std::to_string(n) + " elements, but only " +
                      std::to_string(left_) + " bytes are left");
 }
 
@@ -41,7 +41,7 @@ void reader::refuse_alternative() const { refuse_message(site_, name_, "a varian
 
 void reader::refuse_depth() const {
   refuse_message(site_, name_,
-                 "more than " + std::to_string(deepest_object) + " objects are within one another");
+                 "more than " + std::to_string(deepest_object) + " levels of objects are nested");
 }
 
 void check_objects(const call_site& s, object_place at, int root, std::size_t objects) {
@@ -54,7 +54,7 @@ void check_objects(const call_site& s, object_place at, int root, std::size_t ob
     counts_by_alltoall(s, nullptr, unread.make(static_cast<std::size_t>(s.takes)));
   }
   refuse_call(s, at.name,
-              "has " + std::to_string(objects) + " objects, for " + std::to_string(needed) + " ranks",
+              "has " + std::to_string(objects) + " objects for " + std::to_string(needed) + " ranks",
               "give one object for each rank");
 }
 

@@ -26,7 +26,7 @@ void end_use(One& one, endpoint& ep, const char* operation, int rank) noexcept {
     while (!over && std::chrono::steady_clock::now() < end) over = one.test();
     if (!over)
       ep.abandon(std::make_exception_ptr(
-          error(operation, rank, "", "an exception left this rank while this was under way", "")));
+          error(operation, rank, "", "an exception unwound this rank while the call was in progress", "")));
   } catch (...) {
     // The job is failing, or a message was refused; whoever waits explicitly is told.
   }

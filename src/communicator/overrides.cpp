@@ -47,7 +47,7 @@ void report_unused_overrides(const rank_state& state) {
       std::fprintf(stderr, "tutti: %s=%s was never used: %s\n", override_variable(what, kind).c_str(),
                    value.c_str(),
                    use.unfit != 0 ? "no call met its restrictions"
-                                  : "the program made no such call that was free to choose");
+                                  : "the program made no such call whose algorithm was free to choose");
     };
     report(override_kind::algorithm, forced.algorithm);
     report(override_kind::inter_algorithm, forced.inter_algorithm);

@@ -50,7 +50,7 @@ void communicator_impl::refuse_peer(const char* operation, const char* parameter
     refuse(operation, parameter,
            "is " + std::to_string(peer) + ", which rank " + std::to_string(rank()) +
                " does not know: it knows " + std::string(description_of(members_.knows())),
-           "name one of these, or use split(0) of this communicator, which knows all");
+           "name one of these, or use split(0) of this communicator, which knows all ranks");
   refuse(operation, parameter,
          "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(size() - 1),
          sends ? "name a rank of this communicator, or rank::null for nobody"
@@ -244,7 +244,7 @@ class p2p_operation final : public pending {
   void start() override {
     message_queue& box = where_.open_p2p(operation());
     // Also where its message has come: that it was received would be lost.
-    if (started_) where_.refuse(operation(), "", "is under way already", "wait() before the next start()");
+    if (started_) where_.refuse(operation(), "", "is already in progress", "wait() before the next start()");
     started_ = true;
     complete_ = false;
     if (nobody_) {

@@ -60,13 +60,12 @@ void refuse_copied_request(const char* what, const std::source_location& at) {
 
 void refuse_extracted(parameter name) {
   throw usage_error(std::string("extract_") + text_of(name), -1, text_of(name),
-                    "was extracted before, so this result has it no more",
-                    "keep what the first call returned");
+                    "was already extracted from this result", "keep what the first call returned");
 }
 
 void refuse_empty_parameter() {
-  throw usage_error("request", -1, "request", "was made from no lvalue, so nothing can be put into it",
-                    "pass request(r) of a variable r");
+  throw usage_error("request", -1, "request", "was not made from an lvalue, so nothing can be stored in it",
+                    "pass request(r) with a variable r");
 }
 
 }  // namespace detail
@@ -79,14 +78,14 @@ void status::refuse_count(std::size_t element) const {
 }
 
 void status::refuse_unnamed() {
-  throw usage_error("status", -1, "status", "is const, or no variable, so nothing can be written to it",
-                    "pass status(s) of a variable s, or status_out()");
+  throw usage_error("status", -1, "status", "is const or not a variable, so nothing can be written to it",
+                    "pass status(s) with a variable s, or status_out()");
 }
 
 // --- messages that were found ---
 
 void message::refuse_empty() {
-  throw usage_error("message", -1, "", "this message was received already, or moved from",
+  throw usage_error("message", -1, "", "this message was already received, or was moved from",
                     "receive a message once");
 }
 
@@ -111,7 +110,8 @@ detail::pending_call message::start_receive(detail::recv_args in) {
   if (what_.bytes % in.element != 0)
     throw mismatch_error(in.operation, detail::rank_of(*where_), "recv_buf",
                          "the message has " + std::to_string(what_.bytes) +
-                             " bytes, no whole number of elements of " + std::to_string(in.element),
+                             " bytes, which is not a whole number of elements of " +
+                             std::to_string(in.element),
                          "receive it with the element type that it was sent with", detail::place_of(*where_));
   if (in.room != nullptr) {
     in.into = in.room(in.state, what_);

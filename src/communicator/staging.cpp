@@ -61,9 +61,9 @@ void staging::settle(caller where, std::size_t size, std::size_t align, bool who
       keep([&] {
         refuse_call(
             where, s->type_,
-            "an item of " + std::to_string(s->item_->size()) + " bytes is no whole number of elements of " +
-                std::to_string(size),
-            "pass a layout of whole elements, or one for each buffer of a call that combines nothing");
+            "an item of " + std::to_string(s->item_->size()) +
+                " bytes is not a whole number of elements of " + std::to_string(size),
+            "pass a layout of whole elements, or one layout for each buffer if the call has no operator");
       });
     else
       unit_ = 1, in_bytes_ = true;
@@ -105,14 +105,14 @@ void staging::check_reach(caller where, parameter name, const side& s, const blo
   const std::ptrdiff_t begin = far ? 0 : static_cast<std::ptrdiff_t>(b.at * s.item_->extent()) + s.lowest_;
   if (begin < 0)
     refuse_call(where, s.type_, "an item begins " + std::to_string(-begin) + " bytes before its buffer",
-                "let displacements leave room for it");
+                "pass displacements that leave space for it");
   const std::ptrdiff_t end = far ? 0 : static_cast<std::ptrdiff_t>(last) + s.highest_;
   if (!far && end <= static_cast<std::ptrdiff_t>(s.holds_)) return;
   std::string problem = std::to_string(b.count) + " items";
-  if (b.at != 0) problem += " from number " + std::to_string(b.at) + " on";
-  problem += far ? " reach beyond what an address can count"
+  if (b.at != 0) problem += " from index " + std::to_string(b.at) + " on";
+  problem += far ? " exceed the address space"
                  : " reach to byte " + std::to_string(end) + " of a buffer of " + std::to_string(s.holds_);
-  refuse_call(where, name, problem, "make them fewer, or the buffer larger");
+  refuse_call(where, name, problem, "pass fewer items or a larger buffer");
 }
 
 void staging::leave_alone() noexcept {
@@ -130,7 +130,7 @@ void staging::send_run(caller where, parameter name, long long elements, std::si
   keep([&] {
     std::size_t all = 0;
     if (__builtin_mul_overflow(static_cast<std::size_t>(elements), blocks, &all))
-      refuse_call(where, name, "is beyond memory", "make it smaller");
+      refuse_call(where, name, "exceeds the address space", "make it smaller");
     const block run{0, items(where, name, all, in)};
     check_reach(where, name, in, run);
     in.read_ = {run};
@@ -168,7 +168,9 @@ long long staging::scaled(caller where, parameter name, long long number, const 
   long long elements = -1;
   if (number < 0) return number;
   if (!__builtin_mul_overflow(number, s.per_, &elements)) return elements;
-  keep([&] { refuse_call(where, name, "is beyond memory: " + std::to_string(number), "make it smaller"); });
+  keep([&] {
+    refuse_call(where, name, "exceeds the address space: " + std::to_string(number), "make it smaller");
+  });
   return -1;
 }
 
@@ -177,14 +179,14 @@ void staging::scale(const call_site& where, parameter name, const counts_view& n
   to.clear();
   if (!numbers.given()) return;
   const auto wrong = [&](std::size_t i, const char* problem, const char* remedy) {
-    keep([&] { refuse_call(where, name, "the one of rank " + std::to_string(i) + problem, remedy); });
+    keep([&] { refuse_call(where, name, "the entry of rank " + std::to_string(i) + problem, remedy); });
     to.clear();  // which the frame refuses: there are not enough
   };
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     std::size_t elements = 0;
-    if (numbers.negative(i)) return wrong(i, " is negative", "numbers are 0 or more");
+    if (numbers.negative(i)) return wrong(i, " is negative", "entries are 0 or more");
     if (__builtin_mul_overflow(numbers[i], s.per_, &elements))
-      return wrong(i, " is beyond memory", "make it smaller");
+      return wrong(i, " exceeds the address space", "make it smaller");
     to.push_back(elements);
   }
 }
@@ -194,9 +196,9 @@ void staging::scale(const call_site& where, parameter name, const counts_view& n
 std::size_t staging::items(caller where, parameter name, std::size_t elements, const side& s) const {
   if (s.per_ == 0 ? elements != 0 : elements % s.per_ != 0)
     refuse_call(where, name,
-                std::to_string(elements * unit_) + " bytes are no whole number of items of " +
+                std::to_string(elements * unit_) + " bytes are not a whole number of items of " +
                     std::to_string(s.per_ * unit_),
-                "let the layouts of sender and receiver fit");
+                "pass layouts of matching sizes on sender and receiver");
   return s.per_ == 0 ? 0 : elements / s.per_;
 }
 
@@ -223,8 +225,8 @@ void refuse_overlap(const call_site& where, const std::vector<staging::block>& b
     const staging::block &a = blocks[order[i - 1]], &b = blocks[order[i]];
     if (a.at + a.count > b.at)
       refuse_call(where, parameter::recv_displs,
-                  "puts block " + std::to_string(order[i]) + " onto block " + std::to_string(order[i - 1]),
-                  "let received blocks lie apart");
+                  "places block " + std::to_string(order[i]) + " over block " + std::to_string(order[i - 1]),
+                  "pass displacements at which received blocks do not overlap");
   }
 }
 
@@ -235,15 +237,15 @@ counts_view staging::receive_blocks(const call_site& where, side& s, const count
   const std::size_t n = elements.size();
   if (displs != nullptr && displs->size() != n)
     refuse_call(where, parameter::recv_displs,
-                "holds " + std::to_string(displs->size()) + " numbers for " + std::to_string(n) + " blocks",
-                "give one for each of them");
+                "holds " + std::to_string(displs->size()) + " entries for " + std::to_string(n) + " blocks",
+                "pass one for each of them");
   s.written_.clear();
   displs_.clear();
   std::size_t packed = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (displs != nullptr && displs->negative(i))
-      refuse_call(where, parameter::recv_displs, "the one of rank " + std::to_string(i) + " is negative",
-                  "numbers are 0 or more");
+      refuse_call(where, parameter::recv_displs, "the entry of rank " + std::to_string(i) + " is negative",
+                  "entries are 0 or more");
     block b{0, items(where, s.type_, elements[i], s)};
     b.at = displs != nullptr ? (*displs)[i] : packed;
     packed += b.count;

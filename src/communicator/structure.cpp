@@ -133,13 +133,13 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const 
     if (r < 0 || r >= p || seen[static_cast<std::size_t>(r)])
       parent.refuse(operation, "ranks",
                     "names rank " + std::to_string(r) + (r < 0 || r >= p ? "" : " twice") +
-                        ", and ranks are 0 to " + std::to_string(p - 1),
+                        ", but ranks are 0 to " + std::to_string(p - 1),
                     "name each member once");
     seen[static_cast<std::size_t>(r)] = true;
     if (r == parent.rank()) all.rank = i, all.address = r;
   }
   if (all.address < 0)
-    parent.refuse(operation, "ranks", "has not this rank", "make a group on its members only");
+    parent.refuse(operation, "ranks", "does not contain this rank", "make a group on its members only");
   const auto at = [&](int i) { return ranks[static_cast<std::size_t>((i + n) % n)]; };
   if (wraps || all.rank > 0) all.left = at(all.rank - 1);
   if (wraps || all.rank < n - 1) all.right = at(all.rank + 1);
@@ -223,8 +223,9 @@ neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
   if (bins < 0 || bin >= bins)
     chain.parent->refuse(
         "split_bin", bins < 0 ? "bins" : "bin",
-        "is " + std::to_string(bins < 0 ? bins : bin) + " of " + std::to_string(bins) + " bins",
-        "bins are 0 to bins - 1; below 0: in no group");
+        bins < 0 ? "is " + std::to_string(bins)
+                 : "is " + std::to_string(bin) + ", but there are " + std::to_string(bins) + " bins",
+        bins < 0 ? "pass 0 bins or more" : "pass 0 to bins - 1, or a negative bin for no group");
   const std::size_t bytes = static_cast<std::size_t>(bins) * sizeof(side);
   const auto sides = [](window& w) { return reinterpret_cast<side*>(w.data()); };
   window own(bytes), left(bytes), right(bytes);
@@ -306,10 +307,11 @@ namespace {
 communicator_handle made_over(communicator_impl& parent, const neighbours& chain, reach knows,
                               const int* left, const int* right, int many) {
   if (chain.parent != &parent)
-    parent.refuse("over", "members", "have another communicator for their parent",
-                  "call over() of the communicator that they were made of");
+    parent.refuse("over", "members", "have another communicator as their parent",
+                  "call over() of the communicator from which they were made");
   if (chain.size == 0)
-    parent.refuse("over", "members", "are none: this rank is in no group", "call it where empty() is false");
+    parent.refuse("over", "members", "are empty: this rank is in no group",
+                  "call it only if empty() is false");
   parent.refuse_freed("over");
   struct agreed {
     std::uint64_t number;
@@ -340,8 +342,9 @@ communicator_handle made_over(communicator_impl& parent, const neighbours& chain
     all.kinds |= of(behind).kinds;
   }
   if (!std::has_single_bit(all.kinds))
-    throw mismatch_error("over", parent.rank(), "members", "are structures of several kinds on the ranks",
-                         "call it with a chain, ring, logchain or logring on all of them", parent.place());
+    throw mismatch_error("over", parent.rank(), "members", "are structures of different kinds on the ranks",
+                         "pass structures of one kind (chain, ring, logchain or logring) on all ranks",
+                         parent.place());
   const auto in_job = [&](int rank) { return rank == rank::null ? rank : parent.address(rank); };
   std::vector<int> l, r;
   for (int d = 0; d < many; ++d) {

@@ -200,7 +200,7 @@ void substitute_buffers::take(const call_site& s, call& c, std::size_t given, bo
       return !told(e.what());
     } catch (...) {
       alone = true;
-      return !told("a container of its arguments threw what is not a std::exception");
+      return !told("a container of its arguments threw an exception that is not a std::exception");
     }
   };
   if (!may_serve() || !complete(s, c, given, exchanged, alone, own.list) || !own.make_room(s, c))

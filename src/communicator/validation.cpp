@@ -28,14 +28,14 @@ void communicator_impl::validate(const call& c) const {
   if (rooted && (c.root < 0 || c.root >= size())) refuse_rank(name, "root", c.root);
   if (combines(c.what) && c.op.combine == nullptr) refuse(name, "op", "is missing", "pass op(...)");
   if (c.type.size == 0)
-    refuse(name, "send_buf", "has elements of no size", "send elements of at least one byte");
+    refuse(name, "send_buf", "has elements of size 0", "send elements of at least one byte");
   if (is_neighborly(c.what) && !topology_.graph)
-    refuse(name, "communicator", "has no graph", "call it on what graph(sources, destinations) returns");
+    refuse(name, "communicator", "has no graph",
+           "call it on a communicator that graph(sources, destinations) returned");
   if (inter() && (c.what == collective::scan || c.what == collective::exscan))
     refuse(name, "communicator", "has two groups, between which there is no order", "scan within one group");
   if (inter() && c.in_place)
-    refuse(name, "send_recv_buf", "is given for a call between two groups",
-           "pass send_buf and recv_buf: what comes is not what goes");
+    refuse(name, "send_recv_buf", "is given for a call between two groups", "pass send_buf and recv_buf");
   if (is_vector_form(c.what)) {
     validate_vectors(c);
     return;
@@ -49,8 +49,8 @@ void communicator_impl::validate(const call& c) const {
       (by_rank &&
        __builtin_mul_overflow(bytes, static_cast<std::size_t>(send_block_count(c.what)), &bytes)) ||
       bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-    refuse(name, "count", std::to_string(c.count) + " elements are more bytes than an address can count",
-           "send less");
+    refuse(name, "count", std::to_string(c.count) + " elements exceed the address space",
+           "send fewer elements");
   const bool at_root = rank() == c.root, away = !beside_root(c);
   const bool reads =
       !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : away);
@@ -66,7 +66,7 @@ void communicator_impl::validate(const call& c) const {
     refuse(name, result_name(c), "is null, with a count of " + std::to_string(c.count),
            "pass a buffer of that many elements");
   if (reads && writes && c.input == c.output && c.what != collective::bcast)
-    refuse(name, "recv_buf", "is the send buffer too", "pass send_recv_buf(...) to work in place");
+    refuse(name, "recv_buf", "is also the send buffer", "pass send_recv_buf(...) to work in place");
 }
 
 // Between two groups: of the root's own group, where nobody but the root takes part.
@@ -118,9 +118,9 @@ void communicator_impl::refuse_overlap(const call& c, const counts_view& counts,
       refuse(called(c), c.out_types != nullptr ? "recv_types" : "recv_displs",
              all[i - 1].block == all[i].block
                  ? "lets block " + std::to_string(all[i].block) + " overlap itself"
-                 : "puts block " + std::to_string(all[i].block) + " onto block " +
+                 : "places block " + std::to_string(all[i].block) + " over block " +
                        std::to_string(all[i - 1].block),
-             "let received blocks lie apart");
+             "pass displacements at which received blocks do not overlap");
 }
 
 // Edges of a rank to itself are copied, the first to the first and so on: both ends are known here.
@@ -133,9 +133,9 @@ void communicator_impl::validate_own_edges(const call& c) const {
     const std::size_t sent = c.what == collective::neighbor_allgatherv ? c.count : c.in_counts[to];
     if (sent != c.out_counts[from])
       refuse(called(c), "recv_counts",
-             "says " + std::to_string(c.out_counts[from]) + " from this rank to itself, which sends " +
+             "says " + std::to_string(c.out_counts[from]) + " from this rank to itself, but it sends " +
                  std::to_string(sent),
-             "make both ends of the edge equal");
+             "pass equal counts for both ends of the edge");
     ++to;
   }
 }
@@ -180,12 +180,12 @@ void validate_blocks(const communicator_impl& where, const call& c, const many_b
     if ((m.types != nullptr && __builtin_mul_overflow(length, m.types[i].extent(), &length)) ||
         __builtin_add_overflow(total, length, &total) ||
         __builtin_add_overflow(m.displs.given() ? m.displs[i] : total - length, length, &reach))
-      refuse(m.counts_name, "add up to more than an address can count", "send less");
+      refuse(m.counts_name, "add up to more than the address space", "send fewer elements");
     end = std::max(end, reach);
   }
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(end, c.type.size, &bytes) || bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-    refuse(m.counts_name, "add up to more bytes than an address can count", "send less");
+    refuse(m.counts_name, "add up to more bytes than the address space", "send fewer elements");
   if (total > 0 && m.data == nullptr)
     refuse(m.buffer_name, "is null, with counts that add up to " + std::to_string(total), "pass a buffer");
 }
@@ -205,20 +205,20 @@ void validate_own_block(const communicator_impl& where, const call& c) {
     where.refuse(called(c), "recv_counts",
                  "says " + std::to_string(c.out_counts[own]) + " for this rank, which sends " +
                      std::to_string(c.count),
-                 "make the own entry the number of elements in send_buf");
+                 "set this rank's entry to the number of elements in send_buf");
   if (c.what == collective::scatterv && at_root && c.count != c.in_counts[own])
     where.refuse(called(c), "recv_count",
-                 "is " + std::to_string(c.count) + " where send_counts says " +
+                 "is " + std::to_string(c.count) + ", but send_counts has " +
                      std::to_string(c.in_counts[own]) + " for this rank",
-                 "make them equal");
+                 "pass equal counts");
   if (!is_all_to_all(c.what)) return;
   const std::size_t gives = c.in_counts[own] * (c.in_types != nullptr ? c.in_types[own].size() : 1);
   const std::size_t takes = c.out_counts[own] * (c.out_types != nullptr ? c.out_types[own].size() : 1);
   if (gives != takes)
     where.refuse(called(c), "recv_counts",
                  "says " + std::to_string(takes) + (c.what == collective::alltoallw ? " bytes" : "") +
-                     " from this rank to itself, send_counts says " + std::to_string(gives),
-                 "make the own blocks as long");
+                     " from this rank to itself, but send_counts has " + std::to_string(gives),
+                 "pass equal counts for this rank's own block");
 }
 
 }  // namespace

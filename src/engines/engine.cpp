@@ -18,7 +18,7 @@ const engine_entry& pick_engine(std::string_view name, const start_conditions& n
   for (const engine_entry* e : engines())
     if (name.empty() ? e->by_default != nullptr && e->by_default(now) : e->name == name) return *e;
   throw usage_error("run", -1, "TUTTI_ENGINE",
-                    name.empty() ? "names no engine, and none takes this job by itself"
+                    name.empty() ? "names no engine, and no engine is chosen automatically for this job"
                                  : "there is no engine \"" + echoed(name) + "\"",
                     "choose " + engine_names("or"));
 }

@@ -35,7 +35,7 @@ struct engine_entry {
   /// Whether a program that names no engine gets this one; `when` describes it in words. At most
   /// one engine returns true for the same conditions. Null: the engine must be named.
   bool (*by_default)(const start_conditions&) noexcept = nullptr;
-  std::string_view when = "only when it is named";
+  std::string_view when = "only if it is named";
 
   /// Starts the ranks in this process and returns when all have ended. Null: each rank is a
   /// process, which a launcher starts. A module loaded at run time (engine_module) then runs the

@@ -96,14 +96,14 @@ inline constexpr formula_name formula_names[] = {
     {"p", "the number of ranks; between two groups, of both"},
     {"root", "the root"},
     {"n",
-     "bytes of the whole vector: of the operand in bcast, reduce, allreduce, scan and exscan; `p * b` where "
+     "bytes of the whole vector: of the operand in bcast, reduce, allreduce, scan and exscan; `p * b` if "
      "every rank has a block of the same length; the sum of all blocks in forms with a count for each rank; "
-     "in alltoallv, alltoallw and neighbor_alltoallv the most that one rank gives"},
-    {"b", "bytes of a block; of the longest where they differ"},
+     "in alltoallv, alltoallw and neighbor_alltoallv the maximum that one rank sends"},
+    {"b", "bytes of a block; of the longest one if they differ"},
     {"pof2", "the largest power of two that is not greater than `p`"},
-    {"segments", "`ceil(n / segment)`, of algorithms that have this parameter"},
-    {"ordered", "1 where the operator does not commute, else 0"},
-    {"in_place", "1 where the call is in place, else 0"},
+    {"segments", "`ceil(n / segment)`, for algorithms that have this parameter"},
+    {"ordered", "1 if the operator does not commute, else 0"},
+    {"in_place", "1 if the call is in place, else 0"},
     {"word", "8, the bytes of a counter"},
     {"first", "size of the first of two groups"},
     {"second", "size of the second of two groups"},

@@ -131,7 +131,7 @@ const item* abstract_machine::state::next_round(int rank) {
           me.pc = i.first + 1;
           break;
         }
-        if (me.depth == 2) fail(rank, "loops three deep");
+        if (me.depth == 2) fail(rank, "loops are nested three deep");
         me.loops[me.depth++] = {me.pc, 0, n};
         ++me.pc;
         break;
@@ -147,7 +147,7 @@ const item* abstract_machine::state::next_round(int rank) {
         break;
       }
       case item_kind::native:
-        fail(rank, "the engine's own collective stands in the schedule");
+        fail(rank, "the schedule contains the engine's own collective");
     }
   }
   return nullptr;
@@ -181,7 +181,7 @@ void abstract_machine::state::open_round(int rank, const item& r) {
       t.source = locate(rank, s.source);
     if (s.kind == step_kind::recv || s.kind == step_kind::recv_reduce) t.target = locate(rank, s.target);
     if (s.kind == step_kind::put) {
-      if (s.target.where != buffer::output) fail(rank, "it puts to what is not an output");
+      if (s.target.where != buffer::output) fail(rank, "it puts to a place that is not in the output");
       t.target = locate(rank, s.target, t.peer);
       if (t.source.exists != t.target.exists || t.source.count != t.target.count)
         fail(rank, "it puts " + std::to_string(t.source.count) + " elements to a place of " +
@@ -246,7 +246,7 @@ bool abstract_machine::state::meet(int from, std::int32_t i, int to, std::int32_
   const step_kind gives = out.what->kind, takes = in.what->kind;
   if ((gives == step_kind::send) == (takes == step_kind::await_signal))
     fail(to, gives == step_kind::send
-                 ? "it awaits a signal of rank " + std::to_string(from) + ", which sends a message"
+                 ? "it waits for a signal from rank " + std::to_string(from) + ", which sends a message"
                  : "it receives from rank " + std::to_string(from) + ", which puts or signals");
   out.met = true;
   out.mate = j;
@@ -272,7 +272,7 @@ bool abstract_machine::state::meet(int from, std::int32_t i, int to, std::int32_
   if (out.source.count != in.target.count)
     fail(to, "rank " + std::to_string(from) + " sends " + std::to_string(out.source.count) + " elements, " +
                  text(from, out.source) + " in its round " + std::to_string(sender.round) +
-                 ", where it expects " + std::to_string(in.target.count) + ", " + text(to, in.target));
+                 ", but it expects " + std::to_string(in.target.count) + ", " + text(to, in.target));
   if (takes == step_kind::recv) {
     move(from, out.source, to, in.target);
   } else if (in.what->received_left) {
@@ -369,7 +369,7 @@ void abstract_machine::state::local_step(int rank, const step& s) {
       wide.count = narrow.count;
     }
     if (from.count != to.count) fail(rank, "it copies " + text(rank, from) + " to " + text(rank, to));
-    if (collide(from, to)) fail(rank, "it copies " + text(rank, from) + " over itself, to " + text(rank, to));
+    if (collide(from, to)) fail(rank, "it copies " + text(rank, from) + " over itself to " + text(rank, to));
     if (from.padded != to.padded) from.padded = to.padded = false;
     move(rank, from, rank, to);
   } else {

@@ -91,10 +91,10 @@ class machine {
 
   // --- areas
   void require_inside(int rank, const stretch& s) {
-    if (s.where > buffer::scratch0) fail(rank, "an area in a buffer that programs have not");
+    if (s.where > buffer::scratch0) fail(rank, "an area in a buffer that does not exist");
     const std::size_t size = of(rank).own.of(s.where).size();
     if (s.end > size || s.first > s.end)
-      fail(rank, text(s) + " is beyond the " + std::to_string(size) + " elements of its buffer");
+      fail(rank, text(s) + " exceeds the " + std::to_string(size) + " elements of its buffer");
   }
   void require_readable(int rank, const stretch& s) {
     require_inside(rank, s);
@@ -119,7 +119,8 @@ class machine {
     for (const auto& [call, t] : of(rank).under_way)
       for (const auto* list : {&t.reads, &t.writes})
         for (const stretch& busy : *list)
-          if (busy.meets(s)) fail(rank, "writes " + text(s) + ", which call " + name(rank, call) + " has");
+          if (busy.meets(s))
+            fail(rank, "writes " + text(s) + ", which is in use by call " + name(rank, call));
   }
   std::string name(int rank, std::uint32_t call) const {
     const subcall& c = programs_[at(rank)].calls[call];
@@ -134,7 +135,7 @@ class machine {
     for (; me.pc < p.steps.size(); ++me.pc) {
       const composite_step& s = p.steps[me.pc];
       const auto require = [&](std::size_t size) {
-        if (s.which >= size) fail(rank, "a step of what the program has not");
+        if (s.which >= size) fail(rank, "a step of an object that does not exist");
       };
       switch (s.what) {
         case composite_step::kind::start:
@@ -160,7 +161,7 @@ class machine {
 
   std::vector<int> members_of(int rank, const subcall& c) {
     const auto& groups = programs_[at(rank)].groups;
-    if (c.group < 0 || at(c.group) >= groups.size()) fail(rank, "a call on a group that there is not");
+    if (c.group < 0 || at(c.group) >= groups.size()) fail(rank, "a call on a group that does not exist");
     std::vector<int> members = groups[at(c.group)];
     if (c.group == 0) {
       members.resize(at(plan_.ranks));
@@ -171,14 +172,14 @@ class machine {
     if (sorted.empty() || sorted.front() < 0 || sorted.back() >= plan_.ranks ||
         std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end() ||
         !std::binary_search(sorted.begin(), sorted.end(), rank))
-      fail(rank, "a call on what is no group of this rank's");
+      fail(rank, "a call on a group that is not one of this rank's groups");
     return members;
   }
 
   void start(int rank, std::uint32_t which) {
     rank_state& me = of(rank);
     const subcall& c = programs_[at(rank)].calls[which];
-    if (me.last_number && c.number <= *me.last_number) fail(rank, "the numbers of its calls do not grow");
+    if (me.last_number && c.number <= *me.last_number) fail(rank, "the numbers of its calls do not increase");
     me.last_number = c.number;
     const std::vector<int> members = members_of(rank, c);
     const auto place =
@@ -281,9 +282,10 @@ class machine {
         std::string who;
         for (std::size_t i = 0; i < one.parts.size(); ++i)
           if (one.parts[i] == nullptr) who += " " + std::to_string(one.members[i]);
-        fail(r, "nobody can go on: it waits for call " + name(r, which) + ", which is not made by" + who);
+        fail(r, "no rank can continue: it waits for call " + name(r, which) +
+                    ", which is not called by rank" + who);
       }
-      if (!me.under_way.empty()) fail(r, "nobody waits for call " + name(r, me.under_way.begin()->first));
+      if (!me.under_way.empty()) fail(r, "no rank waits for call " + name(r, me.under_way.begin()->first));
     }
   }
 
@@ -294,8 +296,8 @@ class machine {
       if (plan_.what == collective::barrier)
         for (int other = 0; other < plan_.ranks; ++other)
           if (!me.met[at(other)])
-            fail(r, "it may leave the barrier before rank " + std::to_string(other) + " has come");
-      if (me.lends && me.own.cells[1] != me.lent) fail(r, "the operand in its output is spoilt");
+            fail(r, "it may leave the barrier before rank " + std::to_string(other) + " has arrived");
+      if (me.lends && me.own.cells[1] != me.lent) fail(r, "the operand in its output was overwritten");
       if (me.lends) continue;
       const auto expected = oracle_.expected(r);
       const auto& cells = me.own.cells[1];

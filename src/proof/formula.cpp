@@ -77,7 +77,7 @@ class parser {
 
   double all() {
     const double value = choice();
-    if (at_ != text_.size()) fail("this does not belong to the formula");
+    if (at_ != text_.size()) fail("this is not part of the formula");
     return value;
   }
 
@@ -195,7 +195,7 @@ class parser {
       return *value;
     }
     at_ = begin;
-    fail("\"" + std::string(word) + "\" is not known here, but " + given_.names());
+    fail("\"" + std::string(word) + "\" is unknown; known are " + given_.names());
   }
   double call(std::string_view word, std::size_t begin) {
     const auto f = std::find_if(functions.begin(), functions.end(), [&](auto& g) { return g.name == word; });

@@ -100,7 +100,7 @@ touched touched_by(const subcall& c, int place, int members) {
     case collective::reduce_scatter_block: {
       const bool block = c.what == collective::reduce_scatter_block;
       if (!block && (c.in_counts.size() != at(members) || c.out_counts != c.in_counts))
-        throw wrong_call("the counts of a reduce_scatter are not one for each member, on both sides alike");
+        throw wrong_call("a reduce_scatter needs one count for each member, the same on both sides");
       const std::size_t n = block ? all : sum(c.in_counts);
       add(t.reads, operand_of(c), n);
       // in place the rest of the operand is lost
@@ -122,27 +122,27 @@ void require_agreement(const std::vector<participant>& members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const subcall& c = *members[i].call;
     require(c.what == first.what, i, "the collective");
-    require(c.nonblocking == first.nonblocking, i, "being nonblocking");
+    require(c.nonblocking == first.nonblocking, i, "whether it is nonblocking");
     if (!is_vector_form(c.what)) require(c.count == first.count, i, "the count");
-    if (!root_alone) require(c.in_place == first.in_place, i, "being in place");
+    if (!root_alone) require(c.in_place == first.in_place, i, "whether it is in place");
     if (!is_rooted(c.what)) continue;
     require(c.root == first.root, i, "the root");
-    if (c.root < 0 || at(c.root) >= members.size()) throw wrong_call("its root is no member");
+    if (c.root < 0 || at(c.root) >= members.size()) throw wrong_call("its root is not a member");
   }
   const subcall& root = *members[is_rooted(first.what) ? at(first.root) : 0].call;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const subcall& c = *members[i].call;
     switch (c.what) {
       case collective::gatherv:
-        require(root.out_counts[i] == c.count, i, "what the root takes and a member gives");
+        require(root.out_counts[i] == c.count, i, "what the root receives and a member sends");
         break;
       case collective::scatterv:
-        require(root.in_counts[i] == c.count, i, "what the root gives and a member takes");
+        require(root.in_counts[i] == c.count, i, "what the root sends and a member receives");
         break;
       case collective::allgatherv:
       case collective::reduce_scatter:
         require(c.out_counts == first.out_counts, i, "the counts");
-        require(c.out_counts[i] == c.count, i, "the own count and that of the others");
+        require(c.out_counts[i] == c.count, i, "the member's count and that of the others");
         break;
       case collective::alltoallv:
       case collective::alltoallw:

@@ -101,12 +101,12 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
         for (std::size_t i = from + 1; i < to; ++i)
           if (l.displs[i] != l.displs[i - 1] + l.counts[i - 1])
             fail(rank, "blocks " + std::to_string(from) + " .. " + std::to_string(to - 1) +
-                           " of a table need not stand together");
+                           " of a table need not be adjacent");
       return;
     }
     case table::held:
       if (p.origin < 0 || p.origin > first)
-        fail(rank, "block " + std::to_string(first) + " stands before block " + std::to_string(p.origin) +
+        fail(rank, "block " + std::to_string(first) + " precedes block " + std::to_string(p.origin) +
                        ", with which the buffer begins");
       a.first = sum_of_words(rank, static_cast<std::size_t>(p.origin), from);
       a.count = sum_of_words(rank, from, to);
@@ -180,8 +180,8 @@ void abstract_machine::state::readable(int rank, const area& a, const char* doin
   const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
   for (std::size_t i = a.first; i < a.end(); ++i)
     if (cells[i] <= gap)
-      fail(rank, std::string(doing) + " " + text(rank, a) + ", whose element " + std::to_string(i) +
-                     " holds " + (cells[i] == gap ? "a gap of the caller's" : "nothing yet"));
+      fail(rank, std::string(doing) + " " + text(rank, a) + ", whose element " + std::to_string(i) + " is " +
+                     (cells[i] == gap ? "a gap of the caller" : "not yet written"));
 }
 
 void abstract_machine::state::writable(int rank, const area& a) const {
@@ -191,8 +191,8 @@ void abstract_machine::state::writable(int rank, const area& a) const {
   const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
   for (std::size_t i = a.first; i < a.end(); ++i)
     if (cells[i] == gap)
-      fail(rank, "it writes " + text(rank, a) + ", whose element " + std::to_string(i) +
-                     " is a gap of the caller's");
+      fail(rank,
+           "it writes " + text(rank, a) + ", whose element " + std::to_string(i) + " is a gap of the caller");
 }
 
 void abstract_machine::state::move(int from, const area& source, int to, const area& target) {
@@ -231,7 +231,8 @@ void abstract_machine::state::combine(int left_rank, const area& left, int right
   const symbol* r = of(right_rank).cells[right.memory].data() + right.first;
   symbol* t = of(rank).cells[target.memory].data() + target.first;
   for (std::size_t i = 0; i < target.count; ++i) {
-    if (l[i] <= gap || r[i] <= gap) fail(rank, "it reduces " + text(rank, target) + " of nothing");
+    if (l[i] <= gap || r[i] <= gap)
+      fail(rank, "it reduces " + text(rank, target) + " from elements without a value");
     t[i] = symbols_.product(l[i], r[i]);
   }
 }
@@ -240,7 +241,7 @@ void abstract_machine::state::combine(int left_rank, const area& left, int right
 // uninitialised.
 void abstract_machine::state::forget(int rank, const place& p) {
   const int number = static_cast<int>(p.where) - static_cast<int>(buffer::scratch0);
-  if (number < 0 || number >= scratch_count) fail(rank, "what is reserved is not scratch");
+  if (number < 0 || number >= scratch_count) fail(rank, "the reserved buffer is not scratch");
   rank_state& me = of(rank);
   const auto memory = static_cast<std::size_t>(p.where);
   me.sizes[memory] = static_cast<std::size_t>(-1) / 2;

@@ -31,19 +31,19 @@ void abstract_machine::state::report_deadlock() {
     const step_kind kind = open->what->kind;
     const bool sends = kind == step_kind::send || kind == step_kind::put || kind == step_kind::signal;
     who += (who.empty() ? "" : "; ") + ("rank " + std::to_string(r)) + " waits in its round " +
-           std::to_string(me.round) + (sends ? " to be heard by " : " for ") +
-           (kind == step_kind::await_signal ? "a signal of " : "") + std::to_string(open->peer) +
+           std::to_string(me.round) + (sends ? " to be received by " : " for ") +
+           (kind == step_kind::await_signal ? "a signal from " : "") + std::to_string(open->peer) +
            (of(open->peer).over ? ", which is done" : "");
   }
   if (waiting > 6) who += "; and " + std::to_string(waiting - 6) + " more";
-  fail(first, "nobody can go on: " + who);
+  fail(first, "no rank can continue: " + who);
 }
 
 void abstract_machine::state::check_barrier() {
   for (int r = 0; r < plan_->ranks; ++r)
     for (int other = plan_->others(r).first; other < plan_->others(r).last; ++other)
       if (other != r && of(r).clock[static_cast<std::size_t>(other)] == 0)
-        fail(r, "it may leave the barrier before rank " + std::to_string(other) + " has come");
+        fail(r, "it may leave the barrier before rank " + std::to_string(other) + " has arrived");
 }
 
 void abstract_machine::state::compare_results() {

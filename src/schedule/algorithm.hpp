@@ -48,22 +48,22 @@ struct restriction_name {
   std::string_view what;  ///< a statement that is true for a call that meets the restriction
 };
 inline constexpr restriction_name restriction_names[] = {
-    {restriction::power_of_two, "power_of_two", "the number of ranks is one"},
+    {restriction::power_of_two, "power_of_two", "the number of ranks is a power of two"},
     {restriction::even_ranks, "even_ranks", "the number of ranks is even"},
     {restriction::equal_regions, "equal_regions", "the parameter `region` divides the number of ranks"},
     {restriction::count_ge_ranks, "count_ge_ranks", "there are at least as many elements as ranks"},
     {restriction::commutative, "commutative", "the operator commutes"},
-    {restriction::builtin_op, "builtin_op", "the operator is one of the library's"},
+    {restriction::builtin_op, "builtin_op", "the operator is one of the library"},
     {restriction::in_place, "in_place", "the call is in place"},
     {restriction::not_in_place, "not_in_place", "the call is not in place"},
     {restriction::inter, "inter",
      "the call is between two groups; algorithms without it serve calls within one"},
     {restriction::hierarchical, "hierarchical", "there are several nodes, and one of them has several ranks"},
-    {restriction::equal_nodes, "equal_nodes", "every node has as many ranks"},
+    {restriction::equal_nodes, "equal_nodes", "every node has the same number of ranks"},
     {restriction::node_consecutive, "node_consecutive", "the ranks of every node are consecutive"},
     {restriction::rank_order, "rank_order",
      "combining node by node keeps the order of operands: the ranks of every node are consecutive, or the "
-     "operator commutes, or nothing is combined"},
+     "operator commutes, or the call has no operator"},
     {restriction::parent, "parent", "the group is the whole job"},
     {restriction::host_memory, "host_memory", "the buffers are in the host's memory"},
     {restriction::peer_readable, "peer_readable", "the ranks read one another's buffers"}};

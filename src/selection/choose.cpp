@@ -60,7 +60,7 @@ void read_parameters(const catalogue_entry& of, std::string_view text, int rank,
     if (found == nullptr) refuse("there is no parameter \"" + echoed(key) + "\"");
     const std::string_view number = equals == one.npos ? std::string_view() : one.substr(equals + 1);
     const auto value = read_number(number);
-    if (!value) refuse("\"" + echoed(number) + "\" is no number");
+    if (!value) refuse("\"" + echoed(number) + "\" is not a number");
     if (*value < found->least || *value > found->most)
       refuse(std::string(key) + " is " + echoed(number) + ", out of range");
     parameter_values[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*value);
@@ -177,7 +177,7 @@ choice choose(const selection_context& s) {
   if (s.may_be_native() && !s.call.inter) return {};
   if (const pure_algorithm* a = best_pure(s)) return choice(a);
   throw usage_error(std::string(name_of(s.call.what)), -1, "", "no algorithm serves this call here",
-                    "use an operator that is commutative, or buffers that are not in place");
+                    "use a commutative operator, or buffers that are not in place");
 }
 
 }  // namespace tutti

@@ -22,53 +22,54 @@ constexpr std::array<condition_entry, 23> condition_table = {{
      }},
     {condition::even_ranks, "even_ranks", "the number of ranks is even",
      [](const selection_context& s) noexcept { return s.call.ranks % 2 == 0; }},
-    {condition::commutative, "commutative", "the operator commutes, or nothing is combined",
+    {condition::commutative, "commutative", "the operator commutes, or the call has no operator",
      [](const selection_context& s) noexcept { return s.call.commutative || !combines(s.call.what); }},
     {condition::builtin_op, "builtin_op", "the operator is one that the library and MPI know by name",
      [](const selection_context& s) noexcept {
        return combines(s.call.what) && s.call.op != builtin_op::user;
      }},
-    {condition::in_place, "in_place", "every rank's operand stands where its result goes",
+    {condition::in_place, "in_place", "every rank's operand is in its result buffer",
      [](const selection_context& s) noexcept { return s.call.in_place; }},
     {condition::inter, "inter", "the call is between two groups", between},
     {condition::native, "native", "the engine has a collective of its own for the call",
      [](const selection_context& s) noexcept { return s.native && !between(s); }},
     {condition::shared_memory, "shared_memory", "the ranks read one another's memory",
      [](const selection_context& s) noexcept { return s.shared_memory; }},
-    {condition::hierarchical, "hierarchical", "there are several nodes, and one at least has several ranks",
+    {condition::hierarchical, "hierarchical", "there are several nodes, and at least one has several ranks",
      [](const selection_context& s) noexcept { return s.nodes > 1 && s.ranks_per_node != 1; }},
     {condition::node_consecutive, "node_consecutive", "the ranks of every node are consecutive",
      [](const selection_context& s) noexcept { return s.node_consecutive; }},
-    {condition::block_regular, "block_regular", "all blocks have one length: it is no vector form",
+    {condition::block_regular, "block_regular",
+     "all blocks have the same length: the call is not a vector form",
      [](const selection_context& s) noexcept { return !is_vector_form(s.call.what); }},
-    {condition::contiguous, "contiguous", "the elements of a block stand without gaps",
+    {condition::contiguous, "contiguous", "the elements of a block have no gaps",
      [](const selection_context&) noexcept { return true; }},
-    {condition::host_memory, "host_memory", "the buffers are memory of the host",
+    {condition::host_memory, "host_memory", "the buffers are in host memory",
      [](const selection_context&) noexcept { return true; }},
     {condition::peer_readable, "peer_readable", "peers can read the buffers directly",
      [](const selection_context& s) noexcept { return s.shared_memory; }},
     {condition::any_rank, "any_rank", "the group can send to any of its ranks",
      [](const selection_context& s) noexcept { return s.reaches == reach::any_rank; }},
-    {condition::count_ge_ranks, "count_ge_ranks", "a block has as many elements as there are ranks, or more",
+    {condition::count_ge_ranks, "count_ge_ranks", "a block has at least as many elements as there are ranks",
      [](const selection_context& s) noexcept {
        return !is_vector_form(s.call.what) && s.call.count >= static_cast<std::size_t>(s.call.ranks);
      }},
     {condition::parent, "parent", "the group is the whole job",
      [](const selection_context& s) noexcept { return s.whole_job; }},
-    {condition::equal_nodes, "equal_nodes", "every node has as many ranks",
+    {condition::equal_nodes, "equal_nodes", "every node has the same number of ranks",
      [](const selection_context& s) noexcept { return s.nodes <= 1 || s.ranks_per_node != 0; }},
     {condition::rank_order, "rank_order",
-     "operands that are combined node by node keep their order, or it does not matter",
+     "operands that are combined node by node keep their order, or the order does not matter",
      [](const selection_context& s) noexcept {
        return s.node_consecutive || s.call.commutative || !combines(s.call.what);
      }},
-    {condition::device_memory, "device_memory", "a buffer is memory of a device",
+    {condition::device_memory, "device_memory", "a buffer is in device memory",
      [](const selection_context&) noexcept { return false; }},
     {condition::log_hops, "log_hops", "the group can send to the ranks 1, 2, 4 ... hops away",
      [](const selection_context& s) noexcept { return goes_in_hops(s.reaches); }},
     {condition::neighbors, "neighbors", "the group can send to the next rank on either side",
      [](const selection_context&) noexcept { return true; }},
-    {condition::wraps, "wraps", "the group can send from its last ranks on to the first",
+    {condition::wraps, "wraps", "the group can send from its last ranks to the first",
      [](const selection_context& s) noexcept { return goes_around(s.reaches); }},
 }};
 
@@ -100,11 +101,11 @@ constexpr std::uint64_t bytes(const selection_context& s) noexcept {
 constexpr std::uint64_t positive(int n) noexcept { return n < 0 ? 0 : static_cast<std::uint64_t>(n); }
 
 constexpr std::array<quantity_entry, quantity_count> quantity_table = {{
-    {quantity::bytes, "bytes",
-     "of a block, or of the whole vector where there are no blocks; 0 in vector forms", 0, bytes},
+    {quantity::bytes, "bytes", "of a block, or of the whole vector if there are no blocks; 0 in vector forms",
+     0, bytes},
     {quantity::total_bytes, "total_bytes",
-     "of the blocks of all ranks, or of the whole vector; of vector forms in allgatherv and reduce_scatter, "
-     "whose counts all ranks know, and 0 in the others",
+     "of the blocks of all ranks, or of the whole vector; in vector forms only of allgatherv and "
+     "reduce_scatter, whose counts all ranks know, else 0",
      0,
      [](const selection_context& s) noexcept {
        return is_vector_form(s.call.what) ? s.call.total_bytes
@@ -113,9 +114,9 @@ constexpr std::array<quantity_entry, quantity_count> quantity_table = {{
      }},
     {quantity::count, "count", "the elements of a block; 0 in vector forms", 0,
      [](const selection_context& s) noexcept { return std::uint64_t{s.call.count}; }},
-    {quantity::ranks, "ranks", "of the group, of both groups in a call between two", 1,
+    {quantity::ranks, "ranks", "of the group, or of both groups in a call between two groups", 1,
      [](const selection_context& s) noexcept { return positive(s.call.ranks); }},
-    {quantity::ranks_per_node, "ranks_per_node", "0 where the nodes have different numbers of ranks", 0,
+    {quantity::ranks_per_node, "ranks_per_node", "0 if the nodes have different numbers of ranks", 0,
      [](const selection_context& s) noexcept {
        return positive(s.nodes <= 1 ? s.call.ranks : s.ranks_per_node);
      }},

@@ -94,7 +94,7 @@ bool permits(const leaf& l, const selection_context& s) noexcept {
 }
 
 std::string why_not(const leaf& l, const selection_context& s) {
-  if (l.what == leaf::kind::algorithm && l.chosen.pure == nullptr) return "there is no algorithm for it";
+  if (l.what == leaf::kind::algorithm && l.chosen.pure == nullptr) return "no algorithm implements it";
   return l.what == leaf::kind::pure || l.what == leaf::kind::composed ? why_not(l.composed, s)
                                                                       : why_not(l.chosen, s);
 }
@@ -126,7 +126,7 @@ explanation explain(const document& d, const selection_context& requested, tree_
   const selection_context s = not_native ? without_native(requested) : requested;
   if (not_native)
     e.path.push_back(
-        {"not native: it does not report operands whose lengths differ, and is used where it is named",
+        {"not native: it does not report operands whose lengths differ, so it is used only if it is named",
          first.from});
   e.chosen = decide(d, s, half);
   e.algorithm = full_name(e.chosen, what);
@@ -164,7 +164,8 @@ explanation explain(const document& d, const selection_context& requested, tree_
   } else {
     if (not_native)
       e.rejected.push_back(
-          {full_name(first, what), "it does not report operands whose lengths differ: name it"});
+          {full_name(first, what),
+           "it does not report operands whose lengths differ, so it is used only if it is named"});
     else if (e.chosen.what != leaf::kind::native)
       reject(leaf{});
     for (const pure_algorithm* a : catalogue())

@@ -103,7 +103,7 @@ class maker {
       what.erase(0, column + 2);
     else if (const auto bracket = what.find("] "); bracket != what.npos)
       what.erase(0, bracket + 2);
-    return refuse("no JSON: " + what);
+    return refuse("not valid JSON: " + what);
   }
 
  private:
@@ -147,7 +147,7 @@ std::string_view kind(const value& v) noexcept {
     case value::type::number:
       return "a number";
     case value::type::text:
-      return "a text";
+      return "a string";
     case value::type::list:
       return "a list";
     case value::type::object:
@@ -164,7 +164,7 @@ parsed parse(std::string_view text) {
                                  counting_iterator(text.data() + text.size(), &how), &make) &&
       result.good) {
     result.good = false;
-    result.problem = "no JSON";
+    result.problem = "not valid JSON";
   }
   return result;
 }

@@ -43,7 +43,7 @@ void declare(document& d, const std::vector<declared_condition>& first) {
     std::size_t i = 0;
     while (i < all.size() && all[i].name != own.name) ++i;
     if (i == all.size()) all.push_back(own);
-    if (all.size() > max_declared) throw std::length_error("more conditions of engines than there can be");
+    if (all.size() > max_declared) throw std::length_error("too many conditions of engines");
     now.push_back(declared(i));
   }
   for (document::tree* half : {&d.composition, &d.pure})

@@ -21,7 +21,7 @@ void check_leaves(const region_place& r, const truth_set& left, std::span<const 
     const catalogue_entry* const named = l.use.named();
     const std::string name = named != nullptr ? std::string(named->name) : "native";
     if (!d.beyond.empty())
-      found.push_back({l.pointer, l.line, quoted(name) + " demands that " + d.beyond, ""});
+      found.push_back({l.pointer, l.line, quoted(name) + " requires that " + d.beyond, ""});
     if (std::find(proved.begin(), proved.end(), d.conditions) != proved.end()) continue;
     const auto breaker = left.any_without(r.when, d.conditions);
     if (!breaker) {
@@ -41,9 +41,9 @@ void check_leaves(const region_place& r, const truth_set& left, std::span<const 
       remedy += (remedy.empty() ? "" : ", ") + quoted(name_of(c)) + (one.values != 0 ? ": true" : ": false");
     });
     found.push_back({l.pointer, l.line,
-                     quoted(name) + " demands " + to_string(missing) + ", but a call with " +
-                         to_string(*breaker, declared) + " comes here",
-                     contradicts ? "name another: the \"when\" of the region says the opposite"
+                     quoted(name) + " requires " + to_string(missing) + ", but calls with " +
+                         to_string(*breaker, declared) + " reach this region",
+                     contradicts ? "name another: the \"when\" of the region excludes it"
                                  : "add " + remedy + " to the \"when\" of the region"});
   }
 }
@@ -60,7 +60,7 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
   }
   if (std::popcount(mentioned) > truth_set::most) {
     found.push_back(
-        {"", 0, "the regions tell more than " + std::to_string(truth_set::most) + " conditions apart", ""});
+        {"", 0, "the regions test more than " + std::to_string(truth_set::most) + " conditions", ""});
     return found;
   }
   const truth_set all(mentioned, what);
@@ -68,9 +68,10 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
   for (const region_place& r : regions) {
     if (!left.meets(r.when)) {
       if (all.meets(r.when))
-        found.push_back({r.pointer, r.line,
-                         "this region can never be reached: those before it take every call that fits",
-                         "take it out, or put it before them"});
+        found.push_back(
+            {r.pointer, r.line,
+             "this region can never be reached: the regions before it match every call that it matches",
+             "remove it, or move it before them"});
       else
         found.push_back({r.pointer, r.line,
                          "this region can never be reached: no call of " + std::string(name_of(what)) +
@@ -84,7 +85,7 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
   if (whole)
     if (const auto missed = left.any())
       found.push_back({"", 0, "no region serves a call with " + to_string(*missed, declared),
-                       "the last region has no \"when\""});
+                       "write a last region without \"when\""});
   return found;
 }
 

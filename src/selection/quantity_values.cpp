@@ -59,10 +59,10 @@ const char* why_unknown(quantity q, collective what, const literals& when) noexc
   if (!of_elements(q)) return "";
   if (what == collective::barrier) return "a barrier has no elements";
   if (is(when, condition::inter, true))
-    return "between two groups no number of elements is known to all ranks";
+    return "between two groups the ranks do not all know the number of elements";
   if (!is_vector_form(what)) return "";
-  if (q != quantity::total_bytes) return "the blocks have lengths of their own";
-  return has_agreed_counts(what) ? "" : "no rank but the root, or none at all, knows the counts of all";
+  if (q != quantity::total_bytes) return "the blocks have different lengths";
+  return has_agreed_counts(what) ? "" : "only the root, or no rank, knows the counts of all ranks";
 }
 
 value_ranges all_values(collective what, const literals& when) noexcept {

@@ -25,7 +25,7 @@ tree_node tree_reader::read_node(const json::value& v, tree_half half, collectiv
   const json::value *use = member(v, "use"), *with = member(v, "with"), *by = member(v, "by"),
                     *steps = member(v, "steps");
   if (use != nullptr && (by != nullptr || steps != nullptr)) {
-    report(pointer, v.line, "\"use\" and \"by\" exclude each other", "take one of them out");
+    report(pointer, v.line, "\"use\" and \"by\" exclude each other", "remove one of them");
     return made;
   }
   if (use != nullptr) {
@@ -37,9 +37,9 @@ tree_node tree_reader::read_node(const json::value& v, tree_half half, collectiv
     if (named && given) leaves.push_back(std::move(place));
     return made;
   }
-  if (with != nullptr) report(below(pointer, "with"), with->line, "\"with\" goes together with \"use\" only");
+  if (with != nullptr) report(below(pointer, "with"), with->line, "\"with\" is allowed only with \"use\"");
   if (by == nullptr && steps == nullptr) {
-    report(pointer, v.line, "there is nothing to choose here: neither \"use\" nor \"by\" with \"steps\"");
+    report(pointer, v.line, "there is nothing to choose: neither \"use\" nor \"by\" with \"steps\"");
     return made;
   }
   if (by == nullptr || steps == nullptr) {
@@ -58,7 +58,7 @@ std::optional<quantity> tree_reader::read_quantity(const json::value& v, const s
   if (!expect(v, json::value::type::text, pointer, "\"by\"")) return std::nullopt;
   const std::optional<quantity> known = find_quantity(v.text);
   if (!known && find_condition(v.text, made_.conditions)) {
-    report(pointer, v.line, quoted(v.text) + " is a condition, no quantity", "write it into \"when\"");
+    report(pointer, v.line, quoted(v.text) + " is a condition, not a quantity", "write it in \"when\"");
   } else if (!known) {
     std::vector<std::string_view> names;
     for (const quantity_entry& e : quantities()) names.push_back(e.name);
@@ -76,12 +76,12 @@ bool tree_reader::refuse_unreachable(const std::string& pointer, int line, colle
     const std::string_view why = within[q].most == 0 ? why_unknown(by, what, when_) : "";
     report(pointer, line,
            never + name + " is " + between(within[q]) + " here" +
-               (why.empty() ? "" : ", since " + std::string(why)),
+               (why.empty() ? "" : ", because " + std::string(why)),
            why.empty() ? "" : "divide by another quantity, or name one algorithm");
     return true;
   }
   if (possible(what, when_, inner)) return false;
-  report(pointer, line, never + "no call that comes here has " + name + " " + between(inner[q]));
+  report(pointer, line, never + "no call that reaches this step has " + name + " " + between(inner[q]));
   return true;
 }
 
@@ -109,11 +109,11 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
       const auto number = read_value(*upper_bound, below(here, "upto"), "\"upto\"", 0, greatest_threshold);
       if (last)
         report(below(here, "upto"), upper_bound->line,
-               "the last step must be open: greater values are served by none",
-               "take \"upto\" out, or add a step without it");
+               "the last step must be open: no step serves larger values",
+               "remove \"upto\", or add a step without it");
       if (number && before && *number <= *before)
         report(below(here, "upto"), upper_bound->line,
-               "steps ascend: " + std::to_string(*number) + " comes after " + std::to_string(*before));
+               "steps must ascend: " + std::to_string(*number) + " comes after " + std::to_string(*before));
       placed = placed && number && !(before && *number <= *before) && !last;
       if (number) s.upper_bound = *number;
     }
@@ -139,15 +139,15 @@ std::optional<std::uint64_t> tree_reader::read_value(const json::value& v, const
   if (v.is == json::value::type::text) {
     number = read_number(v.text);
     if (!number) {
-      report(pointer, v.line, name + " is " + quoted(v.text) + ", which is no number, or too large",
+      report(pointer, v.line, name + " is " + quoted(v.text) + ", which is not a number or is too large",
              "write it as 65536 or \"64K\"");
       return std::nullopt;
     }
   } else if (v.is != json::value::type::number) {
-    report(pointer, v.line, name + " is a number, not " + std::string(json::kind(v)));
+    report(pointer, v.line, name + " must be a number, not " + std::string(json::kind(v)));
     return std::nullopt;
   } else if (!v.whole) {
-    report(pointer, v.line, name + " is " + v.text + ", which is negative, a fraction, or too large");
+    report(pointer, v.line, name + " is " + v.text + ", which is negative, a fraction or too large");
     return std::nullopt;
   } else {
     number = v.number;
@@ -177,7 +177,7 @@ bool tree_reader::use_composition(const json::value& v, collective what, const s
     return true;
   }
   if (v.text == "native" || find_algorithm(what, v.text) != nullptr) {
-    report(pointer, v.line, quoted(v.text) + " is no composition, but a pure algorithm",
+    report(pointer, v.line, quoted(v.text) + " is a pure algorithm, not a composition",
            "write \"@pure\" here, and name it in the tree \"pure\"");
     return false;
   }
@@ -193,7 +193,7 @@ bool tree_reader::use_algorithm(const json::value& v, collective what, const std
                                 leaf& made) {
   if (v.text == "native") return true;
   if (v.text == "@pure") {
-    report(pointer, v.line, "\"@pure\" may stand in the composition tree only",
+    report(pointer, v.line, "\"@pure\" is allowed only in the composition tree",
            "name an algorithm, or \"native\"");
     return false;
   }
@@ -203,7 +203,7 @@ bool tree_reader::use_algorithm(const json::value& v, collective what, const std
     return true;
   }
   if (find_composition(what, v.text) != nullptr) {
-    report(pointer, v.line, quoted(v.text) + " is a composition, no pure algorithm",
+    report(pointer, v.line, quoted(v.text) + " is a composition, not a pure algorithm",
            "name it in the tree \"composition\"");
     return false;
   }

@@ -41,7 +41,7 @@ void tree_reader::read(std::string_view text) {
   if (const auto zero = text.find('\0'); zero != text.npos)
     return report(
         "", 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(zero), '\n')),
-        "there is a zero byte in the text");
+        "the text contains a zero byte");
   json::parsed parsed = json::parse(text);
   if (!parsed.good) return report("", parsed.line, parsed.problem);
   read_document(parsed.root);
@@ -50,7 +50,7 @@ void tree_reader::read(std::string_view text) {
 read_result tree_reader::finish() && {
   if (faults_.size() > max_faults) {
     faults_.resize(max_faults);
-    report("", 1, "there are more faults than are told here");
+    report("", 1, "there are more errors than are listed here");
   }
   std::stable_sort(faults_.begin(), faults_.end(),
                    [](const fault& a, const fault& b) { return a.line < b.line; });
@@ -71,9 +71,9 @@ bool tree_reader::expect(const json::value& v, json::value::type is, const std::
   if (v.is == is) return true;
   json::value wanted;
   wanted.is = is;
-  report(
-      pointer, v.line,
-      std::string(what) + " is " + std::string(json::kind(wanted)) + ", not " + std::string(json::kind(v)));
+  report(pointer, v.line,
+         std::string(what) + " must be " + std::string(json::kind(wanted)) + ", not " +
+             std::string(json::kind(v)));
   return false;
 }
 
@@ -82,7 +82,7 @@ void tree_reader::check_keys(const json::value& object, const std::string& point
   std::vector<std::string_view> seen;
   for (const json::value::key& k : object.keys) {
     if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) {
-      report(below(pointer, k.name), k.line, quoted(k.name) + " is given twice", "take one of them out");
+      report(below(pointer, k.name), k.line, quoted(k.name) + " is given twice", "remove one of them");
       continue;
     }
     seen.push_back(k.name);
@@ -97,8 +97,7 @@ void tree_reader::read_document(const json::value& v) {
   if (is_of_mpich(v))
     return report(
         "", v.line,
-        "this is a selection file of MPICH's (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE), no tree of "
-        "tutti's",
+        "this is a selection file of MPICH (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE), not a tree of tutti",
         "tutti import mpich FILE converts it");
   static constexpr std::string_view known[] = {"schema",     "extends",     "machine",
                                                "conditions", "composition", "pure"};
@@ -106,7 +105,7 @@ void tree_reader::read_document(const json::value& v) {
   if (const json::value* schema = member(v, "schema"); schema == nullptr)
     report("", v.line, "the key \"schema\" is missing", "\"schema\": " + quoted(schema_name));
   else if (expect(*schema, json::value::type::text, "/schema", "the schema") && schema->text != schema_name)
-    report("/schema", schema->line, "the schema " + quoted(schema->text) + " is not known here",
+    report("/schema", schema->line, "the schema " + quoted(schema->text) + " is unknown",
            "write " + quoted(schema_name));
   if (const json::value* extends = member(v, "extends")) read_extends(*extends);
   if (const json::value* machine = member(v, "machine")) read_machine(*machine);
@@ -129,7 +128,7 @@ void tree_reader::read_extends(const json::value& v) {
   if (std::find(chain_.begin(), chain_.end(), name) != chain_.end()) {
     std::string circle;
     for (const std::string& one : chain_) circle += quoted(one) + " extends ";
-    return report("/extends", v.line, "templates go in a circle: " + circle + quoted(name),
+    return report("/extends", v.line, "templates form a cycle: " + circle + quoted(name),
                   "extend another, or none");
   }
   const std::string_view text = templates_(name);
@@ -143,29 +142,29 @@ void tree_reader::read_extends(const json::value& v) {
   under.read(text);
   read_result got = std::move(under).finish();
   if (!got.good())
-    return report("/extends", v.line, "the template " + quoted(name) + " is at fault",
+    return report("/extends", v.line, "the template " + quoted(name) + " is invalid",
                   got.faults.front().text());
   base_ = std::move(got.made);
   made_.conditions = base_.conditions;
 }
 
 void tree_reader::read_conditions(const json::value& v) {
-  if (!expect(v, json::value::type::object, "/conditions", "what is said of conditions")) return;
+  if (!expect(v, json::value::type::object, "/conditions", "the value of \"conditions\"")) return;
   check_keys(v, "/conditions", {});
   std::size_t own = 0;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string& name = v.keys[i].name;
     const std::string here = below("/conditions", name);
-    if (!expect(v.items[i], json::value::type::text, here, "what a condition means")) continue;
+    if (!expect(v.items[i], json::value::type::text, here, "the meaning of a condition")) continue;
     if (find_condition(name)) {
-      report(here, v.keys[i].line,
-             quoted(name) + " is a condition of the library's own, which this would hide", "take it out");
+      report(here, v.keys[i].line, quoted(name) + " is a condition of the library, which this would hide",
+             "remove it");
     } else if (find_quantity(name)) {
-      report(here, v.keys[i].line, quoted(name) + " is a quantity, no condition",
+      report(here, v.keys[i].line, quoted(name) + " is a quantity, not a condition",
              "write \"by\": " + quoted(name) + " with \"steps\"");
     } else if (!is_name(name)) {
-      report(here, v.keys[i].line, quoted(name) + " is no name of a condition",
-             "letters a to z, digits and _, at most 60");
+      report(here, v.keys[i].line, quoted(name) + " is not a valid name of a condition",
+             "use letters a to z, digits and _, at most 60 characters");
     } else if (!find_condition(name, made_.conditions)) {
       if (own++ == max_declared_at_once)
         report(here, v.keys[i].line,
@@ -180,7 +179,7 @@ void tree_reader::read_machine(const json::value& v) {
   check_keys(v, "/machine", {});
   for (std::size_t i = 0; i < v.items.size(); ++i)
     if (expect(v.items[i], json::value::type::text, below("/machine", v.keys[i].name),
-               "what is said of the machine"))
+               "a property of the machine"))
       made_.machine[v.keys[i].name] = v.items[i].text;
 }
 
@@ -192,14 +191,14 @@ void tree_reader::read_half(const json::value& v, tree_half half, const std::str
     if (list != nullptr)
       read_regions(*list, half, static_cast<collective>(c), below(pointer, collective_names[c]));
     else if (how_much_ == extent::whole && half == tree_half::pure && !extends_)
-      report(pointer, v.line, "there is nothing for " + std::string(collective_names[c]),
+      report(pointer, v.line, "there is no tree for " + std::string(collective_names[c]),
              "a whole document has a pure tree for every collective");
   }
 }
 
 void tree_reader::read_regions(const json::value& v, tree_half half, collective what,
                                const std::string& pointer) {
-  if (!expect(v, json::value::type::list, pointer, "what is said of a collective")) return;
+  if (!expect(v, json::value::type::list, pointer, "the tree of a collective")) return;
   if (v.items.empty()) return report(pointer, v.line, "the list of regions is empty");
   if (v.items.size() > max_regions)
     return report(pointer, v.line, "there are more than " + std::to_string(max_regions) + " regions");
@@ -244,15 +243,14 @@ bool tree_reader::read_when(const json::value& v, const std::string& pointer, li
     const std::string here = below(pointer, name);
     const auto known = find_condition(name, made_.conditions);
     if (!known && find_quantity(name)) {
-      report(here, v.keys[i].line, quoted(name) + " is a quantity, no condition",
+      report(here, v.keys[i].line, quoted(name) + " is a quantity, not a condition",
              "write \"by\": " + quoted(name) + " with \"steps\"");
     } else if (!known) {
       std::vector<std::string_view> names;
       for (const condition_entry& e : conditions()) names.push_back(e.name);
       for (const declared_condition& c : made_.conditions) names.push_back(c.name);
       std::string advice = suggest(name, names);
-      if (closest(name, names).empty())
-        advice += "; one of the engine's own is declared under \"conditions\"";
+      if (closest(name, names).empty()) advice += "; declare conditions of the engine under \"conditions\"";
       report(here, v.keys[i].line, "there is no condition " + quoted(name), std::move(advice));
     } else if (v.items[i].is != json::value::type::boolean) {
       expect(v.items[i], json::value::type::boolean, here, "a condition");

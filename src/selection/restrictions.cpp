@@ -15,22 +15,23 @@ struct meaning {
 };
 constexpr meaning meanings[] = {
     {restriction::inter, condition::inter, true,
-     [](const selection_context&) -> std::string { return "it goes between two groups only"; }},
+     [](const selection_context&) -> std::string { return "it works between two groups only"; }},
     {restriction::power_of_two, condition::power_of_two, true,
      [](const selection_context& s) {
-       return "it demands a power of two, not " + std::to_string(s.call.ranks) + " ranks";
+       return "it requires a power of two, not " + std::to_string(s.call.ranks) + " ranks";
      }},
     {restriction::even_ranks, condition::even_ranks, true,
      [](const selection_context& s) {
-       return "it demands an even number of ranks, not " + std::to_string(s.call.ranks);
+       return "it requires an even number of ranks, not " + std::to_string(s.call.ranks);
      }},
     {restriction::commutative, condition::commutative, true,
      [](const selection_context&) -> std::string {
-       return "it demands an operator that is declared commutative (ops::commutative, or a standard functor)";
+       return "it requires an operator that is declared commutative (ops::commutative, or a standard "
+              "functor)";
      }},
     {restriction::builtin_op, condition::builtin_op, true,
      [](const selection_context&) -> std::string {
-       return "it demands a standard operator on a standard type";
+       return "it requires a standard operator on a standard type";
      }},
     {restriction::not_in_place, condition::in_place, false,
      [](const selection_context&) -> std::string { return "it does not work in place"; }},
@@ -39,22 +40,22 @@ constexpr meaning meanings[] = {
     {restriction::count_ge_ranks, condition::count_ge_ranks, true,
      [](const selection_context& s) {
        return is_vector_form(s.call.what)
-                  ? std::string("it demands a number of elements that all ranks know")
-                  : "it demands at least as many elements as ranks, not " + std::to_string(s.call.count) +
+                  ? std::string("it requires a number of elements that all ranks know")
+                  : "it requires at least as many elements as ranks, not " + std::to_string(s.call.count) +
                         " for " + std::to_string(s.call.ranks);
      }},
     {restriction::hierarchical, condition::hierarchical, true,
      [](const selection_context& s) -> std::string {
-       return s.nodes <= 1 ? "it demands several nodes, and all ranks are on one"
-                           : "it demands a node of several ranks, and every rank is alone on its node";
+       return s.nodes <= 1 ? "it requires several nodes, but all ranks are on one"
+                           : "it requires a node of several ranks, but every rank is alone on its node";
      }},
     {restriction::equal_nodes, condition::equal_nodes, true,
      [](const selection_context&) -> std::string {
-       return "it demands that every node has as many ranks, and they differ";
+       return "it requires the same number of ranks on every node, but the numbers differ";
      }},
     {restriction::node_consecutive, condition::node_consecutive, true,
      [](const selection_context&) -> std::string {
-       return "it demands that the ranks of each node are consecutive, and they are scattered";
+       return "it requires that the ranks of each node are consecutive, but they are scattered";
      }},
     {restriction::rank_order, condition::rank_order, true,
      [](const selection_context&) -> std::string {
@@ -62,14 +63,14 @@ constexpr meaning meanings[] = {
               "not consecutive, and the operator is not declared commutative";
      }},
     {restriction::host_memory, condition::host_memory, true,
-     [](const selection_context&) -> std::string { return "it demands buffers in the host's memory"; }},
+     [](const selection_context&) -> std::string { return "it requires buffers in the host's memory"; }},
     {restriction::peer_readable, condition::peer_readable, true,
      [](const selection_context&) -> std::string {
-       return "it demands ranks that read one another's memory, and these send messages";
+       return "it requires ranks that read one another's memory, but these ranks send messages";
      }},
     {restriction::parent, condition::parent, true,
      [](const selection_context&) -> std::string {
-       return "it demands the whole job, and this is a part of it";
+       return "it requires the whole job, but this is a part of it";
      }},
 };
 
@@ -105,7 +106,8 @@ demand demands_of(const catalogue_entry& of, const algorithm_parameter_values& p
     if (region == 2)
       d.conditions.demand(condition::even_ranks, true);
     else if (region != 1)
-      d.beyond = "region = " + std::to_string(region) + " divides the ranks, which no condition says";
+      d.beyond = "region = " + std::to_string(region) +
+                 " divides the number of ranks, which no condition can express";
   }
   return d;
 }
@@ -122,11 +124,11 @@ std::string unmet_demands(const catalogue_entry& of, const algorithm_parameter_v
                           const selection_context& s) {
   std::string text;
   const auto report = [&](const std::string& one) { text += (text.empty() ? "" : "; ") + one; };
-  if (of.what != s.call.what) return "it is no " + std::string(name_of(s.call.what));
+  if (of.what != s.call.what) return "it is not an algorithm for " + std::string(name_of(s.call.what));
   const condition_bits truth = conditions_of(s);
-  if (s.call.inter && !demands(of.needs, restriction::inter)) report("it does not go between two groups");
+  if (s.call.inter && !demands(of.needs, restriction::inter)) report("it does not work between two groups");
   if (const reach needed = of.reach_with(parameter_values); !covers(s.reaches, needed))
-    report("it sends to " + std::string(description_of(needed)) + ", and the ranks of this group know only " +
+    report("it sends to " + std::string(description_of(needed)) + ", but the ranks of this group know only " +
            std::string(description_of(s.reaches)));
   for (const meaning& m : meanings)
     if (demands(of.needs, m.which) && ((truth & bit(m.what)) != 0) != m.value) report(m.why(s));

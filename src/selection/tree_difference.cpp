@@ -110,7 +110,7 @@ void compare_regions(const regions& a, const regions& b, tree_half half, collect
   for (const regions* list : {&a, &b})
     for (const tree_region& r : *list) mentioned |= r.when.mask;
   if (std::popcount(mentioned) > truth_set::most)
-    throw std::length_error("the trees tell too many conditions apart to be compared");
+    throw std::length_error("the trees test too many conditions to be compared");
   const truth_set all(mentioned, what);
   truth_set left = all;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -19,7 +19,7 @@ template <class Throw>
                                         Throw&& throw_error) {
   const std::string from = "rank " + std::to_string(peer) + " sent ",
                     wanted = std::to_string(expected) + " bytes";
-  const std::string text = came ? from + std::to_string(*came) + " bytes where this rank expects " + wanted
+  const std::string text = came ? from + std::to_string(*came) + " bytes, but this rank expects " + wanted
                                 : from + "more than the " + wanted + " that this rank expects";
   const char* remedy =
       "call it with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)";

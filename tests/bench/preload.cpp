@@ -74,7 +74,7 @@ TEST_F(preload_bench, prints_a_table_for_each) {
         e.text.find((mpi == "openmpi" ? "\nOpen MPI" : "\nMPICH") + std::string(", p = 2: microseconds")),
         e.text.npos)
         << e.text;
-  for (const char* part : {"\nallreduce ", "\nbarrier ", "without, measured twice", "4 KiB"})
+  for (const char* part : {"\nallreduce ", "\nbarrier ", "without the library, measured twice", "4 KiB"})
     EXPECT_NE(e.text.find(part), e.text.npos) << part << e.text;
   EXPECT_EQ(e.text.find('?'), e.text.npos) << e.text;
   EXPECT_EQ(bench("--ranks 0").status, 2);

@@ -1,4 +1,4 @@
-// expect: send_recv_buf: call<T>(...) of a T that is no element
+// expect: send_recv_buf: call<T>(...) needs a T that is an element
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// expect: value: a container, of which combine() takes the elements
+// expect: value: a container, but combine() takes one element
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

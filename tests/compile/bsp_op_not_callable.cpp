@@ -1,4 +1,4 @@
-// expect: op: cannot be called with two elements to give one
+// expect: op: cannot be called with two elements and return one
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

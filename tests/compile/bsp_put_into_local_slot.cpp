@@ -1,4 +1,4 @@
-// expect: dst_slot: takes a global slot, as registered() makes them
+// expect: dst_slot: takes a global slot, as registered() returns it
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

@@ -1,4 +1,4 @@
-// expect: recv_counts: was not asked for
+// expect: recv_counts: was not requested
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

@@ -1,4 +1,4 @@
-// expect: send_buf: this call takes it in only
+// expect: send_buf: this call takes it as input only
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

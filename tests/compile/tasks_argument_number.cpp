@@ -1,4 +1,4 @@
-// expect: an argument behind the kernel says no use
+// expect: an argument after the kernel has no access mode
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

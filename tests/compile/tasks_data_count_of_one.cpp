@@ -1,4 +1,4 @@
-// expect: data: a count, but T is no span
+// expect: data: a count, but T is not a span
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

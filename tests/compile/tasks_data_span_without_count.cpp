@@ -1,4 +1,4 @@
-// expect: data: a span: give the number of elements
+// expect: data: a span: pass the number of elements
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

@@ -1,4 +1,4 @@
-// expect: data: a temporary container: it would be gone at once
+// expect: data: a temporary container: it would be destroyed at once
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// expect: data: a temporary: it would be gone at once
+// expect: data: a temporary: it would be destroyed at once
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

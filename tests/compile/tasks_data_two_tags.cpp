@@ -1,4 +1,4 @@
-// expect: data: give an owner and with_tag(t)
+// expect: data: pass an owner and with_tag(t)
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a parameter of the kernel is const T&, its argument write
+// expect: a parameter of the kernel is const T&, but its argument is write
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

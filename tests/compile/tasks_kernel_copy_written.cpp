@@ -1,4 +1,4 @@
-// expect: a parameter of the kernel is a copy of what is given as write
+// expect: a parameter of the kernel is a copy of a write argument
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

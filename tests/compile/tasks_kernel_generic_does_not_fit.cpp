@@ -1,4 +1,4 @@
-// expect: the kernel cannot be called with what its data are
+// expect: the kernel cannot be called with its data
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

@@ -1,4 +1,4 @@
-// expect: a parameter of the kernel does not take what read(h) gives
+// expect: a parameter of the kernel does not accept what read(h) passes
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

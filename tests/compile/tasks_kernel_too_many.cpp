@@ -1,4 +1,4 @@
-// expect: the kernel has as many parameters as there are data
+// expect: the kernel must have as many parameters as there are data
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

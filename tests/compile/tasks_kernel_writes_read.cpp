@@ -1,4 +1,4 @@
-// expect: a parameter of the kernel does not take what read(h) gives, a const T&
+// expect: a parameter of the kernel does not accept what read(h) passes, a const T&
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

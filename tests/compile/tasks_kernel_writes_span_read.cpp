@@ -1,4 +1,4 @@
-// expect: or a span of const: give read_write(h), or make it const
+// expect: or a span of const: pass read_write(h), or make it const
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

@@ -1,4 +1,4 @@
-// expect: reduce: neutral(v): v does not become an element
+// expect: reduce: neutral(v): v is not convertible to an element
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

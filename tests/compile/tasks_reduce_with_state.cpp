@@ -1,4 +1,4 @@
-// expect: reduce: op has a state: give a callable that captures nothing
+// expect: reduce: op has a state: pass a callable that captures nothing
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

@@ -1,4 +1,4 @@
-// expect: reduce: op has no known neutral element: give it, reduce(h, op, neutral(v))
+// expect: reduce: op has no known neutral element: pass it, reduce(h, op, neutral(v))
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

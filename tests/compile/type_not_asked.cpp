@@ -1,4 +1,4 @@
-// expect: send_type: was not asked for
+// expect: send_type: was not requested
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

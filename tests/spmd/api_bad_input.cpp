@@ -129,14 +129,14 @@ void displacements_that_are_wrong(const communicator& world) {
                 {"gatherv", "recv_displs", problem});
   };
   for (int again = 0; again < 2; ++again) {
-    sent(none, "numbers for");
-    sent(few, "numbers for");
-    sent(many, "numbers for");
+    sent(none, "entries for");
+    sent(few, "entries for");
+    sent(many, "entries for");
     sent(negative, "negative");
     sent(far, "reaches to element");
-    received(none, "numbers for");
-    received(few, "numbers for");
-    received(many, "numbers for");
+    received(none, "entries for");
+    received(few, "entries for");
+    received(many, "entries for");
     received(negative, "negative");
     // From now on such calls are like the last one.
     world.alltoallv(send_buf(v), send_counts(ones), recv_counts(ones), recv_buf(out));
@@ -276,7 +276,7 @@ void algorithms_and_parameters(const communicator& world) {
   check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("knomial:fanout=3")); },
                             {"fanout", "it has k"});
   check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("knomial:k=x")); },
-                            {"no number"});
+                            {"not a number"});
   check.throws<usage_error>([&] { (void)world.gather(send_buf(v), algorithm("linear:k=2")); },
                             {"no parameters"});
   check.equal(world.gather(send_buf(v), algorithm("gather/knomial:k=3")).size(),

@@ -114,7 +114,7 @@ void extracted_twice(const communicator& world) {
   const ints ones(static_cast<std::size_t>(p), 1);
   check.equal(result.extract_recv_counts(), ones);
   check.throws<usage_error>([&] { (void)result.extract_recv_counts(); },
-                            {"extract_recv_counts", "recv_counts", "extracted before"});
+                            {"extract_recv_counts", "recv_counts", "already extracted"});
   // The others are as they were, and a number stays where it is.
   check.equal(result.extract_recv_buf(), ones);
   check.throws<usage_error>([&] { (void)result.extract_recv_buffer(); }, {"extract_recv_buf"});

@@ -60,7 +60,7 @@ void refused_to_receive(const communicator& world) {
     const layout three = layout::contiguous(3, type_of<int>()).resized(16);
     if (2 * n % 3 != 0)
       refused<mismatch_error>([&] { world.recv(recv_buf(few), recv_type(three), from()); },
-                              {"recv", "no whole number"});
+                              {"recv", "not a whole number"});
     refused<mismatch_error>([&] { world.recv(recv_buf(few), recv_type(layout()), from()); },
                             {"recv", "recv_type"});
     check.equal(few, untouched);
@@ -69,7 +69,7 @@ void refused_to_receive(const communicator& world) {
 
     under_way = world.isend(send_buf(odd), destination(r.right));
     refused<mismatch_error>([&] { world.recv(recv_buf(few), recv_type(item), from()); },
-                            {"recv", "no whole number"});
+                            {"recv", "not a whole number"});
     check.equal(world.recv<int>(from()).size(), odd.size());
     under_way.wait();
 

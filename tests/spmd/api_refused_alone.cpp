@@ -84,7 +84,7 @@ void vector_scatters(const communicator& world) {
     alone(
         root_here, {"scatterv", "send_counts"}, [&] { wrong(short_of_one, ones); }, right);
     alone(
-        root_here, {"scatterv", "send_counts", "numbers for"}, [&] { wrong(enough, fewer); }, right);
+        root_here, {"scatterv", "send_counts", "entries for"}, [&] { wrong(enough, fewer); }, right);
     alone(
         root_here, {"scatterv", "send_counts", "negative"}, [&] { wrong(enough, negative); }, right);
     alone(
@@ -127,7 +127,7 @@ void gathers(const communicator& world) {
     negative.front() = -1;
     own[at(q)] = 0;
     alone(
-        root_here, {"gatherv", "recv_counts", "numbers for"}, [&] { counted(fewer); }, right);
+        root_here, {"gatherv", "recv_counts", "entries for"}, [&] { counted(fewer); }, right);
     alone(
         root_here, {"gatherv", "recv_counts", "negative"}, [&] { counted(negative); }, right);
     alone(

@@ -97,7 +97,7 @@ void layouts_to_the_root(const communicator& world) {
         },
         right);
     alone(
-        root_here, {"gatherv", "recv_counts", "numbers for"},
+        root_here, {"gatherv", "recv_counts", "entries for"},
         [&] {
           too_few([&](ints& few) {
             const ints fewer(at(p - 1), 1);

@@ -115,7 +115,7 @@ void wrong_messages(communicator& comm) {
   const auto deep = message_of(comm, root);
   end->only = std::make_unique<tree>();
   check.throws<usage_error>([&] { comm.send(send_buf(as_serialized(root)), destination(me)); },
-                            {"send on", "send_buf", "within one another"});
+                            {"send on", "send_buf", "levels of nested objects"});
   auto deeper = deep;
   deeper.back() = std::byte{1};
   deeper.insert(deeper.end(), deep.begin(), deep.end());
@@ -126,11 +126,11 @@ void wrong_messages(communicator& comm) {
                                  words);
     sent.wait();
   };
-  reading(deeper, {"recv on", "recv_buf", "within one another"}, tree{});
+  reading(deeper, {"recv on", "recv_buf", "levels of objects are nested"}, tree{});
   reading({}, {"recv_buf", "ends too soon"}, table{});
   reading({std::byte{2}}, {"0 or 1"}, true);
   reading(std::vector<std::byte>(9), {"1 bytes are left"}, std::string());
-  reading(std::vector<std::byte>(8, std::byte{0xff}), {"elements follow"}, std::vector<empty>());
+  reading(std::vector<std::byte>(8, std::byte{0xff}), {"the message announces"}, std::vector<empty>());
   reading(std::vector<std::byte>(8, std::byte{0xff}), {"no such alternative"},
           std::variant<int, std::string>());
   std::string good = "good";

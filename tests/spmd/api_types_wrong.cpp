@@ -70,7 +70,7 @@ void beyond_what_is_sent(const communicator& world) {
   more[0] = 0;
   more[static_cast<std::size_t>(p) - 1] = 0;
   refused([&] { (void)world.alltoallv(send_buf(holds), send_type(item), send_counts(more)); },
-          {"send_counts", "numbers for"});
+          {"send_counts", "entries for"});
   const auto huge = std::numeric_limits<long long>::max();
   refused([&] { (void)world.allgather(send_buf(holds), send_type(item), send_count(huge)); }, {"send_count"});
   refused([&] { (void)world.allgather(send_buf(holds), send_type(type_of<int>()), send_count(huge / 8)); },
@@ -115,7 +115,7 @@ void beyond_what_is_received(const communicator& world) {
   world.allgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(displs));
   displs[0] = static_cast<std::size_t>(p);
   refused([&] { world.allgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(displs)); },
-          {"allgatherv", "recv_buf", "from number"});
+          {"allgatherv", "recv_buf", "from index"});
   displs[0] = std::numeric_limits<std::size_t>::max();
   refused(
       [&] { world.iallgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(displs)).wait(); },
@@ -132,14 +132,14 @@ void beyond_what_is_received(const communicator& world) {
           {"recv_counts", "negative"});
   negative.push_back(0);
   refused([&] { world.allgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(negative)); },
-          {"recv_displs", "numbers for"});
+          {"recv_displs", "entries for"});
   refused([&] { world.allgather(send_buf(two), recv_buf(holds), recv_type(backwards())); },
           {"allgather", "recv_type", "before"});
   // What comes is not whole items.
   refused([&] { world.allgather(send_buf(1), recv_buf(holds), recv_type(layout::contiguous(2, item))); },
-          {"allgather", "recv_type", "no whole number"});
+          {"allgather", "recv_type", "not a whole number"});
   refused([&] { world.allgather(send_buf(two), recv_buf(holds), recv_type(layout())); },
-          {"allgather", "recv_type", "no whole number"});
+          {"allgather", "recv_type", "not a whole number"});
 }
 
 void in_place(const communicator& world) {

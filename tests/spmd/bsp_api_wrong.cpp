@@ -75,10 +75,10 @@ void all_refused(communicator& world) {
         [&](auto& ctx) { ctx.scatter(std::span(more).first(1), two, ctx.pid()); });
   wrong({"allgather", "dst", "blocks of 1"}, [&](auto& ctx) { ctx.allgather(x, more); });
   wrong({"alltoall", "dst", "blocks of 1"}, [&](auto& ctx) { ctx.alltoall(blocks, more); });
-  wrong({"alltoall", "dst", "is src"}, [&](auto& ctx) { ctx.alltoall(blocks, blocks); });
+  wrong({"alltoall", "dst", "is the same as src"}, [&](auto& ctx) { ctx.alltoall(blocks, blocks); });
   wrong({"members", "hi", "of"}, [&](auto& ctx) { (void)ctx.members(0, p + 1); });
   wrong({"members", "stride", "is 0"}, [&](auto& ctx) { (void)ctx.members(0, p, 0); });
-  wrong({"members", "lo", "is none of"}, [&](auto& ctx) { (void)ctx.members(ctx.pid() + 1, p); });
+  wrong({"members", "lo", "is not among"}, [&](auto& ctx) { (void)ctx.members(ctx.pid() + 1, p); });
   if (p > 1) wrong({"alltoall", "src"}, [&](auto& ctx) { ctx.alltoall(more, more); });
 }
 

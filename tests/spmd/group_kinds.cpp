@@ -125,7 +125,7 @@ void mixed(const communicator& world) {
         else
           (void)world.over(logchain(world));
       },
-      {"over", "members", "several kinds"});
+      {"over", "members", "different kinds"});
   world.barrier();
 }
 

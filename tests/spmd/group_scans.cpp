@@ -110,7 +110,8 @@ void two_groups(const communicator& world) {
   check.throws<usage_error>([&] { world.inter(gone, 0); }, {"inter", "freed"});
   // The same group twice.
   if (me == 0)
-    check.throws<usage_error>([&] { world.inter(world.range(0, 0), 0); }, {"inter", "other group too"});
+    check.throws<usage_error>([&] { world.inter(world.range(0, 0), 0); },
+                              {"inter", "also in the other group"});
   world.barrier();
 }
 

@@ -105,7 +105,7 @@ void of_a_list(const communicator& world) {
   knows(chain(world, {me}), me, {me});
   check.throws<usage_error>([&] { chain(world, {me, me}); }, {"ranks", "twice"});
   check.throws<usage_error>([&] { chain(world, {me, p}); }, {"ranks", std::to_string(p).c_str()});
-  check.throws<usage_error>([&] { ring(world, ints{}); }, {"ranks", "has not this rank"});
+  check.throws<usage_error>([&] { ring(world, ints{}); }, {"ranks", "does not contain this rank"});
 }
 
 template <class Structure>

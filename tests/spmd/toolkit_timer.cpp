@@ -168,8 +168,8 @@ void synchronized(communicator& world) {
 
 void misuse(communicator& world) {
   timer t(world);
-  check.throws<usage_error>([&] { t.stop(); }, {"timer::stop", "nothing runs"});
-  check.throws<usage_error>([&] { t.stop_and_append(); }, {"timer::stop_and_append", "nothing runs"});
+  check.throws<usage_error>([&] { t.stop(); }, {"timer::stop", "no timer runs"});
+  check.throws<usage_error>([&] { t.stop_and_append(); }, {"timer::stop_and_append", "no timer runs"});
   t.start("x");
   check.throws<usage_error>([&] { (void)t.aggregate(); }, {"timer::aggregate", "\"x\" runs"});
   check.throws<usage_error>([&] { t.clear(); }, {"timer::clear", "\"x\" runs"});

@@ -64,7 +64,7 @@ void data(communicator& world) {
   refused(world, {"data", "owner", "-1"}, [&](auto& rt) { (void)rt.template data<int>(-1); });
   refused(world, {"data", "with_tag", "below 0"},
           [&](auto& rt) { (void)rt.data(x, 0, tasks::with_tag(-3)); });
-  refused(world, {"data", "tag", "another datum"}, [&](auto& rt) {
+  refused(world, {"data", "tag", "another data handle"}, [&](auto& rt) {
     auto first = rt.data(x, 0, tasks::with_tag(3));
     try {
       (void)rt.template data<double>(p - 1, tasks::with_tag(3));
@@ -99,7 +99,7 @@ void late_tag(communicator& world) {
   if (p == 1) return;
   rt.fetch(h, p - 1);
   if (rt.rank() == 0 || rt.rank() == p - 1)
-    check.throws<usage_error>([&] { rt.set_tag(h, 8); }, {"set_tag", "handle", "before it is used"});
+    check.throws<usage_error>([&] { rt.set_tag(h, 8); }, {"set_tag", "handle", "before you use it"});
   works(rt);
 }
 
@@ -110,10 +110,11 @@ void acquire(communicator& world) {
   const auto h = rt.data<int>(last);
   if (me != last) {
     check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::read); },
-                              {"acquire", "datum 0", "fetch()"});
+                              {"acquire", "data handle 0", "fetch()"});
     for (int i = 0; i < 2; ++i) {
-      check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::write); },
-                                {"acquire", "datum 0", ("rank " + std::to_string(last)).c_str(), "owns"});
+      check.throws<usage_error>(
+          [&] { (void)rt.acquire(h, tasks::access::write); },
+          {"acquire", "data handle 0", ("rank " + std::to_string(last)).c_str(), "owns"});
       check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::read_write); }, {"acquire", "owns"});
     }
   }
@@ -128,11 +129,11 @@ void acquire(communicator& world) {
 void insertions(communicator& world) {
   const int p = world.size(), last = p - 1;
   int x = 0, y = 0;
-  const std::string of_p = std::to_string(p), owner_of_last = "datum 1 of rank " + std::to_string(last);
+  const std::string of_p = std::to_string(p), owner_of_last = "data handle 1 of rank " + std::to_string(last);
   const auto two = [](int&, int&) {};
   if (last > 0) {
-    const words several = {"insert",     "on", "several owners", "datum 0 of rank 0", owner_of_last.c_str(),
-                           "on_owner_of"};
+    const words several = {
+        "insert", "on", "several owners", "data handle 0 of rank 0", owner_of_last.c_str(), "on_owner_of"};
     tasks::runtime rt(world);
     const auto a = rt.data(x, 0), b = rt.data(y, last), c = rt.data(x, 0);
     check.throws<usage_error>([&] { rt.insert(two, tasks::read_write(a), tasks::write(b)); }, several);
@@ -288,7 +289,7 @@ void owner_that_changed(communicator& world) {
     check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::read); },
                               {"acquire", "handle", "fetch()"});
     check.throws<usage_error>([&] { (void)rt.acquire(h, tasks::access::write); },
-                              {"acquire", "made the owner"});
+                              {"acquire", "became the owner"});
   }
   rt.fetch(h, last);
   if (me == last) check.equal(*rt.acquire(h, tasks::access::read), 42);

@@ -161,7 +161,7 @@ TEST(explain, compositions_say_what_they_call) {
   EXPECT_EQ(nodes["choice"]["source"], "call");
   EXPECT_TRUE(flat["choice"]["composition"].is_string() || !flat["overrides"].empty());
   const ending text = tutti("explain allreduce --ranks 6 --nodes 3x2 --composition node_leader");
-  for (const char* part : {"composition tree", "pure tree", "choice: allreduce/node_leader", "inside of it"})
+  for (const char* part : {"composition tree", "pure tree", "choice: allreduce/node_leader", "inner calls"})
     EXPECT_NE(text.text.find(part), text.text.npos) << part << "\n" << text.text;
 }
 
@@ -189,11 +189,11 @@ TEST(explain, wrong_questions_end_with_2) {
       {"allreduce --ranks 4 --engine fibers --mpi mpich", "--engine mpi"},
       {"allreduce --ranks 4 --nodes 3x2", "--nodes"},
       {"allreduce --ranks 4 --bytes 10", "whole number"},
-      {"allreduce --ranks 4 --bytes many", "no number"},
+      {"allreduce --ranks 4 --bytes many", "not a number"},
       {"allreduce --ranks 4 --bytes 8 --count 1", "one of them"},
       {"allreduce --ranks 4 --op bit_and", "not an operator on double"},
       {"allreduce --ranks 4 --op sum --type opaque:8", "not an operator"},
-      {"allgather --ranks 4 --op sum", "combines nothing"},
+      {"allgather --ranks 4 --op sum", "has no operator"},
       {"allreduce --ranks 4 --root 1", "no root"},
       {"bcast --ranks 4 --root 4", "ranks are 0 to 3"},
       {"scan --ranks 4 --inter", "two groups"},

@@ -177,7 +177,7 @@ TEST_F(preload, a_program_by_itself) {
   EXPECT_EQ(plan("-- '" + program_ + "'", "TUTTI_MPI=openmpi")["mpi"], "openmpi");
   const ending unknown = call("-- '" + program_ + "'");
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_NE(unknown.text.find("say --mpi openmpi or --mpi mpich"), unknown.text.npos) << unknown.text;
+  EXPECT_NE(unknown.text.find("pass --mpi openmpi or --mpi mpich"), unknown.text.npos) << unknown.text;
 }
 
 // TUTTI_PRELOAD_LINKED: "mpi|program@" for each, a program that links that MPI.
@@ -251,18 +251,18 @@ TEST_F(preload, wrong_calls_end_with_2_and_one_line) {
   std::vector<wrong_call> wrong{
       {"", "tutti preload -- mpirun -n 4 ./app", ""},
       {"--", "tutti preload -- mpirun -n 4 ./app", ""},
-      {"mpirun -n 4 ./app", "the command stands behind --", ""},
-      {"--statz --" + app, "\"--statz\" is no option", ""},
-      {"-- no_such_launcher -n 2 ./app", "no_such_launcher is no program", ""},
-      {"-- ./no/such/app", "./no/such/app is no program", ""},
-      {"--mpi mpich --" + app, "let TUTTI_MODULE_PATH name a link to its folder", blank}};
+      {"mpirun -n 4 ./app", "write the command after --", ""},
+      {"--statz --" + app, "\"--statz\" is not an option", ""},
+      {"-- no_such_launcher -n 2 ./app", "no_such_launcher is not a program", ""},
+      {"-- ./no/such/app", "./no/such/app is not a program", ""},
+      {"--mpi mpich --" + app, "set TUTTI_MODULE_PATH to a link to its folder", blank}};
   for (const auto& [name, mpi] : launchers_here()) {
     const std::string other = mpi == "mpich" ? "openmpi" : "mpich";
     wrong.push_back({"--mpi " + other + " -- " + name + app, "leave --mpi out", ""});
     const std::string option = mpi == "mpich" ? " -genv LD_PRELOAD x.so" : " -x LD_PRELOAD=x.so";
-    wrong.push_back({"-- " + name + option + app, "set LD_PRELOAD in front of tutti instead", ""});
+    wrong.push_back({"-- " + name + option + app, "set LD_PRELOAD before tutti instead", ""});
     if (mpi == "mpich") continue;
-    wrong.push_back({"-- " + name + app, "pass its variables by -x", "OMPI_MCA_mca_base_env_list='A;B'"});
+    wrong.push_back({"-- " + name + app, "pass its variables with -x", "OMPI_MCA_mca_base_env_list='A;B'"});
     wrong.push_back({"-- " + name + " --app programs", "write them on the command line instead", ""});
   }
   for (const auto& [arguments, text, variables] : wrong) {

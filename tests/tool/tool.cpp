@@ -182,11 +182,11 @@ TEST(show, text_has_the_messages) {
   for (const char* part : {"0 => 1  input[0..2)", "3 -> 0  output[0..2)", "Patarasuk", "step 5",
                            "output[6..8) = received op input[6..8)"})
     EXPECT_NE(ring.text.find(part), ring.text.npos) << part;
-  EXPECT_EQ(ring.text.find("Folded"), ring.text.npos);
+  EXPECT_EQ(ring.text.find("Abbreviated"), ring.text.npos);
   const ending many = tutti("show alltoall/pairwise --ranks 40"),
                whole = tutti("show alltoall/pairwise --ranks 40 --all");
-  EXPECT_NE(many.text.find("Folded"), many.text.npos);
-  EXPECT_EQ(whole.text.find("Folded"), whole.text.npos);
+  EXPECT_NE(many.text.find("Abbreviated"), many.text.npos);
+  EXPECT_EQ(whole.text.find("Abbreviated"), whole.text.npos);
   EXPECT_GT(whole.text.size(), many.text.size());
   EXPECT_NE(tutti("show reduce/knomial --rank 0").text.find("output[0..16) = input[0..16) op received"),
             std::string::npos);

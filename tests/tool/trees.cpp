@@ -111,7 +111,7 @@ TEST(diff, says_which_calls_are_decided_differently) {
   EXPECT_EQ(all[0]["b"]["with"]["k"], 8);
   const ending same = tutti("diff " + file + " " + file);
   EXPECT_EQ(same.status, 0);
-  EXPECT_NE(same.text.find("decide every call alike"), same.text.npos);
+  EXPECT_NE(same.text.find("choose the same for every call"), same.text.npos);
   EXPECT_EQ(json::parse(tutti("diff mpi mpi --json").text), json::array());
   // What a file leaves open is the engine's: on another engine's trees it decides differently.
   EXPECT_EQ(tutti("diff --engine mpi mpi " + here.file("nothing.json", document(" \"pure\": {}"))).status, 0);

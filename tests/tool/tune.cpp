@@ -61,9 +61,9 @@ TEST(tune, is_called_wrongly) {
       {"--engine thraeds", "there is no engine"},
       {"--collectives allreduze", "did you mean \"allreduce\""},
       {"--engine mpi", "mpirun"},
-      {"--ranks 1", "2 ranks at least"},
+      {"--ranks 1", "must be 2 to 4096"},
       {"--budget soon", "120s"},
-      {"--output no/such/folder/x.json", "is no folder"},
+      {"--output no/such/folder/x.json", "is not a folder"},
       {"--onto no_such_file.json", "cannot be read"}};
   for (const auto& [arguments, text] : wrong) {
     const ending e = tutti(std::string("tune ") + arguments);

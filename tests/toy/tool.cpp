@@ -52,7 +52,7 @@ TEST(explain, follows_a_variable) {
   EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybody:window=2", call), 0,
                    "\"algorithm\": \"allreduce/everybody\""));
   EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybody", call + " --op noncommutative"), 0,
-                   "it demands an operator that is declared commutative"));
+                   "it requires an operator that is declared commutative"));
   EXPECT_TRUE(says(explain("TUTTI_SCAN_COMPOSITION=own_last", "scan --ranks 6 --bytes 64"), 0,
                    "\"composition\": \"scan/own_last\""));
   EXPECT_TRUE(says(explain("TUTTI_ALLREDUCE_ALGORITHM=everybdoy", call), 2, "everybody"));
@@ -65,7 +65,7 @@ TEST(explain, rejects_with_a_reason_what_the_tree_does_not_choose) {
 }
 
 TEST(engine, is_known_to_all_that_ask_for_one) {
-  EXPECT_TRUE(says(tutti("info"), 0, "loopback   one rank, which talks to itself; only when it is named"));
+  EXPECT_TRUE(says(tutti("info"), 0, "loopback   one rank, which talks to itself; only if it is named"));
   EXPECT_TRUE(says(tutti("explain allreduce --ranks 1 --engine loopback"), 0, "engine loopback"));
   EXPECT_TRUE(says(tutti("explain allreduce --ranks 1 --engine loopbakc"), 2, "did you mean \"loopback\"?"));
   EXPECT_TRUE(says(tutti("tree --default --engine loopback"), 0, "allreduce"));

@@ -44,7 +44,8 @@ TEST(rendezvous, two_sends_that_wait_for_one_another_are_a_deadlock) {
     };
   };
   EXPECT_EQ(found(p, write(true)), "");
-  EXPECT_TRUE(says(found(p, write(false)), "nobody can go on: rank 0 waits in its round 1 to be heard by 1"));
+  EXPECT_TRUE(
+      says(found(p, write(false)), "no rank can continue: rank 0 waits in its round 1 to be received by 1"));
 }
 
 TEST(rendezvous, messages_meet_in_order_and_in_size) {
@@ -86,10 +87,10 @@ TEST(places, what_holds_nothing_is_not_read) {
                            b.scratch(buffer::scratch0, 1);
                            b.copy(whole(buffer::scratch0), whole(buffer::output));
                          }),
-                   "holds nothing yet"));
+                   "is not yet written"));
   EXPECT_TRUE(
       says(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::output), whole(buffer::input)); }),
-           "holds nothing yet"));
+           "is not yet written"));
   EXPECT_TRUE(
       says(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::input), whole(buffer::input)); }),
            "it writes input"));
@@ -112,10 +113,10 @@ TEST(places, gaps_of_the_caller_stay_as_they_are) {
     };
   };
   EXPECT_EQ(found(p, write(0)), "");
-  EXPECT_TRUE(says(found(p, write(1)), "a gap of the caller's"));
+  EXPECT_TRUE(says(found(p, write(1)), "a gap of the caller"));
   EXPECT_TRUE(
       says(found(p, [](const shape&, builder& b) { b.send(0, blocks(buffer::output, 0, 2, table::out)); }),
-           "need not stand together"));
+           "need not be adjacent"));
 }
 
 // --- puts
@@ -193,7 +194,7 @@ TEST(barrier, nobody_leaves_before_all_have_come) {
     };
   };
   EXPECT_EQ(found(p, write(true)), "");
-  EXPECT_TRUE(says(found(p, write(false)), "may leave the barrier before rank 0 has come"));
+  EXPECT_TRUE(says(found(p, write(false)), "may leave the barrier before rank 0 has arrived"));
 }
 
 // --- words

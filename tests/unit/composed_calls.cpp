@@ -168,10 +168,9 @@ TEST_P(composed_calls, that_ranks_name_differently_are_told_apart_by_checks) {
 
 TEST_P(composed_calls, that_no_call_used_are_said) {
   const set_for_now forced("TUTTI_GATHER_COMPOSITION", "blocking_by_nonblocking");
-  EXPECT_EQ(
-      said_by([](communicator& world) { world.barrier(); }),
-      "tutti: TUTTI_GATHER_COMPOSITION=blocking_by_nonblocking was never used: the program made no such "
-      "call that was free to choose\n");
+  EXPECT_EQ(said_by([](communicator& world) { world.barrier(); }),
+            "tutti: TUTTI_GATHER_COMPOSITION=blocking_by_nonblocking was never used: the program made no "
+            "such call whose algorithm was free to choose\n");
 }
 
 TEST_P(composed_calls, keep_the_order_of_operands_over_nodes_in_rank_order) {

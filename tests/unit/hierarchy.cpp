@@ -141,28 +141,29 @@ TEST_P(read_nodes_refuses, with_a_text_that_says_what_would_be_right) {
 INSTANTIATE_TEST_SUITE_P(
     texts, read_nodes_refuses,
     testing::Values(
-        refused{"4x3", 8, "is \"4x3\", which makes 12 ranks where there are 8; 4x2 makes them"},
-        refused{"4x2", 6, "makes 8 ranks where there are 6; 3x2 makes them"},
-        refused{"4x2", 7, "makes 8 ranks where there are 7; 1x7 makes them"},
-        refused{"2x2x2", 4, "makes 8 ranks where there are 4; 2x2 makes them"},
-        refused{"1", 3, "makes 1 rank where there are 3; 3x1 makes them"},
-        refused{"3,1,4", 9, "makes 8 ranks where there are 9; the ranks of all nodes must add up to 9"},
-        refused{"0:1:0", 4, "names the nodes of 3 ranks where there are 4; name the node of each, 4 numbers"},
-        refused{"0:1:0:1:1", 4, "names the nodes of 5 ranks where there are 4"},
-        refused{"4x0", 4, "a node has one rank at least"}, refused{"0x4", 4, "a node has one rank at least"},
-        refused{"0", 1, "a node has one rank at least"}, refused{"4,0", 4, "a node has one rank at least"},
-        refused{"4x99999999999999999999", 4, "\"99999999999999999999\" is more than 1000000"},
-        refused{"1000001:0", 2, "\"1000001\" is more than 1000000"},
-        refused{"1000000x1000000x1000000x1000000", 4, "makes more than 1000000 ranks where there are 4"},
+        refused{"4x3", 8, "is \"4x3\", which makes 12 ranks, but there are 8; write 4x2"},
+        refused{"4x2", 6, "makes 8 ranks, but there are 6; write 3x2"},
+        refused{"4x2", 7, "makes 8 ranks, but there are 7; write 1x7"},
+        refused{"2x2x2", 4, "makes 8 ranks, but there are 4; write 2x2"},
+        refused{"1", 3, "makes 1 rank, but there are 3; write 3x1"},
+        refused{"3,1,4", 9, "makes 8 ranks, but there are 9; the ranks of all nodes must add up to 9"},
+        refused{"0:1:0", 4, "gives the nodes of 3 ranks, but there are 4; give 4 numbers"},
+        refused{"0:1:0:1:1", 4, "gives the nodes of 5 ranks, but there are 4"},
+        refused{"4x0", 4, "a node has at least one rank"}, refused{"0x4", 4, "a node has at least one rank"},
+        refused{"0", 1, "a node has at least one rank"}, refused{"4,0", 4, "a node has at least one rank"},
+        refused{"4x99999999999999999999", 4, "\"99999999999999999999\" exceeds the maximum of 1000000"},
+        refused{"1000001:0", 2, "\"1000001\" exceeds the maximum of 1000000"},
+        refused{"1000000x1000000x1000000x1000000", 4, "makes more than 1000000 ranks, but there are 4"},
         refused{"1000000,1000000", 4, "makes more than 1000000 ranks"},
         refused{"1x1x1x1x1x1x1x1x1x1", 1, "has more than 8 levels"},
         refused{"", 4, "is empty; write 4x2 (4 nodes of 2 ranks)"},
-        refused{"four", 4, "\"four\" is no number; write 4x2"}, refused{"-1x-4", 4, "\"-1\" is no number"},
-        refused{"+2x2", 4, "\"+2\" is no number"}, refused{"2 x2", 4, "\"2 \" is no number"},
-        refused{"2x2.0", 4, "\"2.0\" is no number"}, refused{"2X2", 4, "\"2X2\" is no number; write 4x2"},
-        refused{"2x", 4, "a number is missing"}, refused{"x2", 4, "a number is missing"},
-        refused{"2,,2", 4, "a number is missing"}, refused{":", 2, "a number is missing"},
-        refused{"2x1,2", 4, "mixes 'x' and ','"}, refused{"0:1,2", 3, "mixes ':' and ','"},
+        refused{"four", 4, "\"four\" is not a number; write 4x2"},
+        refused{"-1x-4", 4, "\"-1\" is not a number"}, refused{"+2x2", 4, "\"+2\" is not a number"},
+        refused{"2 x2", 4, "\"2 \" is not a number"}, refused{"2x2.0", 4, "\"2.0\" is not a number"},
+        refused{"2X2", 4, "\"2X2\" is not a number; write 4x2"}, refused{"2x", 4, "which lacks a number"},
+        refused{"x2", 4, "which lacks a number"}, refused{"2,,2", 4, "which lacks a number"},
+        refused{":", 2, "which lacks a number"}, refused{"2x1,2", 4, "mixes 'x' and ','"},
+        refused{"0:1,2", 3, "mixes ':' and ','"},
         refused{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 4, "aaa...\""}));
 
 std::vector<std::string_view> engines_on_a_node() {
@@ -210,7 +211,7 @@ TEST_P(embedded_layout, that_is_wrong_is_an_error_before_any_rank_runs) {
   } catch (const usage_error& fault) {
     EXPECT_EQ(fault.operation(), "run");
     EXPECT_EQ(fault.parameter(), "TUTTI_NODES");
-    EXPECT_TRUE(tests::says(fault.what(), "makes 6 ranks where there are 4"));
+    EXPECT_TRUE(tests::says(fault.what(), "makes 6 ranks, but there are 4"));
   }
   EXPECT_EQ(ran, 0);
 }

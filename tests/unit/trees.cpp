@@ -207,7 +207,7 @@ TEST(explanations, say_the_path_and_why_not_the_others) {
     return std::string("not among them");
   };
   EXPECT_EQ(reason("allreduce/native"), "the engine has no collective of its own for it");
-  EXPECT_EQ(reason("allreduce/across"), "it goes between two groups only");
+  EXPECT_EQ(reason("allreduce/across"), "it works between two groups only");
   EXPECT_EQ(reason("allreduce/recursive_multiplying"), "not among them");
   EXPECT_EQ(reason("allreduce/ring"), "not reached: the tree chooses allreduce/recursive_multiplying here");
   s.call.count = 257;
@@ -219,7 +219,7 @@ TEST(explanations, say_the_path_and_why_not_the_others) {
   e = explain(d, s);
   EXPECT_EQ(e.source, "default");
   EXPECT_EQ(reason("allreduce/ring"),
-            "it demands an operator that is declared commutative (ops::commutative, or a standard functor)");
+            "it requires an operator that is declared commutative (ops::commutative, or a standard functor)");
   EXPECT_EQ(e.rejected.size() + 1, static_cast<std::size_t>(std::count_if(
                                        catalogue().begin(), catalogue().end(),
                                        [](const auto* a) { return a->what == collective::allreduce; })) +

@@ -60,7 +60,7 @@ TEST(trees_in_force, take_what_the_engine_does_not_know_for_false_and_say_it_onc
   EXPECT_EQ(e.algorithm, "allreduce/segmented_ring");
   EXPECT_EQ(
       e.said,
-      "tutti: the trees ask for \"full_moon\", which the engine threads does not know: it counts as false\n");
+      "tutti: the trees test \"full_moon\", which the engine threads does not know: it counts as false\n");
 }
 
 TEST(trees_in_force, on_a_template_leave_nothing_to_the_engine) {

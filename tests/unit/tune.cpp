@@ -199,7 +199,7 @@ TEST(growing, over_mpi_beats_the_native_collective_or_is_it) {
                                                     "mpi.json")
                                               .made);
   document more;
-  more.conditions.push_back({"open_mpi", "the engine stands on Open MPI"});
+  more.conditions.push_back({"open_mpi", "the engine uses Open MPI"});
   mpi = overlay(mpi, more);
   rules r;
   r.beat_native = true;

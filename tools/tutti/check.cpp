@@ -137,8 +137,8 @@ void print_findings(const std::vector<row>& rows) {
       if (++shown > 30) return;
       std::string where = f.what.rank < 0 ? "" : fmt::format("rank {}", f.what.rank);
       if (f.what.round >= 0) where += fmt::format(", round {}", f.what.round);
-      fmt::print("\n{}: {}\n  {}{}{}\n  to see it: tutti check {} --ranks {}\n", f.algorithm, f.call, where,
-                 where.empty() ? "" : ": ", f.what.what, f.algorithm, f.ranks);
+      fmt::print("\n{}: {}\n  {}{}{}\n  to reproduce: tutti check {} --ranks {}\n", f.algorithm, f.call,
+                 where, where.empty() ? "" : ": ", f.what.what, f.algorithm, f.ranks);
     }
 }
 
@@ -155,7 +155,7 @@ void print_coverage(const proof_result& all, bool exhaustive) {
     fmt::print("  {}: {} of {} {}\n", c.tried == c.all ? "all  " : "drawn", c.tried, c.all, of);
     return c.tried != c.all;
   };
-  bool drawn = line(all.plain, "combinations of root, mode and count, with the usual parameters");
+  bool drawn = line(all.plain, "combinations of root, mode and count, with the default parameters");
   drawn = line(all.further, "of these with other parameters, and splits into two groups") || drawn;
   drawn =
       line(all.layouts, "combinations of layout, parameters, root, mode and count of compositions") || drawn;
@@ -239,7 +239,8 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
 int check_algorithms(const check_options& case_options) {
   const std::vector<int> ranks = parse_ranks(case_options.ranks);
   if (ranks.empty()) {
-    fmt::print(stderr, "tutti check: \"{}\" are no numbers of ranks: 1..64, 8 or 2,4,8..12\n",
+    fmt::print(stderr,
+               "tutti check: \"{}\" is not a list of numbers of ranks, such as 1..64, 8 or 2,4,8..12\n",
                case_options.ranks);
     return 2;
   }
@@ -287,33 +288,34 @@ int check_algorithms(const check_options& case_options) {
 }  // namespace
 
 void add_check(CLI::App& app, int& status) {
-  auto* command = app.add_subcommand(
-      "check", "Prove algorithms and compositions: results, hazards, and what they claim to cost");
+  auto* command =
+      app.add_subcommand("check", "Prove algorithms and compositions: results, hazards and claimed costs");
   auto case_options = std::make_shared<check_options>();
   command->add_option(
       "name", case_options->names,
-      "allreduce/ring, ring, with a parameter held fast bcast/knomial:k=6, or all of a collective: "
-      "allreduce");
+      "allreduce/ring or ring, with a fixed parameter bcast/knomial:k=6, or all of a collective: allreduce");
   command->add_option("--ranks", case_options->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
       ->capture_default_str();
-  command->add_option("--threads", case_options->threads, "How many work at it; 2 unless given")
+  command->add_option("--threads", case_options->threads, "Number of threads; default 2")
       ->check(CLI::Range(1u, 256u));
-  command->add_flag("--exhaustive", case_options->exhaustive,
-                    "Every combination of root, mode, count, parameters and split, whatever the time");
+  command->add_flag(
+      "--exhaustive", case_options->exhaustive,
+      "Try every combination of root, mode, count, parameters and split, however long it takes");
   command->add_flag("--json", case_options->as_json, "An array of objects");
   command->add_flag("--quiet", case_options->quiet, "Only faults, and the last lines");
   command->footer(
-      "Runs every schedule on symbols, all ranks at once, nothing buffered. Status 0: all hold; 1: some do "
-      "not.\nUp to 64 ranks every combination of root, mode (in place, ordered) and count is tried with the "
-      "usual\n"
-      "parameters. Other parameters, splits into groups and layouts are tried all for few ranks, and drawn "
-      "for\n"
-      "more; the last lines say how many of how many were tried. \"all proved\" means all of them. Of a\n"
-      "composition the programs are run, over many layouts of ranks on nodes;\n"
-      "its messages are the calls that it makes.\n\n"
-      "Examples:\n  tutti check\n  tutti check allreduce --ranks 1..33\n  tutti check bcast/knomial --ranks "
-      "7\n"
-      "  tutti check bcast/knomial:k=6 --ranks 30..40\n  tutti check allreduce/node_leader node_leader\n"
+      "Executes every schedule symbolically, all ranks at once, without buffers. Status 0: all hold; 1:\n"
+      "some do not. Up to 64 ranks it tries every combination of root, mode (in place, ordered) and count\n"
+      "with the default parameters. For few ranks it tries all other parameters, splits into groups and\n"
+      "topologies, and for more ranks a random sample. The last lines count the combinations; \"all\n"
+      "proved\" means that all were tried. Of a composition it executes the composite plans over many\n"
+      "topologies of ranks on nodes; its messages are the calls that it makes.\n\n"
+      "Examples:\n"
+      "  tutti check\n"
+      "  tutti check allreduce --ranks 1..33\n"
+      "  tutti check bcast/knomial --ranks 7\n"
+      "  tutti check bcast/knomial:k=6 --ranks 30..40\n"
+      "  tutti check allreduce/node_leader node_leader\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
   command->callback([case_options, &status] { status = check_algorithms(*case_options); });
 }

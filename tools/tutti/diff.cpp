@@ -84,7 +84,8 @@ void print(const comparison& all, const diff_options& requested) {
     for (const auto& [name, chosen] : {std::pair(&requested.first, &d.first), {&requested.second, &d.second}})
       fmt::print("    {:<{}} {} ({})\n", *name + ":", width, words_for(*chosen), place_of(chosen->from));
   }
-  if (before == nullptr) fmt::print("{} and {} decide every call alike\n", requested.first, requested.second);
+  if (before == nullptr)
+    fmt::print("{} and {} choose the same for every call\n", requested.first, requested.second);
 }
 
 int run(const diff_options& requested) {
@@ -124,13 +125,14 @@ void add_diff(CLI::App& app, int& status) {
   diff->add_option("B", requested->second, "Another")->required();
   diff->add_option(
       "--engine", requested->engine,
-      "Whose trees decide what a file leaves open: by default the one of A or B, or " + usual_engine());
+      "The engine whose trees decide what a file leaves open; default: that of A or B, or " + usual_engine());
   diff->add_flag("--json", requested->as_json, "An array of differences");
   diff->footer(
-      "Ends with 0 where they decide every call alike, with 1 where they do not, with 2 where one of them "
-      "cannot\n"
-      "be read or is at fault (see tutti validate).\n"
-      "Examples:\n  tutti diff threads fibers | head -5\n  tutti diff mpi mine.json --json\n");
+      "Status 0: they choose the same for every call; 1: they do not; 2: one of them cannot be read or is\n"
+      "invalid (see tutti validate).\n"
+      "Examples:\n"
+      "  tutti diff threads fibers | head -5\n"
+      "  tutti diff mpi mine.json --json\n");
   diff->callback([requested, &status] { status = run(*requested); });
 }
 

@@ -22,30 +22,28 @@ using json = nlohmann::ordered_json;
 
 void add_options(CLI::App& to, question& q) {
   to.add_option("collective", q.what, "allreduce, bcast ...");
-  to.add_option("--ranks", q.ranks, "How many ranks; TUTTI_RANKS or the cores unless given")
+  to.add_option("--ranks", q.ranks, "Number of ranks; default: TUTTI_RANKS or the number of cores")
       ->check(CLI::Range(1, 1000000));
-  to.add_option("--bytes", q.bytes, "Of a block, or of the vector where there are no blocks: 64K");
-  to.add_option("--count", q.count, "The same in elements; 1 unless either is given");
-  to.add_option("--type", q.type,
-                "Of the elements: double (which it is unless given), int, u8 ..., opaque:24");
+  to.add_option("--bytes", q.bytes, "Bytes of a block, or of the vector if there are no blocks, such as 64K");
+  to.add_option("--count", q.count, "The same in elements; default 1");
+  to.add_option("--type", q.type, "Type of the elements: double (default), int, u8 ..., opaque:24");
+  to.add_option("--op", q.op,
+                "sum (default), product, min, max, bit_and ..., commutative (a user-defined operator that is "
+                "declared commutative), user or noncommutative (any other user-defined operator)");
+  to.add_option("--root", q.root, "Root of a rooted collective");
   to.add_option(
-      "--op", q.op,
-      "sum (which it is unless given), product, min, max, bit_and ..., commutative (one of your own that is "
-      "declared so), user or noncommutative (any other of your own)");
-  to.add_option("--root", q.root, "Of rooted collectives");
-  to.add_option("--nodes", q.nodes,
-                "How the ranks lie on nodes, as TUTTI_NODES has it: 3x4, 2x3x4, \"3,1,4\" or 0:1:0:1");
+      "--nodes", q.nodes,
+      "Distribution of the ranks over nodes, in the form of TUTTI_NODES: 3x4, 2x3x4, \"3,1,4\" or 0:1:0:1");
   to.add_option("--engine", q.engine, engine_names("or"));
   to.add_option("--mpi", q.mpi, "openmpi or mpich");
-  to.add_option("--condition", q.conditions,
-                "A condition of the engine's own that holds, or does not: oversubscribed=false");
-  to.add_option("--algorithm", q.algorithm, "The call names one itself: ring:segment=64K");
-  to.add_option("--composition", q.composition, "The call names one itself: node_leader");
+  to.add_option("--condition", q.conditions, "The value of a condition of the engine: oversubscribed=false");
+  to.add_option("--algorithm", q.algorithm, "The algorithm that the call names: ring:segment=64K");
+  to.add_option("--composition", q.composition, "The composition that the call names: node_leader");
   to.add_option("--group", q.group,
-                "What the communicator was made over, so that its ranks know a few others only: chain, ring, "
+                "The structure of the communicator, whose ranks know only a few others: chain, ring, "
                 "logchain or logring");
-  to.add_flag("--in-place", q.in_place, "The operands stand where the results go");
-  to.add_flag("--inter", q.inter, "The call goes between two groups");
+  to.add_flag("--in-place", q.in_place, "The operands are in the result buffers");
+  to.add_flag("--inter", q.inter, "The call is between two groups");
   to.add_flag("--nonblocking", q.nonblocking, "The call is nonblocking or persistent");
 }
 
@@ -142,15 +140,15 @@ void add_explain(CLI::App& app, int& status) {
   auto case_options = std::make_shared<explain_options>();
   add_options(*explain, case_options->requested);
   explain->add_flag("--json", case_options->as_object, "One object; of a batch, an array of them");
-  explain->add_option("--batch", case_options->batch,
-                      "A file of many calls: on each line variables, if any, and what would stand behind "
-                      "`tutti explain`");
+  explain->add_option(
+      "--batch", case_options->batch,
+      "A file of calls: each line has variables, if any, and the arguments of `tutti explain`");
   explain->footer(
-      "It decides as the library does, and obeys what the library obeys: the files of TUTTI_TREES,\n"
+      "It decides like the library, and reads the same settings: the files of TUTTI_TREES,\n"
       "TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE, TUTTI_<COLLECTIVE>_ALGORITHM "
       "and\n"
-      "_COMPOSITION, TUTTI_COLL_FALLBACK, TUTTI_NODES. At run time TUTTI_TRACE=calls says what ran.\n"
-      "Ends with 0, and with 2 where it was called wrongly.\n\n"
+      "_COMPOSITION, TUTTI_COLL_FALLBACK, TUTTI_NODES. At run time TUTTI_TRACE=calls reports what ran.\n"
+      "Status 0: done; 2: called wrongly.\n\n"
       "Examples:\n  tutti explain allreduce --ranks 12 --bytes 64K\n"
       "  tutti explain allreduce --ranks 12 --bytes 64K --nodes 3x4 --engine mpi --op noncommutative\n"
       "  tutti explain allreduce --ranks 8 --nodes 2x4 --count 1K --composition reduce_bcast\n"
@@ -158,7 +156,7 @@ void add_explain(CLI::App& app, int& status) {
       "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti explain allreduce --ranks 5 --op noncommutative\n");
   explain->callback([case_options, &status] {
     if (!case_options->batch.empty() && !case_options->requested.what.empty())
-      throw called_wrongly("--batch has its calls in the file; name no collective");
+      throw called_wrongly("--batch reads the calls from the file; name no collective");
     if (case_options->batch.empty() && case_options->requested.what.empty())
       throw called_wrongly("name a collective, as in tutti explain allreduce --ranks 8");
     status = case_options->batch.empty() ? tell(case_options->requested, case_options->as_object)

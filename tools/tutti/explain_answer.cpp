@@ -121,7 +121,7 @@ std::string refusal_of(const answer& a) {
   for (const inner_answer& one : a.inside) {
     if (std::string text = unfit(one.found, one.what); !text.empty()) return text;
     if (!one.found.served)
-      return fmt::format("no algorithm serves the {} inside of it on this engine", name_of(one.what));
+      return fmt::format("no algorithm serves the inner {} on this engine", name_of(one.what));
   }
   return "";
 }
@@ -184,7 +184,7 @@ std::string place_of(const answer& a) {
   const chosen_by by = composed ? a.found.composition_by : a.found.algorithm_by;
   switch (by) {
     case chosen_by::code:
-      return "the fallback in code";
+      return "the built-in fallback";
     case chosen_by::environment:
     case chosen_by::call:
       return spelled(a, by, composed ? override_kind::composition : algorithm_kind(a));
@@ -231,7 +231,7 @@ std::vector<way_step> way_of(const answer& a) {
   add_tree(tree_half::pure, "pure", r.composed.which == nullptr && !algorithm_named);
   if (r.composed.which == nullptr && r.algorithm_by == chosen_by::code)
     way.push_back(
-        {"pure", "the tree's choice does not serve the call: the fallback in code", "", 0, "code", true});
+        {"pure", "the tree's choice does not serve the call: the built-in fallback", "", 0, "code", true});
   return way;
 }
 

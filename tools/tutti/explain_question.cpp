@@ -92,7 +92,7 @@ std::uint64_t number_of(const char* option, const std::string& text) {
   const auto value = read_number(text);
   if (!value)
     throw called_wrongly(
-        fmt::format("{} is {}, which is no number (1000, 64K, 64KiB, 1M)", option, tutti::quoted(text)));
+        fmt::format("{} is {}, which is not a number (1000, 64K, 64KiB, 1M)", option, tutti::quoted(text)));
   return *value;
 }
 
@@ -119,8 +119,8 @@ void read_op(asked_call& requested, const std::string& name) {
     const element_kind k = c.type.kind;
     const bool fraction = k == element_kind::f32 || k == element_kind::f64 || k == element_kind::f80;
     if (o.which != builtin_op::user && (k == element_kind::opaque || (bits && fraction)))
-      throw called_wrongly(fmt::format("{} is not an operator on {}; ask for another --type, or for --op {}",
-                                       o.name, requested.type_name, "commutative or noncommutative"));
+      throw called_wrongly(fmt::format("{} is not an operator on {}; use another --type, or --op {}", o.name,
+                                       requested.type_name, "commutative or noncommutative"));
     c.op.which = o.which;
     c.op.commutative = o.commutative;
     return;
@@ -153,7 +153,7 @@ std::string pick_mpi(const question& q, asked_call& requested) {
   if (requested.engine != "mpi") {
     if (!q.mpi.empty())
       throw called_wrongly(
-          fmt::format("--mpi is given for the engine {}; ask for --engine mpi", requested.engine));
+          fmt::format("--mpi is given for the engine {}; use --engine mpi", requested.engine));
     return "";
   }
   const auto set = setting("TUTTI_MPI");
@@ -179,31 +179,30 @@ void read_layout(const question& q, asked_call& requested, int ranks) {
 // Of a block, or of the whole vector where there are none.
 std::size_t read_count(const question& q, const element& type, collective what) {
   if (!q.bytes.empty() && !q.count.empty())
-    throw called_wrongly("--bytes and --count both say how long a block is; give one of them");
+    throw called_wrongly("--bytes and --count both set the length of a block; pass one of them");
   if (what == collective::barrier && !(q.bytes.empty() && q.count.empty()))
     throw called_wrongly("a barrier has no elements; leave --bytes and --count out");
   if (!q.count.empty()) return number_of("--count", q.count);
   if (q.bytes.empty()) return what == collective::barrier ? 0 : 1;
   const std::uint64_t bytes = number_of("--bytes", q.bytes);
   if (bytes % type.size != 0)
-    throw called_wrongly(
-        fmt::format("{} bytes are no whole number of elements of {} bytes; say --bytes {}, or "
-                    "another --type",
-                    q.bytes, type.size, bytes / type.size * type.size));
+    throw called_wrongly(fmt::format(
+        "{} bytes are not a whole number of elements of {} bytes; pass --bytes {}, or another --type",
+        q.bytes, type.size, bytes / type.size * type.size));
   return bytes / type.size;
 }
 
 void refuse_nonsense(const question& q, collective what, int ranks) {
   if (q.in_place && (what == collective::barrier || what == collective::bcast || is_neighborly(what)))
-    throw called_wrongly(fmt::format("{} knows no in place; leave --in-place out", q.what));
-  if (q.in_place && q.inter) throw called_wrongly("between two groups nothing is in place");
+    throw called_wrongly(fmt::format("{} has no form in place; leave --in-place out", q.what));
+  if (q.in_place && q.inter) throw called_wrongly("calls between two groups have no form in place");
   if (q.root != 0 && !is_rooted(what))
     throw called_wrongly(fmt::format("{} has no root; leave --root out", q.what));
   if (q.root < 0 || q.root >= ranks)
     throw called_wrongly(fmt::format("--root is {}, but ranks are 0 to {}", q.root, ranks - 1));
   if (q.inter && (what == collective::scan || what == collective::exscan || is_neighborly(what)))
-    throw called_wrongly(fmt::format("{} does not go between two groups; leave --inter out", q.what));
-  if (q.inter && ranks < 2) throw called_wrongly("two groups have two ranks at least; give --ranks");
+    throw called_wrongly(fmt::format("{} does not work between two groups; leave --inter out", q.what));
+  if (q.inter && ranks < 2) throw called_wrongly("two groups have at least two ranks; pass --ranks");
 }
 
 reach read_group(const question& q) {
@@ -213,7 +212,7 @@ reach read_group(const question& q) {
   if (q.group == "ring") return reach::neighbors_around;
   if (q.group == "logchain") return reach::hops;
   if (q.group == "logring") return reach::hops_around;
-  throw called_wrongly(fmt::format("--group is {}; say chain, ring, logchain or logring", q.group));
+  throw called_wrongly(fmt::format("--group is {}; pass chain, ring, logchain or logring", q.group));
 }
 
 // What the engine registers: known of the machine, or said.
@@ -233,7 +232,7 @@ void read_conditions(const question& q, const engine_entry& engine, int ranks, a
     if (std::none_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; }))
       no_such("condition of this engine", name, names_in(known));
     if (value != "true" && value != "false")
-      throw called_wrongly(fmt::format("--condition {}: say {}=true or {}=false", text, name, name));
+      throw called_wrongly(fmt::format("--condition {}: pass {}=true or {}=false", text, name, name));
     state(name, value == "true");
   }
 }
@@ -251,7 +250,7 @@ asked_call read_question(const question& q) {
                                                           static_cast<std::uint64_t>(usable_cores())));
   requested.engine = engine_of(q, requested, ranks);
   if (const engine_entry& e = *find_engine(requested.engine); ranks > e.max_ranks)
-    throw called_wrongly(fmt::format("the engine {} has {} rank{} at most; give --ranks", e.name, e.max_ranks,
+    throw called_wrongly(fmt::format("the engine {} has at most {} rank{}; pass --ranks", e.name, e.max_ranks,
                                      e.max_ranks == 1 ? "" : "s"));
   requested.mpi = pick_mpi(q, requested);
   read_layout(q, requested, ranks);
@@ -264,7 +263,7 @@ asked_call read_question(const question& q) {
     requested.op_name = !q.op.empty() ? q.op : opaque ? "noncommutative" : "sum";
     read_op(requested, requested.op_name);
   } else if (!q.op.empty()) {
-    throw called_wrongly(fmt::format("{} combines nothing; leave --op out", q.what));
+    throw called_wrongly(fmt::format("{} has no operator; leave --op out", q.what));
   }
   c.count = read_count(q, c.type, c.what);
   c.in_place = q.in_place;

@@ -31,7 +31,7 @@ std::string call_text(const answer& a) {
   if (c.what != collective::barrier) {
     const std::uint64_t bytes = std::uint64_t{c.count} * c.type.size;
     text += is_vector_form(c.what)
-                ? fmt::format(" of {} elements, say, a block", c.count)
+                ? fmt::format(" with blocks of, for example, {} elements", c.count)
                 : fmt::format(" of {} element{} ({})", c.count, c.count == 1 ? "" : "s", size_text(bytes));
     text += fmt::format(" of type {}", a.requested.type_name);
   }
@@ -40,7 +40,7 @@ std::string call_text(const answer& a) {
   if (c.in_place) text += ", in place";
   if (a.requested.seen.call.inter) text += ", between two groups";
   if (const reach r = a.requested.seen.reaches; r != reach::any_rank)
-    text += ", of ranks that know " + std::string(description_of(r)) + ", no others";
+    text += ", of ranks that know only " + std::string(description_of(r));
   if (!a.requested.blocking) text += ", nonblocking";
   return text;
 }
@@ -121,14 +121,14 @@ std::string way_text(const answer& a) {
                         fmt::format("{}:{}", s.file, s.line), s.source});
       }
     }
-    text += fmt::format("\n{} tree{}\n{}{}", half, requested ? "" : ", which is not asked", overrides,
+    text += fmt::format("\n{} tree{}\n{}{}", half, requested ? "" : ", which is not consulted", overrides,
                         table(rows));
   }
   return text;
 }
 
 std::string inside_text(const answer& a) {
-  std::vector<std::vector<std::string>> rows{{"rank", "calls", "of", "on ranks", "", "by", "said by"}};
+  std::vector<std::vector<std::string>> rows{{"rank", "calls", "of", "on ranks", "", "by", "decided by"}};
   for (const inner_answer& one : a.inside) {
     std::string how = one.times > 1 ? fmt::format("{} times", one.times) : "";
     if (is_rooted(one.what)) how += fmt::format("{}root {}", how.empty() ? "" : ", ", one.root);
@@ -142,7 +142,7 @@ std::string inside_text(const answer& a) {
                           : "nothing",
          source_of(one.found.algorithm_by, decide(a.trees(), one.seen))});
   }
-  return fmt::format("\nwhat rank 0 and its node call inside of it\n{}", table(rows));
+  return fmt::format("\ninner calls of rank 0 and its node\n{}", table(rows));
 }
 
 // By reason: first those that could have been chosen.
@@ -164,7 +164,7 @@ std::string rejected_text(const answer& a) {
   }
   std::string text;
   if (!permitted.empty())
-    text += fmt::format("\ncould serve it too, but {}\n{}", reason, wrapped(permitted, 2));
+    text += fmt::format("\ncould also serve it, but {}\n{}", reason, wrapped(permitted, 2));
   if (!groups.empty()) text += "\ncannot serve it\n";
   for (const auto& [why, names] : groups) text += wrapped(names + ": " + why, 2);
   return text;
@@ -178,7 +178,7 @@ std::string as_text(const answer& a) {
   if (!a.refused.empty()) {
     text += fmt::format("\nrefused: {}\n", a.refused);
   } else {
-    text += fmt::format("\nchoice: {}\n  said by {} ({})\n",
+    text += fmt::format("\nchoice: {}\n  decided by {} ({})\n",
                         with_parameters(a.chosen(), a.requested.meant.what, a.parameter_values()),
                         place_of(a), source_of(a));
     for (const resolution::unfit& u : a.found.unfits)

@@ -28,7 +28,7 @@ int import_from_mpich(const import_options& requested) {
       "MPICH's selection file " + requested.file.substr(requested.file.rfind('/') + 1);
   const std::string made = write_tree(all.made);
   if (const read_result got = read_tree(made, "the result"); !got.good()) {
-    fmt::print(stderr, "tutti import: the tree that was made is at fault, and is not written:\n");
+    fmt::print(stderr, "tutti import: the generated tree is invalid and is not written:\n");
     for (const fault& f : got.faults) fmt::print(stderr, "  {}\n", f.text());
     return 1;
   }
@@ -51,19 +51,21 @@ int import_from_mpich(const import_options& requested) {
 }  // namespace
 
 void add_import(CLI::App& app, int& status) {
-  auto* import = app.add_subcommand("import", "The selection files of other libraries as decision trees");
+  auto* import = app.add_subcommand("import", "Convert selection files of other libraries to decision trees");
   import->require_subcommand(1);
   auto* mpich = import->add_subcommand("mpich", "Of MPICH: MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE");
   auto requested = std::make_shared<import_options>();
   mpich->add_option("FILE", requested->file, "The selection file")->required();
-  mpich->add_option("--output", requested->output, "The file to write; standard output unless given");
+  mpich->add_option("--output", requested->output, "The file to write; default: standard output");
   mpich->add_flag("--quiet", requested->quiet, "Do not list what has no counterpart");
   mpich->footer(
-      "Converts the blocking collectives within one group. What has no exact counterpart is listed on\n"
-      "standard error with its line: device algorithms, nonblocking collectives, sizes that not all ranks\n"
-      "know. Where a tree names such an algorithm, one stands that serves every call, or the built-in tree\n"
-      "decides. Status 0: written; 1: it could not be written; 2: the file is no selection file.\n\n"
-      "Examples:\n  tutti import mpich generic.json --output mine.json && tutti validate mine.json\n"
+      "Converts the blocking collectives within one group. It lists on standard error, with the line,\n"
+      "what has no exact counterpart: device algorithms, nonblocking collectives, sizes that not all\n"
+      "ranks know. In place of such an algorithm the result names one that serves every call, or leaves\n"
+      "the choice to the built-in tree. Status 0: written; 1: it could not be written; 2: the file is not\n"
+      "a selection file.\n\n"
+      "Examples:\n"
+      "  tutti import mpich generic.json --output mine.json && tutti validate mine.json\n"
       "  tutti import mpich generic.json > mine.json; TUTTI_TREES=mine.json mpirun -n 4 ./app\n");
   mpich->callback([requested, &status] { status = import_from_mpich(*requested); });
 }

@@ -49,7 +49,7 @@ json layout_in_force() {
   const auto pretended = setting(layout_variable);
   json one{{"pretended", pretended.has_value()}};
   if (over_mpi && (!pretended || by.ranks <= 0)) {
-    one["text"] = pretended ? *pretended : "ranks that share memory are a node";
+    one["text"] = pretended ? *pretended : "ranks that share memory form a node";
     return one;
   }
   try {
@@ -123,16 +123,14 @@ json gather() {
 void print_markdown() {
   fmt::print("# Environment variables\n\n");
   fmt::print(
-      "Made by `tutti info --markdown` from the library's own table (`src/base/environment.cpp`) and what "
-      "the "
-      "engines say of\nthemselves (`src/engines/*/engine.cpp`). A `TUTTI_*` variable that is not in it is "
-      "named by "
-      "`tutti info` as unknown.\n\n");
+      "`tutti info --markdown` writes this page from the table of the library (`src/base/environment.cpp`) "
+      "and those of\nthe engines (`src/engines/*/engine.cpp`). `tutti info` reports every other `TUTTI_*` "
+      "variable as unknown.\n\n");
   fmt::print("| variable | values | default | what it does |\n| --- | --- | --- | --- |\n");
   for (const variable& v : all_variables())
     fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values, v.preset.empty() ? "unset" : v.preset,
                v.meaning);
-  fmt::print("\n## Engines\n\n| engine | ranks | taken without being named | variables of its own |\n");
+  fmt::print("\n## Engines\n\n| engine | ranks | chosen automatically | its variables |\n");
   fmt::print("| --- | --- | --- | --- |\n");
   for (const engine_entry* e : engines()) {
     std::string own;
@@ -175,7 +173,7 @@ void print_table(const json& all) {
                  v["value"].is_null() ? "(unset: " + preset + ")" : text(v["value"]));
   }
   for (const auto& name : all["unknown_variables"])
-    fmt::print("  {:<36} set, but tutti knows no such variable\n", text(name));
+    fmt::print("  {:<36} set, but tutti has no such variable\n", text(name));
 }
 
 }  // namespace
@@ -184,7 +182,7 @@ void add_info(CLI::App& app, int& status) {
   struct info_options {
     bool as_json = false, as_markdown = false;
   };
-  auto* info = app.add_subcommand("info", "Engines, MPIs, machine, and the variables in force");
+  auto* info = app.add_subcommand("info", "Engines, MPIs, machine, and the variables in effect");
   auto case_options = std::make_shared<info_options>();
   info->add_flag("--json", case_options->as_json, "One JSON object");
   info->add_flag("--markdown", case_options->as_markdown,

@@ -244,9 +244,9 @@ void add_list(CLI::App& app, int& status) {
       app.add_subcommand("list", "The algorithms and compositions: restrictions, parameters, costs, sources");
   auto case_options = std::make_shared<list_options>();
   list->add_option("which", case_options->which,
-                   "Only those of this collective, as allreduce, or one: allreduce/ring");
+                   "Only those of one collective, such as allreduce, or one algorithm: allreduce/ring");
   list->add_flag("--long", case_options->in_full,
-                 "All that the head of each file says, and the variable that asks for it");
+                 "All entries of the head of each file, and the variable that selects it");
   auto* as_json = list->add_flag("--json", case_options->as_json, "An array of objects");
   list->add_flag("--markdown", case_options->as_markdown, "As docs/algorithms.md")->excludes(as_json);
   list->add_flag("--parameters", case_options->parameters,
@@ -254,7 +254,7 @@ void add_list(CLI::App& app, int& status) {
       ->excludes(as_json);
   list->footer(
       "Rounds and bytes are formulas of the ranks p, the bytes n of a vector and b of a block, and the\n"
-      "parameters; docs/algorithms.md says more. `tutti show` evaluates them for a call.\n\n"
+      "parameters; docs/algorithms.md explains them. `tutti show` evaluates them for a call.\n\n"
       "Examples:\n  tutti list\n  tutti list allgather\n  tutti list allreduce/ring --long\n"
       "  tutti list allreduce/reduce_bcast --long\n"
       "  tutti list --json | jq -r '.[] | select(.restrictions == []) | .name'\n");

@@ -123,7 +123,7 @@ bool counterpart_of(collective what, std::string_view name, const mpich_paramete
   else if (tail == "allcomm_nb")
     why = "the composition blocking_by_nonblocking does the same, named in a tree \"composition\"";
   else if (name.starts_with("MPID"))
-    why = "it is of a device of MPICH's";
+    why = "it belongs to a device of MPICH";
   return false;
 }
 

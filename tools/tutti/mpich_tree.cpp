@@ -114,8 +114,8 @@ class converter {
     quantity q = count ? quantity::count : quantity::bytes;
     if (k.name == "total_msg_size") q = quantity::total_bytes;
     if (all_values(what_)[static_cast<std::size_t>(q)].most == 0) {
-      note(line, fmt::format("\"{}{}{}\" is passed over: not all ranks know this size", k.name, k.relation,
-                             k.operand));
+      note(line,
+           fmt::format("\"{}{}{}\" is skipped: not all ranks know this size", k.name, k.relation, k.operand));
       return test::constant(false);
     }
     return test::of(q, k.relation == "<" ? *number - 1 : *number);
@@ -134,7 +134,7 @@ class converter {
   }
 
   test unknown_test(const key& k, int line) {
-    note(line, fmt::format("the test {} has no counterpart, and counts as false",
+    note(line, fmt::format("the test {} has no counterpart and counts as false",
                            tutti::quoted(k.name + k.relation + k.operand)));
     return test::constant(false);
   }
@@ -221,7 +221,7 @@ class converter {
       made.steps = std::move(two);
       return made;
     }
-    note(v.line, "no test here serves what is left over; the built-in choice does");
+    note(v.line, "no test here matches the remaining calls; the built-in choice serves them");
     return made;
   }
 
@@ -345,20 +345,20 @@ imported import_mpich(std::string_view text, const std::string& file) {
   std::vector<int> inter;
   collectives_of(read.root, named, inter);
   if (named.empty()) {
-    all.problem = file + " is no selection file of MPICH's: no key begins with \"collective=\"";
+    all.problem = file + " is not a selection file of MPICH: no key begins with \"collective=\"";
     return all;
   }
   std::set<std::pair<int, std::string>> notes;
-  for (const int line : inter)
-    notes.emplace(line, "between two groups there is one algorithm here, \"across\"");
+  for (const int line : inter) notes.emplace(line, "between two groups tutti has one algorithm, \"across\"");
   for (const auto& [name, line] : named) {
     const auto at = std::find(collective_names.begin(), collective_names.end(), name);
     if (at == collective_names.end()) {
       const bool begun = name.starts_with('i') && named.size() > 0 &&
                          std::find(collective_names.begin(), collective_names.end(), name.substr(1)) !=
                              collective_names.end();
-      notes.emplace(line, name + (begun ? ": a nonblocking call runs what the blocking one does here"
-                                        : ": there is no such collective here"));
+      notes.emplace(line,
+                    name + (begun ? ": in tutti a nonblocking call runs the algorithm of the blocking call"
+                                  : ": tutti has no such collective"));
       continue;
     }
     const auto c = static_cast<std::size_t>(at - collective_names.begin());

@@ -133,7 +133,7 @@ std::string needed_by(const call_row& call) {
   if (r.buffer != parameter::unnamed)
     words.push_back(code(text_of(r.buffer)) +
                     (can_be_in_place ? fmt::format(" or `{}`", text_of(parameter::send_recv_buf)) : "") +
-                    (r.type_suffices ? " at the root (elsewhere `" + call.name + "<T>()` will do)" : ""));
+                    (r.type_suffices ? " at the root (elsewhere `" + call.name + "<T>()` suffices)" : ""));
   if (r.needs_type && !r.in.has(parameter::send_buf))
     words.push_back(r.out.has(parameter::recv_buf) ? "a type, as in `" + call.name + "<T>()`, or `recv_buf`"
                                                    : "a type, as in `" + call.name + "<T>()`");

@@ -89,7 +89,7 @@ std::string text_of_local(const traced_step& s) {
     case step_kind::reduce:
       return fmt::format("reduce  {} = {} op {}", text_of(s.target), text_of(s.source), text_of(s.other));
     case step_kind::measure:
-      return fmt::format("measure {} = how many elements there are", text_of(s.target));
+      return fmt::format("measure {} = number of elements", text_of(s.target));
     case step_kind::maximum:
       return fmt::format("greater {} = max({}, {})", text_of(s.target), text_of(s.source), text_of(s.other));
     default:

@@ -60,7 +60,7 @@ void refuse_other_programs(const words& command, const std::string& mpi) {
   const auto [program, other] = program_among(behind);
   if (other.empty() || other == mpi || !program_among(behind, mpi).first.empty()) return;
   throw called_wrongly(
-      fmt::format("{} links {}, and {} belongs to {}; start it with mpirun.{}, or say --mpi {}", program,
+      fmt::format("{} links {}, but {} belongs to {}; start it with mpirun.{}, or pass --mpi {}", program,
                   title(other), command[0], title(mpi), other, mpi));
 }
 
@@ -68,11 +68,10 @@ std::string mpi_by_launcher(const words& command, const std::string& file, const
   const std::string mpi = mpi_of_launcher(file);
   if (mpi.empty() && wanted.empty())
     throw called_wrongly(
-        fmt::format("{} does not say which MPI it belongs to; say --mpi openmpi or --mpi mpich", file));
+        fmt::format("{} does not show which MPI it belongs to; pass --mpi openmpi or --mpi mpich", file));
   if (!mpi.empty() && !wanted.empty() && mpi != wanted)
-    throw called_wrongly(
-        fmt::format("{} belongs to {}, and --mpi says {}; leave --mpi out, or start mpirun.{}", command[0],
-                    title(mpi), wanted, wanted));
+    throw called_wrongly(fmt::format("{} belongs to {}, but --mpi is {}; leave --mpi out, or start mpirun.{}",
+                                     command[0], title(mpi), wanted, wanted));
   if (wanted.empty()) refuse_other_programs(command, mpi);
   return mpi.empty() ? wanted : mpi;
 }
@@ -82,7 +81,7 @@ std::string mpi_by_program(const words& command, const std::string& wanted) {
   if (const std::string linked = program_among(command).second; !linked.empty()) return linked;
   if (const auto set = setting("TUTTI_MPI"); set && (*set == "openmpi" || *set == "mpich")) return *set;
   throw called_wrongly(
-      fmt::format("{} is no launcher and links no MPI; say --mpi openmpi or --mpi mpich", command[0]));
+      fmt::format("{} is not a launcher and links no MPI; pass --mpi openmpi or --mpi mpich", command[0]));
 }
 
 // Beside the modules of engines.
@@ -93,21 +92,21 @@ std::string library_for(const std::string& mpi) {
     const std::string& file = files.usable.front();
     // The loader would take it for the names of several libraries, and for no reason at all run without.
     if (file.find_first_of(" :\t\n") != std::string::npos)
-      throw called_wrongly(fmt::format(
-          "LD_PRELOAD splits names at spaces and colons, and {} has one; let TUTTI_MODULE_PATH name "
-          "a link to its folder that has none",
-          file));
+      throw called_wrongly(
+          fmt::format("LD_PRELOAD splits names at spaces and colons, but {} has one; set TUTTI_MODULE_PATH "
+                      "to a link to its folder that has none",
+                      file));
     return file;
   }
   if (!files.rejected.empty())
-    throw called_wrongly(fmt::format(
-        "{} is not loaded: {}; let it and the folders above it belong to root or to you, writable by nobody "
-        "else, or name another folder in TUTTI_MODULE_PATH",
-        name, fmt::join(files.rejected, "; ")));
-  throw called_wrongly(fmt::format(
-      "there is no {} for {} (searched: {}); build tutti where {} is found, or name the folder in "
-      "TUTTI_MODULE_PATH",
-      name, title(mpi), fmt::join(module_folders(), ", "), title(mpi)));
+    throw called_wrongly(
+        fmt::format("{} is not loaded: {}; make root or yourself the owner of it and the folders above it, "
+                    "writable by nobody else, or set TUTTI_MODULE_PATH to another folder",
+                    name, fmt::join(files.rejected, "; ")));
+  throw called_wrongly(
+      fmt::format("there is no {} for {} (searched: {}); build tutti where {} is installed, or set "
+                  "TUTTI_MODULE_PATH to the folder",
+                  name, title(mpi), fmt::join(module_folders(), ", "), title(mpi)));
 }
 
 // The variables of ours that ranks shall have, by name; what is set here already comes along.
@@ -131,8 +130,7 @@ void refuse_a_second_preload(const words& command) {
       if (command[i] == option &&
           (command[i + 1] == "LD_PRELOAD" || command[i + 1].starts_with("LD_PRELOAD=")))
         throw called_wrongly(fmt::format(
-            "{} LD_PRELOAD would take the place of tutti's; set LD_PRELOAD in front of tutti instead",
-            option));
+            "{} LD_PRELOAD would replace that of tutti; set LD_PRELOAD before tutti instead", option));
 }
 
 // What the programs of Open MPI's --app are started with stands in its file. A program may have an option
@@ -141,7 +139,7 @@ void refuse_a_file_of_programs(const words& command) {
   for (std::size_t i = 1; i < command.size() && program_file(command[i]).empty(); ++i)
     if (command[i] == "--app" || command[i] == "-app")
       throw called_wrongly(
-          "Open MPI passes nothing on to the programs of --app; write them on the command line instead");
+          "Open MPI passes no variables to the programs of --app; write them on the command line instead");
 }
 
 // Open MPI: -x NAME=VALUE, again for each program of several, which a colon separates.
@@ -149,8 +147,8 @@ words for_openmpi(const words& command, const std::string& preload,
                   const std::map<std::string, std::string>& settings) {
   if (std::getenv("OMPI_MCA_mca_base_env_list") != nullptr)
     throw called_wrongly(
-        "Open MPI takes OMPI_MCA_mca_base_env_list or -x, never both, and the ranks need -x; unset it, and "
-        "pass its variables by -x");
+        "Open MPI accepts OMPI_MCA_mca_base_env_list or -x, but not both, and tutti needs -x; unset it, and "
+        "pass its variables with -x");
   refuse_a_file_of_programs(command);
   words options{"-x", "LD_PRELOAD=" + preload};
   for (const auto& [name, value] : settings) {
@@ -177,14 +175,14 @@ words for_mpich(const words& command, const std::string& preload,
 
 plan make_plan(const words& command, const preload_options& case_options) {
   if (command.empty())
-    throw called_wrongly(fmt::format("there is no command behind --; write it as in: {}", example));
+    throw called_wrongly(fmt::format("there is no command after --; write it as in: {}", example));
   plan p;
   p.file = program_file(command[0]);
   if (p.file.empty())
-    throw called_wrongly(fmt::format("{} is no program that could be started{}", command[0],
+    throw called_wrongly(fmt::format("{} is not a program that can be started{}", command[0],
                                      command[0].find('/') == std::string::npos
-                                         ? "; install it, or let PATH have its folder"
-                                         : "; see whether the file is there, and executable"));
+                                         ? "; install it, or add its folder to PATH"
+                                         : "; check that the file exists and is executable"));
   const bool launcher = called_as_launcher(p.file);
   p.mpi = launcher ? mpi_by_launcher(command, p.file, case_options.mpi)
                    : mpi_by_program(command, case_options.mpi);
@@ -244,15 +242,16 @@ void print(const plan& p, bool as_json) {
 
 void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command) {
   auto* preload =
-      app.add_subcommand("preload", "Run an MPI program, unchanged, with its collectives by tutti");
+      app.add_subcommand("preload", "Run an unmodified MPI program with the collectives of tutti");
   auto case_options = std::make_shared<preload_options>();
   auto* stats =
-      preload->add_flag("--stats", case_options->stats, "Say at the end which calls tutti served, and how");
-  preload->add_option("--stats-json", case_options->stats_file, "The same as JSON, into this file")
+      preload->add_flag("--stats", case_options->stats, "Print at the end which calls tutti served, and how");
+  preload->add_option("--stats-json", case_options->stats_file, "Write the same as JSON to this file")
       ->excludes(stats)
       ->option_text("FILE");
   preload
-      ->add_option("--mpi", case_options->mpi, "openmpi or mpich, where neither launcher nor program tells")
+      ->add_option("--mpi", case_options->mpi,
+                   "openmpi or mpich, needed if neither the launcher nor the program shows it")
       ->check(CLI::IsMember({"openmpi", "mpich"}))
       ->option_text("NAME");
   auto* only_print = preload->add_flag("--print", case_options->print, "Print the command that would run");
@@ -262,7 +261,7 @@ void add_preload(CLI::App& app, int& status, const std::vector<std::string>& com
   preload->footer(
       "COMMAND is a launcher of Open MPI or MPICH with all its options, or an MPI program by itself. The "
       "exit\n"
-      "status is the command's; 2 where it could not be started. TUTTI_ variables reach every rank.\n"
+      "status is that of the command, or 2 if it could not be started. TUTTI_ variables reach every rank.\n"
       "Examples:\n"
       "  tutti preload -- mpirun -n 4 ./app\n"
       "  tutti preload --stats -- mpirun.mpich -n 2 ./app --its options\n"
@@ -272,7 +271,7 @@ void add_preload(CLI::App& app, int& status, const std::vector<std::string>& com
   preload->callback([preload, case_options, command, &status] {
     if (const auto extra = preload->remaining(); !extra.empty())
       throw called_wrongly(
-          fmt::format("\"{}\" is no option; the command stands behind --, as in: {}", extra[0], example));
+          fmt::format("\"{}\" is not an option; write the command after --, as in: {}", extra[0], example));
     const plan p = make_plan(command, *case_options);
     if (!case_options->print) become(p);
     print(p, case_options->as_json);

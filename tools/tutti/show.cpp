@@ -32,7 +32,7 @@ struct show_options {
 
 [[noreturn]] void refuse_composition(const composed_algorithm& c) {
   throw called_wrongly{
-      fmt::format("{0} is a composition: it calls {1}. What it calls is shown, and chosen, one by one:\n"
+      fmt::format("{0} is a composition: it calls {1}. These commands show it, and the choice of each call:\n"
                   "  tutti list {0} --long\n"
                   "  tutti explain {2} --ranks 8 --composition {3}",
                   c.name, c.calls, name_of(c.what), c.short_name())};
@@ -70,9 +70,9 @@ proof::case_options call_of(const show_options& requested, const choice& c) {
     throw called_wrongly{std::string(a.name) + fmt::format(text, std::forward<Values>(values)...)};
   };
   const int p = requested.ranks;
-  if (p < 1 || p > 1024) throw called_wrongly{fmt::format("--ranks is {}: from 1 to 1024 can be shown", p)};
+  if (p < 1 || p > 1024) throw called_wrongly{fmt::format("--ranks is {}; pass 1 to 1024", p)};
   if (needs(restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(p)))
-    refuse(" serves powers of two only, and {} ranks are none (power_of_two)", p);
+    refuse(" serves powers of two only, not {} ranks (power_of_two)", p);
   if (needs(restriction::even_ranks) && p % 2 != 0)
     refuse(" serves even numbers of ranks only, not {} (even_ranks)", p);
   if (needs(restriction::equal_regions)) {
@@ -80,16 +80,16 @@ proof::case_options call_of(const show_options& requested, const choice& c) {
     if (region == 0 || static_cast<unsigned>(p) % region != 0)
       refuse(" needs regions of equal size, and {} does not divide {} ranks (equal_regions)", region, p);
   }
-  if (requested.ordered && !combines(a.what)) refuse(" has no operator, --ordered means nothing");
+  if (requested.ordered && !combines(a.what)) refuse(" has no operator, so --ordered has no meaning");
   if (requested.ordered && needs(restriction::commutative))
     refuse(" needs an operator that commutes (commutative)");
   if (requested.in_place && needs(restriction::not_in_place)) refuse(" cannot be in place (not_in_place)");
   if (requested.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
                              is_neighborly(a.what) || needs(restriction::inter)))
-    refuse(" is of a call that has no form in place");
+    refuse(" implements a call that has no form in place");
   const bool inter = needs(restriction::inter);
-  if (requested.first && !inter) refuse(" is of calls within one group, --first means nothing");
-  if (inter && p < 2) refuse(" is of calls between two groups, and 1 rank makes none (inter)");
+  if (requested.first && !inter) refuse(" serves calls within one group, so --first has no meaning");
+  if (inter && p < 2) refuse(" serves calls between two groups, which have at least 2 ranks (inter)");
 
   proof::case_options w;
   w.what = a.what;
@@ -103,14 +103,14 @@ proof::case_options call_of(const show_options& requested, const choice& c) {
   w.graph = requested.graph == "ring" ? 0 : requested.graph == "star" ? 1 : 2;
   if (inter && (w.first_group < 1 || w.first_group >= p))
     throw called_wrongly{
-        fmt::format("--first is {}: both groups need ranks, so 1 to {}", w.first_group, p - 1)};
+        fmt::format("--first is {}, but both groups need ranks; pass 1 to {}", w.first_group, p - 1)};
   if (w.root < 0 || w.root >= p)
-    throw called_wrongly{fmt::format("--root is {}, out of 0 to {}", w.root, p - 1)};
+    throw called_wrongly{fmt::format("--root is {}, but ranks are 0 to {}", w.root, p - 1)};
   if (w.root != 0 && !is_rooted(a.what)) refuse(" has no root");
   if (requested.rank && (*requested.rank < 0 || *requested.rank >= p))
-    throw called_wrongly{fmt::format("--rank is {}, out of 0 to {}", *requested.rank, p - 1)};
+    throw called_wrongly{fmt::format("--rank is {}, but ranks are 0 to {}", *requested.rank, p - 1)};
   if (requested.count && *requested.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
-    refuse(" needs as many elements as there are ranks (count_ge_ranks)");
+    refuse(" needs at least as many elements as ranks (count_ge_ranks)");
   return w;
 }
 
@@ -128,7 +128,7 @@ picture look_at(const show_options& requested) {
   proof::case_options w = call_of(requested, c);
   const auto schedules = proof::write_all(c.pure->write, proof::make_plan(w));
   w.count = requested.count ? *requested.count : usual_count(w, schedules);
-  if (w.count > (std::size_t{1} << 40)) throw called_wrongly{"--count is larger than can be shown"};
+  if (w.count > (std::size_t{1} << 40)) throw called_wrongly{"--count is too large to be shown"};
   picture p;
   p.algorithm = c.pure;
   p.count = w.count;
@@ -144,7 +144,7 @@ int show(const show_options& requested) {
   const picture p = look_at(requested);
   if (!p.result.ok()) {
     const proof::fault& f = p.result.faults.front();
-    fmt::print(stderr, "tutti show: {} does not hold: {}{}{}: {}\n", p.algorithm->name, p.call.text(),
+    fmt::print(stderr, "tutti show: {} fails the proof: {}{}{}: {}\n", p.algorithm->name, p.call.text(),
                f.rank < 0 ? "" : fmt::format(", rank {}", f.rank),
                f.round < 0 ? "" : fmt::format(", round {}", f.round), f.what);
     return 1;
@@ -175,36 +175,36 @@ void add_show(CLI::App& app, int& status) {
       ->required();
   command->add_option("--ranks", requested->ranks, "How many")->capture_default_str();
   command
-      ->add_option(
-          "--count", requested->count,
-          "Elements of 8 bytes of the vector, or of a block, as 1000 or 64K; unless given, some that divide "
-          "evenly")
+      ->add_option("--count", requested->count,
+                   "Number of 8-byte elements of the vector or of a block, such as 1000 or 64K; default: one "
+                   "that divides evenly")
       ->transform(as_size());
-  command->add_option("--root", requested->root, "Of rooted collectives")->capture_default_str();
+  command->add_option("--root", requested->root, "Root of a rooted collective")->capture_default_str();
   command->add_flag("--in-place", requested->in_place, "The call is in place");
   command->add_flag("--ordered", requested->ordered, "The operator does not commute");
   command->add_flag("--uneven", requested->uneven,
                     "Vector forms: blocks of different lengths, gaps between them");
-  command->add_option("--first", requested->first,
-                      "Between two groups: ranks of the first; half unless given");
+  command->add_option("--first", requested->first, "Between two groups: ranks of the first; default: half");
   command->add_option("--graph", requested->graph, "Neighbours")
       ->check(CLI::IsMember({"ring", "star", "random"}))
       ->capture_default_str();
   command->add_option("--rank", requested->rank, "Only what this rank does, round by round");
-  command->add_flag("--all", requested->everything, "Fold nothing");
+  command->add_flag("--all", requested->everything, "Abbreviate nothing");
   command->add_flag("--json", requested->as_json, "One object: ranks[].rounds[][] of steps");
-  command->add_option("--svg", requested->svg, "Draw it to this file, - is standard output");
+  command->add_option("--svg", requested->svg, "Draw it to this file; - is standard output");
   command->footer(
-      "Text and drawing go by the steps of the one-port model: a message takes one, a rank sends one and\n"
-      "receives one at a time. Algorithms that serve calls in place only, or between two groups only, are\n"
-      "shown so. In JSON the steps of one array of `rounds` are under way together; an array has transfers\n"
-      "or local steps, never both. `op` is send, recv, reduce (with `from`: a message reduced where it\n"
-      "arrives, its operand in the buffer \"received\") or copy; an exchange is a send and a recv. "
-      "Algorithms\n"
-      "that count at run time have measure, greatest and reserve besides. Places are in elements.\n"
+      "Text and drawing show the steps of the one-port model: a message takes one step, and a rank sends\n"
+      "one and receives one message at a time. Algorithms that serve only calls in place, or only calls\n"
+      "between two groups, are shown for such calls. In JSON the steps of one array of `rounds` are in\n"
+      "progress together; an array has transfers or local steps, never both. `op` is send, recv, reduce\n"
+      "(with `from`: a message reduced where it arrives, its operand in the buffer \"received\") or copy;\n"
+      "an exchange is a send and a recv. Algorithms that count at run time also have measure, greatest\n"
+      "and reserve. Places are in elements.\n"
       "Status 0: shown; 1: the schedules break a rule; 2: there is no such algorithm, or it does not serve\n"
       "the call.\n\n"
-      "Examples:\n  tutti show allreduce/ring --ranks 5\n  tutti show bcast/knomial:k=4 --ranks 16 --root 3\n"
+      "Examples:\n"
+      "  tutti show allreduce/ring --ranks 5\n"
+      "  tutti show bcast/knomial:k=4 --ranks 16 --root 3\n"
       "  tutti show allreduce/dual_root:segment=64 --count 64 --rank 2\n"
       "  tutti show scan/recursive_doubling --svg scan.svg\n"
       "  tutti show alltoall/bruck --json | jq '.ranks[0].rounds'\n");

@@ -46,7 +46,7 @@ std::string folded(const std::vector<group>& all, bool everything, std::string_v
       any = true;
     }
   }
-  return any ? text + "\nFolded: --all shows everything, --rank R what one rank does.\n" : text;
+  return any ? text + "\nAbbreviated: --all shows everything, --rank R shows what one rank does.\n" : text;
 }
 
 std::string steps_of_all(const picture& p, bool everything) {
@@ -140,7 +140,7 @@ std::string summary(const picture& p) {
                         (c.here.bound ? "<= " : "") + number(c.here.value), number(c.measured),
                         holds ? " " : "*", c.formula);
   }
-  if (!all_hold) text += "\n  * claims are exact where the parts are of equal length\n";
+  if (!all_hold) text += "\n  * claims are exact if the parts have equal length\n";
   return text;
 }
 
@@ -150,10 +150,10 @@ std::string as_text(const picture& p, const view& how) {
   std::string text = summary(p);
   if (how.rank >= 0)
     return text + fmt::format("\nrank {}\n", how.rank) + rounds_of(p, how.rank, how.everything);
-  if (p.messages.empty() && p.locals.empty()) return text + "\nNothing is to do.\n";
+  if (p.messages.empty() && p.locals.empty()) return text + "\nThere is nothing to do.\n";
   text +=
       "\nIn a step a rank sends at most one message and receives at most one; then local work is done.\n"
-      "->  what the sender gives, where it arrives      =>  it is reduced there\n";
+      "->  what the sender sends, where it arrives      =>  it is reduced there\n";
   return text + steps_of_all(p, how.everything);
 }
 

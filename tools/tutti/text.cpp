@@ -28,7 +28,7 @@ class closest {
   }
   std::string suggestion() const {
     return !best_.empty() && is_near(least_, typed_.size()) ? "did you mean \"" + best_ + "\"?"
-                                                            : "tutti list has all names";
+                                                            : "tutti list shows all names";
   }
 
  private:
@@ -134,7 +134,7 @@ CLI::Validator as_size() {
   return CLI::Validator(
       [](std::string& text) {
         const auto size = read_number(text);
-        if (!size) return fmt::format("{} is no size (65536, 64K, 64KiB, 1M)", tutti::quoted(text));
+        if (!size) return fmt::format("{} is not a size (65536, 64K, 64KiB, 1M)", tutti::quoted(text));
         text = std::to_string(*size);
         return std::string();
       },

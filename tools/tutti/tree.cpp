@@ -66,19 +66,19 @@ int run(const tree_options& requested) {
 }  // namespace
 
 void add_tree(CLI::App& app, int& status) {
-  auto* tree = app.add_subcommand("tree", "Decision trees as one document in its normal form, or drawn");
+  auto* tree =
+      app.add_subcommand("tree", "Print decision trees as one document in normal form, or draw them");
   auto requested = std::make_shared<tree_options>();
-  tree->add_option("FILE", requested->file, "A document; without one, the trees in force for an engine");
-  tree->add_option(
-      "--engine", requested->engine,
-      engine_names("or") + ", usually " + usual_engine() + "; with a file, the trees that it is laid on");
+  tree->add_option("FILE", requested->file, "A document; default: the trees in effect for an engine");
+  tree->add_option("--engine", requested->engine,
+                   engine_names("or") + "; default: " + usual_engine() +
+                       "; with a file, the engine whose trees it overrides");
   tree->add_flag("--default", requested->is_default,
-                 "The built-in ones, without the files of the environment");
-  tree->add_option("--svg", requested->svg, "Draw them to this file, - is standard output");
-  tree->add_option("--collective", requested->only, "Draw this one only")->needs("--svg");
+                 "The built-in trees, without the files that the environment names");
+  tree->add_option("--svg", requested->svg, "Draw them to this file; - is standard output");
+  tree->add_option("--collective", requested->only, "Draw only this one")->needs("--svg");
   tree->footer(
-      "Ends with 1 where the drawing cannot be written, with 2 for a document that cannot be read or is at "
-      "fault.\n"
+      "Status 0: done; 1: the drawing cannot be written; 2: the document cannot be read or is invalid.\n"
       "Examples:\n"
       "  tutti tree --engine mpi > mpi.json   # to edit, and name in TUTTI_TREES\n"
       "  tutti tree --default --engine threads --svg threads.svg\n"

@@ -97,12 +97,12 @@ class tree_drawing {
         quiet += (quiet.empty() ? "" : ", ") + std::string(name);
         continue;
       }
-      if (!any && !pure) y = heading("composition: of which calls a call is made", y);
+      if (!any && !pure) y = heading("composition: which inner calls a call makes", y);
       any = true;
       y = draw_collective(name, regions, static_cast<collective>(c), y);
     }
     if (quiet.empty()) return y;
-    if (!any) y = heading("composition: of which calls a call is made", y);
+    if (!any) y = heading("composition: which inner calls a call makes", y);
     for (const std::string& one : lines_of("always the pure tree: " + quiet)) {
       text("quiet", left, y + 10, one);
       y += line + 2;

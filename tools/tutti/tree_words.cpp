@@ -16,10 +16,10 @@ struct phrase {
   std::string_view yes, no;
 };
 constexpr std::array phrases = {
-    phrase{condition::power_of_two, "the ranks are a power of two", "the ranks are no power of two"},
+    phrase{condition::power_of_two, "the ranks are a power of two", "the ranks are not a power of two"},
     phrase{condition::even_ranks, "the number of ranks is even", "the number of ranks is odd"},
     phrase{condition::commutative, "the operator commutes", "the operator does not commute"},
-    phrase{condition::builtin_op, "the operator is a standard one", "the operator is the program's own"},
+    phrase{condition::builtin_op, "the operator is a standard one", "the operator is user-defined"},
     phrase{condition::in_place, "in place", "not in place"},
     phrase{condition::inter, "between two groups", "within one group"},
     phrase{condition::native, "the engine has its own collective", "the engine has no collective of its own"},
@@ -27,22 +27,23 @@ constexpr std::array phrases = {
     phrase{condition::hierarchical, "several nodes with several ranks", "one node, or one rank on each"},
     phrase{condition::node_consecutive, "the ranks of each node are consecutive",
            "the ranks of the nodes are mixed"},
-    phrase{condition::block_regular, "all blocks have one length", "blocks have their own lengths"},
-    phrase{condition::contiguous, "elements stand without gaps", "elements stand with gaps"},
-    phrase{condition::host_memory, "memory of the host", "memory of a device"},
+    phrase{condition::block_regular, "all blocks have the same length", "blocks have different lengths"},
+    phrase{condition::contiguous, "elements have no gaps", "elements have gaps"},
+    phrase{condition::host_memory, "host memory", "device memory"},
     phrase{condition::peer_readable, "peers can read the buffers", "peers cannot read the buffers"},
-    phrase{condition::any_rank, "each rank can send to each", "ranks can send to some only"},
+    phrase{condition::any_rank, "each rank can send to each", "ranks can send only to some"},
     phrase{condition::count_ge_ranks, "at least as many elements as ranks", "fewer elements than ranks"},
     phrase{condition::parent, "the whole job", "a part of the job"},
-    phrase{condition::equal_nodes, "as many ranks on every node", "nodes with different numbers of ranks"},
+    phrase{condition::equal_nodes, "the same number of ranks on every node",
+           "nodes with different numbers of ranks"},
     phrase{condition::rank_order, "combining node by node keeps the order",
            "combining node by node breaks the order"},
-    phrase{condition::device_memory, "a buffer is memory of a device", "no buffer is memory of a device"},
+    phrase{condition::device_memory, "a buffer is in device memory", "no buffer is in device memory"},
     phrase{condition::log_hops, "ranks can send 1, 2, 4 ... hops", "ranks cannot send 1, 2, 4 ... hops"},
     phrase{condition::neighbors, "ranks can send to their neighbours",
            "ranks cannot send to their neighbours"},
-    phrase{condition::wraps, "the last ranks can send on to the first",
-           "the last ranks cannot send on to the first"},
+    phrase{condition::wraps, "the last ranks can send to the first",
+           "the last ranks cannot send to the first"},
 };
 constexpr bool one_for_each() {
   for (std::size_t i = 0; i < phrases.size(); ++i)
@@ -72,7 +73,8 @@ std::optional<document> load_tree(std::string_view subcommand, const std::string
   if (is_engine(name)) return builtin_document(name);
   const auto [text, problem] = read_tree_text(name);
   if (!problem.empty()) {
-    fmt::print(stderr, "tutti {}: {}; and it is no engine ({})\n", subcommand, problem, engine_names("and"));
+    fmt::print(stderr, "tutti {}: {}; and it is not an engine ({})\n", subcommand, problem,
+               engine_names("and"));
     status = 2;
     return std::nullopt;
   }
@@ -104,7 +106,7 @@ std::string words_for(quantity q, const value_range& r, collective what) {
       noun = one ? "byte" : "bytes";
       break;
     case quantity::total_bytes:
-      noun = one ? "byte in all" : "bytes in all";
+      noun = one ? "byte in total" : "bytes in total";
       break;
     case quantity::count:
       noun = one ? "element" : "elements";

@@ -138,9 +138,10 @@ std::filesystem::path place_of(const tune_wishes& w) {
   std::error_code fault;
   if (std::filesystem::is_directory(path, fault)) path /= w.engine + ".json";
   if (std::filesystem::exists(path, fault) && !std::filesystem::is_regular_file(path, fault))
-    throw called_wrongly{path.string() + " is no regular file"};
+    throw called_wrongly{path.string() + " is not a regular file"};
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, fault)) throw called_wrongly{folder.string() + " is no folder"};
+  if (!std::filesystem::is_directory(folder, fault))
+    throw called_wrongly{folder.string() + " is not a folder"};
   if (access(folder.c_str(), W_OK) != 0) throw called_wrongly{folder.string() + " cannot be written to"};
   return path;
 }
@@ -204,12 +205,12 @@ void check_wishes(tune_wishes& w) {
     w.ranks = by.ranks;
   } else {
     if (by.mpi && by.ranks > 1)
-      throw called_wrongly{"under mpirun the engine is mpi; " + w.engine + " is tuned without it"};
+      throw called_wrongly{"under mpirun the engine is mpi; " + w.engine + " is tuned without mpirun"};
     if (w.ranks == 0) w.ranks = engine->ranks_to_tune != 0 ? engine->ranks_to_tune : default_ranks(*engine);
   }
   if (engine->max_ranks < 2)
     throw called_wrongly{"the engine " + w.engine + " has one rank: there is nothing to choose"};
-  if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"there must be 2 ranks at least, and 4096 at most"};
+  if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"the number of ranks must be 2 to 4096"};
 }
 
 // What is measured over one MPI says nothing of another: the condition that tells them apart, declared.
@@ -280,7 +281,7 @@ void tell(const tune_wishes& w, const tuned& t, const std::filesystem::path& pla
 int tune_engine(tune_wishes w) {
   check_wishes(w);
   const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
-  if (budget <= 0) throw called_wrongly{"--budget is a time, as 120s or 2m"};
+  if (budget <= 0) throw called_wrongly{"--budget is a time, such as 120s or 2m"};
   const std::filesystem::path place = w.output.empty() ? "" : place_of(w);
   document onto;
   if (!w.onto.empty()) {
@@ -314,7 +315,7 @@ int tune_engine(tune_wishes w) {
   t.violations = tuning::violated(t.campaigns.back().natives, rules.floor);
   document made = overlay(onto, t.result.made);
   if (const std::string faults = tuning::faults_of(builtin_document(w.engine), made); !faults.empty()) {
-    fmt::print(stderr, "tutti tune: the trees that were made are at fault, and are not written:\n{}", faults);
+    fmt::print(stderr, "tutti tune: the generated trees are invalid and are not written:\n{}", faults);
     return 1;
   }
   std::string mpi;
@@ -329,47 +330,47 @@ int tune_engine(tune_wishes w) {
 }  // namespace
 
 void add_tune(CLI::App& app, int& status) {
-  auto* tune = app.add_subcommand("tune", "Measure what is quickest here, and write trees that choose it");
+  auto* tune = app.add_subcommand(
+      "tune", "Measure which algorithms are fastest here, and write trees that choose them");
   auto w = std::make_shared<tune_wishes>();
   tune->add_option("--engine", w->engine,
-                   engine_names("or") + "; usually " + usual_engine() + ", under mpirun mpi");
-  auto* ranks =
-      tune->add_option("--ranks", w->ranks,
-                       "How many; engines of one process are measured with less, too, off powers of two "
-                       "among them");
+                   engine_names("or") + "; default: " + usual_engine() + ", under mpirun mpi");
+  auto* ranks = tune->add_option("--ranks", w->ranks,
+                                 "Number of ranks; engines in one process are also measured with fewer "
+                                 "ranks, including numbers that are not powers of two");
   ranks->check([](const std::string& text) {
-    return text == "0" ? std::string("there must be 2 ranks at least, and 4096 at most") : std::string();
+    return text == "0" ? std::string("the number of ranks must be 2 to 4096") : std::string();
   });
-  tune->add_flag("--only", w->only, "With so many ranks only");
-  tune->add_flag("--quick", w->quick, "Fewer sizes, parameters as usual, 30 seconds");
-  tune->add_option("--collectives", w->collectives, "All unless said otherwise")
+  tune->add_flag("--only", w->only, "Measure only with this number of ranks");
+  tune->add_flag("--quick", w->quick, "Fewer sizes, default parameters, 30 seconds");
+  tune->add_option("--collectives", w->collectives, "Collectives to measure; default: all")
       ->delimiter(',')
       ->option_text("NAME,...");
   tune->add_option("--sizes", w->sizes,
-                   "Bytes of a block, or of the vector where there are no blocks: from 8 to 4M")
+                   "Bytes of a block, or of the vector if there are no blocks; default: from 8 to 4M")
       ->delimiter(',')
       ->transform(as_size())
       ->check(CLI::Range(std::size_t{8}, std::size_t{1} << 28))
       ->option_text("BYTES,...");
-  tune->add_option("--budget", w->budget, "Time for all, as 120s or 2m; 120s unless said otherwise");
-  tune->add_option("--gain", w->gain, "Percent by which an algorithm must be quicker to be worth a change: 5")
+  tune->add_option("--budget", w->budget, "Total time, such as 120s or 2m; default 120s");
+  tune->add_option("--gain", w->gain,
+                   "Percent by which an algorithm must be faster to replace another; default 5")
       ->check(CLI::Range(0.0, 1000.0))
       ->option_text("PERCENT");
-  tune->add_option("--onto", w->onto, "Trees that are measured against and kept where nothing is quicker");
+  tune->add_option("--onto", w->onto, "Trees to compare with, which are kept unless an algorithm is faster");
   tune->add_option("--output", w->output,
-                   "The file, or the folder for ENGINE.json; without it the trees go to standard output");
+                   "The file, or the folder for ENGINE.json; default: standard output");
   tune->add_flag("--json", w->as_json, "All figures, the changes and the trees as JSON on standard output");
   tune->footer(
-      "The trees state what differs from the built-in ones: a choice that is quicker beyond the noise, when "
-      "it is\n"
-      "measured a second time beside what it replaces. Over MPI it must beat the MPI's own collective. Name "
-      "the\n"
-      "file in TUTTI_TREES, or put it to ~/.config/tutti/trees.json.\n"
-      "Reports where the engine's own collectives break performance guidelines (allreduce <= reduce + bcast "
-      "...).\n"
+      "The trees state only what differs from the built-in ones: choices that are faster beyond the\n"
+      "noise, also when they are measured a second time beside what they replace. Over MPI they must also\n"
+      "be faster than the collective of the MPI. Set TUTTI_TREES to the file, or copy it to\n"
+      "~/.config/tutti/trees.json. The report lists the performance guidelines that the engine's own\n"
+      "collectives violate (allreduce <= reduce + bcast ...).\n"
       "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "
       "written.\n\n"
-      "Examples:\n  tutti tune --quick --output mine.json\n"
+      "Examples:\n"
+      "  tutti tune --quick --output mine.json\n"
       "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
       "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
       "  tutti tune --quick --json | jq .guidelines\n");

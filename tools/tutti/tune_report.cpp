@@ -41,15 +41,14 @@ std::string as_text(const tuned& t) {
     ranks += (ranks.empty() ? "" : ", ") + std::to_string(c.ranks);
   }
   text += fmt::format(
-      "{} with {} ranks: {} measurements in {:.0f} s; left out: {} that the model predicts to be slow, {} "
-      "for "
-      "want of time\n",
+      "{} with {} ranks: {} measurements in {:.0f} s; skipped: {} that the model predicts to be slow, {} for "
+      "lack of time\n",
       t.engine, ranks, measurements, t.seconds, pruned, left_out);
   for (const tuning::campaign_result& c : t.campaigns)
     text += fmt::format("  {} ranks: a message takes {} us and {:.3g} us for each KiB\n", c.ranks,
                         us(c.machine.alpha), c.machine.beta * 1024);
   if (t.result.changes.empty()) {
-    text += "\nNothing is quicker than what is chosen now, beyond the noise.\n";
+    text += "\nNo algorithm is faster than the current choice, beyond the noise.\n";
   } else {
     text += fmt::format("\n{:<22}{:>5} {:>8}   {:<28}{:<28}{:>9}{:>9}{:>7}\n", "collective", "ranks", "size",
                         "now", "tuned", "us now", "us tuned", "ratio");

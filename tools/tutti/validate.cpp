@@ -19,14 +19,13 @@ void add_validate(CLI::App& app, int& status) {
     std::vector<std::string> files;
     bool whole = false, as_json = false;
   };
-  auto* validate = app.add_subcommand("validate", "Decision trees: read, and proved legal");
+  auto* validate = app.add_subcommand("validate", "Check that decision trees are valid");
   auto case_options = std::make_shared<validate_options>();
-  validate->add_option("files", case_options->files, "Trees, as TUTTI_TREES takes them")->required();
-  validate->add_flag("--whole", case_options->whole,
-                     "Demand that they decide every call, with nothing under them");
+  validate->add_option("files", case_options->files, "Trees, in the form that TUTTI_TREES reads")->required();
+  validate->add_flag("--whole", case_options->whole, "Require that they decide every call by themselves");
   validate->add_flag("--json", case_options->as_json, "An array of faults");
   validate->footer(
-      "Ends with 0 where all are good, with 1 where one is at fault, with 2 where one cannot be read.\n"
+      "Status 0: all are valid; 1: one is invalid; 2: one cannot be read.\n"
       "Examples:\n  tutti validate mine.json\n  tutti tree --engine threads > all.json; tutti validate "
       "--whole all.json\n");
   validate->callback([case_options, &status] {

@@ -40,7 +40,7 @@ template <class T>
 struct needs_serialize {
   static_assert(!std::is_same_v<T, T>,
                 "as_serialized: this type needs a template <class Archive> void serialize(Archive& a, T& x), "
-                "which says a(x.one, x.other), and to be received a default constructor");
+                "which calls a(x.one, x.other), and a default constructor to be received");
 };
 
 template <class A, class T>

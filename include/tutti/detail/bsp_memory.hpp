@@ -136,7 +136,7 @@ consteval bool check_data() {
 template <class C>
 consteval bool check_value() {
   static_assert(argument_shape_of<C>() == argument_shape::single,
-                "value: a container, of which combine() takes the elements");
+                "value: a container, but combine() takes one element");
   static_assert(!is_no_memory<C>, "value: a pointer, not an element");
   static_assert(argument_shape_of<C>() != argument_shape::single || elements_are_copied<C>(),
                 "value: not trivially copyable");
@@ -165,7 +165,7 @@ consteval bool check_area() {
 /// The remote side of a put.
 template <class S, class Near>
 consteval bool check_dst_slot() {
-  static_assert(is_global_slot<S>, "dst_slot: takes a global slot, as registered() makes them");
+  static_assert(is_global_slot<S>, "dst_slot: takes a global slot, as registered() returns it");
   if constexpr (is_global_slot<S>) {
     constexpr bool same = std::is_same_v<typename S::value_type, element_type<Near>>;
     static_assert(same, "dst_slot: its elements are not of the type of src");
@@ -176,7 +176,7 @@ consteval bool check_dst_slot() {
 /// The remote side of a get.
 template <class S, class Near>
 consteval bool check_src_slot() {
-  static_assert(is_global_slot<S>, "src_slot: takes a global slot, as registered() makes them");
+  static_assert(is_global_slot<S>, "src_slot: takes a global slot, as registered() returns it");
   if constexpr (is_global_slot<S>) {
     constexpr bool same = std::is_same_v<typename S::value_type, element_type<Near>>;
     static_assert(same, "src_slot: its elements are not of the type of dst");
@@ -197,7 +197,7 @@ consteval bool check_blocks() {
 template <class T, class F>
 consteval bool check_op() {
   using function = std::decay_t<F>;
-  static_assert(combines_elements<T, function>, "op: cannot be called with two elements to give one");
+  static_assert(combines_elements<T, function>, "op: cannot be called with two elements and return one");
   if constexpr (combines_elements<T, function>) {
     static_assert(!converts_elements<T, function>(),
                   "op: its parameters are not of the element type: elements would be converted");

@@ -65,12 +65,12 @@ struct diagnostic {
 #define TUTTI_DIAGNOSE_ANY(NAME)                                                                                   \
   TUTTI_DIAGNOSE(NAME, missing, "missing, this call needs it")                                                     \
   TUTTI_DIAGNOSE(NAME, unexpected, "this call does not take it")                                                   \
-  TUTTI_DIAGNOSE(NAME, not_out, "this call takes it in only, not " #NAME "_out")                                   \
+  TUTTI_DIAGNOSE(NAME, not_out, "this call takes it as input only, not " #NAME "_out")                             \
   TUTTI_DIAGNOSE(NAME, twice, "given twice, or both in and out")                                                   \
   TUTTI_DIAGNOSE(NAME, in_place, "send_recv_buf stands for send_buf and recv_buf")                                 \
   TUTTI_DIAGNOSE(NAME, constant, "const, but the call writes to it")                                               \
   TUTTI_DIAGNOSE(NAME, keeps_none, "moved in or made by the call, but request(r) keeps nothing: pass a variable")  \
-  TUTTI_DIAGNOSE(NAME, not_asked, "was not asked for, so it cannot be extracted")
+  TUTTI_DIAGNOSE(NAME, not_asked, "was not requested, so it cannot be extracted")
 #define TUTTI_DIAGNOSE_CONTAINER(NAME)                                                                             \
   TUTTI_DIAGNOSE(NAME, pointer, "a pointer, not a buffer: pass std::span(p, n)")                                   \
   TUTTI_DIAGNOSE(NAME, packed_bool, "std::vector<bool> packs bits, it has no bools")                               \
@@ -84,39 +84,39 @@ struct diagnostic {
   TUTTI_DIAGNOSE(NAME, not_serialized, "all buffers or none: as_serialized(x) is sent, as_deserializable<T>() received") \
   TUTTI_DIAGNOSE(NAME, no_range, "takes a range of objects, one for each rank")
 // Ensures that no problem lacks a message.
-#define TUTTI_DIAGNOSE_NO_MORE(NAME, LAST) static_assert(P <= problem::LAST, #NAME ": this call does not take it like this");
+#define TUTTI_DIAGNOSE_NO_MORE(NAME, LAST) static_assert(P <= problem::LAST, #NAME ": this call does not take it in this form");
 
 // Further messages for each kind in the table.
 #define TUTTI_DIAGNOSES_in_buffer(NAME)                                                                            \
-  TUTTI_DIAGNOSE(NAME, misused, "takes one buffer: a container, a value or a list; of a pointer p std::span(p, n)") \
+  TUTTI_DIAGNOSE(NAME, misused, "takes one buffer: a container, a value or a list; for a pointer p pass std::span(p, n)") \
   TUTTI_DIAGNOSE_CONTAINER(NAME)                                                                                   \
   TUTTI_DIAGNOSE_NO_MORE(NAME, no_range)
 #define TUTTI_DIAGNOSES_send_buffer(NAME)                                                                          \
-  TUTTI_DIAGNOSE(NAME, misused, "takes one buffer: a container, a value or a list; of a pointer p std::span(p, n); " \
-            #NAME "_out a moved container")                                                                   \
+  TUTTI_DIAGNOSE(NAME, misused, "takes one buffer: a container, a value or a list; for a pointer p pass std::span(p, n); " \
+            #NAME "_out takes a moved container")                                                                  \
   TUTTI_DIAGNOSE_CONTAINER(NAME)                                                                                   \
   TUTTI_DIAGNOSE_NO_MORE(NAME, no_range)
 #define TUTTI_DIAGNOSES_out_buffer(NAME)                                                                           \
-  TUTTI_DIAGNOSE(NAME, misused, "takes one container, with a policy or without, or a type alone; of a pointer p std::span(p, n)") \
+  TUTTI_DIAGNOSE(NAME, misused, "takes one container, with or without a policy, or a type alone; for a pointer p pass std::span(p, n)") \
   TUTTI_DIAGNOSE_CONTAINER(NAME)                                                                                   \
   TUTTI_DIAGNOSE(NAME, no_type, "pass one, or name the element type: call<T>(...)")                                \
-  TUTTI_DIAGNOSE(NAME, no_element, "call<T>(...) of a T that is no element, as as_deserializable<T>() may receive")\
+  TUTTI_DIAGNOSE(NAME, no_element, "call<T>(...) needs a T that is an element; as_deserializable<T>() receives other types") \
   TUTTI_DIAGNOSE(NAME, makes_none, "missing: with request(r) the call makes and returns nothing, pass a variable") \
   TUTTI_DIAGNOSE(NAME, items_resized, "with a layout it must be a no_resize container")
 #define TUTTI_DIAGNOSES_in_out_buffer(NAME) TUTTI_DIAGNOSES_out_buffer(NAME)
 #define TUTTI_DIAGNOSES_counts(NAME)                                                                               \
-  TUTTI_DIAGNOSE(NAME, misused, "takes one container of int or of std::size_t, or a list; " #NAME "_out a policy too, or a type alone") \
+  TUTTI_DIAGNOSE(NAME, misused, "takes one container of int or of std::size_t, or a list; " #NAME "_out also takes a policy, or a type alone") \
   TUTTI_DIAGNOSE_CONTAINER(NAME)                                                                                   \
   TUTTI_DIAGNOSE_NO_MORE(NAME, no_range)
 #define TUTTI_DIAGNOSES_count(NAME)                                                                                \
-  TUTTI_DIAGNOSE(NAME, misused, "takes one integer; " #NAME "_out a variable, or nothing")                         \
+  TUTTI_DIAGNOSE(NAME, misused, "takes one integer; " #NAME "_out takes a variable, or is empty")                  \
   TUTTI_DIAGNOSE(NAME, no_length, "missing: a layout is given without its count")                                  \
   TUTTI_DIAGNOSE_NO_MORE(NAME, no_length)
 #define TUTTI_DIAGNOSES_PLAIN(NAME, TEXT)                                                                          \
   TUTTI_DIAGNOSE(NAME, misused, TEXT)                                                                              \
   TUTTI_DIAGNOSE_NO_MORE(NAME, not_asked)
 #define TUTTI_DIAGNOSES_type(NAME)                                                                                 \
-  TUTTI_DIAGNOSES_PLAIN(NAME, "takes one tutti::layout, with tutti/mpi.hpp also an MPI_Datatype; " #NAME "_out a variable, or nothing")
+  TUTTI_DIAGNOSES_PLAIN(NAME, "takes one tutti::layout, with tutti/mpi.hpp also an MPI_Datatype; " #NAME "_out takes a variable, or is empty")
 #define TUTTI_DIAGNOSES_rank(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes one rank, an int")
 #define TUTTI_DIAGNOSES_tag(NAME)                                                                                  \
   TUTTI_DIAGNOSE(NAME, misused, "takes one tag, an int")                                                           \
@@ -127,13 +127,13 @@ struct diagnostic {
 #define TUTTI_DIAGNOSES_mode(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes one of send_modes")
 #define TUTTI_DIAGNOSES_function(NAME)                                                                             \
   TUTTI_DIAGNOSE(NAME, misused, "takes one callable, and ops::commutative or ops::non_commutative")                \
-  TUTTI_DIAGNOSE(NAME, not_callable, "cannot be called with two elements to give one")                             \
+  TUTTI_DIAGNOSE(NAME, not_callable, "cannot be called with two elements and return one")                          \
   TUTTI_DIAGNOSE(NAME, op_converts, "its parameters are not of the element type: elements would be converted")     \
   TUTTI_DIAGNOSE(NAME, op_narrows, "its result does not fit into an element (double into int): return the element type") \
   TUTTI_DIAGNOSE_NO_MORE(NAME, op_narrows)
-#define TUTTI_DIAGNOSES_status(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes a tutti::status, a variable; " #NAME "_out also nothing")
+#define TUTTI_DIAGNOSES_status(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes a tutti::status, a variable; " #NAME "_out may also be empty")
 #define TUTTI_DIAGNOSES_statuses(NAME)                                                                             \
-  TUTTI_DIAGNOSES_PLAIN(NAME, "takes one container of tutti::status, a variable; " #NAME "_out also nothing")
+  TUTTI_DIAGNOSES_PLAIN(NAME, "takes one container of tutti::status, a variable; " #NAME "_out may also be empty")
 #define TUTTI_DIAGNOSES_request(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes a tutti::request, a variable")
 #define TUTTI_ROW(NAME, KIND, TEXT)                                                                           \
   template <problem P> struct diagnostic<P, parameter::NAME> { TUTTI_DIAGNOSE_ANY(NAME) TUTTI_DIAGNOSES_##KIND(NAME) };

@@ -207,7 +207,7 @@ inline void frame<F, T, Args...>::scatterv(const call_site& s) {
   const auto at_the_root = [&] {
     require_buffer(s);
     if (!has<send_counts>)
-      refuse_call(s, send_counts, "is missing at the root", "the root must say who gets what");
+      refuse_call(s, send_counts, "is missing at the root", "pass the count of each rank at the root");
     send_blocks(s, has_out<send_counts> ? inferred_.view() : view_of<send_counts>());
   };
   if constexpr (has_out<send_counts>) {
@@ -245,8 +245,8 @@ inline void frame<F, T, Args...>::even_alltoall(const call_site& s) {
       if constexpr (has_in<recv_count>)
         n = count_given<recv_count>(s);
       else
-        refuse_call(s, recv_count, "is missing on a rank that sends to nobody",
-                    "say how much comes from each");
+        refuse_call(s, recv_count, "is missing on a rank that sends to no rank",
+                    "pass the number of elements from each rank");
     }
   } else {
     check_within(s, length_name, n * static_cast<std::size_t>(s.gives), in_size());

@@ -149,13 +149,12 @@ class frame : public frame_of<F, T, Args...>::base {
     if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
       using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
       if constexpr (!has_identity<T, function>)  // on all ranks, so that no rank waits
-        refuse_call(s, values_on_rank_0,
-                    "is missing: nothing is known that the operator could give to rank 0",
+        refuse_call(s, values_on_rank_0, "is missing: the operator has no known result for rank 0",
                     "pass values_on_rank_0(...) on all ranks, or a recv_buf whose values stay there");
     }
   }
   void require_buffer(const call_site& s) {
-    if (!reads) refuse_call(s, in_name, "is missing at the root", "the root must say what it sends");
+    if (!reads) refuse_call(s, in_name, "is missing at the root", "pass it at the root");
   }
 
   // --- the families, and their shared functions (families.hpp) ---

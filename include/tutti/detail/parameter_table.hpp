@@ -35,8 +35,8 @@
   X(send_buf, send_buffer, "the elements to send: a contiguous container, a single value, or a list")    \
   X(recv_buf, out_buffer, "where received elements go; left out: a new container")                       \
   X(send_recv_buf, in_out_buffer, "sent from and received into; the in-place form of a collective")      \
-  X(send_count, count, "elements to send (to each, where all get as many); left out: the whole buffer")  \
-  X(recv_count, count, "elements to receive (from each, where all send as many); left out: inferred")    \
+  X(send_count, count, "elements to send (to each rank, if all receive the same number); left out: the whole buffer") \
+  X(recv_count, count, "elements to receive (from each rank, if all send the same number); left out: inferred") \
   X(send_recv_count, count, "elements of send_recv_buf, or of a reduction; left out: the whole buffer")  \
   X(send_counts, counts, "elements to send to each rank")                                                \
   X(recv_counts, counts, "elements to receive from each rank; left out: inferred by communication")      \
@@ -49,18 +49,18 @@
   X(send_recv_type, type, "the layout of each item of send_recv_buf, or of both buffers of a reduction") \
   X(source, rank, "the rank that a message comes from; left out: rank::any")                             \
   X(destination, rank, "the rank that a message goes to")                                                \
-  X(tag, tag, "what a message is marked with; left out: 0 to send, tags::any to receive")                \
-  X(send_tag, tag, "the tag of what a sendrecv sends")                                                   \
-  X(recv_tag, tag, "the tag of what a sendrecv receives")                                                \
+  X(tag, tag, "the tag of a message; left out: 0 to send, tags::any to receive")                         \
+  X(send_tag, tag, "the tag of the message that a sendrecv sends")                                       \
+  X(recv_tag, tag, "the tag of the message that a sendrecv receives")                                    \
   X(send_mode, mode, "when a send is complete: one of send_modes; left out: standard")                   \
-  X(status, status, "source, tag and length of the message that came")                                   \
+  X(status, status, "source, tag and length of the received message")                                    \
   X(statuses, statuses, "the same of several messages")                                                  \
-  X(request, request, "takes the call under way; then i... returns nothing")                             \
-  X(op, function, "what combines two elements")                                                          \
+  X(request, request, "receives the pending call; then i... returns nothing")                            \
+  X(op, function, "the operator that combines two elements")                                             \
   X(root, rank, "the rank that a rooted collective starts or ends at; left out: 0")                      \
   X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one for all elements, or one each")    \
-  X(algorithm, text, "forces one algorithm, as \"ring\"; left out: selected")                            \
-  X(composition, text, "forces one composition, as \"node_leader\"; left out: selected")
+  X(algorithm, text, "forces one algorithm, such as \"ring\"; left out: selected")                       \
+  X(composition, text, "forces one composition, such as \"node_leader\"; left out: selected")
 // clang-format on
 
 TUTTI_API_BEGIN

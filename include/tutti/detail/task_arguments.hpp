@@ -114,10 +114,10 @@ inline constexpr reducer reducer_with_neutral{combine_by<E, Op>, nullptr};
 template <class E, class Op>
 constexpr bool check_reduction_op() {
   constexpr bool stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
-  static_assert(stateless, "tutti: insert: reduce: op has a state: give a callable that captures nothing");
+  static_assert(stateless, "tutti: insert: reduce: op has a state: pass a callable that captures nothing");
   if constexpr (stateless) {
     constexpr bool combines = tutti::detail::combines_elements<E, Op>;
-    static_assert(combines, "tutti: insert: reduce: op cannot be called with two elements to give one");
+    static_assert(combines, "tutti: insert: reduce: op cannot be called with two elements and return one");
     if constexpr (combines) {
       constexpr bool converts = tutti::detail::converts_elements<E, Op>();
       static_assert(!converts,
@@ -137,7 +137,7 @@ constexpr bool check_reduction() {
   if constexpr (check_reduction_op<E, Op>()) {
     constexpr bool known = tutti::detail::has_identity<E, Op>;
     static_assert(
-        known, "tutti: insert: reduce: op has no known neutral element: give it, reduce(h, op, neutral(v))");
+        known, "tutti: insert: reduce: op has no known neutral element: pass it, reduce(h, op, neutral(v))");
     return known;
   }
   return false;
@@ -146,7 +146,7 @@ template <class E, class Op, class V>
 constexpr bool check_reduction_with() {
   if constexpr (check_reduction_op<E, Op>()) {
     constexpr bool fits = tutti::detail::becomes_element<V, E>;
-    static_assert(fits, "tutti: insert: reduce: neutral(v): v does not become an element: give one");
+    static_assert(fits, "tutti: insert: reduce: neutral(v): v is not convertible to an element: pass one");
     return fits;
   }
   return false;
@@ -177,20 +177,20 @@ constexpr bool check_parameters(std::index_sequence<I...>) {
   using signature = decltype(tutti::detail::signature_of<Kernel>());
   if constexpr (takes_named_parameters<signature>()) {
     constexpr bool counted = signature::count == sizeof...(Uses);
-    static_assert(counted, "tutti: insert: the kernel has as many parameters as there are data in the call");
+    static_assert(counted,
+                  "tutti: insert: the kernel must have as many parameters as there are data in the call");
     if constexpr (counted) {
       constexpr bool lost = (loses_writes<typename signature::template at<I>, Uses> || ...);
-      static_assert(
-          !lost,
-          "tutti: insert: a parameter of the kernel is a copy of what is given as write: make it a T&");
+      static_assert(!lost,
+                    "tutti: insert: a parameter of the kernel is a copy of a write argument: make it a T&");
       constexpr bool constant = (takes_const<typename signature::template at<I>, Uses> || ...);
       static_assert(!constant,
-                    "tutti: insert: a parameter of the kernel is const T&, its argument write: give read(h), "
-                    "or make it a T&");
+                    "tutti: insert: a parameter of the kernel is const T&, but its argument is write: pass "
+                    "read(h), or make it a T&");
       constexpr bool written = (wants_to_write<typename signature::template at<I>, Uses> || ...);
       static_assert(!written,
-                    "tutti: insert: a parameter of the kernel does not take what read(h) gives, a const T& "
-                    "or a span of const: give read_write(h), or make it const");
+                    "tutti: insert: a parameter of the kernel does not accept what read(h) passes, a const "
+                    "T& or a span of const: pass read_write(h), or make it const");
       return !lost && !constant && !written;
     }
     return counted;
@@ -223,7 +223,7 @@ template <class... Arguments>
 constexpr bool check_arguments() {
   constexpr bool known = (is_argument<Arguments> && ...);
   static_assert(known,
-                "tutti: insert: an argument behind the kernel says no use: give read(h), write(h), "
+                "tutti: insert: an argument after the kernel has no access mode: pass read(h), write(h), "
                 "read_write(h), reduce(h, op), on(rank), on_owner_of(h), after(tag) or name(text)");
   return known;
 }
@@ -233,8 +233,8 @@ constexpr bool check_kernel(use_list<Uses...>) {
   if constexpr (check_parameters<Kernel, Uses...>(std::index_sequence_for<Uses...>())) {
     constexpr bool fits = std::is_invocable_v<Kernel&, typename Uses::given_type::type...>;
     static_assert(fits,
-                  "tutti: insert: the kernel cannot be called with what its data are: a T for handle<T>, a "
-                  "span for one of spans, const where they are read");
+                  "tutti: insert: the kernel cannot be called with its data: a T for handle<T>, a span for a "
+                  "handle of spans, const if they are read");
     return fits;
   } else {
     return false;

@@ -152,8 +152,7 @@ auto reduce_items(const tutti::communicator& ranks, Args&... args) {
   auto& read = get<from>(given).data;
   using element = tutti::detail::element_type<decltype(read)>;
   const std::size_t elements = (r.reach() + sizeof(element) - 1) / sizeof(element);
-  if (elements > size_of(read))
-    r.refuse("send_recv_count", "so many items are beyond the buffer", MPI_ERR_COUNT);
+  if (elements > size_of(read)) r.refuse("send_recv_count", "so many items exceed the buffer", MPI_ERR_COUNT);
   const auto into_new = [&] {
     Container<element> made(r.receives(ranks) ? elements : 0);
     r.run(ranks, data_of(read), data_of(made));
@@ -169,7 +168,7 @@ auto reduce_items(const tutti::communicator& ranks, Args&... args) {
     const std::size_t needed =
         (r.reach() + sizeof(*data_of(written.data)) - 1) / sizeof(*data_of(written.data));
     if (r.receives(ranks) && !tutti::detail::fit<bare::policy>(written.data, needed))
-      r.refuse(in_place ? "send_recv_buf" : "recv_buf", "has no room for so many items", MPI_ERR_BUFFER);
+      r.refuse(in_place ? "send_recv_buf" : "recv_buf", "has no space for so many items", MPI_ERR_BUFFER);
     r.run(ranks, data_of(read), data_of(written.data));
     if constexpr (bare::owning) return std::move(written.data);
   }

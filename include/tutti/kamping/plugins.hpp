@@ -102,7 +102,7 @@ class ProbedMessage {
       return recv();
     } else {
       if (!tutti::detail::fit<bare::policy>(into.data, elements_.size()))
-        throw MpiErrorException("alltoallv_sparse: recv_buf: too small a container", MPI_ERR_BUFFER);
+        throw MpiErrorException("alltoallv_sparse: recv_buf: the container is too small", MPI_ERR_BUFFER);
       auto* to = tutti::detail::data_of(into.data);
       for (const T& each : elements_) *to++ = each;
       if constexpr (bare::owning) return std::move(into.data);
@@ -218,7 +218,7 @@ class GridCommunicator {
     auto& buffer = tutti::detail::get<parameter::send_buf>(given).data;
     const auto& counts = tutti::detail::get<parameter::send_counts>(given).data;
     if (tutti::detail::size_of(counts) != size())
-      throw MpiErrorException("alltoallv_with_envelope: send_counts: give one for each rank", MPI_ERR_COUNT);
+      throw MpiErrorException("alltoallv_with_envelope: send_counts: pass one for each rank", MPI_ERR_COUNT);
     Container<MessageEnvelope<T>> out;
     std::size_t next = 0;
     for (std::size_t to = 0; to < size(); ++to) {

@@ -21,7 +21,7 @@ struct statuses_of {
   C& data;
   void make_room(std::size_t n) {
     if (!tutti::detail::fit<Policy>(data, n))
-      throw MpiErrorException("wait_all: statuses: too small a container", MPI_ERR_ARG);
+      throw MpiErrorException("wait_all: statuses: the container is too small", MPI_ERR_ARG);
   }
 };
 template <class C>

@@ -20,11 +20,11 @@ hierarchy::hierarchy(int ranks) : ranks_(ranks) {
 }
 
 hierarchy::hierarchy(const std::vector<std::vector<int>>& node_of) : ranks_(0) {
-  if (node_of.empty()) throw std::invalid_argument("a layout has one level at least");
+  if (node_of.empty()) throw std::invalid_argument("a topology has at least one level");
   ranks_ = static_cast<int>(node_of.front().size());
   for (std::size_t l = 0; l < node_of.size(); ++l) {
     if (static_cast<int>(node_of[l].size()) != ranks_)
-      throw std::invalid_argument("the levels of a layout have as many ranks");
+      throw std::invalid_argument("all levels of a topology must have the same number of ranks");
     level made;
     std::map<int, int> number;
     for (std::size_t r = 0; r < node_of[l].size(); ++r) {
@@ -36,7 +36,7 @@ hierarchy::hierarchy(const std::vector<std::vector<int>>& node_of) : ranks_(0) {
       made.place_of.push_back(static_cast<int>(members.size()));
       members.push_back(static_cast<int>(r));
       if (l > 0 && node_of_first(l, static_cast<int>(r), node_of) != node_of[l][r])
-        throw std::invalid_argument("a node is on two nodes of the level above it");
+        throw std::invalid_argument("a node belongs to two nodes of the level above it");
     }
     if (!made.members.empty()) {
       made.each = static_cast<int>(made.members.front().size());

@@ -51,11 +51,10 @@ constexpr std::string_view name_of(reach r) noexcept {
 
 /// The ranks that a rank sends to, in words.
 constexpr std::string_view description_of(reach r) noexcept {
-  constexpr std::string_view words[] = {"ranks at any distance",
-                                        "ranks 1, 2, 4 ... away, also from the last ones on to the first",
-                                        "ranks 1, 2, 4 ... away, not beyond the ends",
-                                        "the ranks beside them, also from the last on to the first",
-                                        "the ranks beside them, not beyond the ends"};
+  constexpr std::string_view words[] = {"ranks at any distance", "ranks 1, 2, 4 ... away, with wraparound",
+                                        "ranks 1, 2, 4 ... away, without wraparound",
+                                        "adjacent ranks, with wraparound",
+                                        "adjacent ranks, without wraparound"};
   return words[static_cast<std::size_t>(r)];
 }
 

@@ -35,12 +35,11 @@ std::int64_t read_one(std::string_view text, std::string_view part, std::int64_t
   const auto [stop, fault] = std::from_chars(part.data(), end, value);
   const bool digits = !part.empty() && part.find_first_not_of("0123456789") == part.npos;
   if (!digits || stop != end)
-    refuse(text, part.empty() ? ", where a number is missing" + std::string(forms)
-                              : ", and " + quoted(part) + " is no number" + std::string(forms));
+    refuse(text, part.empty() ? ", which lacks a number" + std::string(forms)
+                              : ", but " + quoted(part) + " is not a number" + std::string(forms));
   if (fault != std::errc{} || value > most)
-    refuse(text,
-           ", and " + quoted(part) + " is more than " + std::to_string(most) + ", the most that can be");
-  if (value < least) refuse(text, ", but a node has one rank at least; leave out what is 0");
+    refuse(text, ", but " + quoted(part) + " exceeds the maximum of " + std::to_string(most));
+  if (value < least) refuse(text, ", but a node has at least one rank; remove the zeros");
   return value;
 }
 
@@ -54,7 +53,7 @@ std::vector<std::int64_t> read_all(std::string_view text, char between, std::int
   }
 }
 
-std::string where_there_are(int ranks) { return " where there are " + std::to_string(ranks); }
+std::string where_there_are(int ranks) { return ", but there are " + std::to_string(ranks); }
 
 std::string count_of(std::int64_t made) {
   return made > most ? "more than " + std::to_string(most) + " ranks"
@@ -70,11 +69,10 @@ hierarchy from_product(std::string_view text, const std::vector<std::int64_t>& n
   for (const std::int64_t n : numbers) made = made > most ? made : made * n;
   if (made != ranks) {
     const std::int64_t each = numbers.back(), nodes = numbers.front();
-    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) + "; " +
+    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) + "; write " +
                      (ranks % each == 0    ? std::to_string(ranks / each) + "x" + std::to_string(each)
                       : ranks % nodes == 0 ? std::to_string(nodes) + "x" + std::to_string(ranks / nodes)
-                                           : "1x" + std::to_string(ranks)) +
-                     " makes them");
+                                           : "1x" + std::to_string(ranks)));
   }
   std::vector<std::vector<int>> node_of;
   std::int64_t each = numbers.back();
@@ -100,9 +98,9 @@ hierarchy from_sizes(std::string_view text, const std::vector<std::int64_t>& siz
 
 hierarchy from_nodes(std::string_view text, const std::vector<std::int64_t>& nodes, int ranks) {
   if (nodes.size() != static_cast<std::size_t>(ranks))
-    refuse(text, ", which names the nodes of " + count_of(static_cast<std::int64_t>(nodes.size())) +
-                     where_there_are(ranks) + "; name the node of each, " + std::to_string(ranks) +
-                     " numbers with ':' between them");
+    refuse(text, ", which gives the nodes of " + count_of(static_cast<std::int64_t>(nodes.size())) +
+                     where_there_are(ranks) + "; give " + std::to_string(ranks) +
+                     " numbers, separated by ':'");
   return hierarchy(std::vector<std::vector<int>>{{nodes.begin(), nodes.end()}});
 }
 

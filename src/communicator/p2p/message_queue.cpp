@@ -87,7 +87,7 @@ shm::unexpected_message* message_queue::kept(int source, int tag) const noexcept
 
 std::exception_ptr message_queue::broken_elements(const posted_recv& w) const {
   mismatch_error e(w.what.operation, where_.members().rank(), "recv_buf",
-                   sent(w.found) + ", which are no whole number of elements of " +
+                   sent(w.found) + ", which is not a whole number of elements of " +
                        std::to_string(w.what.element) + " bytes",
                    "receive it with the element type that it was sent with");
   e.locate(where_.ep().place());
@@ -97,8 +97,8 @@ std::exception_ptr message_queue::broken_elements(const posted_recv& w) const {
 std::exception_ptr message_queue::too_long(const posted_recv& w) const {
   truncation_error e(
       w.what.operation, where_.members().rank(), "recv_count",
-      sent(w.found) + " where this rank has room for " + std::to_string(w.what.most),
-      "receive it with the count that it is sent with, or without one and the buffer is made to fit");
+      sent(w.found) + ", but this rank has space for " + std::to_string(w.what.most),
+      "receive it with the count that is sent, or without a count, so that the buffer is resized");
   e.locate(where_.ep().place());
   return std::make_exception_ptr(e);
 }

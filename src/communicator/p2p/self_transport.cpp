@@ -30,7 +30,7 @@ class self_p2p_transport final : public p2p_transport {
       throw engine_error(what.operation, me, "destination",
                          "is rank " + std::to_string(what.destination) + ", but the engine " +
                              std::string(where_.ep().engine()) +
-                             " brings no messages from one rank to another",
+                             " sends no messages from one rank to another",
                          "run on another engine");
     auto one = std::make_unique<self_message>();
     one->source = me;

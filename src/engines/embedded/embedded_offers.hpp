@@ -19,9 +19,10 @@ native_offer embedded_offers(const agreed_signature& s, std::span<const std::str
 /// Limits and default of the stacks of their ranks, in bytes.
 inline constexpr std::size_t min_stack = 32 << 10, max_stack = std::size_t{1} << 30,
                              usual_stack_of_fiber = 1 << 20;
-inline constexpr variable stack_variable = {
-    "TUTTI_STACK", "32K to 1G", "1M; of threads what the system gives (ulimit -s)",
-    "stack of a rank that is a fiber or a thread, in bytes; memory is used where it is touched"};
+inline constexpr variable stack_variable = {"TUTTI_STACK", "32K to 1G",
+                                            "1M; for threads the limit of the system (ulimit -s)",
+                                            "size in bytes of the stack of a rank that is a fiber or a "
+                                            "thread; only pages that are touched use memory"};
 
 inline constexpr engine_condition embedded_conditions[] = {
     {"oversubscribed", "there are more ranks than cores that they may use", false},

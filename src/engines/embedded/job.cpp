@@ -51,7 +51,7 @@ void job::throw_failure(int rank, bool has_own_error, const shm::wait_site& site
   throw peer_error(site.operation, rank, "",
                    "rank " + std::to_string(outcome_.failed_rank) + " failed (" +
                        std::string(without_prefix(outcome_.text)) + ")",
-                   "this rank was taken out of its wait");
+                   "this rank's wait was ended");
 }
 
 outcome job::result() {
@@ -78,7 +78,8 @@ void job::declare_deadlock() {
   }
   if (ranks_ > shown) text += "  ... and " + std::to_string(ranks_ - shown) + " more\n";
   text +=
-      "  remedy: call the same collectives in the same order on all ranks, and give every receive its send";
+      "  remedy: call the same collectives in the same order on all ranks, and match every receive with a "
+      "send";
   int first = 0;
   while (first < ranks_ && record(first).now.load() == rank_record::finished) ++first;
   deadlock_.store(true, std::memory_order_relaxed);

@@ -132,9 +132,9 @@ outcome run(const launch& how, const rank_program& program) {
 }
 
 constexpr variable variables_of_fibers[] = {
-    {"TUTTI_WORKERS", "1 to 4096", "the cores this process may use", "threads that carry the fibers"},
+    {"TUTTI_WORKERS", "1 to 4096", "the cores this process may use", "number of threads that run the fibers"},
     {"TUTTI_SEED", "a number; 0 is off", "0",
-     "fibers: one worker, and a schedule drawn from the seed that can be run again"},
+     "fibers: use one worker, and derive a reproducible interleaving from the seed"},
     stack_variable,
 };
 

@@ -56,7 +56,7 @@ int guard_by_mappings(std::byte* memory, std::size_t each, std::size_t guard, in
     std::fprintf(
         stderr,
         "tutti: %d of %d fiber stacks have no guard: each needs two mappings here, and the kernel allows "
-        "vm.max_map_count of them; a stack overflow may go unseen (Linux 6.13 guards any number)\n",
+        "vm.max_map_count of them; a stack overflow may go undetected (Linux 6.13 guards any number)\n",
         count - made, count);
   return made;
 }
@@ -74,7 +74,7 @@ stacks::stacks(int count, std::size_t bytes_each) {
     throw engine_error("run", -1, "TUTTI_RANKS",
                        "no address space for " + std::to_string(count) + " fiber stacks of " +
                            std::to_string(bytes_each) + " bytes (" + std::strerror(errno) + ")",
-                       "ask for fewer ranks or a smaller TUTTI_STACK");
+                       "use fewer ranks or a smaller TUTTI_STACK");
   memory_ = static_cast<std::byte*>(got);
   // A huge page would use memory that no stack has touched.
   madvise(memory_, total_, MADV_NOHUGEPAGE);

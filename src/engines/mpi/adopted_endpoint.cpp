@@ -30,7 +30,8 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, ran
   int between_groups = 0;
   mpi::check(MPI_Comm_test_inter(comm, &between_groups), "adopt", -1);
   if (between_groups)
-    throw usage_error("adopt", -1, "comm", "joins two groups", "merge it with MPI_Intercomm_merge first");
+    throw usage_error("adopt", -1, "comm", "is an intercommunicator",
+                      "merge it with MPI_Intercomm_merge first");
   // The calls that make duplicates progress no operation of the library. So wait until all ranks
   // are here.
   MPI_Request met;

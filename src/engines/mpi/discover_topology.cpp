@@ -67,8 +67,7 @@ void throw_refusal(const std::vector<place>& all, const std::exception_ptr& own,
   if (own) std::rethrow_exception(own);
   throw peer_error(
       "run", rank, "",
-      "rank " + std::to_string(who) + " refuses what is set for it: " + std::string(without_prefix(text)),
-      "");
+      "rank " + std::to_string(who) + " rejected its settings: " + std::string(without_prefix(text)), "");
 }
 
 }  // namespace

@@ -13,11 +13,10 @@ namespace tutti {
 namespace {
 
 constexpr variable variables_of_mpi[] = {
-    {"TUTTI_MPI", "openmpi, mpich", "the one whose launcher started the program", "which MPI module to load"},
+    {"TUTTI_MPI", "openmpi, mpich", "the MPI whose launcher started the program", "which MPI module to load"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
-     "how long a rank waits before it prints where; with TUTTI_CHECK=1: before the ranks find out whether "
-     "all wait "
-     "for one another"},
+     "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
+     "whether all wait for one another"},
 };
 
 }  // namespace

@@ -164,7 +164,8 @@ void failure_monitor::judge() {
     text += "  rank " + std::to_string(r) + ": " + reports_[static_cast<std::size_t>(r)].text + '\n';
   if (size_ > shown) text += "  ... and " + std::to_string(size_ - shown) + " more\n";
   text +=
-      "  remedy: call the same collectives in the same order on all ranks, and give every receive its send";
+      "  remedy: call the same collectives in the same order on all ranks, and match every receive with a "
+      "send";
   failed_rank_ = first_waiting;
   deadlock_ = true;
   text_ = text.substr(0, longest_deadlock);

@@ -175,7 +175,7 @@ void mpi_endpoint::settle(double deadline) {
     const double now = seconds_now();
     if (now > deadline) {
       if (failure_monitor_->failed()) end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
-      throw engine_error("run", rank_, "", "messages of this run are still under way at its end", "");
+      throw engine_error("run", rank_, "", "messages of this run are still in progress at its end", "");
     }
     rest(now - began);
   }

@@ -8,8 +8,8 @@
 namespace tutti {
 
 inline constexpr engine_condition mpi_conditions[] = {
-    {"open_mpi", "the engine stands on Open MPI", false},
-    {"mpich", "the engine stands on MPICH, or on an MPI made from it", false},
+    {"open_mpi", "the engine uses Open MPI", false},
+    {"mpich", "the engine uses MPICH or an MPI derived from it", false},
     {"oversubscribed", "a machine of the job has more ranks than cores that they may use", false},
 };
 

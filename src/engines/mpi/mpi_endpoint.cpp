@@ -95,7 +95,7 @@ MPI_Comm mpi_endpoint::duplicate(MPI_Comm from, std::uint64_t id) {
 std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t id, context* parent) {
   if (parent == nullptr) {
     if (members.size() != size_)
-      throw std::logic_error("a communicator over part of an MPI job is made from one that exists");
+      throw std::logic_error("a communicator over part of an MPI job can only be made from an existing one");
     const bool shared = shared_ != MPI_COMM_NULL;
     return std::make_unique<mpi_context>(*this, members, id, job_, shared ? shared_ : p2p_, false, shared);
   }
@@ -181,7 +181,7 @@ void mpi_endpoint::throw_failure(const shm::wait_site& site) {
   give_up(peer_error(site.operation, rank_, "",
                      "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
                          std::string(without_prefix(failure_monitor_->text())) + ")",
-                     "this rank was taken out of its wait"));
+                     "this rank's wait was ended"));
 }
 
 // Ends every message in progress, because the exception may free the buffers. Receives are
@@ -303,7 +303,7 @@ void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::optional<s
 
 void mpi_endpoint::throw_abandoned(const shm::wait_site& site) {
   if (failure_monitor_->failed()) throw_failure(site);
-  throw engine_error(site.operation, rank_, "", "was given up after an earlier error on this rank", "");
+  throw engine_error(site.operation, rank_, "", "was abandoned after an earlier error on this rank", "");
 }
 
 }  // namespace tutti::mpi

@@ -9,7 +9,7 @@
 namespace tutti::mpi {
 
 void throw_mpi_error(int code, const char* operation, int rank) {
-  throw engine_error(operation, rank, "", "MPI says: " + error_text(code), "");
+  throw engine_error(operation, rank, "", "MPI reports: " + error_text(code), "");
 }
 
 bool is_truncation(int code) noexcept {

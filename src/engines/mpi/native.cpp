@@ -196,8 +196,8 @@ const int* mpi_context::ints(const counts_view& v, const char* parameter, std::v
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (v[i] > max_int)
       throw engine_error("native collective", ep_.rank(), parameter,
-                         std::to_string(v[i]) + " elements do not fit the int that MPI counts with",
-                         "choose another algorithm than native, or larger elements");
+                         std::to_string(v[i]) + " elements do not fit in an int, the type of MPI's counts",
+                         "choose an algorithm other than native, or larger elements");
     own[i] = static_cast<int>(v[i]);
   }
   return own.data();
@@ -212,8 +212,8 @@ const int* mpi_context::displacements(const counts_view& displs, const int* coun
   for (std::size_t i = 0; i < own.size(); at += static_cast<std::size_t>(counts[i]), ++i) {
     if (at > max_int)
       throw engine_error("native collective", ep_.rank(), parameter,
-                         "the blocks together do not fit the int that MPI counts with",
-                         "choose another algorithm than native, or larger elements");
+                         "the blocks together do not fit in an int, the type of MPI's counts",
+                         "choose an algorithm other than native, or larger elements");
     own[i] = static_cast<int>(at);
   }
   return own.data();
@@ -228,8 +228,8 @@ void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
   const auto own_count = [&] {
     if (c.count > max_int)
       throw engine_error(name_of(c.what).data(), ep_.rank(), "count",
-                         std::to_string(c.count) + " elements do not fit the int that MPI counts with",
-                         "choose another algorithm than native, or larger elements");
+                         std::to_string(c.count) + " elements do not fit in an int, the type of MPI's counts",
+                         "choose an algorithm other than native, or larger elements");
     return static_cast<int>(c.count);
   };
   const bool sends = c.what == collective::alltoallv || (c.what == collective::scatterv && root);

@@ -59,7 +59,7 @@ outcome run(const launch& how, const rank_program& program) {
     for (int r = 0; r < how.ranks; ++r) threads.emplace_back(how.stack_bytes, [&body, r] { body(r); });
   } catch (const std::exception& e) {
     all.fail(static_cast<int>(threads.size()), std::current_exception(),
-             "no thread could be made for this rank: " + std::string(e.what()));
+             "cannot create a thread for this rank: " + std::string(e.what()));
   }
   for (auto& t : threads) t.join();
   return all.result();

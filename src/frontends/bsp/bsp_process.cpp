@@ -69,7 +69,7 @@ void process::remove(slot s) {
   refuse_failed();
   if (memory_.find(s) == nullptr)
     refuse("deregister", "memslot", "there is no slot " + std::to_string(s),
-           "deregister what was registered, once");
+           "deregister each registered slot once");
   memory_.remove(s);
   if (check_ != nullptr && memory_register::is_global(s)) [[unlikely]]
     check_->deregisters(site_, s);
@@ -82,9 +82,9 @@ void process::refuse_near(const char* operation, const char* parameter, slot s, 
     refuse(operation, parameter, "there is no slot " + std::to_string(s),
            "register memory, and pass its slot");
   refuse(operation, parameter,
-         std::to_string(bytes) + " bytes at " + std::to_string(offset) + " are not within its " +
+         std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + " exceed its size of " +
              std::to_string(a->size),
-         "register as much, or pass fewer bytes");
+         "register more memory, or pass fewer bytes");
 }
 
 // In checked mode a global slot may not be used in the superstep in which it was registered.
@@ -92,7 +92,7 @@ void process::check_fresh(const char* operation, const char* parameter, slot s) 
   const area* const a = memory_.find(s);
   if (a != nullptr && memory_register::is_global(s) && a->since == superstep_)
     refuse(operation, parameter, "slot " + std::to_string(s) + " was registered in this superstep",
-           "sync before it is used");
+           "sync before you use it");
 }
 
 // Reports an error of the remote side of a put or a get: an invalid process, or a local slot.
@@ -208,7 +208,8 @@ void process::refuse_riding_put(const riding_put& p) {
   m.come_from(p.from, direction::put);
   std::string diagnostic;
   report_misfit(memory_, m, pid_, diagnostic);
-  all_.refuse("sync", "offset", diagnostic, "register as much on that process, and sync before it is used");
+  all_.refuse("sync", "offset", diagnostic,
+              "register more memory on that process, and sync before you use it");
 }
 
 // Called after collectives with functions of the program. If one threw on any process, values may

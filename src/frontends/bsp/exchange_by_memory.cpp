@@ -74,7 +74,8 @@ class by_memory final : public exchange {
   void take(outbox& box, std::uint64_t superstep, std::uint32_t all) override {
     std::string diagnostic;
     {
-      const shm::wait_site site{.operation = "sync", .what = "memory of", .run = superstep};
+      const shm::wait_site site{
+          .operation = "sync", .what = "a direct read from the memory of", .run = superstep};
       const shm::reading others(all_.ep(), site);
       const inbox_slot& mine = inbox_slot_of(me_);
       for (message* run =
@@ -94,7 +95,7 @@ class by_memory final : public exchange {
     if ((all & summaries::meet_again) != 0) detail::run_call(all_, call());
     if (!diagnostic.empty())
       all_.refuse("sync", "offset", diagnostic,
-                  "register as much on that process, and sync before it is used");
+                  "register more memory on that process, and sync before you use it");
   }
 
  private:

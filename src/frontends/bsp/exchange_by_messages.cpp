@@ -59,7 +59,7 @@ class by_messages final : public exchange {
     finish();
     if (!diagnostic.empty())
       all_.refuse("sync", "offset", diagnostic,
-                  "register as much on that process, and sync before it is used");
+                  "register more memory on that process, and sync before you use it");
   }
 
  private:

@@ -43,8 +43,8 @@ void process::refuse_thrown() {
   } catch (...) {
   }
   site_ = by.site;
-  refuse(by.operation, by.parameter, "has thrown: " + what,
-         "let it return: the results of the superstep are wrong on all processes");
+  refuse(by.operation, by.parameter, "threw: " + what,
+         "catch the exception inside it; the results of the superstep are wrong on all processes");
 }
 
 // Some processes have failed, or do something else than the others: sync, begin a section within
@@ -91,23 +91,23 @@ std::exception_ptr process::failure_by_others(std::uint32_t mine, std::uint32_t 
   const std::string call = std::string("lpf_") + nesting_call_;
   const char* const here = nests ? nesting_call_ : "sync";
   if (why == summaries::failed)
-    return std::make_exception_ptr(peer_error(here, pid_, "", one + " has failed", "see what it says"));
+    return std::make_exception_ptr(peer_error(here, pid_, "", one + " has failed", "see its error"));
   left_alone_ = why == summaries::leaving;
   if (left_alone_)
     return std::make_exception_ptr(peer_error(
-        here, pid_, "", one + " has left the section, and does not " + (nests ? "call " + call : "sync"),
-        nests ? "let all processes make this call" : "let all processes sync equally often"));
+        here, pid_, "", one + " has left the section and does not " + (nests ? "call " + call : "sync"),
+        nests ? "make this call on all processes" : "sync equally often on all processes"));
   return std::make_exception_ptr(
       mismatch_error(here, pid_, "",
                      nests ? other + " does not call " + call + ": it syncs"
                            : one + " does not sync: it calls lpf_rehook or lpf_hook",
-                     "let all processes of the section sync and begin sections within it in the same order"));
+                     "sync and begin inner sections in the same order on all processes of the section"));
 }
 
 void process::throw_refused_call(const char* operation) {
   if (known_digest_) throw_failure();
-  refuse(operation, "ctx", "is that of an outer section, while one within it runs (lpf_rehook)",
-         "use the context that the inner section was given");
+  refuse(operation, "ctx", "belongs to an outer section while an inner section runs (lpf_rehook)",
+         "use the context of the inner section");
 }
 
 }  // namespace tutti::bsp

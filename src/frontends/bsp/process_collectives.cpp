@@ -25,22 +25,22 @@ void process::check_process(unsigned s, unsigned p, unsigned hi) {
   if (p > static_cast<unsigned>(nprocs_) || s >= p)
     refuse("collectives_init", "p",
            "is " + std::to_string(p) + " on process " + std::to_string(s) + " of " + std::to_string(nprocs_),
-           "pass at most the number of all processes, and call it on these alone");
+           "pass at most the number of processes, and call it only on processes 0 to p - 1");
   if (hi > p)
     refuse("collectives_init", "hi", "is " + std::to_string(hi) + " of " + std::to_string(p) + " processes",
-           "pass an upper bound, itself not included, of at most p");
+           "pass an exclusive upper bound of at most p");
 }
 
 bool process::make_members(int first, int last, int stride, const abi::limits& most, members& made) {
   refuse_failed();
   if (most.calls == 0)
-    refuse("collectives_init", "max_calls", "is 0", "allow for one collective a superstep at least");
+    refuse("collectives_init", "max_calls", "is 0", "allow at least one collective per superstep");
   if (stride < 1 || first < 0 || last < first || last >= nprocs_ || pid_ < first || pid_ > last ||
       (pid_ - first) % stride != 0)
     refuse("collectives_init", "s",
-           "process " + std::to_string(pid_) + " is none of " + std::to_string(first) + " to " +
+           "process " + std::to_string(pid_) + " is not among " + std::to_string(first) + " to " +
                std::to_string(last) + " in steps of " + std::to_string(stride),
-           "call it on the members alone, of which there is one at least");
+           "call it only on the members, of which there must be at least one");
   if (!unbounded_ && most.calls > std::numeric_limits<std::size_t>::max() / 65536)
     return false;  // no machine has that memory
   if (unbounded_ && memory_.full()) memory_.grow();
@@ -63,8 +63,8 @@ member_set& process::set_of(const char* operation, members m) {
   refuse_failed();
   member_set* const s = calls_.find(m);
   if (s == nullptr)
-    refuse(operation, "coll", "is not a collectives object of this context, or not any more",
-           "make one with lpf_collectives_init()");
+    refuse(operation, "coll", "is not, or is no longer, a collectives object of this context",
+           "create one with lpf_collectives_init()");
   made_calls_ = true;
   return *s;
 }
@@ -72,7 +72,7 @@ member_set& process::set_of(const char* operation, members m) {
 bool process::has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes,
                        bool element) {
   if (check_ != nullptr && s.since == superstep_ && !unbounded_) [[unlikely]]
-    refuse(operation, "coll", "was made in this superstep", "sync before it is used");
+    refuse(operation, "coll", "was made in this superstep", "sync before you use it");
   const std::size_t most = element ? s.most.element_bytes : s.most.bytes;
   return s.calls < s.most.calls && (bytes == 0 || count <= most / bytes);
 }
@@ -80,7 +80,7 @@ bool process::has_room(const char* operation, member_set& s, std::size_t count, 
 void process::check_root(const char* operation, const member_set& s, int root) {
   if (static_cast<unsigned>(root) >= static_cast<unsigned>(s.size()))
     refuse(operation, "root", "is " + std::to_string(root) + " of " + std::to_string(s.size()) + " members",
-           "pass 0 to P - 1, counted among the members");
+           "pass 0 to P - 1, the index of a member");
 }
 
 std::byte* process::touched(const char* operation, const char* parameter, slot s, std::size_t bytes,
@@ -173,7 +173,7 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
   if (bytes > 0 && all / bytes != blocks) refuse(name(what), "size", "overflows", "pass fewer bytes");
   const bool transposes = what == collective::alltoall;
   if (from == into && from != no_slot && bytes > 0 && s.size() > 1)
-    refuse(name(what), "dst", "is src", "pass other memory");
+    refuse(name(what), "dst", "is the same as src", "pass different memory");
   call c;
   c.what = what;
   c.input = touched(name(what), "src", from, transposes ? all : bytes, true);
@@ -226,7 +226,7 @@ bool process::combine(members m, void* data, slot where, std::size_t count, cons
   const area* const a = memory_.find(where);
   if (a == nullptr || a->base != data || a->size < count * size)
     refuse(operation, whole ? "element_slot" : "slot",
-           "does not register " + std::to_string(count * size) + " bytes from the given address on",
+           "does not cover " + std::to_string(count * size) + " bytes from the given address",
            "register the memory, and pass its slot and its address");
   if (check_ != nullptr) [[unlikely]] {
     check_fresh(operation, whole ? "element_slot" : "slot", where);

@@ -135,9 +135,9 @@ std::string superstep_check::overflow_here(const std::vector<record>& all, std::
     if (r.owner == me_) last = &r;
   }
   if (sent + coming <= room || last == nullptr) return {};
-  return "the message queue of process " + std::to_string(me_) + " is too short: it has room for " +
-         std::to_string(room) + ", and the process sends " + std::to_string(sent) + " and is the target of " +
-         std::to_string(coming) + ", the last of these a " + last->told();
+  return "the message queue of process " + std::to_string(me_) + " is too short: it has space for " +
+         std::to_string(room) + ", but the process sends " + std::to_string(sent) + " and is the target of " +
+         std::to_string(coming) + ", the last of which is a " + last->told();
 }
 
 // Describes the first global registration or deregistration that another process does not make at
@@ -150,10 +150,10 @@ std::string superstep_check::registrations_differ(const std::vector<record>& all
   for (std::size_t q = 1; q < of.size(); ++q) {
     const std::vector<const record*>&first = of[0], &other = of[q];
     for (std::size_t i = 0; i < std::max(first.size(), other.size()); ++i) {
-      if (i >= other.size()) return what(*first[i]) + " is not made by process " + std::to_string(q);
-      if (i >= first.size()) return what(*other[i]) + " is not made by process 0";
+      if (i >= other.size()) return what(*first[i]) + " has no counterpart on process " + std::to_string(q);
+      if (i >= first.size()) return what(*other[i]) + " has no counterpart on process 0";
       if (first[i]->is != other[i]->is || first[i]->at != other[i]->at)
-        return what(*first[i]) + " meets " + what(*other[i]);
+        return what(*first[i]) + " does not match " + what(*other[i]);
     }
   }
   return {};
@@ -170,10 +170,10 @@ std::string superstep_check::conflict_here(const std::vector<record>& all, std::
       if (a == nullptr)
         return r.told() + " names " + std::to_string(r.bytes) + " bytes at offset " +
                std::to_string(r.offset) + " of slot " + std::to_string(r.at) + " of process " +
-               std::to_string(me_) + ", where nothing like that is registered";
+               std::to_string(me_) + ", which are not registered there";
       if (a->since == superstep)
         return r.told() + " uses slot " + std::to_string(r.at) + " of process " + std::to_string(me_) +
-               " in the superstep in which it was registered: it is usable after the next sync";
+               " in the superstep in which it was registered; it can be used after the next sync";
       begin = reinterpret_cast<std::uintptr_t>(a->base) + r.offset;
     }
     used.push_back({begin, begin + r.bytes, &r});
@@ -208,7 +208,8 @@ std::string superstep_check::difference(std::vector<record>& all) {
       const int expected = first.first + static_cast<int>(end - i) * first.stride;
       if (r.process != expected) {
         const int missing = end == i ? first.first : expected;
-        return first.told() + " is not made by process " + std::to_string(missing) + ", a member";
+        return first.told() + " has no counterpart on process " + std::to_string(missing) +
+               ", which is a member";
       }
       const auto what = [](const record& c) {
         return c.told() + ": " + std::to_string(c.count) + " times " + std::to_string(c.size) + " bytes" +
@@ -219,7 +220,8 @@ std::string superstep_check::difference(std::vector<record>& all) {
         return what(first) + "; " + what(r);
     }
     if (const int expected = first.first + static_cast<int>(end - i) * first.stride; expected <= first.last)
-      return first.told() + " is not made by process " + std::to_string(expected) + ", a member";
+      return first.told() + " has no counterpart on process " + std::to_string(expected) +
+             ", which is a member";
     i = end;
   }
   return {};
@@ -251,13 +253,13 @@ void superstep_check::compare(std::uint64_t superstep, std::uint64_t told, std::
   if (const std::string overflow = first_of(overflow_here(all, room)); !overflow.empty())
     throw mismatch_error(
         "sync", me_, "max_msgs", when + overflow,
-        "a message counts at its origin and at its target: let that process resize its queue");
+        "a message counts at its origin and at its target; resize the queue of that process");
   const std::string conflict = first_of(conflict_here(all, superstep));
   if (!conflict.empty())
-    throw mismatch_error("sync", me_, "", when + conflict, "let one of them stand in another superstep");
+    throw mismatch_error("sync", me_, "", when + conflict, "move one of them to another superstep");
   if (const std::string differs = difference(all); !differs.empty())
     throw mismatch_error("sync", me_, "coll", when + differs,
-                         "make the same collectives, with the same arguments, on all members");
+                         "call the same collectives with the same arguments on all members");
 }
 
 }  // namespace tutti::bsp

@@ -144,7 +144,7 @@ lpf_err_t invalid(const char* operation, const char* argument, const std::string
   return LPF_ERR_BSMP_INVAL;
 }
 lpf_err_t no_object(const char* operation) noexcept {
-  return invalid(operation, "bsmp", "is LPF_INVALID_BSMP", "pass what lpf_bsmp_create() has made");
+  return invalid(operation, "bsmp", "is LPF_INVALID_BSMP", "pass an object that lpf_bsmp_create() created");
 }
 
 // Without room, sent or received messages are lost. The sync continues, because the other processes
@@ -153,7 +153,7 @@ lpf_err_t first_of(lpf_err_t before, lpf_err_t now, const lpf_bsmp_object& o, co
   if (now == LPF_ERR_OUT_OF_MEMORY)
     report_error(
         "lpf_bsmp_sync", static_cast<int>(o.s), "", what,
-        "give the context's message queue 4 max_messages + 2 p entries more, or the process more memory");
+        "add 4 max_messages + 2 p entries to the context's message queue, or give the process more memory");
   return before == LPF_SUCCESS || now == LPF_ERR_FATAL ? now : before;
 }
 
@@ -179,12 +179,11 @@ lpf_err_t sync_context(lpf_bsmp_t* objects, std::size_t n, lpf_sync_attr_t attr)
 lpf_err_t sync(lpf_bsmp_t* objects, std::size_t n, lpf_sync_attr_t attr) {
   lpf_err_t result = LPF_SUCCESS;
   for (std::size_t i = 0; i < n; ++i)
-    result =
-        first_of(result, objects[i]->report_receivers(), *objects[i], "messages that were sent are lost");
+    result = first_of(result, objects[i]->report_receivers(), *objects[i], "sent messages are lost");
   lpf_err_t synced = sync_context(objects, n, attr);
   if (synced != LPF_SUCCESS) return synced;
   for (std::size_t i = 0; i < n; ++i)
-    result = first_of(result, objects[i]->fetch(), *objects[i], "messages that came are lost");
+    result = first_of(result, objects[i]->fetch(), *objects[i], "received messages are lost");
   synced = sync_context(objects, n, attr);
   if (synced != LPF_SUCCESS) return synced;
   for (std::size_t i = 0; i < n; ++i) {
@@ -201,11 +200,11 @@ extern "C" {
 
 lpf_err_t lpf_bsmp_create(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, size_t buffer_size, size_t tag_size,
                           size_t max_messages, lpf_bsmp_t* bsmp) {
-  if (bsmp == nullptr) return invalid("lpf_bsmp_create", "bsmp", "is null", "pass where the object goes");
+  if (bsmp == nullptr) return invalid("lpf_bsmp_create", "bsmp", "is null", "pass a place for the object");
   *bsmp = LPF_INVALID_BSMP;
   if (s >= p)
     return invalid("lpf_bsmp_create", "s", "is " + std::to_string(s) + " of " + std::to_string(p),
-                   "pass the number of this process, and how many there are");
+                   "pass the number of this process and the number of processes");
   lpf_bsmp_object* made = nullptr;
   try {
     made = new lpf_bsmp_object(ctx, s, p, buffer_size, tag_size, max_messages);
@@ -229,7 +228,7 @@ lpf_err_t lpf_bsmp_destroy(lpf_bsmp_t* bsmp) {
   if (bsmp == nullptr || *bsmp == nullptr) return no_object("lpf_bsmp_destroy");
   lpf_bsmp_object* const o = *bsmp;
   if (!o->failed && (o->sent.messages() > 0 || o->queue_is_full))
-    return invalid("lpf_bsmp_destroy", "bsmp", "has messages that are not delivered", "sync first",
+    return invalid("lpf_bsmp_destroy", "bsmp", "has undelivered messages", "sync first",
                    static_cast<int>(o->s));
   const lpf_err_t first = lpf_deregister(o->ctx, o->block_slot);
   const lpf_err_t second = lpf_deregister(o->ctx, o->arrived_slot);

@@ -26,7 +26,7 @@ bsplib_err_t wrong(bsplib_err_t code, const bsplib_object* b, const char* operat
 
 bsplib_err_t no_object(const char* operation) noexcept {
   return wrong(BSPLIB_ERR_NULL_POINTER, nullptr, operation, "bsplib", "is null",
-               "pass what bsplib_create() has made");
+               "pass an object that bsplib_create() created");
 }
 
 template <class Call>
@@ -79,21 +79,22 @@ bsplib_err_t check_far(const bsplib_object& b, const access& a, lpf_pid_t peer,
                        std::size_t bytes) {
   if (far == nullptr) [[unlikely]]
     return wrong(BSPLIB_ERR_NULL_POINTER, &b, a.operation, a.far, "is null",
-                 "pass a registered address: null names no memory, also where it is registered");
+                 "pass a registered address; null names no memory, even if it is registered");
   if (r == nullptr) [[unlikely]]
     return wrong(BSPLIB_ERR_MEMORY_NOT_REGISTERED, &b, a.operation, a.far, "is not a registered address",
-                 "register it with bsplib_push_reg() in a superstep before, and pass the address itself");
+                 "register it with bsplib_push_reg() in an earlier superstep, and pass the address itself");
   if (!b.safe) return BSPLIB_SUCCESS;
   const std::size_t there = r->sizes[peer];
   if (there == tutti::lpf::size_of_null) [[unlikely]]
     return wrong(BSPLIB_ERR_NULL_POINTER, &b, a.operation, a.far,
                  "is registered as null on process " + std::to_string(peer),
-                 "let that process register memory");
+                 "register memory on that process");
   if (bytes > there || offset > there - bytes) [[unlikely]]
     return wrong(BSPLIB_ERR_MEMORY_ACCESS_OUT_OF_RANGE, &b, a.operation, "offset",
-                 std::to_string(bytes) + " bytes at " + std::to_string(offset) + " are not within the " +
-                     std::to_string(there) + " that process " + std::to_string(peer) + " has registered",
-                 "register as much, or pass fewer bytes");
+                 std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + " exceed the " +
+                     std::to_string(there) + " bytes that process " + std::to_string(peer) +
+                     " has registered",
+                 "register more memory, or pass fewer bytes");
   return BSPLIB_SUCCESS;
 }
 
@@ -135,12 +136,12 @@ bsplib_err_t bsplib_create(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, int safem
                            bsplib_t* bsplib) {
   if (bsplib == nullptr)
     return wrong(BSPLIB_ERR_NULL_POINTER, nullptr, "bsplib_create", "bsplib", "is null",
-                 "pass where the object goes");
+                 "pass a place for the object");
   *bsplib = nullptr;
   if (pid >= nprocs)
     return wrong(BSPLIB_ERR_PID_OUT_OF_RANGE, nullptr, "bsplib_create", "pid",
                  "is " + std::to_string(pid) + " of " + std::to_string(nprocs),
-                 "pass the number of this process, and how many there are");
+                 "pass the number of this process and the number of processes");
   try {
     *bsplib = new bsplib_object(ctx, pid, nprocs, safemode != 0, max_hp_regs);
     return BSPLIB_SUCCESS;
@@ -196,8 +197,8 @@ bsplib_err_t bsplib_pop_reg(bsplib_t bsplib, const void* ident) {
   return guarded(bsplib, "bsplib_pop_reg", [&] {
     if (!bsplib->registered.pop(ident))
       return wrong(BSPLIB_ERR_MEMORY_NOT_REGISTERED, bsplib, "bsplib_pop_reg", "ident",
-                   "is not a registered address, or not any more",
-                   "end a registration by the address with which it was made, once");
+                   "is not, or is no longer, a registered address",
+                   "pop each registration once, with the address with which it was pushed");
     return BSPLIB_SUCCESS;
   });
 }
@@ -260,7 +261,7 @@ bsplib_err_t bsplib_get_tag(bsplib_t bsplib, size_t* status, void* tag) {
     const tutti::lpf::incoming& all = bsplib->received;
     if (status == nullptr || (tag == nullptr && all.left() > 0 && all.tag_bytes() > 0))
       return wrong(BSPLIB_ERR_NULL_POINTER, bsplib, "bsplib_get_tag", status == nullptr ? "status" : "tag",
-                   "is null", "pass where it goes");
+                   "is null", "pass a place for it");
     *status = SIZE_MAX;
     if (all.left() == 0) return BSPLIB_SUCCESS;
     const tutti::lpf::received_message m = all.front();

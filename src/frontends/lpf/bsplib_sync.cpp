@@ -111,15 +111,14 @@ bsplib_err_t bsplib_object::compare() const {
     for (lpf_pid_t q = 1; q < nprocs; ++q) {
       if (same(all[q], all[0])) continue;
       if (pid == 0)
-        report_error("bsplib_sync", static_cast<int>(q), "", std::string(what) + " than on process 0",
-                     remedy);
+        report_error("bsplib_sync", static_cast<int>(q), "", std::string(what) + " than process 0", remedy);
       return true;
     }
     return false;
   };
-  if (differs([](auto& a, auto& b) { return a.pushes == b.pushes; }, "makes more or fewer registrations",
-              "call bsplib_push_reg() equally often on all processes, with a null pointer where there is no "
-              "memory"))
+  if (differs(
+          [](auto& a, auto& b) { return a.pushes == b.pushes; }, "makes more or fewer registrations",
+          "call bsplib_push_reg() equally often on all processes, with a null pointer if there is no memory"))
     return BSPLIB_ERR_PUSHREG_MISMATCH;
   if (differs([](auto& a, auto& b) { return a.pops == b.pops && a.digest_of_pops == b.digest_of_pops; },
               "ends other registrations",
@@ -158,8 +157,8 @@ bool bsplib_object::fetch_messages() {
   } catch (const std::bad_alloc&) {
     room = false;
     arrived_messages_ = bytes = 0;
-    tutti::lpf::report_error("bsplib_sync", static_cast<int>(pid), "", "messages that came are lost",
-                             "send fewer bytes to a process at a time");
+    tutti::lpf::report_error("bsplib_sync", static_cast<int>(pid), "", "received messages are lost",
+                             "send fewer bytes to a process in one superstep");
   }
   require_success(lpf_register_local(ctx, arrived_.data(), bytes, &arrived_slot_));
   std::size_t at = 0;

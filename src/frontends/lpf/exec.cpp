@@ -43,7 +43,7 @@ lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& 
     why = thrown.what();
   } catch (...) {
   }
-  report_error(here, rank, "", why, was_there ? "" : "ask for fewer processes, or use TUTTI_ENGINE=fibers");
+  report_error(here, rank, "", why, was_there ? "" : "request fewer processes, or use TUTTI_ENGINE=fibers");
   return was_there ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
 }
 
@@ -80,7 +80,7 @@ bool would_be_copies(const launcher& by) {
   report_error(
       here, -1, "",
       "an MPI launcher started this program (" + by.evidence +
-          " is set), and its processes do not wait for this call: each would run a section of its own",
+          " is set), but its processes do not take part in this call: each would run its own section",
       start_was_hooked() ? "leave LPF_MPI_AUTO_INITIALIZE as it is and TUTTI_ENGINE unset, or use lpf_hook()"
                          : "link tutti's lpf library to the program itself, not to a library that it loads");
   return true;
@@ -89,23 +89,25 @@ bool would_be_copies(const launcher& by) {
 lpf_pid_t capped(lpf_pid_t p, lpf_pid_t free, std::string_view why) {
   if (p <= free) return p;
   if (p != LPF_MAX_P)
-    std::fprintf(stderr, "tutti: %s: %u processes were asked for, and %u are free: it runs on these (%s)\n",
+    std::fprintf(stderr,
+                 "tutti: %s: %u processes were requested, but %u are free: the section runs on these (%s)\n",
                  here, p, free, std::string(why).c_str());
   return free;
 }
 
 lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   if (launched_job* job = launched_job::mine())
-    return job->exec(capped(p, job->processes(), "the launcher decides how many there are"), spmd, args);
+    return job->exec(capped(p, job->processes(), "the launcher decides the number of processes"), spmd, args);
   if (would_be_copies(find_launcher())) return LPF_ERR_FATAL;
   const lpf_pid_t free = free_processes();
-  return run_embedded({}, capped(p, free, "TUTTI_RANKS, or the cores"), spmd, args, {free, free});
+  return run_embedded({}, capped(p, free, "as TUTTI_RANKS or the number of cores allows"), spmd, args,
+                      {free, free});
 }
 
 lpf_err_t exec_within(const context& outer, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   communicator& world = *outer.world;
   const engine_entry* engine = find_engine(world.native().engine());
-  const lpf_pid_t processes = capped(p, outer.of.free, "the section has the others");
+  const lpf_pid_t processes = capped(p, outer.of.free, "the section uses the others");
   if (processes > 1 && engine != nullptr && engine->embedded())
     return run_embedded(engine->name, processes, spmd, args, outer.of);
   // On this thread, because only one thread may call MPI.
@@ -140,7 +142,7 @@ extern "C" lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_
   if (wrong != nullptr) {
     report_error(here, -1, wrong, P == 0 && ctx != nullptr ? "is 0" : "is null",
                  ctx == nullptr ? "pass LPF_ROOT, or the context of the section"
-                 : P == 0       ? "ask for one process or more, or for LPF_MAX_P"
+                 : P == 0       ? "request one process or more, or LPF_MAX_P"
                                 : "pass the function to run");
     return LPF_ERR_FATAL;
   }

@@ -69,7 +69,7 @@ function_location place_of(void (*function)()) {
   dl_iterate_phdr(&look_by_address, &s);
   if (!s.found)
     throw std::runtime_error(
-        "a function stands in no file, so that other processes cannot find it (remedy: pass functions of the "
+        "a function is in no file, so other processes cannot find it (remedy: pass functions of the "
         "program or of its libraries)");
   return s.place;
 }
@@ -81,7 +81,7 @@ void (*function_at(const function_location& place))() {
   dl_iterate_phdr(&look_by_name, &s);
   if (!s.found)
     throw std::runtime_error(
-        "a function stands in " + (place.file.empty() ? "another program" : place.file) +
+        "a function is in " + (place.file.empty() ? "another program" : place.file) +
         ", which is not loaded here (remedy: start the same program everywhere, and link "
         "its libraries instead of loading them later)");
   return reinterpret_cast<void (*)()>(s.address);

@@ -15,7 +15,8 @@ namespace tutti::lpf {
 lpf_err_t end_init(lpf_init_t init, const char* by) noexcept {
   init_object* object = object_of(init);
   if (object == nullptr) {
-    report_error(by, -1, "init", "is LPF_INIT_NONE", "end what an initialize call has made, once");
+    report_error(by, -1, "init", "is LPF_INIT_NONE",
+                 "pass an object that an initialize call created, and finalize it once");
     return LPF_ERR_FATAL;
   }
   if (std::strcmp(object->ended_by(), by) != 0) {
@@ -33,7 +34,7 @@ using namespace tutti::lpf;
 extern "C" lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args) {
   if (init == nullptr || spmd == nullptr) {
     report_error("lpf_hook", -1, init == nullptr ? "init" : "spmd", "is null",
-                 init == nullptr ? "make it by lpf/pthread.h or lpf/mpi.h" : "pass the function to run");
+                 init == nullptr ? "create it with lpf/pthread.h or lpf/mpi.h" : "pass the function to run");
     return LPF_ERR_FATAL;
   }
   return object_of(init)->hook(spmd, args);

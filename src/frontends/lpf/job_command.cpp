@@ -40,7 +40,7 @@ class reader {
 
  private:
   const char* next(std::size_t bytes) {
-    if (bytes > text_.size() - at_) throw std::runtime_error("an order to a waiting process is cut off");
+    if (bytes > text_.size() - at_) throw std::runtime_error("a command to a waiting process is truncated");
     at_ += bytes;
     return text_.data() + at_ - bytes;
   }

@@ -161,10 +161,10 @@ void launched_job::give_out(const order& what, lpf_pid_t first, lpf_pid_t end) {
 
 lpf_err_t launched_job::exec(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   if (world_ == nullptr || in_section_) {
-    report_error(
-        here, -1, "ctx",
-        world_ == nullptr ? "the job has failed, or ends" : "is LPF_ROOT, but this process is in a section",
-        world_ == nullptr ? "" : "pass the section's context");
+    report_error(here, -1, "ctx",
+                 world_ == nullptr ? "the job has failed or is ending"
+                                   : "is LPF_ROOT, but this process is in a section",
+                 world_ == nullptr ? "" : "pass the section's context");
     return LPF_ERR_FATAL;
   }
   std::exception_ptr why;

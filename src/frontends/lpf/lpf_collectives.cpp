@@ -18,7 +18,7 @@ template <class Call>
 lpf_err_t scheduled(lpf_coll_t coll, const char* operation, Call&& what) noexcept {
   if (coll.ctx == nullptr || coll.number == 0) [[unlikely]] {
     tutti::lpf::report_error(operation, -1, "coll", "is LPF_INVALID_COLL",
-                             "pass what lpf_collectives_init() has made");
+                             "pass an object that lpf_collectives_init() created");
     return LPF_ERR_FATAL;
   }
   return runs_this_process(coll.ctx, operation, what);

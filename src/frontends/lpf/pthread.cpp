@@ -59,11 +59,12 @@ struct thread_gathering {
       if (!place_for_result)
         refuse("argument init: is null in one of the threads");
       else if (before != 0 && nprocs != before)
-        refuse("argument nprocs: threads say " + std::to_string(before) + " and " + std::to_string(nprocs));
+        refuse("argument nprocs: threads passed " + std::to_string(before) + " and " +
+               std::to_string(nprocs));
       else if (pid >= nprocs)
-        refuse("argument pid: is " + std::to_string(pid) + ", and nprocs " + std::to_string(nprocs));
+        refuse("argument pid: is " + std::to_string(pid) + ", but nprocs is " + std::to_string(nprocs));
       else if (!another)
-        refuse("argument pid: two threads are " + std::to_string(pid));
+        refuse("argument pid: two threads passed " + std::to_string(pid));
       over = over || (code != LPF_SUCCESS && come >= least);
       if (over && code == LPF_SUCCESS) all = std::make_shared<thread_group>(size);
     } catch (const std::bad_alloc&) {
@@ -108,14 +109,14 @@ lpf_err_t initialize(lpf_pid_t pid, lpf_pid_t nprocs, lpf_init_t* init) {
   const auto most = static_cast<lpf_pid_t>(find_engine("threads")->max_ranks);
   if (nprocs == 0 || nprocs > most) {
     report_error(here, static_cast<int>(pid), "nprocs", "is " + std::to_string(nprocs),
-                 "name the number of threads, 1 to 4096");
+                 "pass the number of threads, 1 to 4096");
     return LPF_ERR_FATAL;
   }
   if (init != nullptr) *init = LPF_INIT_NONE;
   const std::shared_ptr<thread_gathering> all = meet(pid, nprocs, init != nullptr);
   if (all->code != LPF_SUCCESS) {
-    report_error(here, static_cast<int>(pid), "", all->problem.empty() ? "there is no memory" : all->problem,
-                 "call it once in each thread, with the same nprocs, and each of 0 .. nprocs - 1 as pid");
+    report_error(here, static_cast<int>(pid), "", all->problem.empty() ? "out of memory" : all->problem,
+                 "call it once in each thread, with the same nprocs and a different pid of 0 .. nprocs - 1");
     return all->code;
   }
   *init = new hooked_thread(all->all, pid);

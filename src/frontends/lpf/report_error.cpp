@@ -38,7 +38,7 @@ lpf_err_t report_exception(const char* operation) noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    print_error(operation, "there is no memory");
+    print_error(operation, "out of memory");
     return LPF_ERR_OUT_OF_MEMORY;
   } catch (const std::system_error& e) {
     print_error(operation, e.what());

@@ -61,8 +61,8 @@ root_of_process& root() {
 context* root_context(const char* operation) noexcept {
   try {
     if (sections_running() > 0) {
-      report_error(operation, -1, "ctx", "is LPF_ROOT, and this process runs a section",
-                   "pass the context that the function of the section is given");
+      report_error(operation, -1, "ctx", "is LPF_ROOT, but this process runs a section",
+                   "pass the context that the function of the section received");
       return nullptr;
     }
     root_of_process& r = root();

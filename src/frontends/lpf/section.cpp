@@ -71,7 +71,7 @@ class stay {
   stay(const stay&) = delete;
   ~stay() {
     if (!left_) {
-      refuse("section", "spmd", "has thrown");
+      refuse("section", "spmd", "threw an exception");
       bsp::abi::leave(*here_->process);
     }
     --running;
@@ -91,7 +91,7 @@ class stay {
   void refuse(const char* operation, const char* argument, const char* problem) noexcept {
     here_->said = true;
     try {
-      bsp::abi::refuse(*here_->process, operation, argument, problem, "see what was reported");
+      bsp::abi::refuse(*here_->process, operation, argument, problem, "see the reported error");
     } catch (...) {
     }
   }
@@ -122,7 +122,7 @@ bool lacks_arguments(const lpf_args_t& args, const char* operation, int process)
                          const char* remedy) {
     if (size == 0 || what != nullptr) return false;
     report_error(operation, process, argument,
-                 std::string("is null, and ") + size_name + " is " + std::to_string(size), remedy);
+                 std::string("is null, but ") + size_name + " is " + std::to_string(size), remedy);
     return true;
   };
   if (lacks("args.f_symbols", "args.f_size", reinterpret_cast<const void*>(args.f_symbols), args.f_size,
@@ -138,7 +138,7 @@ bool lacks_arguments(const lpf_args_t& args, const char* operation, int process)
   }
   return lacks("args.input", "args.input_size", args.input, args.input_size, "pass the input, or 0") ||
          lacks("args.output", "args.output_size", args.output, args.output_size,
-               "pass where the output goes, or 0");
+               "pass a place for the output, or 0");
 }
 
 int sections_running() noexcept { return running; }
@@ -146,8 +146,8 @@ int sections_running() noexcept { return running; }
 context* other_context(lpf_t ctx, const char* operation) noexcept {
   if (ctx == LPF_ROOT) return root_context(operation);
   report_error(operation, -1, "ctx",
-               ctx == LPF_NONE ? "is LPF_NONE" : "is that of a section that has ended, or no context",
-               "pass the context that the function of the section is given, while it runs");
+               ctx == LPF_NONE ? "is LPF_NONE" : "is not a context, or its section has ended",
+               "pass the context that the function of the section received, while it runs");
   return nullptr;
 }
 

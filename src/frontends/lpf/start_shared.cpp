@@ -40,7 +40,7 @@ extern "C" __attribute__((visibility("default"))) int __libc_start_main(tutti::l
                                                                         void* stack_end) {
   const auto real = reinterpret_cast<tutti::lpf::start_function>(dlsym(RTLD_NEXT, "__libc_start_main"));
   if (real == nullptr) {
-    std::fputs("tutti: the C library has no start of its own\n", stderr);
+    std::fputs("tutti: the C library does not define __libc_start_main\n", stderr);
     std::abort();
   }
   tutti::lpf::main_of_program = main;

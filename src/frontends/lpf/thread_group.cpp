@@ -56,8 +56,8 @@ std::shared_ptr<thread_group::section> thread_group::join(lpf_pid_t pid) {
   }
   changed_.wait(guard, [&] { return left_ || own->begun; });
   if (own && own->begun) return own;
-  report_error(here, static_cast<int>(pid), "init", "a thread of it has called lpf_pthread_finalize()",
-               "finalize when all threads have ended their sections");
+  report_error(here, static_cast<int>(pid), "init", "one of its threads has called lpf_pthread_finalize()",
+               "finalize it after all threads have ended their sections");
   return nullptr;
 }
 

@@ -247,8 +247,8 @@ void comparisons::finish() {
   abandon();
   try {
     throw mismatch_error(call, o.of->rank, "",
-                         "on " + where + " not all ranks have called it when all call MPI_Finalize",
-                         "make the ranks call the same with the same arguments");
+                         "on " + where + " not all ranks have called it before MPI_Finalize",
+                         "make the same call with the same arguments on all ranks");
   } catch (...) {
     failed(MPI_COMM_WORLD);
   }

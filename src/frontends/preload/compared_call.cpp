@@ -21,7 +21,7 @@ const char* name_of_operator(MPI_Op op) {
       {MPI_OP_NULL, "MPI_OP_NULL"}};
   for (const auto& [handle, name] : all)
     if (handle == op) return name;
-  return "an operator of its own";
+  return "a user-defined operator";
 }
 
 void put(std::span<char> into, std::string_view text) {
@@ -68,7 +68,7 @@ std::string published_call::text() const {
                                           "float64", "long double", "bool"};
   std::string t(call);
   if (gives != not_given && takes != not_given && gives != takes)
-    t += " of " + std::to_string(gives) + " bytes given and " + std::to_string(takes) + " taken";
+    t += " of " + std::to_string(gives) + " bytes sent and " + std::to_string(takes) + " received";
   else if (gives != not_given || takes != not_given)
     t += " of " + std::to_string(gives != not_given ? gives : takes) + " bytes";
   if (kind != 0 && kind < std::size(kinds)) t += std::string(" (") + kinds[kind] + ")";
@@ -128,11 +128,11 @@ void compared_call::judge() const {
   if (r < 0) return;
   const published_call &a = all[0], &b = all[static_cast<std::size_t>(r)];
   std::string first = a.text(), second = b.text();
-  if (first == second && a.counts != b.counts) second += " with other counts";
-  if (first == second) second += " of another kind of elements";
+  if (first == second && a.counts != b.counts) second += " with different counts";
+  if (first == second) second += " of a different element type";
   const std::string difference = r == 0 ? "" : ", but rank " + std::to_string(r) + " calls " + second;
   throw mismatch_error(mine[0].call, of->rank, "", "on " + where() + " rank 0 calls " + first + difference,
-                       "make the ranks call the same with the same arguments");
+                       "make the same call with the same arguments on all ranks");
 }
 
 void compared_call::describe(const arguments& a, datatypes& types) {

@@ -183,13 +183,12 @@ void pending_calls::settle(MPI_Comm comm) {
     if (std::chrono::steady_clock::now() < deadline) continue;
     if (comm != MPI_COMM_NULL && calls_left(comm)) continue;
     if (!std::exchange(said_, true))
-      std::fprintf(
-          stderr,
-          "tutti preload: rank %d waited ten seconds for nonblocking collectives of its own before it "
-          "entered a blocking call of MPI's on another communicator, and goes on without; where that "
-          "is how the program works, leave the nonblocking ones to MPI (TUTTI_PRELOAD_NONBLOCKING=0, which "
-          "is the default here)\n",
-          p_.ep->rank());
+      std::fprintf(stderr,
+                   "tutti preload: rank %d waited ten seconds for its own nonblocking collectives before it "
+                   "entered a blocking call of MPI on another communicator, and now continues without them; "
+                   "if the program depends on this order, leave the nonblocking collectives to MPI "
+                   "(TUTTI_PRELOAD_NONBLOCKING=0, which is the default here)\n",
+                   p_.ep->rank());
     return;
   }
 }

@@ -28,8 +28,9 @@ data_handle* task_graph::add(const extent& e) {
   auto d = std::make_unique<data_handle>(*this);
   d->form = e;
   if (__builtin_mul_overflow(e.element, e.count, &d->bytes) || e.count > 0xffffffffu)
-    refuse("data", "count", "is " + std::to_string(e.count) + ", which is more than a datum may have",
-           "make several data");
+    refuse("data", "count",
+           "is " + std::to_string(e.count) + ", which exceeds the maximum size of a data handle",
+           "use several data handles");
   d->owner = d->home = e.owner;
   d->taken.of = d.get();
   if (e.memory != nullptr || e.count == 0) {
@@ -49,13 +50,13 @@ data_handle* task_graph::add(const extent& e) {
 }
 
 void task_graph::refuse_tag(const char* operation, long tag) const {
-  refuse(operation, "tag", "is " + std::to_string(tag), "give one from 0 on");
+  refuse(operation, "tag", "is " + std::to_string(tag), "pass a tag of 0 or more");
 }
 
 void task_graph::tag_data(data_handle& d, long tag, const char* operation) {
   if (!tagged_.emplace(tag, &d).second)
-    refuse(operation, "tag", "is " + std::to_string(tag) + ", which another datum of this rank has",
-           "give each its own");
+    refuse(operation, "tag", "is " + std::to_string(tag) + ", which another data handle of this rank has",
+           "pass a different tag for each");
   d.number = -1 - tag;
   // Transfers of a tag are counted on, whichever datum has it.
   if (const auto before = former_.find(tag); before != former_.end()) {
@@ -72,7 +73,7 @@ void task_graph::set_tag(data_handle& d, long tag) {
   if (tag < 0) refuse_tag("set_tag", tag);
   for (const auto& n : d.neighbours)
     if (n->sent != 0 || n->received != 0)
-      refuse("set_tag", "handle", "is of a datum that was sent already", "give it a tag before it is used");
+      refuse("set_tag", "handle", "belongs to data that were already sent", "set its tag before you use it");
   const std::int64_t before = d.number;
   if (before == -1 - tag) return;
   tag_data(d, tag, "set_tag");
@@ -116,7 +117,7 @@ void task_graph::remove(data_handle& d) {
         for (const node_ref& r : d.readers) over = over && r.get() == nullptr;
         return over && (d.here == nullptr || d.here->users == 1);
       },
-      "the tasks that use a datum", "remove");
+      "the tasks that use a data handle", "remove");
   invalidate(d);
   forget_copies_of_others(d);
   // What has come for the next one of this tag, from ranks that have removed the last one already.
@@ -378,8 +379,8 @@ void task_graph::fetch(data_handle* d, int rank) {
   check_rank("fetch", "rank", rank);
   if (d == nullptr) {
     if (rank == rank_)
-      refuse("fetch", "handle", "is empty, but the datum should come to this rank",
-             "make the datum on this rank too");
+      refuse("fetch", "handle", "is empty, but this rank is to receive the data",
+             "create the data handle on this rank too");
     return;
   }
   check_own("fetch", *d);

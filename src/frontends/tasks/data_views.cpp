@@ -16,15 +16,16 @@ void* task_graph::acquire(data_handle& d, use_mode how, place& at) {
   check_own("acquire", d);
   if (d.home != d.owner)
     refuse("acquire", "handle",
-           "is of " + name_of(d) + ", whose contents have not come to rank " + std::to_string(d.owner) +
-               " since it was made the owner",
+           "refers to " + name_of(d) + ", whose contents have not reached rank " + std::to_string(d.owner) +
+               " since it became the owner",
            "fetch() it to its owner first, on both ranks");
   close_reduction(d);
   if (writes && d.home != rank_)
-    refuse("acquire", "handle", "is of " + name_of(d) + ", which rank " + std::to_string(d.owner) + " owns",
+    refuse("acquire", "handle",
+           "refers to " + name_of(d) + ", which rank " + std::to_string(d.owner) + " owns",
            "write it on its owner, or by a task");
   if (d.home != rank_ && !d.readable)
-    refuse("acquire", "handle", "is of " + name_of(d) + ", of which this rank has no up-to-date contents",
+    refuse("acquire", "handle", "refers to " + name_of(d) + ", of which this rank has no up-to-date copy",
            "fetch() it to this rank first");
   if (d.here == nullptr) new_contents(d, true);
   auto* const node = &make<hold_node>();

@@ -14,7 +14,7 @@
 namespace tutti::tasks {
 void task_graph::check_explicit(const char* operation, const explicit_transfer& t, bool sends) const {
   refuse_from_kernels(operation);
-  if (t.what == nullptr) refuse(operation, "handle", "is empty", "give one that data() has returned");
+  if (t.what == nullptr) refuse(operation, "handle", "is empty", "pass one that data() returned");
   check_own(operation, *t.what);
   const char* const whom = sends ? "dest" : "src";
   const int size = t.where != nullptr ? detail::size_of(*t.where) : size_;
@@ -23,14 +23,14 @@ void task_graph::check_explicit(const char* operation, const explicit_transfer& 
            "is " + std::to_string(t.peer) + ", but ranks are 0 to " + std::to_string(size - 1),
            sends ? "name a rank" : "name a rank, or rank::any");
   if (t.tag < 0 && (sends || t.tag != tags::any))
-    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", but tags are from 0 on",
+    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", but tags are 0 or more",
            sends ? "choose one of these" : "choose one of these, or tags::any");
   if (t.where != nullptr && t.tag >= 0 &&
       static_cast<unsigned>(t.tag) > t.where->p2p_messages(operation).max_tag())
-    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", which is beyond what the engine has",
+    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", which exceeds the largest tag of the engine",
            "choose a lower one");
   if (sends && !t.what->readable && t.what->home != rank_)
-    refuse(operation, "handle", "is of " + name_of(*t.what) + ", of which this rank has no contents",
+    refuse(operation, "handle", "refers to " + name_of(*t.what) + ", of which this rank has no copy",
            "fetch() it first");
 }
 
@@ -221,7 +221,7 @@ void explicit_transfer_node::came(std::unique_ptr<arrival> a) {
     fail_with(std::make_exception_ptr(
         truncation_error("irecv", in_.rank(), "handle",
                          "rank " + std::to_string(came_->from) + " sent " + std::to_string(what.bytes) +
-                             " bytes where the datum has " + std::to_string(bytes_),
+                             " bytes, but the data handle has " + std::to_string(bytes_),
                          "make the data as long on both ranks")));
     if (what.with == 0) return finish();
     aside_ = block::make(what.bytes);

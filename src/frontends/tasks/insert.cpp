@@ -16,8 +16,8 @@ bool reads(use_mode how) noexcept { return how == use_mode::read || how == use_m
 }  // namespace
 
 std::string name_of(const data_handle& d) {
-  return d.number < 0 ? "the datum of tag " + std::to_string(-1 - d.number)
-                      : "datum " + std::to_string(d.number);
+  return d.number < 0 ? "the data handle with tag " + std::to_string(-1 - d.number)
+                      : "data handle " + std::to_string(d.number);
 }
 
 void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) const {
@@ -29,13 +29,13 @@ void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) con
   refuse("insert", "on",
          std::string(written ? "is needed: what the task writes" : "is needed: what the task only reads") +
              " has several owners: " + whose,
-         "name who runs it, by on(rank) or on_owner_of(handle)");
+         "name the rank that runs it, with on(rank) or on_owner_of(handle)");
 }
 
 // -1: not this rank, whoever it is.
 int task_graph::runs(const use* uses, std::size_t n, const task_options& w) {
   if (w.on_given_rank && w.owner_given)
-    refuse("insert", "on", "is given, and on_owner_of() too", "give one of them");
+    refuse("insert", "on", "is given together with on_owner_of()", "pass one of them");
   if (w.on_given_rank) {
     check_rank("insert", "on", w.on);
     return w.on;
@@ -62,8 +62,9 @@ int task_graph::runs(const use* uses, std::size_t n, const task_options& w) {
   for (std::size_t i = 0; i < n; ++i)
     if (const data_handle* d = uses[i].what; d != nullptr && (d->owner == rank_ || d->home == rank_))
       refuse("insert", "handle",
-             "is empty, but this rank owns " + name_of(*d) + " of the same task, and cannot know who runs it",
-             "give the handle of what is written, or on(rank)");
+             "is empty, but this rank owns " + name_of(*d) +
+                 " of the same task, and cannot know which rank runs it",
+             "pass the handle of the written data, or on(rank)");
   return -1;
 }
 
@@ -78,7 +79,7 @@ void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, c
       if (mine)
         refuse("insert", "handle",
                "is empty in argument " + std::to_string(i + 1) + ", but this rank runs the task",
-               "make the datum on this rank too");
+               "create the data handle on this rank too");
       continue;
     }
     check_own("insert", *d);
@@ -86,7 +87,7 @@ void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, c
     for (std::size_t k = 0; k < i; ++k)
       if (uses[k].what == d && (writes(uses[i].how) || writes(uses[k].how)))
         refuse("insert", "handle", "is " + name_of(*d) + " in two arguments, of which one writes",
-               "give it once, as read_write()");
+               "pass it once, as read_write()");
   }
   if (++inserted_ % 32 == 0) {
     progress(false);
@@ -183,7 +184,7 @@ contents& task_graph::written_by(data_handle& d, node& n, bool reads, contents*&
 void task_graph::check_own(const char* operation, const data_handle& d) const {
   if (&d.of == this) [[likely]]
     return;
-  refuse(operation, "handle", "is of another runtime", "give handles that this runtime has made");
+  refuse(operation, "handle", "belongs to another runtime", "pass handles that this runtime created");
 }
 
 void task_graph::follow_tag(node& n, std::uint64_t tag) {

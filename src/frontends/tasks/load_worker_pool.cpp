@@ -29,14 +29,14 @@ std::unique_ptr<worker_pool> make_worker_pool(int workers, int rank, const char*
   }
   for (const std::string& path : files.rejected) add(path);
   if (tried.empty()) {
-    tried = "it is in none of";
+    tried = "it is in none of the folders";
     for (const std::string& folder : module_folders(header)) tried += ' ' + folder;
   }
   throw engine_error(
       "tasks", rank, "workers",
       "are " + std::to_string(workers) + ", but the module of workers cannot be loaded: " + tried,
-      "build tutti with oneTBB (libtbb-dev), let TUTTI_MODULE_PATH name the folder of its modules, or ask "
-      "for one worker");
+      "build tutti with oneTBB (libtbb-dev), set TUTTI_MODULE_PATH to the folder of its modules, or use one "
+      "worker");
 }
 
 }  // namespace tutti::tasks

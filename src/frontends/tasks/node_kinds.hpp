@@ -235,7 +235,7 @@ class hold_node final : public node {
     at_->drop();
     if (before_ != nullptr) before_->drop();
   }
-  std::string what() const override { return "a view that acquire() gave and that still lives"; }
+  std::string what() const override { return "a view that acquire() returned and that still exists"; }
   bool held() const noexcept { return held_; }
   contents& at() noexcept { return *at_; }
 

@@ -158,9 +158,9 @@ void task_graph::meet_demands(data_handle& d) {
     if (p->count != wanted.count)
       note_error(std::make_exception_ptr(mismatch_error(
           "tasks", rank_, "reduce",
-          "this rank has contributed " + std::to_string(p->count) + " times to " + name_of(d) + ", rank " +
-              std::to_string(wanted.from) + " knows of " + std::to_string(wanted.count),
-          "insert what ends the reduction on all ranks that have contributed")));
+          "this rank has contributed " + std::to_string(p->count) + " times to " + name_of(d) +
+              ", but rank " + std::to_string(wanted.from) + " knows of " + std::to_string(wanted.count),
+          "insert the task that ends the reduction on all ranks that have contributed")));
     auto& node = make<gather_node>(*this, d, *p->sum, nullptr, p->by, nullptr);
     node.answer_to(wanted.from, wanted.token);
     if (tasks::node* const last = p->last.get()) node.wait_for(*last);

@@ -227,8 +227,8 @@ void task_graph::throw_pending() {
 
 std::exception_ptr error_of(const failure& why, const char* operation, int rank) {
   const task_error told(operation, rank, "",
-                        why.task + " on rank " + std::to_string(why.rank) + " has thrown: " + why.text,
-                        "what it should have written is spoilt until it is overwritten");
+                        why.task + " on rank " + std::to_string(why.rank) + " threw: " + why.text,
+                        "its output is invalid until it is overwritten");
   if (why.what == nullptr) return std::make_exception_ptr(told);
   try {
     try {
@@ -258,9 +258,9 @@ void task_graph::refuse_stuck(const char* operation) {
     if (!t.waiting.empty())
       what += (what.empty() ? "a task waits for tag " : ", and one for tag ") + std::to_string(tag);
   refuse(operation, "",
-         "would never end: " + (what.empty() ? std::string("a view that acquire() gave still lives")
-                                             : what + ", which nobody unlocks"),
-         what.empty() ? "end the view before" : "give a transfer unlock() of the tag");
+         "would never end: " + (what.empty() ? std::string("a view that acquire() returned still exists")
+                                             : what + ", which no transfer unlocks"),
+         what.empty() ? "end the view before this call" : "pass unlock() with this tag to a transfer");
 }
 
 void task_graph::count_rest(task_trace::clock::time_point since) {

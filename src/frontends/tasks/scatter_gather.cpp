@@ -171,8 +171,8 @@ void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
   for (std::size_t i = 0; i < n; ++i)
     if (rank_ == root && data[i] != nullptr && data[i]->owner != root && !data[i]->readable &&
         data[i]->home != rank_)
-      refuse("scatter", "handles", "have " + name_of(*data[i]) + ", of which the root has no contents",
-             "register its memory there");
+      refuse("scatter", "handles", "contain " + name_of(*data[i]) + ", of which the root has no copy",
+             "register its memory on the root");
   scatter_gather_node* const node = size_ >= min_ranks ? &make_scatter_gather(root, false) : nullptr;
   for (std::size_t i = 0; i < n; ++i) {
     if (data[i] == nullptr) continue;
@@ -200,7 +200,7 @@ void task_graph::gather(data_handle* const* data, std::size_t n, int root) {
     if (data[i] != nullptr) check_own("gather", *data[i]);
   for (std::size_t i = 0; i < n; ++i)
     if (data[i] == nullptr && rank_ == root)
-      refuse("gather", "handles", "have an empty one at the root", "make all of the data on the root");
+      refuse("gather", "handles", "contain an empty one at the root", "create all data handles on the root");
   scatter_gather_node* const node = size_ >= min_ranks ? &make_scatter_gather(root, true) : nullptr;
   for (std::size_t i = 0; i < n; ++i) {
     if (data[i] == nullptr) continue;

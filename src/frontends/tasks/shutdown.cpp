@@ -99,8 +99,8 @@ void task_graph::leave_by_exception() {
     return;
   }
   all_->ep().abandon(
-      std::make_exception_ptr(error("tasks", rank_, "", "an exception has left the runtime's scope",
-                                    "catch it within, where the others go on")));
+      std::make_exception_ptr(error("tasks", rank_, "", "an exception left the runtime's scope",
+                                    "catch it inside the scope if the other ranks continue")));
 }
 
 void task_graph::close(bool passing_by) noexcept {
@@ -144,7 +144,7 @@ void task_graph::close(bool passing_by) noexcept {
       if (progress(false)) continue;
       all_->guarded([&] {
         all_->serve_others(this);
-        all_->ep().pause(site("its messages to be taken"));
+        all_->ep().pause(site("its messages to be received"));
       });
     }
     all_->ep().progressed();
@@ -163,10 +163,10 @@ void task_graph::refuse_unrequested() {
   for (const auto& a : unrequested_)
     if (a->what.with != 0)
       throw mismatch_error("tasks", rank_, "",
-                           "rank " + std::to_string(a->from) + " sends a message of tag " +
+                           "rank " + std::to_string(a->from) + " sent a message with tag " +
                                std::to_string(a->what.number) +
                                " that this rank has not received at the end of its runtime",
-                           "give every send its receive, with the same tag");
+                           "match every send with a receive of the same tag");
 }
 
 void task_graph::count_elsewhere(detail::communicator_impl& where, int peer, std::size_t bytes) noexcept {

@@ -9,11 +9,11 @@
 namespace tutti::tasks::abi {
 
 task_graph* open(detail::communicator_impl& all, const options& how, const char* header) {
-  if (all.inter()) all.refuse("tasks", "ranks", "joins two groups", "give the communicator of one");
-  if (!all.knows_all()) all.refuse("tasks", "ranks", "knows some of its ranks only", "give split(0) of it");
+  if (all.inter()) all.refuse("tasks", "ranks", "has two groups", "pass a communicator with one group");
+  if (!all.knows_all()) all.refuse("tasks", "ranks", "knows only some of its ranks", "pass its split(0)");
   if (how.workers < 0 || how.workers > 1024)
     all.refuse("tasks", "workers", "is " + std::to_string(how.workers),
-               "give 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
+               "pass 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
   return new task_graph(all, how, header);
 }
 // What outlives its run cannot be ended any more: others that it waits for are gone, and so is its
@@ -21,7 +21,8 @@ task_graph* open(detail::communicator_impl& all, const options& how, const char*
 void close(task_graph* f, bool passing_by) noexcept {
   if (f->outlived_run()) {
     std::fprintf(
-        stderr, "tutti: tasks on rank %d: the runtime has outlived its run(); what it had to do is dropped\n",
+        stderr,
+        "tutti: tasks on rank %d: the runtime has outlived its run(); its unfinished work is dropped\n",
         f->rank());
     return;
   }

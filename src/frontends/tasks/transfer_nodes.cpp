@@ -129,9 +129,9 @@ void receive_node::meet() {
   } else if (a.what.bytes != bytes_) {
     in_->note_error(std::make_exception_ptr(mismatch_error(
         "tasks", in_->rank(), "data",
-        "datum " + std::to_string(of_.number) + " has " + std::to_string(bytes_) + " bytes here, and " +
+        "data handle " + std::to_string(of_.number) + " has " + std::to_string(bytes_) + " bytes here, but " +
             std::to_string(a.what.bytes) + " on rank " + std::to_string(origin_),
-        "make the same data on all ranks, in the same order")));
+        "create the same data handles on all ranks, in the same order")));
     into_.poisoned = in_->fail("a transfer", in_->rank(), "the sizes differ", nullptr, false);
     if (into_.data == nullptr) into_.substitute_buffers(block::make(bytes_));
   } else if (a.what.with != 0) {
@@ -200,7 +200,7 @@ void task_graph::handle(std::unique_ptr<arrival> a) {
     case message_kind::gone:
       return note_error(std::make_exception_ptr(
           peer_error("tasks", rank_, "",
-                     "an exception has left the runtime's scope on rank " + std::to_string(a->from), "")));
+                     "an exception left the runtime's scope on rank " + std::to_string(a->from), "")));
     case message_kind::meeting: {
       if (met_.size() <= a->what.sequence) met_.resize(a->what.sequence + 1);
       ++met_[a->what.sequence];
@@ -280,10 +280,11 @@ void task_graph::refuse_ended() {
       continue;
     }
     explicit_transfer_.erase(explicit_transfer_.begin() + static_cast<std::ptrdiff_t>(i));
-    one.give_up(std::make_exception_ptr(mismatch_error(
-        "tasks", rank_, "",
-        "this rank waits for " + one.what() + ", but who could send it has come to the end of its runtime",
-        "give every receive its send, with the same tag")));
+    one.give_up(std::make_exception_ptr(
+        mismatch_error("tasks", rank_, "",
+                       "this rank waits for " + one.what() +
+                           ", but every rank that could send it has reached the end of its runtime",
+                       "match every receive with a send of the same tag")));
   }
 }
 
@@ -321,8 +322,8 @@ void task_graph::handle_never(const arrival& a) {
     const data_handle* const d = find(a.what.number);
     note_error(std::make_exception_ptr(
         mismatch_error("tasks", rank_, "",
-                       who + " has come to the end of its runtime without inserting what it contributes to " +
-                           (d != nullptr ? name_of(*d) : "a datum"),
+                       who + " has reached the end of its runtime without inserting its contribution to " +
+                           (d != nullptr ? name_of(*d) : "a data handle"),
                        remedy)));
     gather_node& node = *at->second.node;
     if (--at->second.left == 0) explicit_requests_.erase(at);
@@ -332,11 +333,11 @@ void task_graph::handle_never(const arrival& a) {
   for (receive_node* one : expected_) {
     if (one->of().number != a.what.number || one->origin() != a.from || one->sequence() != a.what.sequence)
       continue;
-    note_error(std::make_exception_ptr(
-        mismatch_error("tasks", rank_, "",
-                       "this rank waits for " + name_of(one->of()) + " from " + who +
-                           ", which has come to the end of its runtime without inserting what would send it",
-                       remedy)));
+    note_error(std::make_exception_ptr(mismatch_error(
+        "tasks", rank_, "",
+        "this rank waits for " + name_of(one->of()) + " from " + who +
+            ", which has reached the end of its runtime without inserting a task or transfer that sends it",
+        remedy)));
     forget_expected(*one);
     return one->give_up(fail("a transfer", a.from, "it was never inserted", nullptr, false));
   }

@@ -53,12 +53,12 @@ bsp_set bsp_section::make_set(int lo, int hi, int stride) {
   if (stride < 1) refuse("stride", "is " + std::to_string(stride), "pass 1 or more");
   if (hi > p)
     refuse("hi", "is " + std::to_string(hi) + " of " + std::to_string(p) + " processes",
-           "pass the first number beyond, at most nprocs");
+           "pass an exclusive upper bound of at most nprocs");
   if (lo < 0 || me < lo || me >= hi || (me - lo) % stride != 0)
     refuse("lo",
-           "process " + std::to_string(me) + " is none of " + std::to_string(lo) + " to " +
+           "process " + std::to_string(me) + " is not among " + std::to_string(lo) + " to " +
                std::to_string(hi - 1) + " in steps of " + std::to_string(stride),
-           "call it on the members alone");
+           "call it only on the members");
   bsp_set made{0, (me - lo) / stride, (hi - lo + stride - 1) / stride};
   bsp::abi::make_members(*process_, lo, hi - 1, stride, no_limits, made.number);
   return made;
@@ -73,14 +73,14 @@ const void* bsp_section::keep(const void* value, std::size_t bytes, std::size_t 
 void bsp_section::put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset) {
   if (dst_slot == bsp::no_slot)
     bsp::abi::refuse(*process_, "put", "dst_slot", "is empty: moved from, or deregistered",
-                     "pass one that registered() has made");
+                     "pass one that registered() returned");
   bsp::abi::put(*process_, src.data, dst_pid, dst_slot, bytes_of(dst_offset, src.element), src.bytes());
 }
 
 void bsp_section::get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst) {
   if (src_slot == bsp::no_slot)
     bsp::abi::refuse(*process_, "get", "src_slot", "is empty: moved from, or deregistered",
-                     "pass one that registered() has made");
+                     "pass one that registered() returned");
   bsp::abi::get(*process_, src_pid, src_slot, bytes_of(src_offset, dst.element), dst.data, dst.bytes());
 }
 
@@ -155,7 +155,7 @@ void bsp_section::alltoall(const bsp_set& s, const bsp_memory& src, const bsp_me
   check_blocks("alltoall", "src", s, src, src.count / static_cast<std::size_t>(s.nprocs));
   check_blocks("alltoall", "dst", s, dst, src.count / static_cast<std::size_t>(s.nprocs));
   if (src.count > 0 && src.data == dst.data)
-    bsp::abi::refuse(*process_, "alltoall", "dst", "is src", "pass other memory");
+    bsp::abi::refuse(*process_, "alltoall", "dst", "is the same as src", "pass different memory");
   bsp::abi::alltoall(*process_, s.number, slot_of(src), slot_of(dst),
                      src.bytes() / static_cast<std::size_t>(s.nprocs), false);
 }

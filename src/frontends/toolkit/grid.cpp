@@ -149,16 +149,16 @@ void grid_communicator::carry_out(const call& c) const {
   if (c.in_counts[me] != c.out_counts[me])
     throw mismatch_error("alltoallv", rank(), "recv_counts",
                          "this rank does not receive from itself what it sends",
-                         "give the counts that are sent, or leave them out");
+                         "pass the counts that are sent, or leave them out");
   if (c.in_counts[me] != 0)
     std::memmove(output + to[me] * element, input + from[me] * element, c.in_counts[me] * element);
   for_each_block(arrived, element, [&](const heading& h, const std::byte* block) {
     if (h.elements != c.out_counts[h.source])
       throw mismatch_error("alltoallv", rank(), "recv_counts",
-                           std::to_string(h.elements) + " elements came from rank " +
-                               std::to_string(h.source) + " where " + std::to_string(c.out_counts[h.source]) +
+                           std::to_string(h.elements) + " elements arrived from rank " +
+                               std::to_string(h.source) + ", but " + std::to_string(c.out_counts[h.source]) +
                                " were expected",
-                           "give the counts that are sent, or leave them out");
+                           "pass the counts that are sent, or leave them out");
     std::memcpy(output + to[h.source] * element, block, h.elements * element);
   });
 }

@@ -132,12 +132,12 @@ class array_part {
               const tree_operation& op) {
     if (count != count_)
       throw usage_error(operation, ranks_.rank(), "send_buf",
-                        "holds " + std::to_string(count) + " elements where this rank has " +
+                        "holds " + std::to_string(count) + " elements, but this rank has " +
                             std::to_string(count_) + " of the array",
-                        "pass as many as the array was made for");
+                        "pass as many elements as the array was made for");
     if (elements_ == 0)
       throw usage_error(operation, ranks_.rank(), "send_buf", "no rank has any element",
-                        "nothing has no value: ask size() first");
+                        "an empty array has no value; check size() first");
     const std::size_t most = 2 * static_cast<std::size_t>(std::bit_width(padded_)) + 2;
     joining by{op, elements_, (sizeof(stretch) + most * op.bytes + 15) / 16 * 16};
     if (own_.size() != by.bytes) {

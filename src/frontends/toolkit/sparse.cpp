@@ -60,7 +60,7 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
   for (std::size_t i = 0; i < n; ++i)
     if (messages[i].destination < 0 || messages[i].destination >= ranks.size())
       refuse(where, name, "messages",
-             "are to rank " + std::to_string(messages[i].destination) + ", but ranks are 0 to " +
+             "go to rank " + std::to_string(messages[i].destination) + ", but ranks are 0 to " +
                  std::to_string(ranks.size() - 1),
              "name ranks of the communicator");
 

@@ -103,11 +103,11 @@ void timer::start_synchronized(std::string_view name) {
 }
 void timer::stop() {
   if (!tree_->stop(false))
-    throw usage_error("timer::stop", ranks_.rank(), "", "nothing runs", "call start() first");
+    throw usage_error("timer::stop", ranks_.rank(), "", "no timer runs", "call start() first");
 }
 void timer::stop_and_append() {
   if (!tree_->stop(true))
-    throw usage_error("timer::stop_and_append", ranks_.rank(), "", "nothing runs", "call start() first");
+    throw usage_error("timer::stop_and_append", ranks_.rank(), "", "no timer runs", "call start() first");
 }
 void timer::count(std::string_view name, double amount) { tree_->count(name, amount); }
 

@@ -131,7 +131,7 @@ bool schedule_run::round(const item& r, bool blocking) {
 void schedule_run::wait_for_room(shm::channel& c) {
   do
     bound_->where.ep().wait(c.room_word(), c.room_value(), c.same_worker(),
-                            site("room in the channel to", c.to()));
+                            site("space in the channel to", c.to()));
   while (!c.has_room());
 }
 void schedule_run::wait_for_message(shm::channel& c, shm::arrival& a) {
@@ -179,7 +179,7 @@ inline void schedule_run::exchange(const step* out, shm::channel* to, const step
 
 // Reads the data directly from the sender's memory.
 void schedule_run::deliver_from_afar(const step& s, const range& to, const shm::arrival& a) {
-  const shm::reading guard(bound_->where.ep(), site("a look into the memory of"));
+  const shm::reading guard(bound_->where.ep(), site("a direct read from the memory of"));
   deliver(s, to, a.data, a.bytes);
 }
 

@@ -48,7 +48,7 @@ bool hop::send(state& s, bool blocking) {
   while (!s.out->has_room()) {
     if (!blocking) return false;
     where_.ep().wait(s.out->room_word(), s.out->room_value(), s.out->same_worker(),
-                     site("room in the channel to", s.out->to()));
+                     site("space in the channel to", s.out->to()));
   }
   s.read.store(shm::channel::is_rendezvous(s.bytes) ? 0 : 1, std::memory_order_relaxed);
   s.out->post(where_.id() << 24 | number, s.data, s.bytes, &s.read);
@@ -66,12 +66,13 @@ bool hop::receive(state& s, bool blocking) {
                      site("a message from", s.in->from()));
   }
   if (a.bytes != s.received)
-    throw mismatch_error(operation_, where_.members().rank(), "",
-                         "rank " + std::to_string(s.from) + " sent " + std::to_string(a.bytes) +
-                             " bytes where this rank expects " + std::to_string(s.received),
-                         "call it on all members, with the same arguments where it says so");
+    throw mismatch_error(
+        operation_, where_.members().rank(), "",
+        "rank " + std::to_string(s.from) + " sent " + std::to_string(a.bytes) +
+            " bytes, but this rank expects " + std::to_string(s.received),
+        "call it on all members, with the same arguments where its documentation requires them");
   if (a.done != nullptr) {
-    const shm::reading guard(where_.ep(), site("a look into the memory of", s.in->from()));
+    const shm::reading guard(where_.ep(), site("a direct read from the memory of", s.in->from()));
     std::memcpy(s.into, a.data, a.bytes);
   } else if (a.bytes != 0) {
     std::memcpy(s.into, a.data, a.bytes);

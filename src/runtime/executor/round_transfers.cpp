@@ -234,7 +234,7 @@ void schedule_run::wait_for_one(const item& r) {
   }
   if (unposted != nullptr) {
     shm::channel& c = *unposted_link->out;
-    ep.wait(c.room_word(), c.room_value(), c.same_worker(), site("room in the channel to", c.to()));
+    ep.wait(c.room_word(), c.room_value(), c.same_worker(), site("space in the channel to", c.to()));
   } else if (unread != nullptr) {
     shm::channel& c = *unread_link->out;
     ep.wait(unread->done, 1, c.same_worker(), site("its data to be read by", c.to()));

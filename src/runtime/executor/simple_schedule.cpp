@@ -24,7 +24,7 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
 
 [[gnu::noinline]] void schedule_run::wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c,
                                                   std::uint32_t number) {
-  const shm::wait_site here = site_of(b, e, c, number, "room in the channel to", e.to->to());
+  const shm::wait_site here = site_of(b, e, c, number, "space in the channel to", e.to->to());
   do b.where.ep().wait(e.to->room_word(), e.to->room_value(), e.to->same_worker(), here);
   while (!e.to->has_room());
 }

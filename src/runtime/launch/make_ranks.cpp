@@ -40,7 +40,7 @@ module_file pick_module(const launcher& by, const char* header) {
                          "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
     throw engine_error("run", -1, "TUTTI_MPI",
                        "more than one MPI module fits (" + joined(names_of(there), ", ") +
-                           ") and the launcher does not tell which",
+                           ") and the launcher does not determine which",
                        "set TUTTI_MPI to one of them");
   }
   if (!by.module.empty() && by.module != wanted)
@@ -57,8 +57,8 @@ module_file pick_module(const launcher& by, const char* header) {
           echoed(wanted) + " is not installed (there: " + joined(names_of(there), ", ") + "; " + searched +
           ")",
       rejected.empty() ? "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH"
-                       : "let the module and the folders above it belong to root or to you, writable by "
-                         "nobody else, or set TUTTI_MODULE_PATH");
+                       : "make root or yourself the owner of the module and the folders above it, writable "
+                         "by nobody else, or set TUTTI_MODULE_PATH");
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv
   return module.run(argc, argv, how, [&](endpoint& ep) {
     if (by.ranks > 0 && ep.size() != by.ranks)
       throw engine_error("run", ep.rank(), by.evidence,
-                         "says that the job has " + std::to_string(by.ranks) +
+                         "reports that the job has " + std::to_string(by.ranks) +
                              " ranks, but MPI started with " + std::to_string(ep.size()),
                          "use the launcher that belongs to " + std::string(module.name));
     program(ep);

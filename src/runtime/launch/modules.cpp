@@ -164,13 +164,13 @@ loaded_module load_module(const module_file& file) {
     tried += path + " belongs to another version of tutti";
   }
   throw engine_error("run", -1, "TUTTI_MPI", "the module " + file.name + " cannot be loaded: " + tried,
-                     "install the MPI that it was built for, build tutti again, or let TUTTI_MODULE_PATH "
-                     "name the modules that were built with this library");
+                     "install the MPI that it was built for, build tutti again, or set TUTTI_MODULE_PATH to "
+                     "the modules that were built with this library");
 }
 
 module_report report_module(const module_file& file) {
   int ends[2];
-  if (pipe(ends) != 0) return {{}, {}, "no pipe to the process that asks it"};
+  if (pipe(ends) != 0) return {{}, {}, "cannot create a pipe to the process that loads it"};
   const pid_t child = fork();
   if (child == 0) {
     std::string text;
@@ -191,7 +191,7 @@ module_report report_module(const module_file& file) {
   close(ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
   if (!answer.starts_with('+')) {
-    return {{}, {}, answer.empty() ? "its process ended without an answer" : answer.substr(1)};
+    return {{}, {}, answer.empty() ? "the process that loaded it ended without an answer" : answer.substr(1)};
   }
   const std::size_t line = answer.find('\n');
   const std::string version = answer.substr(line + 1);

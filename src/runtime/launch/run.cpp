@@ -73,18 +73,17 @@ void report_what_is_ignored(const launcher& by, const engine_entry& engine) {
 int read_launch(const run_options& options, launch& how) {
   how.seed = options.seed != 0 ? options.seed : number_setting("TUTTI_SEED", 0, ~std::uint64_t{0}, 0);
   if (options.ranks < 0 || options.ranks > 1000000)
-    throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks),
-                      "ask for 1 to 1000000 ranks");
+    throw usage_error("run", -1, "ranks", "is " + std::to_string(options.ranks), "pass 1 to 1000000 ranks");
   const int requested =
       options.ranks != 0 ? options.ranks : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000, 0));
   how.workers =
       options.workers != 0 ? options.workers : static_cast<int>(number_setting("TUTTI_WORKERS", 1, 4096, 0));
   if (how.workers < 0 || how.workers > 4096)
-    throw usage_error("run", -1, "workers", "is " + std::to_string(how.workers), "ask for 1 to 4096 workers");
+    throw usage_error("run", -1, "workers", "is " + std::to_string(how.workers), "pass 1 to 4096 workers");
   if (options.stack_bytes != 0 && (options.stack_bytes < min_stack || options.stack_bytes > max_stack))
     throw usage_error("run", -1, "stack_bytes", "is " + std::to_string(options.stack_bytes),
-                      "ask for " + std::to_string(min_stack) + " to " + std::to_string(max_stack) +
-                          " bytes: a rank needs as much for an empty program");
+                      "pass " + std::to_string(min_stack) + " to " + std::to_string(max_stack) +
+                          " bytes; an empty program needs the minimum");
   how.stack_bytes =
       options.stack_bytes != 0 ? options.stack_bytes : number_setting("TUTTI_STACK", min_stack, max_stack, 0);
   how.check = switch_setting("TUTTI_CHECK", false);

@@ -51,8 +51,8 @@ read_result read_file(const std::string& variable, const std::string& path) {
   if (problem.empty()) return got;
   if (strict)
     throw usage_error("run", -1, variable, problem,
-                      "mend the file (tutti validate FILE), or unset the variable");
-  report(variable, "the default trees are used, since\n  " + problem);
+                      "correct the file (tutti validate FILE), or unset the variable");
+  report(variable, "the default trees are used, because\n  " + problem);
   got = {};
   got.faults.push_back({path, "", 1, problem, ""});
   return got;
@@ -73,7 +73,7 @@ document read_half(const char* variable, tree_half half, const std::string& path
   if (!got.good()) return std::move(got.made);
   const auto& tree = got.made.of(half);
   if (std::all_of(tree.begin(), tree.end(), [](const auto& regions) { return regions.empty(); }))
-    report(variable, echoed(path) + " says nothing of " + noun_of(half));
+    report(variable, echoed(path) + " has no trees of " + noun_of(half));
   if (got.holds[static_cast<std::size_t>(other)] && !is_other_half_read(half, path, both))
     report(variable, "the trees of " + std::string(noun_of(other)) + " in " + echoed(path) +
                          " are not read by this variable; TUTTI_TREES=" + echoed(path) +
@@ -111,7 +111,7 @@ std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bo
   if (say)
     for (const std::string& name : unregistered(trees, ep.conditions()))
       std::fprintf(stderr,
-                   "tutti: the trees ask for \"%s\", which the engine %s does not know: it counts as false\n",
+                   "tutti: the trees test \"%s\", which the engine %s does not know: it counts as false\n",
                    name.c_str(), std::string(ep.engine()).c_str());
   return engine_bits(trees, ep.conditions());
 }

@@ -191,7 +191,7 @@ trace_options read_trace(const std::string& text) {
       wish.tasks_file = one.substr(tasks_into.size());
     } else {
       throw usage_error("run", -1, "TUTTI_TRACE", "is \"" + echoed(text) + "\"",
-                        "set calls, calls:json=FILE or tasks:FILE, or two of them with a comma between");
+                        "set calls, calls:json=FILE or tasks:FILE, or two of them separated by a comma");
     }
     if (one.size() == left.size()) return wish;
     left.remove_prefix(one.size() + 1);
@@ -211,7 +211,7 @@ call_trace::~call_trace() {
     if (const std::string problem = write_regular_file(file_, json()); !problem.empty())
       std::fprintf(stderr, "tutti: TUTTI_TRACE: %s\n", problem.c_str());
   } catch (...) {
-    std::fprintf(stderr, "tutti: TUTTI_TRACE: no memory to tell what ran\n");
+    std::fprintf(stderr, "tutti: TUTTI_TRACE: out of memory, so the calls are not reported\n");
   }
 }
 

@@ -246,9 +246,10 @@ void direct_collectives::participation::differs(const call& c, int rank, std::ui
   const std::string own = c.on_behalf != 0     ? called(c) + std::string(", which exchanges its counts first")
                           : c.label != nullptr ? std::string(c.label)
                                                : text(mine);
-  throw mismatch_error(
-      called(c), rank, "count", "this rank calls " + own + ", another " + text(other),
-      "call the same with the same count and element type on all ranks (TUTTI_CHECK=1 names who differs)");
+  throw mismatch_error(called(c), rank, "count",
+                       "this rank calls " + own + ", but another rank calls " + text(other),
+                       "make the same call with the same count and element type on all ranks (TUTTI_CHECK=1 "
+                       "names who differs)");
 }
 
 }  // namespace tutti::shm

@@ -178,7 +178,7 @@ void agree(const call& c, int rank, std::size_t sent, std::size_t expected) {
   if (sent == expected) return;
   throw mismatch_error(
       std::string(name_of(c.what)), rank, "recv_counts",
-      std::to_string(sent) + " bytes are sent where " + std::to_string(expected) + " bytes are expected",
+      std::to_string(sent) + " bytes are sent, but " + std::to_string(expected) + " bytes are expected",
       "make the counts on both sides the same (TUTTI_CHECK=1 names the ranks)");
 }
 

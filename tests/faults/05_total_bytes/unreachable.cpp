@@ -62,12 +62,12 @@ TEST(steps, that_contradict_what_is_asked_before_them_are_reported) {
   EXPECT_NE(said("bcast", "\"native\": true", "ranks",
                  R"({"upto": 8, "by": "nodes", "steps": [{"upto": 8, "use": "native"}, {"use": "native"}]},
                     {"use": "native"})")
-                .find("no call that comes here has nodes 9 or more"),
+                .find("no call that reaches this step has nodes 9 or more"),
             std::string::npos);
   EXPECT_NE(said("allgather", "\"native\": true", "bytes",
                  R"({"upto": 8, "use": "native"},
                     {"by": "total_bytes", "steps": [{"upto": 8, "use": "native"}, {"use": "native"}]})")
-                .find("no call that comes here has total_bytes from 0 to 8"),
+                .find("no call that reaches this step has total_bytes from 0 to 8"),
             std::string::npos);
 }
 

@@ -35,7 +35,7 @@ std::string refusal_of(Use&& use) {
 template <class Use>
 void refused(const char* what, const Use& use) {
   const std::string text = refusal_of(use);
-  check.that(text.find("does not carry rank") != std::string::npos, std::string(what) + " throws " + text);
+  check.that(text.find("does not run rank") != std::string::npos, std::string(what) + " throws " + text);
 }
 
 // Every kind of call, after it has been made on the right thread often enough to be told from the
@@ -59,7 +59,7 @@ void calls(communicator& world) {
   refused("split", [&] { world.split(0); });
   refused("range", [&] { world.range(world.rank(), world.rank()); });
   refused("between", [&] {
-    if (world.size() < 2) throw usage_error("between", 0, "", "does not carry rank: is not tried", "");
+    if (world.size() < 2) throw usage_error("between", 0, "", "does not run rank: is not tried", "");
     world.between(1);
   });
   reduce();

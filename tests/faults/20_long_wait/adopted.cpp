@@ -47,7 +47,7 @@ bool refused(int rank) {
     said = e.what();
   }
   const bool well = said.find("TUTTI_DEADLOCK_AFTER") != std::string::npos &&
-                    (rank == 1 || said.find("rank 1 refuses") != std::string::npos);
+                    (rank == 1 || said.find("rank 1 rejected") != std::string::npos);
   if (!well) std::fprintf(stderr, "FAILED: rank %d: %s\n", rank, said.c_str());
   return well;
 }

@@ -76,13 +76,13 @@ TEST_F(import_mpich, decides_as_the_file_says) {
 TEST_F(import_mpich, lists_what_has_no_counterpart) {
   for (const char* part :
        {"selection.json:4: bcast: MPIR_Bcast_intra_smp has no counterpart: the composition node_leader",
-        "between two groups there is one algorithm here", "\"count<pow2\" becomes fewer elements than ranks",
+        "between two groups tutti has one algorithm", "\"count<pow2\" becomes fewer elements than ranks",
         "the parameter single_phase_recv=1 has no counterpart", "the parameter k=1000000 has no counterpart",
-        "gatherv: \"avg_msg_size<=100\" is passed over: not all ranks know this size",
+        "gatherv: \"avg_msg_size<=100\" is skipped: not all ranks know this size",
         "the test \"is_multi_threaded=yes\" has no counterpart",
         "MPIDI_Reduce_intra_composition_alpha has no counterpart",
-        "ibcast: a nonblocking call runs what the blocking one does here",
-        "neighbor_allgather: there is no such collective here", "allgather: recursive_doubling"})
+        "ibcast: in tutti a nonblocking call runs the algorithm of the blocking call",
+        "neighbor_allgather: tutti has no such collective", "allgather: recursive_doubling"})
     EXPECT_TRUE(says(part)) << part << " is not in\n" << notes.text;
 }
 

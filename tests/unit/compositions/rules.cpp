@@ -73,7 +73,7 @@ TEST(rules, members_that_wait_for_different_calls_are_a_deadlock) {
                            else
                              p.call_on(p.all(), sub(collective::barrier, {}, {}, 0));
                          }),
-                   "not made by 1"));
+                   "not called by rank 1"));
 }
 
 TEST(rules, crossed_calls_are_a_deadlock) {
@@ -84,7 +84,7 @@ TEST(rules, crossed_calls_are_a_deadlock) {
                            p.call_on(p.all(), b);
                            if (p.rank() == 0) p.skip();
                          }),
-                   "nobody can go on"));
+                   "no rank can continue"));
 }
 
 TEST(rules, a_count_that_differs_is_said) {
@@ -104,7 +104,7 @@ TEST(rules, in_place_here_and_not_there_is_said) {
                            c.in_place = p.rank() == 0;
                            p.call_on(p.all(), c);
                          }),
-                   "being in place"));
+                   "whether it is in place"));
 }
 
 TEST(rules, an_area_that_a_call_writes_is_not_read_before_the_wait) {

@@ -56,7 +56,7 @@ TEST_P(a_choice, goes_on_where_the_name_does_not_serve) {
     const set_for_now fallback("TUTTI_COLL_FALLBACK", policy);
     const std::string said = said_on_stderr([&] { EXPECT_TRUE(passes(unordered)); });
     EXPECT_EQ(
-        has(said, "TUTTI_ALLREDUCE_ALGORITHM \"ring\" does not serve this call: it demands an operator"),
+        has(said, "TUTTI_ALLREDUCE_ALGORITHM \"ring\" does not serve this call: it requires an operator"),
         *policy != 's')
         << said;
   }

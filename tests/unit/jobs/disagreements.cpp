@@ -121,7 +121,7 @@ TEST_P(disagreeing_ranks, native_collectives_see_what_disagrees) {
                     world.alltoallv(send_buf(v), send_counts(counts), recv_counts(expected),
                                     algorithm("native"));
                   }),
-                  "40 bytes are sent where 36 bytes are expected"));
+                  "40 bytes are sent, but 36 bytes are expected"));
 }
 
 TEST_P(disagreeing_ranks, sizes_that_disagree_do_not_hang) {
@@ -130,7 +130,7 @@ TEST_P(disagreeing_ranks, sizes_that_disagree_do_not_hang) {
       std::vector<int> v(static_cast<std::size_t>(world.rank() == 1 ? 500 : 400));
       world.allreduce(send_buf(v), op(std::plus<>{}), algorithm(name));
     });
-    EXPECT_TRUE(says(text, "bytes where this rank expects"));
+    EXPECT_TRUE(says(text, "bytes, but this rank expects"));
   }
 }
 

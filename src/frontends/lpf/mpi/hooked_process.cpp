@@ -41,10 +41,10 @@ class hooked_process final : public init_object {
       if (!over_ && (who[0] < 0 || who[1] < 0)) return LPF_SUCCESS;
       if (!over_ || !ends)
         report_error(operation, world_.rank(), "init",
-                     over_  ? "is over: other processes have ended it"
+                     over_  ? "was finalized by other processes"
                      : ends ? "process " + std::to_string(who[0]) + " calls lpf_hook() with it"
                             : "process " + std::to_string(who[1]) + " calls lpf_mpi_finalize() with it",
-                     "let all its processes call lpf_hook() equally often, and then lpf_mpi_finalize()");
+                     "call lpf_hook() equally often on all its processes, and then lpf_mpi_finalize()");
       over_ = true;
     } catch (...) {
       return report_exception(operation);
@@ -116,8 +116,8 @@ extern "C" lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* 
 extern "C" lpf_err_t lpf_mpi_finalize(lpf_init_t init) {
   auto* const own = dynamic_cast<hooked_process*>(object_of(init));
   if (own != nullptr && own->runs()) {
-    report_error("lpf_mpi_finalize", -1, "init", "is that of a section which runs",
-                 "let the section end first");
+    report_error("lpf_mpi_finalize", -1, "init", "belongs to a running section",
+                 "call it after the section has ended");
     return LPF_ERR_FATAL;
   }
   const lpf_err_t agreed = own == nullptr ? LPF_SUCCESS : own->agree(own->ended_by());

@@ -42,14 +42,14 @@ addresses addresses_of(const rendezvous& where, const char* host, int flags) {
   if (code != 0)
     throw usage_error(where.operation, static_cast<int>(where.pid), code == EAI_SERVICE ? "port" : "server",
                       "is " + (code == EAI_SERVICE ? where.port : where.server) + ": " + gai_strerror(code),
-                      "name the host of process 0, and a port by its number or its service");
+                      "pass the host of process 0, and the number or the service name of a port");
   return {found, &freeaddrinfo};
 }
 
 [[noreturn]] void too_late(const rendezvous& where, const std::string& what) {
   throw engine_error(
       where.operation, static_cast<int>(where.pid), "timeout", what,
-      "start all processes at the same time, with the same server and port, or give them longer");
+      "start all processes at the same time, with the same server and port, or pass a longer timeout");
 }
 
 // The name of the host may lead to an address that it does not own, for example behind a gateway.
@@ -63,7 +63,7 @@ tcp_connection listen_at(const rendezvous& where) {
       if (errno == EADDRINUSE) break;
     }
     if (std::chrono::steady_clock::now() > where.until)
-      too_late(where, "no process could listen at port " + where.port + ": " + std::strerror(errno));
+      too_late(where, "no process could listen on port " + where.port + ": " + std::strerror(errno));
     rest();
   }
 }
@@ -87,10 +87,10 @@ std::optional<joining_process> accept_process(tcp_connection& listening, const r
 
 std::string fault_of(const joining_process& one, const rendezvous& where, const std::vector<bool>& come) {
   if (one.processes != where.processes)
-    return "nprocs: process " + std::to_string(one.pid) + " says " + std::to_string(one.processes) +
-           ", process 0 says " + std::to_string(where.processes);
-  if (one.pid >= where.processes) return "pid: one is " + std::to_string(one.pid);
-  if (come[one.pid]) return "pid: two processes are " + std::to_string(one.pid);
+    return "nprocs: process " + std::to_string(one.pid) + " passed " + std::to_string(one.processes) +
+           ", but process 0 passed " + std::to_string(where.processes);
+  if (one.pid >= where.processes) return "pid: a process passed " + std::to_string(one.pid);
+  if (come[one.pid]) return "pid: two processes passed " + std::to_string(one.pid);
   return {};
 }
 
@@ -149,7 +149,7 @@ std::string serve_rendezvous(const rendezvous& where, const std::string& contact
   std::string answer;
   if (fault.empty() && joining_processes.size() + 1 < where.processes) {
     answer = "L" + std::to_string(joining_processes.size() + 1) + " of " + std::to_string(where.processes) +
-             " processes came";
+             " processes joined";
   } else {
     try {
       answer = fault.empty() ? "A" + about.answer(contacts) : "F" + fault;
@@ -202,7 +202,7 @@ std::string meet_at(const rendezvous& where, const std::string& contact, const t
   if (answer.starts_with('L')) too_late(where, answer.substr(1));
   throw usage_error(
       where.operation, static_cast<int>(where.pid), "", answer.empty() ? answer : answer.substr(1),
-      "start all processes by one launcher, with the same nprocs and each with another pid below it");
+      "start all processes with one launcher, with the same nprocs and with different pids below nprocs");
 }
 
 }  // namespace tutti::lpf

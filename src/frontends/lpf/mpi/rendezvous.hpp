@@ -22,7 +22,7 @@ struct rendezvous {
 
 /// The error of processes whose attempt fails.
 inline constexpr const char* not_of_one_job =
-    "the processes are not of one MPI job, and this MPI joins no jobs";
+    "the processes do not belong to one MPI job, and this MPI cannot join jobs";
 
 struct talk {
   /// Computes the answer of process 0 from the contacts, in the order of pids. If it throws, all

@@ -65,9 +65,9 @@ bool tcp_connection::ready(short what, time until) const {
 void tcp_connection::write(const void* data, std::size_t bytes, time until) {
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {
-    if (!ready(POLLOUT, until)) throw tcp_error("nothing could be sent in time");
+    if (!ready(POLLOUT, until)) throw tcp_error("the send timed out");
     const ssize_t n = send(file_, at, bytes, MSG_NOSIGNAL);
-    if (n < 0 && errno != EAGAIN && errno != EINTR) throw tcp_error("the other side is gone");
+    if (n < 0 && errno != EAGAIN && errno != EINTR) throw tcp_error("the peer closed the connection");
     if (n <= 0) continue;
     at += n;
     bytes -= static_cast<std::size_t>(n);
@@ -77,9 +77,10 @@ void tcp_connection::write(const void* data, std::size_t bytes, time until) {
 void tcp_connection::read(void* data, std::size_t bytes, time until) {
   auto* at = static_cast<char*>(data);
   while (bytes > 0) {
-    if (!ready(POLLIN, until)) throw tcp_error("nothing came in time");
+    if (!ready(POLLIN, until)) throw tcp_error("the receive timed out");
     const ssize_t n = recv(file_, at, bytes, 0);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) throw tcp_error("the other side is gone");
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+      throw tcp_error("the peer closed the connection");
     if (n < 0) continue;
     at += n;
     bytes -= static_cast<std::size_t>(n);
@@ -99,7 +100,7 @@ std::uint64_t tcp_connection::number(time until) {
 
 std::string tcp_connection::text(time until) {
   const std::uint64_t length = number(until);
-  if (length > longest_text) throw tcp_error("that is no text of ours");
+  if (length > longest_text) throw tcp_error("the peer sent an invalid message");
   std::string all(length, '\0');
   read(all.data(), all.size(), until);
   return all;

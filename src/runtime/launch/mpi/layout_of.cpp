@@ -75,8 +75,8 @@ layout named(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   MPI_Type_get_name(type, name, &length);
-  refuse("is " + std::string(name) + ", of which it is not known where its bytes lie",
-         "build a datatype of types without bounds of their own");
+  refuse("is " + std::string(name) + ", whose layout is unknown",
+         "build a datatype of types with a known layout");
 }
 
 // --- arrays ---
@@ -217,8 +217,8 @@ layout item_of(MPI_Datatype type) {
     case MPI_COMBINER_DARRAY:
       return darray(c, extent);
     default:
-      refuse("was made by a constructor that is not known, combiner " + std::to_string(c.combiner),
-             "build it by the constructors of MPI-3.1");
+      refuse("was made by an unknown constructor, combiner " + std::to_string(c.combiner),
+             "build it with the constructors of MPI-3.1");
   }
 }
 
