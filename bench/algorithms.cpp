@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every algorithm of the catalogue beside the engine's own collective: time at several sizes, on the engine
-// that the program is started on or, with --engines, on several, for each of which it starts itself again.
+// Measures every algorithm of the catalogue and the engine's native collective at several sizes. It
+// uses the engine that the program is started on. With --engines it starts itself again on each of
+// several engines.
 //
-// How a call is timed is told in bench/protocol.hpp, what its data are in src/tuning/measured_call.hpp. Four
-// things are this program's own:
+// bench/protocol.hpp describes how a call is timed, and src/tuning/measured_call.hpp its data. Four
+// things are special to this program:
 //
-//   The algorithm. Each measurement has a new communicator on which one algorithm is forced, as the variable
-//   TUTTI_<COLLECTIVE>_ALGORITHM would do it for all of a process. So the calls that are timed name none, and
-//   take the way of any call that is repeated: nothing is checked, chosen or looked up a second time, the
-//   native collective's neither. The vector forms, with counts, are checked and chosen anew at every call, as
-//   always; here that is the look-up of the name, some tenths of a microsecond that stand in each row alike.
+// The algorithm. Each measurement has a new communicator on which one algorithm is forced, as the
+// variable TUTTI_<COLLECTIVE>_ALGORITHM does for a whole process. So the timed calls name no
+// algorithm and take the path of any repeated call. They validate, choose and look up nothing, and
+// neither does the native collective. Vector forms with counts are always validated and chosen at
+// every call. Here this means a look-up of the name, some tenths of a microsecond in every row.
 //
-//   The span. A time is from when the first rank begins to when the last has ended. The slowest rank's own
-//   time, which compare takes, would hide most of a broadcast whose ranks share a core and come one by one.
+// The span. A time is from the begin of the first rank to the end of the last. The slowest rank's
+// own time, which compare uses, would hide most of a broadcast whose ranks share a core and arrive
+// one by one.
 //
-//   The order. The algorithms of one table take turns: each is measured once, then all again in the opposite
-//   order or, with --engines, in another program, and the best of the rounds counts, so that what else the
-//   machine does meets all of them.
+// The order. The algorithms of one table take turns: each is measured once, then all again in the
+// opposite order or, with --engines, in another program. The best of the rounds counts. So a
+// disturbance of the machine affects all of them.
 //
-//   The time. When the seconds are over, what has not been measured is left out, and it is said how much.
-//   What is left of them is shared among the collectives and sizes that are left, so that also a slow engine
-//   shows a part of each table, the native collective always.
+// The time. When the seconds are over, the program skips the remaining measurements and reports
+// their number. The remaining time is divided among the remaining collectives and sizes. So a slow
+// engine also shows a part of each table, and always the native collective.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -182,7 +184,7 @@ settings parse(int argc, char** argv) {
   return s;
 }
 
-// To a terminal only: a log has no use for it.
+// Prints only to a terminal, because a log has no use for it.
 class progress {
  public:
   void step(const std::string& what) {
@@ -198,7 +200,7 @@ class progress {
   bool terminal_ = isatty(STDERR_FILENO) != 0;
 };
 
-// What starts this program on an engine, and with which variables.
+// Returns the command that starts this program on an engine, and its variables.
 std::pair<std::vector<std::string>, bench::environment> command(const settings& s, const engine& e,
                                                                 const std::vector<std::string>& collectives) {
   std::vector<std::string> words;
@@ -210,8 +212,8 @@ std::pair<std::vector<std::string>, bench::environment> command(const settings& 
   } else {
     words = bench::launched("mpirun." + e.name, e.ranks, variables);
   }
-  // As Open MPI does by itself. Two ranks that wait for one another on one core take a slice of the scheduler
-  // for each message, and MPICH's stay there.
+  // Binds ranks to cores, as Open MPI does by default. Two ranks that wait for each other on one
+  // core need a scheduler slice for each message, and MPICH would leave them there.
   if (e.name == "mpich" && e.ranks <= static_cast<int>(bench::usable_cores().size()))
     words.insert(words.end(), {"-bind-to", "core"});
   std::vector<std::string> sizes;
@@ -226,7 +228,7 @@ std::pair<std::vector<std::string>, bench::environment> command(const settings& 
   return {words, variables};
 }
 
-// The best figure of each, in the order in which they came.
+// Keeps the best figure of each case, in the order of arrival.
 void add(std::vector<record>& all, const record& one) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const record& r) {
     return std::tie(r.algorithm, r.bytes, r.engine, r.ranks) ==
@@ -239,8 +241,9 @@ void add(std::vector<record>& all, const record& one) {
   }
 }
 
-// A program for each engine and collective, as often as is asked for: one that fails takes no other with it,
-// and the engines come to the same collective one soon after the other. In a hurry one for each engine.
+// Starts one program for each engine and collective, in each round. So a failing program affects no
+// other, and engines measure the same collective at nearly the same time. With --quick there is one
+// program for each engine.
 std::vector<record> measure_engines(const settings& s, progress& p, bool& good) {
   std::vector<record> all;
   std::vector<std::vector<std::string>> groups;
@@ -291,7 +294,7 @@ std::vector<record> measure_engines(const settings& s, progress& p, bool& good) 
 int main(int argc, char** argv) {
   const settings s = parse(argc, argv);
   std::ofstream file;
-  if (!s.json_file.empty()) {  // opened first: minutes of measuring shall not end in an error
+  if (!s.json_file.empty()) {  // opened first, so that an error comes before minutes of measuring
     file.open(s.json_file);
     if (!file) {
       fmt::print(stderr, "algorithms: {} cannot be written\n", s.json_file);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supersteps on the embedded engines, beside tutti's own calls in the same run: `bsp --engine threads --ranks
-// 2`. With --scale what a sparse superstep costs as there are more processes: each puts 8 bytes to its
-// neighbour, or nobody anything.
+// Compares supersteps on the embedded engines with tutti's own calls in the same run: `bsp --engine
+// threads --ranks 2`. With --scale it measures the cost of a sparse superstep by the number of
+// processes: each puts 8 bytes to its neighbour, or none does.
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace tutti;
 
-// What a section's function is given besides.
+// Further arguments of a section's function.
 struct task {
   communicator* world;
   int repetitions, batches;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a schedule costs before it runs: for every algorithm the time to write the schedule of one rank, and
-// the memory it keeps. Four ranks are asked, 0, 1, p / 2 and p - 1, and the worst counts; of the time, the
-// least of several tries. Nothing is executed, so the number of ranks may be any.
+// Measures the cost of building schedules: for every algorithm, the time to write the schedule of
+// one rank, and its memory. It builds for ranks 0, 1, p / 2 and p - 1, and reports the worst; a
+// time is the least of several tries. Nothing is executed, so the number of ranks is arbitrary.
 //
-// A schedule of O(log p) rounds, or of a ring, shall take less than a millisecond and 64 KiB at p = 65536.
+// The goal for a schedule of O(log p) rounds, or of a ring: less than a millisecond and 64 KiB at p
+// = 65536.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -27,7 +28,7 @@ constexpr std::size_t max_bytes = 64 << 10;
 
 struct cost {
   double us = 0;
-  std::size_t bytes = 0, rounds = 0;  // written ones: a loop's count once
+  std::size_t bytes = 0, rounds = 0;  // as written: a loop's body counts once
 };
 
 cost cost_of(const tutti::pure_algorithm& a, int ranks, int rank) {
@@ -38,7 +39,7 @@ cost cost_of(const tutti::pure_algorithm& a, int ranks, int rank) {
   s.in_place = demands(a.needs, tutti::restriction::in_place);
   s.parameter_values = a.default_values();
   if (demands(a.needs, tutti::restriction::inter)) s.first_group = ranks / 2;
-  std::array<int, 4> near{};  // of the neighbour collectives: two on either side
+  std::array<int, 4> near{};  // of the neighbourhood collectives: two on either side
   for (int i = 0; i < 4; ++i)
     near[static_cast<std::size_t>(i)] = (rank + ranks + (i < 2 ? i - 2 : i - 1)) % ranks;
   if (is_neighborly(a.what)) s.sources = s.destinations = near;

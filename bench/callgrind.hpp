@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many instructions a program executes, as callgrind counts them: the same on every run and every
-// machine, however loaded. A call's price is what a run of many calls has more than one of few.
+// Counts the instructions of a program with callgrind. The count is the same on every run and every
+// machine, independent of the load. The cost of a call is the difference between a run of many
+// calls and one of few.
 #pragma once
 
 #include <cctype>
@@ -17,13 +18,14 @@
 
 namespace bench {
 
-/// Instructions by function; those of libraries other than the program and tutti's modules by library.
+/// Instructions by function. Libraries other than the program and tutti's modules are counted as a
+/// whole.
 using costs = std::map<std::string, long>;
 
-/// Of a file that callgrind wrote. The format: https://valgrind.org/docs/manual/cl-format.html
+/// Reads a file that callgrind wrote. The format: https://valgrind.org/docs/manual/cl-format.html
 inline costs read_costs(const std::string& file) {
   costs all;
-  std::map<std::string, std::string> functions, objects;  // by the numbers that stand for names
+  std::map<std::string, std::string> functions, objects;  // by the numbers that abbreviate names
   std::string function, object;
   const auto named = [](std::map<std::string, std::string>& known, const std::string& text) {
     const auto close = text.find(')');
@@ -44,26 +46,27 @@ inline costs read_costs(const std::string& file) {
     } else if (line.rfind("cob=", 0) == 0) {
       named(objects, line.substr(4));
     } else if (line.rfind("calls=", 0) == 0) {
-      of_callee = true;  // the next line is what the callee cost
+      of_callee = true;  // the next line is the callee's cost
     } else if (!line.empty() && (std::isdigit(static_cast<unsigned char>(line[0])) != 0 || line[0] == '+' ||
                                  line[0] == '-' || line[0] == '*')) {
       if (std::exchange(of_callee, false)) continue;
       const std::string library = object.substr(object.rfind('/') + 1);
       const bool foreign = library.find(".so") != library.npos && library.find("tutti") == library.npos;
-      const std::string plain = function.substr(0, function.find('\''));  // f'2 is f called by f
+      // f'2 is a recursive call of f.
+      const std::string plain = function.substr(0, function.find('\''));
       all[foreign ? "in " + library : plain] += std::atol(line.c_str() + line.find(' ') + 1);
     }
   }
   return all;
 }
 
-/// How a program is started: what stands before valgrind (a launcher), what is told to valgrind, and what
-/// follows the program's arguments.
+/// How to start a program: the words before valgrind (a launcher), options of valgrind, and the
+/// words after the program's arguments.
 struct start {
   std::string before, options, after;
 };
 
-/// Empty where valgrind cannot be run.
+/// Returns an empty map if valgrind cannot run.
 inline costs run_counted(const std::string& command, const start& how = {}) {
   const std::string file =
       (std::filesystem::temp_directory_path() / ("tutti-callgrind-" + std::to_string(getpid()))).string();
@@ -75,8 +78,8 @@ inline costs run_counted(const std::string& command, const start& how = {}) {
   return counted;
 }
 
-/// What one call costs on one rank. `command` ends where the number of calls goes, and so does what follows
-/// it, where something does.
+/// Returns the cost of one call on one rank. The number of calls is appended to `command`, and to
+/// `how.after` if that is not empty.
 inline std::map<std::string, double> per_call(const std::string& command, int ranks, const start& how = {}) {
   constexpr long n = 1000;
   const auto run = [&](long calls) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every collective x size x number of ranks x engine of tutti, side by side with the native collectives of
-// Open MPI and of MPICH. Each engine is a program of its own, which this one starts: an MPI can be linked
-// only once, and a program that fails takes no other with it. The programs take turns and come round several
-// times, so that what else happens on the machine meets all of them.
+// Compares tutti with the native collectives of Open MPI and MPICH: every collective, size, number
+// of ranks and engine. This program starts a program for each engine, because an MPI can be linked
+// only once, and a failing program must affect no other. The programs take turns in several rounds,
+// so that a disturbance of the machine affects all of them.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -103,7 +103,7 @@ class driver {
         cores_(static_cast<int>(bench::usable_cores().size())),
         results_(cores_) {}
 
-  // What is there to be measured? What is not is said.
+  // Finds the engines that can be measured, and reports those that cannot.
   void find_engines() {
     for (const auto& e : bench::engines()) {
       if (std::find(settings_.engines.begin(), settings_.engines.end(), e.name) == settings_.engines.end())
@@ -131,16 +131,17 @@ class driver {
       for (const int ranks : settings_.ranks) {
         if (repeat > 0 && time_is_up()) continue;
         auto order = present_;
-        if (repeat % 2 == 1) std::reverse(order.begin(), order.end());  // nobody always comes first
+        // No engine always comes first.
+        if (repeat % 2 == 1) std::reverse(order.begin(), order.end());
         for (const auto& e : order) {
-          // Minutes of waiting for the scheduler would say no more than the first one.
+          // Further rounds would only wait minutes for the scheduler.
           if (waits_in_slices(e, ranks, cores_) && (repeat > 0 || settings_.quick)) continue;
           measure(e, ranks, repeat, fmt::format("round {} of {}", repeat + 1, settings_.repeat));
         }
       }
     }
-    // Where the cores moved meanwhile, some engines have no run that may be compared with the others'
-    // (round_trip()).
+    // If the cores moved in the meantime, some engines have no run that is comparable with the
+    // others (round_trip()).
     for (int extra = 0; extra < 3; ++extra) {
       for (const int ranks : settings_.ranks) {
         for (const auto& name : results_.missing(ranks)) {
@@ -167,7 +168,7 @@ class driver {
     }
     std::vector<std::string> sizes;
     for (const auto bytes : settings_.measure.sizes) sizes.push_back(std::to_string(bytes));
-    // A slice of the scheduler is no more exact for being waited for often.
+    // Longer measurements do not make a scheduler slice more precise.
     const double budget = settings_.measure.budget_ms / (waits_in_slices(e, ranks, cores_) ? 10 : 1);
     words.insert(words.end(), {(folder_ / e.program).string(), "--sizes", join(sizes), "--collectives",
                                join(settings_.measure.collectives), "--budget-ms",
@@ -175,8 +176,8 @@ class driver {
     return {words, variables};
   }
 
-  // Between the rounds only: within one, some engines would have fewer runs to choose the best from than
-  // others.
+  // Stops only between rounds. Within a round, some engines would have fewer runs to choose the
+  // best from.
   bool time_is_up() {
     if (bench::seconds(bench::clock::now() - start_).count() < settings_.minutes * 60) return false;
     progress_.say_once(
@@ -212,7 +213,7 @@ class driver {
         const auto record = nlohmann::json::parse(line);
         const auto collective = record.at("collective").get<std::string>();
         const auto bytes = record.at("bytes").get<std::size_t>();
-        // p programs of one rank each are what a launcher of another MPI makes of it.
+        // The launcher of another MPI would start p programs of one rank each.
         if (const int ranks = record.at("ranks").get<int>(); ranks != r.ranks) {
           progress_.say_once(fmt::format("{}: ran with {} ranks; its figures are dropped", whose, ranks));
         } else if (record.contains("error")) {
@@ -228,7 +229,7 @@ class driver {
     }
   }
 
-  // The last lines of what a program said before it failed.
+  // Returns the last lines that a program printed before it failed.
   static std::string tail(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream all(text);
@@ -256,7 +257,7 @@ class driver {
 int main(int argc, char** argv) {
   const settings s = parse(argc, argv);
   std::ofstream file;
-  if (!s.json.empty()) {  // opened first: minutes of measuring shall not end in an error
+  if (!s.json.empty()) {  // opened first, so that an error comes before minutes of measuring
     file.open(s.json);
     if (!file) {
       fmt::print(stderr, "compare: {} cannot be written\n", s.json);

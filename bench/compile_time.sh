@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench/compile_time.sh [--json] [BUILD]: what the headers cost whoever includes them. CPU seconds of the compiler
-# (-fsyntax-only, user time, best of 7: other programs can only make it longer), and the size after the preprocessor. BUILD is a
-# configured tree (build/dev); REPEAT and CXX change what their names say.
+# bench/compile_time.sh [--json] [BUILD]: measures what the headers cost a program that includes
+# them: CPU seconds of the compiler, and the size after the preprocessor. The seconds are the user
+# time of -fsyntax-only, best of 7, because other programs can only increase it. BUILD is a
+# configured tree (build/dev). The variables REPEAT and CXX change the number of runs and the
+# compiler.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 json=

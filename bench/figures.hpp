@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the tables of the benchmarks write times, ratios and sizes.
+// Formats times, ratios and sizes for the tables of the benchmarks.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// Three digits below a hundred, whole numbers above: more would be noise.
+// Three digits below a hundred, whole numbers above; further digits are noise.
 inline std::string number(double x) {
   if (x < 9.995) return fmt::format("{:.2f}", x);
   if (x < 99.95) return fmt::format("{:.1f}", x);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups made and halved down to single ranks, all of them kept until the last is made: how long a level
-// takes and what a rank keeps for it, by each way there is to make them, in one process: `halving --ranks
-// 1024`. Times are of all ranks from a barrier to a barrier, the least of several runs; memory is what malloc
-// has handed out meanwhile, over ranks and levels.
+// Measures how groups are halved down to single ranks, in one process: `halving --ranks 1024`. All
+// groups are kept until the last one is made. It reports the time per level and the memory per rank
+// and level, for each way to make groups. Times are of all ranks from barrier to barrier, the least
+// of several runs. Memory is what malloc has allocated meanwhile, divided by ranks and levels.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -29,7 +29,7 @@ struct figure {
   double us = 0, bytes = 0;  // of a level; of a rank and level
 };
 
-// Halves of halves: `half(group, upper)` makes one, which `keep`s what it needs.
+// Halves repeatedly: `half(group, upper)` returns one half and `keep`s what it needs.
 template <class Group, class Halve>
 int halve(const Group& whole, std::vector<Group>& kept, const Halve& half) {
   kept.push_back(whole);
@@ -66,7 +66,7 @@ class measuring {
       world_.barrier();
       const int levels = std::max(1, f.levels);
       f.us = std::min(f.us, us / levels);
-      f.bytes = std::max(  // later runs have the memory of communicators of the first
+      f.bytes = std::max(  // later runs reuse the communicators' memory of the first
           f.bytes, (static_cast<double>(after) - static_cast<double>(before)) / world_.size() / levels);
     }
     if (world_.rank() == 0) figures_.push_back(f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the machine itself can do while collectives are measured on it: how fast its cores copy, and how long
-// a cache line travels from one to another. Figures may be compared only where these are alike.
+// Measures the machine while collectives are measured: how fast its cores copy, and how long a
+// cache line travels between cores. Figures are comparable only if these values are similar.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace bench {
 using tutti::tuning::clock;
 using tutti::tuning::seconds;
 
-// The cores that this process may use.
+// Returns the cores that this process may use.
 inline std::vector<int> usable_cores() {
   std::vector<int> cores;
   cpu_set_t set;
@@ -41,10 +41,11 @@ inline std::vector<int> usable_cores() {
   return cores;
 }
 
-// Bytes copied (not: read plus written) per second, in GB/s: no collective that moves data can be faster.
+// Bytes copied (not: read plus written) per second, in GB/s. No collective that moves data can be
+// faster.
 struct copy_speeds {
   struct entry {
-    std::size_t bytes = 0;  // copied by each core at a time
+    std::size_t bytes = 0;  // by each core at a time
     std::size_t cores = 0;
     double gb_per_s = 0;  // of all these cores together
   };
@@ -65,7 +66,7 @@ inline double copy_speed(std::size_t bytes, std::span<const int> cores, double b
         CPU_ZERO(&set);
         CPU_SET(cores[i], &set);
         pthread_setaffinity_np(pthread_self(), sizeof set,
-                               &set);  // where it is refused, the scheduler decides
+                               &set);  // if this fails, the scheduler decides
         const auto from = allocate(bytes / sizeof(double));
         const auto to = allocate(bytes / sizeof(double));
         std::memcpy(to.get(), from.get(), bytes);
@@ -90,7 +91,7 @@ inline double copy_speed(std::size_t bytes, std::span<const int> cores, double b
   return static_cast<double>(bytes * copies * cores.size()) / best * 1e-9;
 }
 
-// 1 MiB and 64 MiB, on one core and on all at once.
+// Copies of 1 MiB and 64 MiB, on one core and on all cores at once.
 inline copy_speeds copy_speed() {
   const auto cores = usable_cores();
   copy_speeds speeds;
@@ -101,9 +102,10 @@ inline copy_speeds copy_speed() {
   return speeds;
 }
 
-// Nanoseconds in which a cache line goes from the first core to the second and back; 0 with one core. A
-// virtual machine may have its cores moved closer together or further apart while it runs. All collectives
-// follow that, by a factor of two to four, so figures may be compared only where this one is alike.
+// Returns the nanoseconds that a cache line takes from the first core to the second and back; 0
+// with one core. The hypervisor of a virtual machine may move cores closer together or further
+// apart at run time. That changes all collectives by a factor of two to four. So figures are
+// comparable only if this value is similar.
 inline double round_trip() {
   constexpr int trials = 8;
   constexpr int rounds = 1000;
@@ -119,7 +121,7 @@ inline double round_trip() {
     CPU_SET(communicator_impl, &set);
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);
   };
-  // The first of them only waits for the threads to be there.
+  // The first trial only waits for both threads to start.
   const auto lines = std::make_unique<std::array<line, trials + 1>>();
   double best = std::numeric_limits<double>::infinity();
   {
@@ -133,7 +135,8 @@ inline double round_trip() {
         }
       }
     });
-    std::jthread call([&] {  // a thread of its own, so that the caller's affinity stays what it is
+    // A separate thread, because the affinity of the caller must not change.
+    std::jthread call([&] {
       pin(cores[0]);
       for (line& l : *lines) {
         const auto start = clock::now();

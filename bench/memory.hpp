@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for what is measured: whole cache lines, touched by whoever asks for it.
+// Memory for measurements: whole cache lines, first touched by the caller.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ inline std::unique_ptr<double, free_memory> allocate(std::size_t elements) {
   const std::size_t bytes = (std::max<std::size_t>(1, elements) * sizeof(double) + 63) / 64 * 64;
   auto* memory = static_cast<double*>(std::aligned_alloc(64, bytes));
   if (memory == nullptr) throw std::bad_alloc();
-  std::fill_n(memory, bytes / sizeof(double), 0.0);  // the pages are those of the rank that uses them
+  // First touch: the pages belong to the rank that uses them.
+  std::fill_n(memory, bytes / sizeof(double), 0.0);
   return std::unique_ptr<double, free_memory>(memory);
 }
 

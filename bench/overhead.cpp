@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call costs before and around the bytes, in instructions (callgrind) and in time.
+// Measures the overhead of a call, in instructions (callgrind) and in time.
 //
-//   by_hand    an 8-byte allreduce of two ranks written straight over the fabric's channels
-//   schedule   the same by the schedule allreduce/recursive_doubling, from world.allreduce(...) down
-//   native     the same by the engine's own collective (what selection takes)
-//   nonblocking, persistent   the same begun and waited for, and by a plan
-//   decision   what it costs more to change the count from call to call, and with it the algorithm
-//   in front   calls of tutti that are MPI's own, and those by hand (overhead/in_front.hpp)
+//   by_hand    an 8-byte allreduce of two ranks, written directly over shared-memory channels
+//   schedule   the same by the schedule allreduce/recursive_doubling, called by world.allreduce()
+//   native     the same by the engine's own collective (the choice of selection)
+//   nonblocking, persistent   the same begun and waited for, and by a persistent request
+//   decision   the extra cost if the count, and with it the algorithm, changes from call to call
+//   in front   calls of tutti that end in MPI's, and the same by hand (overhead/in_front.hpp)
 //
-// Two ranks are two fibers of one worker, so that nobody spins and every run executes the same instructions.
-// A case is run by this program itself under valgrind with N and with 11 N calls; the difference, divided by
-// 10 N calls and by the ranks, is the price of one call on one rank, switches between the ranks included.
+// Two ranks are two fibers of one worker, so that nobody spins and every run executes the same
+// instructions. This program runs a case itself under valgrind with N and with 11 N calls. The
+// difference, divided by 10 N calls and by the ranks, is the cost of one call on one rank. It
+// includes the switches between the ranks.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -42,7 +43,8 @@ double seconds_since(clock_type::time_point start) {
   return std::chrono::duration<double>(clock_type::now() - start).count();
 }
 
-// The hand-written exchange: what a programmer who knows the fabric would write for this one case.
+// A hand-written exchange: the code for this one case by a programmer who knows the shared-memory
+// transport.
 double by_hand(long calls, bool threads) {
   double elapsed = 0;
   tutti::launch how;
@@ -106,7 +108,7 @@ tutti::run_options two_fibers() {
   return o;
 }
 
-// The same by iallreduce(...).wait(), or by the start() and wait() of a plan.
+// The same by iallreduce(...).wait(), or by start() and wait() of a persistent request.
 double by_request(long calls, bool persistent) {
   const auto start = clock_type::now();
   tutti::run(two_fibers(), [&](tutti::communicator& world) {
@@ -127,8 +129,8 @@ double by_request(long calls, bool persistent) {
   return seconds_since(start);
 }
 
-// Calls of 1 and of 7 doubles in turn, or of one of these alone: 8 bytes are the engine's own collective, 56
-// are a schedule.
+// Calls of 1 and of 7 doubles in turn, or of one of these alone. 8 bytes use the engine's own
+// collective, and 56 bytes a schedule.
 double by_counts(long calls, std::size_t even, std::size_t odd) {
   const auto start = clock_type::now();
   tutti::run(two_fibers(), [&](tutti::communicator& world) {
@@ -157,7 +159,7 @@ double run_case(const std::string& what, long calls) {
   throw std::runtime_error("there is no case " + what);
 }
 
-// -1 where nothing could be counted.
+// Returns -1 if counting failed.
 long instructions_per_call(const std::string& command, int ranks) {
   const auto each = bench::per_call(command, ranks);
   double sum = 0;
@@ -165,7 +167,7 @@ long instructions_per_call(const std::string& command, int ranks) {
   return each.empty() ? -1 : std::lround(sum);
 }
 
-// Every function on the way of a case's call, dearest first.
+// Lists every function on the path of a case's call, most expensive first.
 int list_functions(const std::string& command, int ranks, bool as_json) {
   const auto each = bench::per_call(command, ranks);
   if (each.empty()) {
@@ -211,8 +213,8 @@ json measure_all(const std::string& me) {
   };
   const long apart = counted("short") + counted("longer"), in_turn = counted("in_turn");
   all["decision"] = {{"instructions", in_turn - apart / 2}};
-  // Across two threads time counts, not instructions. The cores' distance changes while one looks: take
-  // turns.
+  // Across two threads only time is meaningful. The distance of the cores may change meanwhile, so
+  // the cases take turns.
   std::array<double, 3> best{1e9, 1e9, 1e9};
   for (int turn = 0; turn < 15; ++turn)
     for (std::size_t i = 0; i < across.size(); ++i) {

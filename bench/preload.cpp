@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of an MPI program's collectives when tutti serves them: Open MPI and MPICH side by side, each
-// without the library in front, with it, and with it and a tuned tree. The program is native_<mpi>, which
-// knows nothing of tutti and checks every result; it is measured by the protocol of all benchmarks
-// (protocol.hpp). No time is a failure.
+// Measures an MPI program's collectives when tutti serves them, for Open MPI and MPICH. Each runs
+// without the preload library, with it, and with it and a tuned tree. The program is native_<mpi>,
+// which does not know tutti and checks every result. The protocol of all benchmarks measures it
+// (protocol.hpp). No time makes this program fail.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -86,7 +86,7 @@ const char* name_of(variant v) {
   return "";
 }
 
-// How many times as long it takes without: above 1, tutti is faster.
+// Time without the library divided by the time with it: above 1, tutti is faster.
 std::string ratio(const preload_figures& f, variant v) {
   const auto before = f.us.find(variant::without), now = f.us.find(v);
   if (before == f.us.end() || now == f.us.end() || now->second <= 0) return "?";
@@ -95,7 +95,7 @@ std::string ratio(const preload_figures& f, variant v) {
          (ran != f.ran.end() && ran->second == "native" ? "=" : " ");
 }
 
-// What a difference means here: the program without the library, beside itself.
+// The noise: the program without the library, compared with itself.
 void print_noise(const std::map<preload_case, preload_figures>& cells) {
   std::vector<double> ratios;
   for (const auto& [which, f] : cells)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a benchmark that takes minutes says what it does.
+// Reports the progress of a benchmark that takes minutes.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace bench {
 
-// Messages and progress go to stderr, so that the tables can be redirected.
+// Writes messages and progress to stderr, so that the tables can be redirected.
 class progress {
  public:
   void step(const std::string& what) {

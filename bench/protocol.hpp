@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a collective is measured. Both sides of `compare` (bench/tutti_side.cpp and bench/mpi/native.cpp)
-// include this file, so that they differ in the calls they make and in nothing else: the command line, the
-// data (workload.hpp), the check of the results, the clock and the statistics (src/tuning/measure.hpp), and
-// the lines that come out are shared.
+// Defines how a collective is measured. Both sides of `compare` (bench/tutti_side.cpp and
+// bench/mpi/native.cpp) include this file, so that they differ only in the calls they make. They
+// share the command line, the data (workload.hpp), the check of the results, the clock and the
+// statistics (src/tuning/measure.hpp), and the output.
 //
 // A side is a world (rank, size, barrier, max) that also turns a collective into a call:
 //
 //   struct side {
-//     int rank();  int size();  void barrier();  double max(double mine);   // the largest on any rank
-//     // calls measure(operation) once, on every rank; where there is no such operation, returns false
-//     instead template <class Measure> bool with(bench::collective, const bench::buffers&, Measure&&
-//     measure);
-//     // optional: what was run
+//     int rank();  int size();  void barrier();  double max(double mine);  // over all ranks
+//     // calls measure(operation) once, on every rank; returns false if there is no such operation
+//     template <class Measure>
+//     bool with(bench::collective, const bench::buffers&, Measure&& measure);
+//     // optional: the algorithm that ran
 //     std::string algorithm(bench::collective, const bench::buffers&);
 //   };
 //
-//   const auto options = bench::parse(argc, argv, "native collectives");    // before ranks are started
-//   const bool good = bench::run(side, "openmpi", options, std::cout);      // on every rank; lines on rank 0
+//   const auto options = bench::parse(argc, argv, "native collectives");  // before ranks start
+//   const bool good = bench::run(side, "openmpi", options, std::cout);  // on every rank
 //
-// What is fair: a sender changes its buffer before each operation and a receiver reads its result after it, a
-// word in each cache line, or else the lines stay where they are and nothing is moved at all. From 4 KiB on
-// that happens outside the timed part, and each operation is timed alone, after a barrier. Below, the clock
-// and the skew of the barrier would be what is measured, so a loop of operations is timed; it touches and
-// reads one word each time round. The time is that of the slowest rank; several groups of samples are taken
-// and the least of their medians counts.
+// The rules: a sender changes its buffer before each operation, and a receiver reads its result
+// after it, one word in each cache line. Otherwise the lines would stay in the caches and nothing
+// would move. From 4 KiB on this happens outside the timed part, and each operation is timed alone,
+// after a barrier. Below, the clock and the skew of the barrier would dominate. So a loop of
+// operations is timed, which touches and reads one word per iteration. A time is that of the
+// slowest rank. Several groups of samples are taken, and the least of their medians counts.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,8 @@ struct options {
   double budget_ms = 20;
 };
 
-inline constexpr std::size_t largest_size = std::size_t{1} << 33;  // its elements can be counted in an int
+// so that the elements can be counted in an int
+inline constexpr std::size_t largest_size = std::size_t{1} << 33;
 
 inline std::string with_default(const std::string& unit, double value) {
   std::ostringstream text;
@@ -85,7 +86,7 @@ inline void add_options(CLI::App& app, options& o) {
       ->option_text(with_default("MS", o.budget_ms));
 }
 
-// Ends the program where the command line asks for help or is wrong.
+// Exits if the user asks for help or the command line is wrong.
 inline options parse(int argc, char** argv, const std::string& about) {
   options o;
   CLI::App app(about);
@@ -98,8 +99,8 @@ inline options parse(int argc, char** argv, const std::string& about) {
   return o;
 }
 
-// Measures everything that is asked for. Rank 0 writes one line of JSON for each case; a case that the side
-// does not offer has none. The answer, the same on every rank: were all results right?
+// Measures all requested cases. Rank 0 writes one line of JSON for each case; a case that the side
+// does not offer has none. Returns, the same on every rank, whether all results were right.
 template <world Side>
 bool run(Side& side, std::string_view engine, const options& o, std::ostream& out) {
   const int rank = side.rank();
@@ -134,7 +135,8 @@ bool run(Side& side, std::string_view engine, const options& o, std::ostream& ou
         check(1);
         measured = measure(side, bytes < 4096 || which == collective::barrier ? mode::loop : mode::single,
                            o.budget_ms, operation, work);
-        check(workload::line);  // the same once more: what was replayed must be right too
+        // Once more, because the result of a repeated call must be right too.
+        check(workload::line);
       });
       if (!offered) break;
       good = good && right;
@@ -153,7 +155,7 @@ bool run(Side& side, std::string_view engine, const options& o, std::ostream& ou
         if constexpr (requires { record["algorithm"] = side.algorithm(which, work.get()); }) {
           record["algorithm"] = side.algorithm(which, work.get());
         }
-        out << record.dump() << std::endl;  // flushed: what was measured before a crash counts
+        out << record.dump() << std::endl;  // flushed, so that figures before a crash are kept
       }
       if (which == collective::barrier) break;  // it has no size
     }

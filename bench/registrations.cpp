@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it costs to find a registration among many: BSPlib's by an address, LPF's by a slot, and a collectives
-// object by its number. `registrations --registrations 1000`; with --most NS it fails where one costs more.
+// Measures the look-up of one registration among many: BSPlib's by an address, LPF's by a slot, and
+// a collectives object by its number: `registrations --registrations 1000`. With --most NS it fails
+// if a look-up takes longer.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +20,7 @@ namespace {
 
 using namespace tutti;
 
-// The least of some batches, in nanoseconds a lookup.
+// Returns the least time of several batches, in nanoseconds per look-up.
 template <class Name, class Find>
 double time_of(const std::vector<Name>& drawn, Find&& find) {
   double least = 1e9;

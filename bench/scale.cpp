@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thousands of fibers in one process: the time to make them, the memory each keeps, and how long an 8-byte
-// allreduce and a barrier of all take, by the engine's own collective and by a schedule of messages.
+// Measures thousands of fibers in one process: the time to create them, the memory of each, and the
+// time of an 8-byte allreduce and a barrier. Both are measured with the engine's own collective and
+// with a schedule.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -31,7 +32,7 @@ long resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-// Time of one call, the least of several loops, each begun together.
+// Returns the time of one call: the least of several loops, each after a barrier.
 template <class Call>
 double best_of(tutti::communicator& world, Call&& once) {
   double best = 1e30;

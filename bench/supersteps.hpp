@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supersteps of LPF, timed beside what they are compared with: calls of tutti on the same communicator, and
-// whatever else a program names (bench/bsp.cpp, bench/mpi/bsp.cpp). Times are those of the slowest process,
-// the least of the medians of several batches.
+// Times supersteps of LPF and compares them with calls of tutti on the same communicator, and with
+// other operations of the program (bench/bsp.cpp, bench/mpi/bsp.cpp). Times are those of the
+// slowest process, the least of the medians of several batches.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct bsp_setting {
 struct timed {
   std::string name;
   double us = 0;
-  std::string against;  // the name of another; empty: none
+  std::string against;  // name of the figure to compare with; empty: none
 };
 
 /// Times operations that all ranks of a world make together.
@@ -98,7 +98,8 @@ class stopwatch {
   int batches_;
 };
 
-/// All cases of this file, on this process; `short_times` of small ones between two looks at the clock.
+/// Times all cases of this file on this process. `short_times`: how many small operations run
+/// between two readings of the clock.
 inline std::vector<timed> time_supersteps(tutti::communicator& world, bsp_setting& on, int short_times,
                                           int batches) {
   using namespace tutti;
@@ -149,7 +150,8 @@ inline double time_of(const std::vector<timed>& all, const std::string& name) {
   return 0;
 }
 
-/// A table, or JSON; a ratio is how many times as long it takes as what it is compared with.
+/// Prints a table or JSON. A ratio is the time divided by the time of the figure it is compared
+/// with.
 inline void print(const std::string& title, const std::vector<timed>& all, bool json) {
   nlohmann::ordered_json out{{"title", title}, {"figures", nlohmann::json::array()}};
   if (!json) fmt::print("{:<36} {:>10}  {:>6}\n", title, "us", "ratio");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks on every engine, beside StarPU-MPI's: the jobs of tasks/cases.hpp. The embedded engines run in this
-// process; over MPI, and for StarPU, this one starts a program of its own, which stands beside it. The sides
-// take turns and come round several times, so that what else happens on the machine meets all of them.
+// Compares tasks on every engine with those of StarPU-MPI: the jobs of tasks/cases.hpp. The
+// embedded engines run in this process. For MPI and StarPU this program starts other programs of
+// its folder. The sides take turns in several rounds, so that a disturbance of the machine affects
+// all of them.
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -75,7 +76,7 @@ std::vector<task_figure> run_program(const task_side& side, const task_setup& on
                                       : fmt::format("ended with status {}: {}", child.status, child.err));
 }
 
-// What is there to be measured? What is not is said.
+// Finds the sides that can be measured, and reports those that cannot.
 std::vector<task_side> sides_here(const settings& s, bench::progress& p) {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   std::vector<task_side> here;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti's collectives, measured by the protocol that measures the MPIs' own. Started once for each engine by
-// compare.
+// Measures tutti's collectives with the protocol that also measures the MPIs' own. compare starts
+// it once for each engine.
 #include <atomic>
 #include <iostream>
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of a measured collective on one rank: how large its buffers are, what is touched before an
-// operation and read after it, and what must come out. The same for tutti and for the MPIs, on nothing but
-// doubles.
+// The data of a measured collective on one rank: the sizes of its buffers, the words to touch
+// before an operation and to read after it, and the expected results. They are the same for tutti
+// and for the MPIs, and use only doubles.
 //
-// The size of a case, n bytes of doubles: the vector of each rank for bcast, reduce, allreduce, scan and
-// exscan; all p blocks together for gather, scatter, allgather, alltoall and reduce_scatter, so that a block
-// has n / p bytes, and one element at least. Roots are rank 0.
+// The size of a case is n bytes of doubles. For bcast, reduce, allreduce, scan and exscan it is the
+// vector of each rank. For gather, scatter, allgather, alltoall and reduce_scatter it is all p
+// blocks together. A block then has n / p bytes, and at least one element. The root is rank 0.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,8 @@ enum class collective {
   scan,
   exscan,
   reduce_scatter,
-  bcast_barrier,         // bcast, then barrier: what a bcast costs when its root may not run ahead
-  reduce_scatter_block,  // measured on demand; compares with reduce_scatter, of which it is the regular form
+  bcast_barrier,  // the cost of a bcast whose root may not run ahead
+  reduce_scatter_block,  // only on request; the regular form of reduce_scatter
 };
 
 inline constexpr std::array<std::string_view, 13> collective_names{"barrier",
@@ -67,10 +67,11 @@ inline std::vector<std::string> default_collectives() {
   return {collective_names.begin(), collective_names.end() - 1};
 }
 
-// What one rank hands to the operation. bcast works on `in` alone, on every rank; barrier on nothing.
+// The arguments of the operation on one rank. bcast uses only `in`, on every rank; barrier uses
+// nothing.
 struct buffers {
-  std::size_t bytes = 0;  // as asked for
-  std::size_t count = 0;  // elements of a vector; of all blocks together where there are blocks
+  std::size_t bytes = 0;  // as requested
+  std::size_t count = 0;  // elements of a vector, or of all blocks together
   std::size_t block = 0;  // elements of a block
   double* in = nullptr;
   double* out = nullptr;
@@ -96,7 +97,7 @@ class workload {
   workload& operator=(const workload&) = delete;
   ~workload() = default;
 
-  // How many elements the two buffers must hold.
+  // The numbers of elements that the two buffers must hold.
   [[nodiscard]] std::size_t in_elements() const { return std::max(sent(), is_bcast() ? received() : 0); }
   [[nodiscard]] std::size_t out_elements() const { return is_bcast() ? 0 : received(); }
 
@@ -122,14 +123,14 @@ class workload {
   void touch(std::size_t round) { touched_[round * line & touched_mask_] += 1; }
   void read(std::size_t round) const { tutti::tuning::keep(read_[round * line & read_mask_]); }
 
-  // A figure for a wrong result is worth nothing: known values go in, every step-th one is checked when it
-  // comes out. With step == line this mends what touch() has changed, and looks at those words alone.
+  // The time of a wrong result is worthless. So known values go in, and every step-th result is
+  // checked. With step == line, this repairs what touch() has changed, and checks only those words.
   void prepare(std::size_t step) {
     for (std::size_t i = 0; i < received(); i += step) read_[i] = -1;
     for (std::size_t i = 0; i < sent(); i += step) touched_[i] = value(rank_, i);
   }
   [[nodiscard]] bool correct(std::size_t step) const {
-    if (which_ == collective::exscan && rank_ == 0) return true;  // what stands there is not defined
+    if (which_ == collective::exscan && rank_ == 0) return true;  // the result is undefined there
     for (std::size_t i = 0; i < received(); i += step) {
       if (read_[i] != expected(i)) return false;
     }
@@ -139,7 +140,7 @@ class workload {
   static constexpr std::size_t line = 64 / sizeof(double);
 
  private:
-  // Whole numbers, so that sums are exact in any order; another one for each rank and place.
+  // Whole numbers, so that sums are exact in any order; a different one for each rank and index.
   static double value(std::size_t rank, std::size_t i) {
     return static_cast<double>((rank + 1) * 16777259 + i);
   }
@@ -230,7 +231,7 @@ class workload {
   std::size_t rank_;
   std::size_t ranks_;
   buffers buffers_;
-  std::array<double, line> dummy_{};  // touched and read by a rank that sends or receives nothing
+  std::array<double, line> dummy_{};  // for a rank that sends or receives nothing
   std::span<double> touched_;
   std::span<double> read_;
   std::size_t touched_mask_ = 0;

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every MPI of this machine, side by side (CMake's own FindMPI knows one only). An MPI is found by its compiler
-# wrapper: mpicc.openmpi and mpicc.mpich first, as Debian names them, then a plain mpicc.
+# Finds every MPI of this machine. CMake's own FindMPI finds only one. An MPI is found by its
+# compiler wrapper: first mpicc.openmpi and mpicc.mpich (Debian's names), then a plain mpicc.
 #
-#   TUTTI_MPIS                      names of the ones found: openmpi, mpich
+#   TUTTI_MPIS                      names of the MPIs found: openmpi, mpich
 #   TUTTI_MPI_PICKED                the one that CMake's FindMPI picks, else the first
-#   TUTTI_MPI_<name>_INCLUDE_DIRS   where its mpi.h is
-#   TUTTI_MPI_<name>_LIBRARIES      its C library, by path; nothing of its C++ bindings
-#   TUTTI_MPI_<name>_LAUNCHER       its mpirun, empty where there is none
-#   TUTTI_MPI_<name>_LAUNCHER_FLAGS what lets it start more ranks than cores, and as root
-#   TUTTI_MPI_<name>_ENVIRONMENT    the same for the environment
+#   TUTTI_MPI_<name>_INCLUDE_DIRS   the folders with its mpi.h
+#   TUTTI_MPI_<name>_LIBRARIES      its C library, by path, without its C++ bindings
+#   TUTTI_MPI_<name>_LAUNCHER       its mpirun; empty if there is none
+#   TUTTI_MPI_<name>_LAUNCHER_FLAGS flags that allow more ranks than cores, and root as user
+#   TUTTI_MPI_<name>_ENVIRONMENT    environment variables for the same purpose
 
 set(TUTTI_MPIS "")
 set(TUTTI_MPI_PICKED "")
@@ -18,7 +18,8 @@ set(TUTTI_MPI_openmpi_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROO
 set(TUTTI_MPI_mpich_LAUNCHER_FLAGS "")
 set(TUTTI_MPI_mpich_ENVIRONMENT "")
 
-# What the wrapper would run, and whose it is: sets <prefix>_line and <prefix>_name, both empty where it fails.
+# Asks a compiler wrapper for its command line and finds out which MPI it belongs to. Sets
+# <prefix>_line and <prefix>_name; both are empty if the wrapper fails.
 function(tutti_ask_mpi_wrapper wrapper prefix)
   set(name "")
   execute_process(COMMAND "${wrapper}" --showme RESULT_VARIABLE failed OUTPUT_VARIABLE line ERROR_QUIET
@@ -36,7 +37,7 @@ function(tutti_ask_mpi_wrapper wrapper prefix)
   set(${prefix}_name "${name}" PARENT_SCOPE)
 endfunction()
 
-# Takes include directories and libraries out of the wrapper's command line.
+# Extracts include directories and libraries from the wrapper's command line.
 function(tutti_take_mpi name wrapper line)
   separate_arguments(words UNIX_COMMAND "${line}")
   set(includes "")
@@ -48,7 +49,7 @@ function(tutti_take_mpi name wrapper line)
     elseif(word MATCHES "^-L(.+)$")
       list(APPEND directories "${CMAKE_MATCH_1}")
     elseif(word MATCHES "cxx$|^-l(pthread|dl|m|c)$")
-      continue()  # bindings for C++, and what every program links anyway
+      continue()  # bindings for C++, and libraries that every program links
     elseif(word MATCHES "^-l(.+)$")
       list(APPEND names "${CMAKE_MATCH_1}")
     endif()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the CMakeLists of this project share.
+# Functions and macros that the CMakeLists.txt files of this project share.
 
-# Language level, include directories and warnings of a target that is compiled from src/.
+# Sets the language level, include directories and warnings of a target that is compiled from src/.
 function(tutti_configure target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -Wall -Wextra)
@@ -16,7 +16,7 @@ function(tutti_configure target)
   endif()
 endfunction()
 
-# find_package() that names the Debian package where it fails.
+# Calls find_package(). If the package is missing, the error names its Debian package.
 macro(tutti_require package debian)
   find_package(${package} QUIET CONFIG)
   if(NOT ${package}_FOUND)
@@ -25,8 +25,9 @@ macro(tutti_require package debian)
   endif()
 endmacro()
 
-# Boost.Context. A static tutti prefers the static one, so that an installed program needs no Boost; a shared tutti
-# takes the shared one, since Debian's static one is not all position independent. Sets TUTTI_BOOST_STATIC.
+# Finds Boost.Context. A static tutti prefers the static library, so that an installed program needs
+# no Boost. A shared tutti uses the shared library, because Debian's static library is not entirely
+# position-independent code. Sets TUTTI_BOOST_STATIC.
 macro(tutti_find_boost_context)
   if(NOT DEFINED Boost_USE_STATIC_LIBS AND NOT BUILD_SHARED_LIBS)
     set(Boost_USE_STATIC_LIBS ON)
@@ -44,7 +45,7 @@ macro(tutti_find_boost_context)
   set(TUTTI_BOOST_STATIC ${Boost_USE_STATIC_LIBS})
 endmacro()
 
-# The parser of the decision trees' files; programs that use tutti do not need it.
+# Finds the parser for the files of decision trees. Programs that use tutti do not need it.
 macro(tutti_find_json)
   find_package(nlohmann_json QUIET CONFIG)
   if(NOT nlohmann_json_FOUND)
@@ -52,15 +53,17 @@ macro(tutti_find_json)
   endif()
 endmacro()
 
-# The catalogue of all algorithms or compositions of some folders, made again when the head of one changes. It refers to
-# each of them, so that no linker can drop one out of a static library.
+# Generates the catalogue of all algorithms or compositions of some folders. The build generates it
+# again when the head of a file changes. The catalogue refers to each of them, so that no linker can
+# drop one from a static library.
 function(tutti_generate_catalogue kind folders output)
   set(files "")
   foreach(folder IN LISTS folders)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS "${folder}/${kind}/*.cpp")
     list(APPEND files ${found})
   endforeach()
-  # Files that come or go may be of any date: their list counts too, and is written only when it changes.
+  # A file that appears or disappears may have any date. So the catalogue also depends on the list
+  # of files, which is written only if it changes.
   file(CONFIGURE OUTPUT "${output}.files" CONTENT "@files@")
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-Dkind=${kind}" "-Dfolders=${folders}" "-Doutput=${output}"
@@ -70,8 +73,9 @@ function(tutti_generate_catalogue kind folders output)
     COMMENT "Reading the heads of all ${kind}" VERBATIM)
 endfunction()
 
-# The library of dense kernels, OpenBLAS unless BLA_VENDOR says otherwise, for programs of tiles. Sets TUTTI_LAPACK to ON or
-# OFF; where it is OFF `what` is said to be left out.
+# Finds LAPACK for programs that use dense kernels on tiles: OpenBLAS unless BLA_VENDOR names
+# another one. Sets TUTTI_LAPACK to ON or OFF. If it is OFF, a status message reports that `what` is
+# left out.
 macro(tutti_find_lapack what)
   if(NOT DEFINED BLA_VENDOR)
     set(BLA_VENDOR OpenBLAS)
@@ -88,9 +92,9 @@ macro(tutti_find_lapack what)
   endif()
 endmacro()
 
-# Makes a whole library of one that has the objects of src/: adds the tables (catalogues, engines, trees), the algorithms,
-# compositions and engines of further folders, and what it is linked with. Its property TUTTI_ENGINES has the folders of
-# its engines. Usage: tutti_complete(target [folder ...])
+# Completes a library that has the objects of src/. Adds the tables (catalogues, engines, trees),
+# the link libraries, and the algorithms, compositions and engines of further folders. Its property
+# TUTTI_ENGINES lists the folders of its engines. Usage: tutti_complete(target [folder ...])
 function(tutti_complete target)
   tutti_configure(${target})
   target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS} Boost::context)
@@ -126,7 +130,8 @@ function(tutti_complete target)
   target_include_directories(${target} PRIVATE ${further})
 endfunction()
 
-# The built-in decision trees as a source file: the files of a folder, and one for each engine.
+# Generates a source file with the built-in decision trees: the files of a folder, and one entry for
+# each engine.
 function(tutti_generate_trees folder engines output)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json")
   file(CONFIGURE OUTPUT "${output}.files" CONTENT "@files@")
@@ -137,9 +142,9 @@ function(tutti_generate_trees folder engines output)
     COMMENT "Taking in the built-in trees" VERBATIM)
 endfunction()
 
-# The engine of one MPI, twice: a module that the core loads, whole in itself, and a static library for programs
-# that link that MPI themselves. Most of it is the same in both, and compiled once; `own_sources` are the library's
-# alone, and module.cpp the module's.
+# Builds the engine of one MPI twice. The first is a self-contained module that the core loads. The
+# second is a static library for programs that link this MPI themselves. Both share most sources,
+# which are compiled once. Only the library has `own_sources`, and only the module has module.cpp.
 function(tutti_add_mpi_engine mpi sources own_sources core_objects)
   set(definitions TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   set(shared tutti_mpi_${mpi}_objects)
@@ -159,14 +164,15 @@ function(tutti_add_mpi_engine mpi sources own_sources core_objects)
   target_compile_definitions(${module} PRIVATE ${definitions})
   target_include_directories(${module} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
   target_link_libraries(${module} PRIVATE ${TUTTI_MPI_${mpi}_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
-  # Clang leaves the sanitizers' own symbols to the program.
+  # With Clang, the program provides the symbols of the sanitizers.
   if(NOT (TUTTI_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
     target_link_options(${module} PRIVATE -Wl,--no-undefined)
   endif()
   if(PROJECT_IS_TOP_LEVEL)
     set_target_properties(${module} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti")
   endif()
-  set_target_properties(${module} PROPERTIES INSTALL_RPATH "")  # it links nothing of this project
+  # The module links no library of this project.
+  set_target_properties(${module} PROPERTIES INSTALL_RPATH "")
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
 
   set(library tutti_mpi_${mpi})
@@ -181,7 +187,7 @@ function(tutti_add_mpi_engine mpi sources own_sources core_objects)
   set_target_properties(${library} PROPERTIES EXPORT_NAME mpi_${mpi})
 endfunction()
 
-# The module by which tasks run on several threads: of oneTBB, where it is found.
+# Builds the module that runs tasks on several threads with oneTBB, if oneTBB is found.
 function(tutti_add_workers)
   find_package(TBB QUIET)
   if(NOT TARGET TBB::tbb)
@@ -195,20 +201,21 @@ function(tutti_add_workers)
   if(PROJECT_IS_TOP_LEVEL)
     set_target_properties(tutti-workers PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti")
   endif()
-  set_target_properties(tutti-workers PROPERTIES INSTALL_RPATH "")  # it links nothing of this project
+  # The module links no library of this project.
+  set_target_properties(tutti-workers PROPERTIES INSTALL_RPATH "")
   install(TARGETS tutti-workers LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
 endfunction()
 
-# Where TUTTI_PRECOMPILE asks for it, compiles the files of a folder together; but for those of LEAVE_OUT, whose local names
-# other files of their folder have too.
-# Usage: tutti_unite(target LEAVE_OUT source ...)
+# If TUTTI_PRECOMPILE is set, compiles the files of each folder as one unit. The files of LEAVE_OUT
+# are compiled alone, because other files of their folder use the same local names. Usage:
+# tutti_unite(target LEAVE_OUT source ...)
 function(tutti_unite target)
   if(NOT TUTTI_PRECOMPILE)
     return()
   endif()
   cmake_parse_arguments(arg "" "" "LEAVE_OUT" ${ARGN})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # Local types look like those of a header then.
+  # In a unity build GCC treats local types as types of a header.
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -220,9 +227,9 @@ function(tutti_unite target)
   endforeach()
 endfunction()
 
-# Compiles headers once for many targets (<name>_headers), where TUTTI_PRECOMPILE asks for it. These have the same options,
-# which <configure>, a command, gives a target.
-# Usage: tutti_precompiled(target name configure HEADERS header ...)
+# If TUTTI_PRECOMPILE is set, compiles headers once for many targets (<name>_headers). These targets
+# have the same options, which the command <configure> sets on a target. Usage:
+# tutti_precompiled(target name configure HEADERS header ...)
 function(tutti_precompiled target name configure)
   if(NOT TUTTI_PRECOMPILE)
     return()
@@ -241,8 +248,9 @@ function(tutti_precompiled target name configure)
   target_precompile_headers(${target} REUSE_FROM ${name}_headers)
 endfunction()
 
-# For programs with a command line and JSON, most of whose compilation is the headers of both. In daily work they are not
-# optimised, since what takes their time is in the library.
+# Configures programs with a command line and JSON. Most of their compile time goes to the headers
+# of both. A daily build does not optimise them, because most of the run time is spent in the
+# library.
 function(tutti_command_line target)
   tutti_command_line_options(${target})
   tutti_precompiled(${target} command_line tutti_command_line_options
@@ -253,10 +261,11 @@ function(tutti_command_line_options target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
 endfunction()
 
-# One program <prefix><name><suffix> for each <name>.cpp of the current directory, or of DIRECTORY in it; sources in a
-# folder <name>/ belong to it. Those of LEAVE_OUT are left out. Puts the programs into <variable>, which is empty where there
-# is no such file.
-# Usage: tutti_programs(variable PREFIX prefix SUFFIX suffix DIRECTORY dir LIBRARIES ... LEAVE_OUT name ...)
+# Adds a program <prefix><name><suffix> for each <name>.cpp of the current directory, or of its
+# subfolder DIRECTORY. Sources in a folder <name>/ belong to that program. Skips the programs of
+# LEAVE_OUT. Sets <variable> to the list of programs, which is empty if there is no such file.
+# Usage: tutti_programs(variable PREFIX prefix SUFFIX suffix DIRECTORY dir LIBRARIES ... LEAVE_OUT
+# name ...)
 function(tutti_programs variable)
   cmake_parse_arguments(arg "" "PREFIX;SUFFIX;DIRECTORY" "LIBRARIES;LEAVE_OUT" ${ARGN})
   set(directory "${CMAKE_CURRENT_SOURCE_DIR}/${arg_DIRECTORY}")
@@ -275,14 +284,16 @@ function(tutti_programs variable)
     target_compile_options(${program} PRIVATE -Wall -Wextra ${program_optimisation})
     set_target_properties(${program} PROPERTIES CXX_EXTENSIONS OFF)
     if(TARGET modules)
-      add_dependencies(${program} modules)  # so that `mpirun ./program` works as soon as it is built
+      # So that `mpirun ./program` works as soon as it is built.
+      add_dependencies(${program} modules)
     endif()
     list(APPEND programs ${program})
   endforeach()
   set(${variable} ${programs} PARENT_SCOPE)
 endfunction()
 
-# tutti.pc, tutti-lpf.pc, and a tutti-lpf-mpi-<mpi>.pc for each MPI that lpf/mpi.h is built for, which move with the tree they are installed in.
+# Installs tutti.pc, tutti-lpf.pc, and a tutti-lpf-mpi-<mpi>.pc for each MPI that lpf/mpi.h is built
+# for. The files remain valid if the installed tree moves.
 function(tutti_install_pkgconfig)
   file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
   string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
@@ -290,7 +301,7 @@ function(tutti_install_pkgconfig)
   foreach(library IN LISTS CMAKE_DL_LIBS)
     string(APPEND needs " -l${library}")
   endforeach()
-  # Where only libtutti.a is installed every link is a static one, so what it needs is not private.
+  # If only libtutti.a is installed, every link is static. So its dependencies are not private.
   if(BUILD_SHARED_LIBS)
     set(pc_libs "")
     set(pc_libs_private "${needs}")
@@ -299,7 +310,8 @@ function(tutti_install_pkgconfig)
     set(pc_libs_private "")
   endif()
   configure_file(cmake/tutti.pc.in "${PROJECT_BINARY_DIR}/tutti.pc" @ONLY)
-  # Those who link tutti-lpf may be C programs: what C++ links by itself comes last, which `Requires: tutti` could not say.
+  # Programs that link tutti-lpf may be C programs. The libraries that a C++ compiler links
+  # implicitly must come last, which `Requires: tutti` cannot express.
   set(cxx_libraries "${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES}")
   list(FILTER cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
   list(TRANSFORM cxx_libraries PREPEND "-l")
@@ -313,7 +325,7 @@ function(tutti_install_pkgconfig)
   endif()
   configure_file(cmake/tutti-lpf.pc.in "${PROJECT_BINARY_DIR}/tutti-lpf.pc" @ONLY)
   set(files "${PROJECT_BINARY_DIR}/tutti.pc" "${PROJECT_BINARY_DIR}/tutti-lpf.pc")
-  # The libraries of lpf/mpi.h are static also where the others are shared, and in C++.
+  # The libraries of lpf/mpi.h are static even if the others are shared, and they are C++.
   foreach(mpi IN LISTS TUTTI_MPIS)
     if(TARGET tutti_lpf_${mpi})
       list(TRANSFORM TUTTI_MPI_${mpi}_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE pc_mpi_includes)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Writes the catalogue: reads the comment at the head of every file of src/algorithms and makes the table of all
-# algorithms of it. Run while building, whenever such a file has changed:
+# Generates the catalogue: reads the comment at the head of each file of src/algorithms and writes
+# the table of all algorithms. The build runs it whenever such a file has changed:
 #
-#   cmake -Dkind=algorithms "-Dfolders=src;further/folder" -Doutput=algorithms.cpp -P catalogue.cmake
+#   cmake -Dkind=algorithms "-Dfolders=src;other/folder" -Doutput=all.cpp -P catalogue.cmake
 #
 # A file algorithms/<collective>/<name>.cpp of one of the folders begins with
 #
@@ -13,30 +13,32 @@
 #   //
 #   // The idea, in words.
 #   //
-#   // Source:       who had it
-#   // Restrictions: what it demands, by names of schedule/algorithm.hpp          left out: nothing
-#   // Reach:        which ranks it sends to and receives from, by names of base/group/reach.hpp ("neighbors around"),
-#                    perhaps "... with k = 2": with this value of a parameter only      left out: any
-#   // Parameters:   name = usual in least..most: what it is; ...                 left out: none
+#   // Source:       its authors and the year
+#   // Restrictions: names of schedule/algorithm.hpp                      default: none
+#   // Reach:        which ranks it sends to and receives from, by names of
+#                    base/group/reach.hpp ("neighbors around"). With "... with k = 2" it
+#                    holds for this value of a parameter only             default: any rank
+#   // Parameters:   name = default in min..max: meaning; ...             default: none
 #                    the names are those of schedule/shape.hpp
-#   // Rounds:       a formula (docs/algorithms.md says what may stand in it)
+#   // Rounds:       a formula (docs/algorithms.md defines the syntax)
 #   // Bytes:        a formula: what the busiest rank sends
-#   // Scratch:      a formula: of the rank that needs most
+#   // Scratch:      a formula: the memory of the rank that needs most
 #   // Good for:     words
 #
-# and defines tutti::algorithms::<collective>_<name>::write(const shape&, builder&). Lines that go on are indented by
-# two more spaces.
+# and defines tutti::algorithms::<collective>_<name>::write(const shape&, builder&). Continuation
+# lines are indented by two more spaces.
 #
-# With -Dkind=compositions it makes the table of the compositions. A file compositions/<name>.cpp begins alike, with one
-# name <collective>/<name> for each collective it composes. An idea that demands different things of different collectives
-# is several files, <name>_<what>.cpp. Instead of the three formulas it has
+# With -Dkind=compositions it writes the table of the compositions. The head of a file
+# compositions/<name>.cpp has the same form, with one name <collective>/<name> for each collective
+# that it composes. If an idea has different restrictions for different collectives, it consists of
+# several files <name>_<what>.cpp. In place of the reach and the three formulas the head has
 #
-#   // Calls:        what it is made of, in words
+#   // Calls:        the calls that it consists of, in words
 #
-# and it defines tutti::compositions::<name>::plan(planner&).
+# and the file defines tutti::compositions::<name>::plan(planner&).
 cmake_minimum_required(VERSION 3.25)
 
-# The names of an enumeration in a header of this project.
+# Reads the names of an enumeration from a header of this project.
 function(names_of enumeration file variable)
   file(READ "${CMAKE_CURRENT_LIST_DIR}/../${file}" text)
   string(REGEX REPLACE "//[^\n]*" "" text "${text}")
@@ -58,7 +60,7 @@ if(kind STREQUAL "compositions")
   set(own_keywords Calls)
   set(further_keywords "")
   set(form "<name>.cpp")
-  set(taken null auto native)  # a tree and a call mean none by these, and the engine's own
+  set(taken null auto native)  # reserved words of decision trees and calls
   set(type composed_algorithm)
   set(table composition_catalogue)
   set(header "schedule/composite/composition.hpp")
@@ -77,7 +79,7 @@ endif()
 set(keywords Source Restrictions Parameters ${further_keywords} ${own_keywords} Good_for)
 set(required Source ${own_keywords} Good_for)
 
-# Text as a C++ literal.
+# Makes a C++ string literal of a text.
 function(quoted text variable)
   string(REPLACE "\\" "\\\\" text "${text}")
   string(REPLACE "\"" "\\\"" text "${text}")
@@ -109,7 +111,7 @@ foreach(file IN LISTS files)
     message(FATAL_ERROR "${file}: ${one} is called ${kind}/${form}, in [a-z0-9_]")
   endif()
   file(READ "${file}" text)
-  # Lists of CMake break at what these stand for.
+  # These characters would break lists of CMake.
   string(REPLACE ";" "@semicolon@" text "${text}")
   string(REPLACE "[" "@open@" text "${text}")
   string(REPLACE "]" "@close@" text "${text}")
@@ -161,7 +163,7 @@ foreach(file IN LISTS files)
     string(REPLACE "@close@" "]" "field_${keyword}" "${field_${keyword}}")
   endforeach()
 
-  # What it demands.
+  # The restrictions.
   set(needs "restriction::none")
   string(REPLACE " " "" demands "${field_Restrictions}")
   string(REPLACE "," ";" demands "${demands}")
@@ -174,7 +176,7 @@ foreach(file IN LISTS files)
   endforeach()
   string(REPLACE "restriction::none | " "" needs "${needs}")
 
-  # How far it reaches.
+  # The reach.
   set(reach "reach::any_rank")
   if(field_Reach)
     if(NOT field_Reach MATCHES "^([a-z ]+[a-z])( with ([a-z]+) = ([0-9]+))?$")
@@ -194,7 +196,7 @@ foreach(file IN LISTS files)
     set(reach "reach::${reach}${of_parameter}")
   endif()
 
-  # Its parameters.
+  # The parameters.
   set(parameters "")
   set(span "{}")
   string(REGEX REPLACE "; *" "@" described "${field_Parameters}")

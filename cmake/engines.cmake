@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The table of engines, made when the build is configured.
+# Generates the table of engines while the build is configured.
 
-# tutti_generate_engines(engines output folder ...): an engine is a folder that holds engine.cpp, which defines the
-# constant tutti::engine_<name> (src/engines/engine.hpp). Puts the folders of these engines into the list <engines>, and
-# their table, by name, into <output>, which refers to each of them, so that no linker can drop one out of a static
-# library.
+# tutti_generate_engines(engines output folder ...): An engine is a folder with a file engine.cpp
+# that defines the constant tutti::engine_<name> (src/engines/engine.hpp). Sets the list <engines>
+# to the folders of these engines. Writes their table, ordered by name, to <output>. The table
+# refers to each engine, so that no linker can drop one from a static library.
 function(tutti_generate_engines engines output)
   set(found "")
   set(owns "")

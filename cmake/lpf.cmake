@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# LPF's interface: a library of its own over tutti, and one for each MPI for programs that start that MPI themselves.
+# Builds LPF's interface: a library over tutti, and one more for each MPI, for programs that start
+# that MPI themselves.
 
-# tutti_add_lpf(): makes tutti::lpf, and tutti::lpf_<mpi> and tutti::lpf_mpi where there are engines for them. Puts the
-# targets to be installed into lpf_libraries.
+# tutti_add_lpf(): Makes tutti::lpf, and, if there are engines for them, tutti::lpf_<mpi> and
+# tutti::lpf_mpi. Sets lpf_libraries to the targets to install.
 function(tutti_add_lpf)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/frontends/lpf/*.cpp")
-  # How the library comes before main() depends on whether it is in the program (their heads say why).
+  # How the library runs code before main() depends on whether it is linked statically. The heads of
+  # the two files give the reasons.
   if(BUILD_SHARED_LIBS)
     list(FILTER sources EXCLUDE REGEX "/start_static\\.cpp$")
   else()

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The library that puts tutti before an MPI, for programs that know nothing of it (LD_PRELOAD). It holds the engine and
-# all of tutti, and lets nothing be seen but MPI's own names.
+# Builds the library that interposes tutti before an MPI (LD_PRELOAD), for programs that do not know
+# tutti. It contains the engine and all of tutti, and exports only MPI's own names.
 
-# tutti_add_preload(mpi): tutti-preload-<mpi>, beside the module of the engine.
+# tutti_add_preload(mpi): makes tutti-preload-<mpi>, in the folder of the engine's module.
 function(tutti_add_preload mpi)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/frontends/preload/*.cpp")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})  # names are read from them here
-  # What these put themselves before; the engine's own calls go past them.
+  # The names below are read from these files.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  # The names that these functions interpose. The engine's own calls bypass them.
   file(STRINGS "${PROJECT_SOURCE_DIR}/src/frontends/preload/engine_calls.cpp" lines REGEX "^int tutti_internal_MPI_[A-Za-z_]+\\(")
   list(TRANSFORM lines REPLACE "^int tutti_internal_(MPI_[A-Za-z_]+)\\(.*" "\\1")
   list(REMOVE_DUPLICATES lines)
@@ -18,7 +19,7 @@ function(tutti_add_preload mpi)
   set(folder "${PROJECT_BINARY_DIR}/generated/preload-${mpi}")
   file(CONFIGURE OUTPUT "${folder}/renamed" CONTENT "${renamed}")
 
-  # The engine, linked into one object whose calls are renamed.
+  # The engine, linked into one object, with its calls renamed.
   set(engine "${folder}/engine.o")
   add_custom_command(OUTPUT "${engine}"
     COMMAND "${CMAKE_LINKER}" -r -o "${engine}" $<TARGET_OBJECTS:tutti_mpi_${mpi}_objects>
@@ -37,7 +38,7 @@ function(tutti_add_preload mpi)
   target_include_directories(${library} SYSTEM PRIVATE $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${library} PRIVATE tutti ${TUTTI_MPI_${mpi}_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(${library} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/frontends/preload/exports.map")
-  # Some of the MPIs' entry points for Fortran call MPI_X, others PMPI_X.
+  # Some of the MPIs' entry points for Fortran call MPI_X, others call PMPI_X.
   set(names "")
   foreach(source IN LISTS sources)
     file(STRINGS "${source}" lines REGEX "^int MPI_[A-Za-z_]+\\(")

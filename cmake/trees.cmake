@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts the built-in trees into the library, as they are written. Run while building, whenever one has changed:
+# Embeds the built-in decision trees into the library, as text. The build runs it whenever a tree
+# has changed:
 #
 #   cmake -Dfolder=trees "-Dengines=fibers;mpi" -Doutput=trees.cpp -P trees.cmake
 #
-# An engine for which there is no file takes the common tree.
+# An engine without a file of its own uses the common tree.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB files RELATIVE "${folder}" "${folder}/*.json")

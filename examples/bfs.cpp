@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breadth-first search over a graph of which each rank holds a block of the vertices. In each level every
-// rank sends the neighbours of its part of the frontier to their owners, who know whether they are new.
+// Breadth-first search over a graph. Each rank holds a block of the vertices. In each level every
+// rank sends the neighbours of its part of the frontier to their owners. An owner knows whether a
+// vertex is new.
 #include <map>
 
 #include <tutti/flatten.hpp>
@@ -42,7 +43,7 @@ std::vector<std::uint32_t> bfs(communicator& world, const graph::distributed_gra
 
 int main(int argc, char** argv) {
   return checked(argc, argv, "bfs", [](communicator& world) {
-    const graph::edge_list whole = graph::random_graph(1000, 1500, 5);  // not all of it connected
+    const graph::edge_list whole = graph::random_graph(1000, 1500, 5);  // not connected
     const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr);
     bool right = true;
     for (vertex source : {0u, 999u}) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The demo: real work on real input, the same program on every engine. It searches and connects the
-// dependency graph of Debian's packages and sorts every word of the documentation, as this machine has them,
-// and checks each result against a sequential program's. The work is in graph/ and sort/; what runs it and
-// tells of it is in demo/.
+// The demo runs real work on real input, with the same program on every engine. It searches the
+// dependency graph of Debian's packages, finds its components, and sorts every word of the
+// documentation on this machine. It compares each result with that of a serial program. graph/ and
+// sort/ contain the work; demo/ runs it and reports the results.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -52,18 +52,18 @@ int main(int argc, char** argv) {
   app.add_option("--engines", engines, "threads, fibers, openmpi, mpich; each optionally with :RANKS")
       ->type_name("LIST");
   app.add_flag("--json", json, "for scripts");
-  app.add_flag("--report", report)->group("");  // from the demo to itself
+  app.add_flag("--report", report)->group("");  // internal: the demo starts itself with it
   app.footer(examples);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  wish.quiet = report;  // the demo that started this one shows progress
+  wish.quiet = report;  // the demo that started this process shows progress
   if (report || demo::under_launcher()) return demo::be_a_rank(wish, report, show_job);
   try {
     return all_engines(wish, engines, json);
-  } catch (const std::exception& e) {  // input_error, or an engine that cannot be
+  } catch (const std::exception& e) {  // input_error, or an engine that cannot run
     fmt::print(stderr, "demo: {}\n", e.what());
     return 2;
   }

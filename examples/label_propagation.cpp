@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communities of a graph by label propagation: in each round every vertex takes the label that most of its
-// neighbours have. A rank shows the labels of its border vertices to the ranks that have their neighbours,
-// along a graph of ranks.
+// Communities of a graph by label propagation: in each round every vertex takes the label that most
+// of its neighbours have. A rank sends the labels of its border vertices to the ranks that have
+// their neighbours, along a graph of ranks.
 //
-// Source: Raghavan, Albert, Kumara 2007; here all vertices of a round at once, and the least of equally
-// frequent labels, so that it comes out the same on any number of ranks.
+// Source: Raghavan, Albert, Kumara 2007. Unlike there, all vertices of a round change at once, and
+// the least of equally frequent labels wins. So the result does not depend on the number of ranks.
 #include <map>
 #include <unordered_map>
 
@@ -19,7 +19,7 @@ using namespace tutti;
 using graph::vertex;
 using labels = std::unordered_map<vertex, vertex>;
 
-/// Which label most of these vertices have; `own` where there are none.
+/// Returns the label that most of these vertices have, or `own` if there are no vertices.
 template <class Vertices>
 vertex most_frequent(const Vertices& vertices, const labels& label, vertex own) {
   std::map<vertex, std::size_t> votes;
@@ -31,13 +31,14 @@ vertex most_frequent(const Vertices& vertices, const labels& label, vertex own) 
 }
 
 // count: label propagation
-/// The labels of my vertices after so many rounds; that of vertex v is v at first.
+/// Returns the labels of the local vertices after `rounds` rounds. The first label of vertex v is
+/// v.
 std::vector<vertex> communities(communicator& world, const graph::distributed_graph& graph, int rounds) {
   struct shown {
     vertex v, label;
   };
-  std::map<int, std::vector<vertex>> border;  // which of my vertices each other rank has neighbours of
-  labels label;                               // of mine, and of all that I am shown
+  std::map<int, std::vector<vertex>> border;  // local vertices with a neighbour on the rank
+  labels label;  // of local vertices and of received ones
   for (vertex v = graph.first(); v < graph.first() + graph.size(); ++v) {
     label[v] = v;
     for (vertex w : graph.neighbours(v))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quicksort over ranks (sort/quicksort.hpp) on skewed keys, and two ways to make the group of each part: by
-// range() without a message, so that a step costs what it must, a scan and an exchange; and by split(), which
-// is the same program with one allgather more.
+// Quicksort over ranks (sort/quicksort.hpp) on skewed keys. It makes the group of each part in two
+// ways. range() needs no message, so a step costs only a scan and an exchange. split() is the same
+// program with one more allgather.
 #include "sort/quicksort.hpp"
 
 #include <tutti/timer.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sample sort as textbooks have it, beside tutti::sort_globally, which does the same with equal elements shared out
-// too. Each rank shows a sample; the samples of all, sorted, give p - 1 splitters; every element goes to the
-// rank between whose splitters it lies.
+// The sample sort of textbooks, compared with tutti::sort_globally, which also balances equal elements. The
+// sorted samples of all ranks give p - 1 splitters. Every element goes to the rank whose splitters
+// enclose it.
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -35,7 +35,7 @@ void sample_sort(communicator& world, std::vector<T>& data) {
 }
 // end
 
-// Whether the ranks' vectors behind one another are these.
+// Whether the vectors of the ranks, concatenated, are equal to `right`.
 bool is_whole(communicator& world, const std::vector<int>& mine, const std::vector<int>& right) {
   return world.allgatherv(send_buf(mine)) == right;
 }

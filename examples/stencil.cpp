@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Heat on a plate: Jacobi's iteration on a grid of which each rank holds a tile. Before each step
-// neighbouring tiles exchange their borders, all four in one call of a neighbour collective.
+// Heat on a plate: Jacobi's iteration on a grid, of which each rank holds a tile. Before each step
+// neighbouring tiles exchange their borders, all four in one neighbourhood collective.
 #include <optional>
 #include <vector>
 
@@ -12,10 +12,10 @@ namespace {
 using namespace tutti;
 using field = std::vector<double>;
 
-/// My tile of an n x n plate, and around it a frame of what the neighbours have, or of the plate's fixed
-/// border.
+/// The local tile of an n x n plate, with a halo. The halo holds the neighbours' values, or the
+/// fixed border of the plate.
 struct tile {
-  int n, rows, columns, row, column;  // of the grid of ranks: as square as it can be
+  int n, rows, columns, row, column;  // of the grid of ranks, which is as square as possible
   int top, left, height, width;
   tile(int points, int ranks, int rank) : n(points), rows(1) {
     for (int r = 1; r * r <= ranks; ++r)
@@ -24,10 +24,10 @@ struct tile {
     top = n * row / rows, height = n * (row + 1) / rows - top;
     left = n * column / columns, width = n * (column + 1) / columns - left;
   }
-  int place(int i, int j) const { return i * (width + 2) + j; }  // point (1, 1) is my first
+  int place(int i, int j) const { return i * (width + 2) + j; }  // (1, 1) is the first local point
 };
 
-/// Sets what is fixed: the upper border of the plate is hot.
+/// Sets the fixed values: the upper border of the plate is hot.
 field cold_plate(const tile& t) {
   field u((t.height + 2) * (t.width + 2));
   if (t.row == 0)
@@ -43,7 +43,7 @@ void step(const tile& t, const field& u, field& v) {
 }
 
 // count: halo exchange
-/// The borders of my tile, and whose they are.
+/// The borders of the local tile and the ranks that they are exchanged with.
 class halo {
  public:
   halo(communicator& world, const tile& t) {
@@ -92,7 +92,7 @@ field iterate(communicator& world, const tile& t, int steps) {
   return u;
 }
 
-/// The whole plate by one process.
+/// The whole plate, computed serially.
 field oracle(int n, int steps) {
   const tile all(n, 1, 0);
   field u = cold_plate(all), v = u;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suffix array of a text that lies on all ranks, by prefix doubling: where suffixes are named by the
-// order of their first k letters, the pairs of the names at i and at i + k order them by 2k letters. Sorting
-// the pairs gives the next names, until no two are the same.
+// The suffix array of a distributed text, by prefix doubling. The name of a suffix is the order of
+// its first k letters. The pairs of the names at i and at i + k order the suffixes by 2k letters.
+// Sorting these pairs gives the next names, until all differ.
 //
 // Source: Manber, Myers 1993.
 #include <algorithm>
@@ -32,7 +32,8 @@ std::vector<T> deliver(communicator& world, const std::vector<std::vector<T>>& o
 }
 
 struct suffix {
-  number name, next, at;  // what its first k letters are called, and the k behind them; 0: beyond the end
+  // The name of the first k letters, and of the k letters after them; 0: beyond the end.
+  number name, next, at;
   bool operator<(const suffix& other) const {
     return std::pair(name, next) < std::pair(other.name, other.next);
   }
@@ -41,7 +42,7 @@ struct naming {
   number at, name;
 };
 
-/// For each of my suffixes whether it differs from the one before it, which may be another rank's.
+/// For each local suffix, whether it differs from the previous one, which may be on another rank.
 std::vector<bool> differences(communicator& world, const std::vector<suffix>& mine) {
   const auto later = [](const suffix& a, const suffix& b) { return b.name != 0 ? b : a; };
   const suffix none{0, 0, 0};
@@ -56,7 +57,8 @@ std::vector<bool> differences(communicator& world, const std::vector<suffix>& mi
 }
 
 // count: suffix array
-/// My part of the suffix array; `mine` is my block of the text, without null letters.
+/// Returns this rank's part of the suffix array; `mine` is its block of the text, without null
+/// letters.
 std::vector<number> suffix_array(communicator& world, const blocks& where, const std::string& mine) {
   const number begin = where.begin(world.rank());
   std::vector<number> name;

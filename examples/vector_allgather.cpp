@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of different lengths, all of them on all ranks: one line, which in MPI takes an exchange of
-// lengths, a prefix sum and a call of eight arguments.
+// Gathers vectors of different lengths on all ranks in one line. In MPI this takes an exchange of
+// lengths, a prefix sum and a call with eight arguments.
 #include "support/checked.hpp"
 
 namespace {

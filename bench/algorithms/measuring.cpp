@@ -24,7 +24,7 @@ using tutti::tuning::clock;
 using tutti::tuning::job;
 using tutti::tuning::seconds;
 
-// The engine that the environment or the launcher names, as tutti::run() finds it.
+// Starts the engine that the environment or the launcher names, in the same way as tutti::run().
 tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {
   const auto case_options = tutti::setting("TUTTI_ENGINE");
   const int cores = tutti::usable_cores();
@@ -45,7 +45,7 @@ bool has_in_place(tutti::collective what) {
   return !is_rooted(what) && !is_neighborly(what) && what != tutti::collective::barrier;
 }
 
-// The algorithm with its usual parameters and, where wished for, with others, one at a time.
+// Returns the algorithm with its default parameters and, if requested, with others, one at a time.
 std::vector<std::string> variants(const tutti::pure_algorithm& a, const campaign_options& w, int ranks,
                                   std::size_t bytes) {
   std::vector<std::string> texts{std::string(a.name)};
@@ -71,15 +71,15 @@ class measuring_rank {
   measuring_rank(endpoint& ep, const campaign_options& w, const std::function<void(const record&)>& done)
       : benchmark_fixture_(ep, nullptr), options_(w), done_(done), engine_(engine_name(ep)) {}
 
-  // False where a result was wrong.
+  // Returns false if a result was wrong.
   bool measure_all() {
     const auto start = clock::now();
     std::size_t left = options_.collectives.size();
     for (const std::string& name : options_.collectives) {
       const auto at = std::find(tutti::collective_names.begin(), tutti::collective_names.end(), name);
       const auto what = static_cast<tutti::collective>(at - tutti::collective_names.begin());
-      // What is left of the time is shared by what is left of the work, so that a slow engine shows a part of
-      // each.
+      // Divides the remaining time among the remaining work, so that a slow engine shows a part of
+      // each table.
       const double now = since(start);
       measure(what, now + (options_.seconds - now) / static_cast<double>(left--), start);
     }
@@ -96,7 +96,7 @@ class measuring_rank {
     bool measured = false, right = true;
   };
 
-  // The same on all ranks, since all must leave out the same.
+  // The result is the same on all ranks, because all must skip the same measurements.
   double since(clock::time_point start) {
     return benchmark_fixture_.max(seconds(clock::now() - start).count());
   }
@@ -135,9 +135,10 @@ class measuring_rank {
       const double share = now + (until - now) / static_cast<double>(left--);
       for (int repeat = 0; repeat < options_.repeat; ++repeat) {
         for (std::size_t i = 0; i < all.size(); ++i) {
-          // Forth and back, so that whatever the machine does meanwhile meets not always the same ones.
+          // Alternates the direction, so that a disturbance does not always affect the same
+          // algorithms.
           row& one = all[repeat % 2 == 0 ? i : all.size() - 1 - i];
-          // The first of all is measured in any case: mostly the native one.
+          // The first one, usually native, is measured in any case.
           if (since(start) > share && !(repeat == 0 && i == 0)) {
             if (repeat == 0) ++left_out_;
             continue;
@@ -171,7 +172,7 @@ class measuring_rank {
     good_ = good_ && right;
     if (!one.measured || result.us < one.best.us) one.best = result;
     one.measured = true;
-    benchmark_fixture_.barrier();  // nobody takes the communicator down while another is in it
+    benchmark_fixture_.barrier();  // no rank destroys the communicator while another one uses it
   }
 
   void report(const row& one, tutti::collective what, std::size_t bytes) const {

@@ -11,7 +11,8 @@
 namespace bench {
 namespace {
 
-// The native one first; "chain:segment=4096" after "chain", before "chain:segment=16384".
+// Orders the native collective first, and "chain:segment=4096" after "chain" and before
+// "chain:segment=16384".
 bool before(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& name) {
     return std::tuple(without_collective(name) != "native", name.substr(0, name.find(':')), name.size(),
@@ -27,7 +28,7 @@ void add_once(std::vector<Value>& list, const Value& value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-// The records in the order in which they came, by what a table is about.
+// The records in the order of arrival, with their rows and columns.
 class collected {
  public:
   explicit collected(const std::vector<record>& all) : all_(all) {
@@ -141,7 +142,7 @@ void print_best(const std::vector<record>& all) {
       const auto some = by.of(collective, bytes);
       if (std::all_of(some.begin(), some.end(),
                       [&](const record* r) { return r->algorithm == some[0]->algorithm; }))
-        continue;  // nothing to choose from
+        continue;  // there is no alternative
       std::vector<std::string> row{
           fmt::format("{:<21} {:>8}", collective, bytes == 0 ? "" : size_name(bytes))};
       for (const std::string& column : by.columns) {

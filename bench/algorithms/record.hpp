@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has been measured, and how it is shown: records go in, one table a collective and size comes out, or
-// JSON.
+// The results of bench/algorithms: records, and their output as tables for each collective and
+// size, or as JSON.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// "ring" and "allreduce/ring:segment=4096" as the rest behind the slash.
+/// Returns the part of "ring" and "allreduce/ring:segment=4096" after the slash.
 std::string_view without_collective(std::string_view algorithm);
 
 struct record {
@@ -22,8 +22,8 @@ struct record {
   std::size_t bytes = 0;
   std::string algorithm;  // "allreduce/ring", "allreduce/native", "allreduce/chain:segment=4096"
   double us = 0;
-  double noise = 0;   // distance of the quartiles of all samples, as a part of their median
-  std::string error;  // then there is no figure
+  double noise = 0;  // interquartile range of all samples, divided by their median
+  std::string error;  // if set, there is no figure
 };
 
 void to_json(nlohmann::ordered_json& to, const record& r);
@@ -32,9 +32,9 @@ void from_json(const nlohmann::ordered_json& from, record& r);
 /// One table for each collective and size. Rows are algorithms, columns engines.
 void print_tables(const std::vector<record>& all);
 
-/// One table: for each collective, the quickest algorithm of each size on each engine, and its time over that
-/// of the native collective. "+2": two more take no more than 3 % longer. Where native is one of them it is
-/// named.
+/// One table with the fastest algorithm of each collective and size on each engine, and its time
+/// divided by that of the native collective. "+2" means that two more are at most 3 % slower. If
+/// native is among them, it is named.
 void print_best(const std::vector<record>& all);
 
 }  // namespace bench

@@ -72,7 +72,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-// Reads what is there; false at the end of the stream.
+// Reads the available bytes. Returns false at the end of the stream.
 bool drain(int from, std::string& to) {
   std::array<char, 65536> chunk{};
   const ssize_t got = ::read(from, chunk.data(), chunk.size());
@@ -83,7 +83,7 @@ bool drain(int from, std::string& to) {
 }  // namespace
 
 child_result run_child(const std::vector<std::string>& command, const environment& changes, seconds limit) {
-  // All memory is had before fork(): after it the child may not allocate.
+  // Allocates all memory before fork(), because the child may not allocate.
   auto arguments = command;
   auto variables = changed_environment(changes);
   const auto argv = pointers(arguments);
@@ -94,7 +94,7 @@ child_result run_child(const std::vector<std::string>& command, const environmen
   const pid_t child = ::fork();
   if (child < 0) fail("fork");
   if (child == 0) {
-    ::setpgid(0, 0);  // a launcher and its ranks are ended together
+    ::setpgid(0, 0);  // so that a launcher and its ranks are killed together
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(127);
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -126,12 +126,12 @@ child_result run_child(const std::vector<std::string>& command, const environmen
     if (!reaped && ::waitpid(child, &status, WNOHANG) == child) {
       reaped = true;
       result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      // A rank that was left behind may hold the pipes open; what it has to say is not waited for.
+      // A remaining rank may keep the pipes open. Do not wait for its output.
       deadline = clock::now() + std::chrono::milliseconds(500);
     }
     if (clock::now() < deadline) continue;
     if (reaped) break;
-    result.late = true;  // first politely, so that a launcher can end its ranks
+    result.late = true;  // SIGTERM first, so that a launcher can end its ranks
     ::kill(-child, asked_to_end++ == 0 ? SIGTERM : SIGKILL);
     deadline = clock::now() + std::chrono::seconds(3);
   }

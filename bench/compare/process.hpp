@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A child program: started, listened to, and ended when it takes too long.
+// Runs a child program, captures its output, and ends it after a time limit.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,24 @@ namespace bench {
 struct child_result {
   std::string out;
   std::string err;
-  int status = 0;     // the exit code, or 128 + the signal that ended it
-  bool late = false;  // it was ended because its time was up
+  int status = 0;  // the exit code, or 128 + the signal that ended it
+  bool late = false;  // it was ended after the time limit
 };
 
 // Changes to the environment: a value, or nothing to remove the variable.
 using environment = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-// Runs `command` (found in PATH unless it holds a slash). Throws std::system_error where no process can be
-// made; a program that cannot be started ends with status 127. The child ends with this process, whatever
-// ends it.
+// Runs `command` (found in PATH unless it contains a slash). Throws std::system_error if no process
+// can be created. A program that cannot be started ends with status 127. The child ends with this
+// process in any case.
 child_result run_child(const std::vector<std::string>& command, const environment& changes,
                        std::chrono::duration<double> limit);
 
-// How a launcher begins that starts this many ranks, though they be more than cores; adds what it wants of
-// the environment.
+// Returns the first words of a launcher that starts this many ranks, even if there are fewer cores.
+// Adds the variables that it needs to `variables`.
 std::vector<std::string> launched(const std::string& launcher, int ranks, environment& variables);
 
-// Is there such a program in PATH?
+// Whether PATH has such a program.
 bool in_path(const std::string& program);
 
 }  // namespace bench

@@ -67,8 +67,8 @@ void results::add(attempt r) {
   find_common();
 }
 
-// There are a few distances, far from each other (two threads of a core, two cores that share a cache, two
-// that do not), and some noise around each.
+// There are a few distances that differ clearly, with some noise around each: two threads of a
+// core, and two cores with or without a common cache.
 void results::find_distances() {
   std::vector<double> trips;
   for (const auto& r : runs_) trips.insert(trips.end(), {r.trip_before, r.trip_after});
@@ -95,7 +95,7 @@ void results::find_common() {
   for (const auto& [ranks, distances] : engines_of) {
     std::size_t most = 0;
     for (const auto& [where, names] : distances) {
-      if (names.size() <= most) continue;  // of several, the nearest
+      if (names.size() <= most) continue;  // prefers the nearest of several
       most = names.size();
       common_[ranks] = where;
     }
@@ -122,7 +122,8 @@ std::vector<std::string> results::missing(int ranks) const {
   const auto wanted = common(ranks);
   std::vector<std::string> result;
   for (const auto& name : engines_at(ranks)) {
-    if (waits_in_slices(engine_of(name), ranks, cores_)) continue;  // the scheduler is what is measured there
+    // Such runs measure only the scheduler.
+    if (waits_in_slices(engine_of(name), ranks, cores_)) continue;
     const auto has = [&](const attempt& r) {
       return r.ranks == ranks && r.engine == name && !r.figures.empty() && wanted && r.distance == *wanted;
     };
@@ -160,7 +161,7 @@ std::optional<results::best> results::best_of(int ranks, const std::string& engi
 
 //--- tables -----------------------------------------------------------------------------------------------
 
-// One engine of tutti beside the native ones, or, without it, these alone.
+// The rows of one engine of tutti beside the native ones, or of the native ones alone.
 std::string results::rows(int ranks, const options& o, const std::optional<std::string>& tutti) const {
   std::string heads = fmt::format("{:<21}", "");
   std::string units = fmt::format("{:<21}", "");
@@ -190,7 +191,7 @@ std::string results::rows(int ranks, const options& o, const std::optional<std::
   return text;
 }
 
-// How far apart the cores were in the runs that count.
+// Prints the distance of the cores in the runs that count.
 void results::print_distance(int ranks) const {
   const auto where = common(ranks);
   std::size_t counted = 0;
@@ -261,7 +262,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
 
 //--- JSON -------------------------------------------------------------------------------------------------
 
-// The figure that counts, and how it compares with the native ones.
+// The figure that counts, and its ratio to the native ones.
 void results::add_best(nlohmann::ordered_json& entry, int ranks, const std::string& engine,
                        const case_key& which) const {
   const auto b = best_of(ranks, engine, which);
@@ -274,7 +275,7 @@ void results::add_best(nlohmann::ordered_json& entry, int ranks, const std::stri
     if (const auto theirs = best_of(ranks, native, which)) entry[native + "_ratio"] = theirs->us / b->us;
 }
 
-// In the manner of Google Benchmark, so that tools which read that find names and times.
+// Uses the format of Google Benchmark, so that tools for it find names and times.
 nlohmann::ordered_json results::json() const {
   using nlohmann::ordered_json;
   ordered_json copies = ordered_json::array();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `compare` has measured, and how it is shown: runs of programs go in, tables and JSON come out.
+// The results of `compare`: it collects runs of programs and prints tables and JSON.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +19,20 @@ namespace bench {
 enum class family { embedded, over_mpi, native };
 
 struct engine {
-  std::string name;   // as in --engines
-  std::string title;  // as in a heading
+  std::string name;  // for --engines
+  std::string title;  // for headings
   family kind = family::embedded;
-  std::string program;   // beside the driver
+  std::string program;  // in the folder of the driver
   std::string launcher;  // of an MPI
 };
 
-// The engine that tutti takes by itself, and the native one that each is compared with.
+// The default engine of tutti, and the native one that each engine is compared with.
 const std::vector<engine>& engines();
 const engine& engine_of(const std::string& name);
 std::string default_engine(int ranks, int cores);
 
-// More ranks than cores under MPICH, whose waiting ranks keep their cores until the scheduler takes them
-// away.
+// Whether there are more ranks than cores under MPICH. Its waiting ranks keep their cores until the
+// scheduler preempts them.
 bool waits_in_slices(const engine& e, int ranks, int cores);
 
 struct case_key {
@@ -47,16 +47,16 @@ struct figure {
   std::string algorithm;
 };
 
-// One program, run once.
+// One run of one program.
 struct attempt {
   int ranks = 0;
   std::string engine;
   int repeat = 0;
-  double trip_before = 0;  // round_trip() at both ends
+  double trip_before = 0;  // round_trip() before and after the run
   double trip_after = 0;
   std::map<case_key, figure> figures;
-  // How far apart the cores were: a value of round_trip() that stands for all those like it. Nothing where it
-  // was not the same at both ends. Filled in by `results`.
+  // The distance of the cores: one value of round_trip() for all similar values. Empty if it
+  // changed during the run. Set by `results`.
   std::optional<double> distance{};
 };
 
@@ -69,10 +69,10 @@ class results {
   [[nodiscard]] bool empty() const;
   [[nodiscard]] const std::vector<attempt>& runs() const { return runs_; }
 
-  // The distance at which most engines have a run with that number of ranks; only figures of one distance are
-  // compared. Nothing where there is none.
+  // The distance at which most engines have a run with that number of ranks, or nothing if there is
+  // none. Only figures of one distance are compared.
   [[nodiscard]] std::optional<double> common(int ranks) const;
-  // The engines that have been measured, but not at the common distance.
+  // The engines that have runs, but none at the common distance.
   [[nodiscard]] std::vector<std::string> missing(int ranks) const;
 
   void print(const options& o, const std::vector<int>& ranks) const;
@@ -81,7 +81,7 @@ class results {
  private:
   struct best {
     double us = 0;
-    double spread = 0;  // over the runs that count; of a single one, the noise within it
+    double spread = 0;  // over the runs that count; for a single run, its noise
     std::size_t runs = 0;
     std::string algorithm;
   };

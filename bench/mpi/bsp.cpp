@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supersteps over MPI, beside plain calls of the same MPI, in one process: `mpirun -n 2 bsp_openmpi`.
+// Compares supersteps over MPI with plain calls of the same MPI, in one process: `mpirun -n 2
+// bsp_openmpi`.
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct task {
   bool json;
 };
 
-// What MPI takes for the same, by hand.
+// The equivalent operations, written with MPI by hand.
 std::vector<bench::timed> time_mpi(tutti::communicator& world, bench::bsp_setting& on, int times,
                                    int batches) {
   bench::stopwatch time(world, batches);
@@ -93,6 +94,6 @@ int main(int argc, char** argv) {
   MPI_Finalize();
 }
 
-// All processes of the job come to main: MPI is started there.
+// All processes of the job run main, and main starts MPI.
 extern "C" const int LPF_MPI_AUTO_INITIALIZE;
 extern "C" const int LPF_MPI_AUTO_INITIALIZE = 0;

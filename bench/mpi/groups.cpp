@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it costs to make a group and to let it go, beside MPI_Comm_split and MPI_Comm_free of the same MPI, in
-// one process: `mpirun -n 4 groups_openmpi`. Half of the ranks each, as in a step of a quicksort. Times are
-// those of the slowest rank, least of the medians of several batches; a ratio is how many of the new there
-// are in the time of one of MPI's.
+// Compares the cost of making and destroying a group with MPI_Comm_split and MPI_Comm_free of the
+// same MPI, in one process: `mpirun -n 4 groups_openmpi`. A group has half of the ranks, as in a
+// step of quicksort. Times are those of the slowest rank, the least of the medians of several
+// batches. A ratio is MPI's time divided by that of the group.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -25,7 +25,7 @@ struct figure {
   double ns = 0;
 };
 
-// Of one operation, on the slowest rank.
+// Returns the time of one operation on the slowest rank.
 double measure(int repetitions, int batches, const std::function<void()>& operation) {
   double least = 0;
   for (int b = 0; b < batches; ++b) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The native collectives of an MPI, measured by the protocol that measures tutti's. Compiled once for every
-// MPI. What the protocol needs for itself it calls in MPI's own library, so that bench/preload, which starts
-// this program with another library in front, changes what is measured and nothing else.
+// Measures the native collectives of an MPI with the protocol that also measures tutti's. It is
+// compiled once for each MPI. The protocol's own calls go directly to MPI's library. So when
+// bench/preload starts this program with an interposed library, only the measured calls change.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -29,10 +29,10 @@ constexpr std::string_view engine = "mpich";
 constexpr std::string_view engine = "mpi";
 #endif
 
-// MPI's own function, whatever stands in front of it.
+// Returns MPI's own function, even if another library interposes it.
 template <class Function>
 Function* in_mpi(const char* name) {
-  Dl_info of_mpi{};  // asked of a function that nobody has a reason to replace
+  Dl_info of_mpi{};  // looked up by a function that no library replaces
   void* const one = dlsym(RTLD_DEFAULT, "MPI_Get_version");
   void* const library =
       dladdr(one, &of_mpi) != 0 ? dlopen(of_mpi.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
@@ -57,7 +57,7 @@ class native {
     return largest;
   }
 
-  // Errors need no look: by default MPI ends the job with a message.
+  // Errors need no handling: by default MPI ends the job with a message.
   template <class Measure>
   bool with(bench::collective which, const bench::buffers& b, Measure&& measure) const {
     const int count = static_cast<int>(b.count);

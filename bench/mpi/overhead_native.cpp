@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of MPI written by hand, `overhead_native CALL N`: the yardstick of bench/overhead. What is done N
-// times stands in in_front.hpp's order, with the same buffers; all arguments are made before.
+// Hand-written MPI calls as the reference of bench/overhead: `overhead_native CALL N`. The code
+// that runs N times has the same order and buffers as in_front.hpp. All arguments are prepared
+// before.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -18,12 +19,12 @@ namespace {
 
 void use(void* p) { asm volatile("" : : "g"(p) : "memory"); }
 
-// Its instructions alone are counted: see bench::counted_function.
+// Only the instructions of this function are counted: see bench::counted_function.
 extern "C" [[gnu::noinline]] void counted_send(const double* mine, MPI_Comm comm) {
   MPI_Send(mine, 1, MPI_DOUBLE, 1, 0, comm);
 }
 
-// Rank 0 sends to rank 1, which answers now and then, so that no queue ever fills.
+// Rank 0 sends to rank 1, which replies from time to time, so that no queue overflows.
 void sends(long calls, MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The quicksort of the examples, of which only the making of groups differs: range(), split(), and
-// MPI_Comm_split. In one process, on few keys, where groups weigh: `mpirun -n 4 quicksort_openmpi`.
-// Times are those of the slowest rank, least of the medians of several batches.
+// Compares ways to make groups in the quicksort of the examples: range(), split(), and
+// MPI_Comm_split. They run in one process on few keys, so that groups dominate: `mpirun -n 4
+// quicksort_openmpi`. Times are those of the slowest rank, the least of the medians of several
+// batches.
 #include "sort/quicksort.hpp"
 
 #include <chrono>
@@ -26,8 +27,8 @@ communicator by_range(const communicator& group, int low) {
   return group.rank() < low ? group.range(0, low - 1) : group.range(low, group.size() - 1);
 }
 
-// MPI_Comm_split for each group, freed when the sort is over. What is sorted on is a range all the same, so
-// that nothing else differs; adopting MPI's communicators would cost more.
+// Calls MPI_Comm_split for each group and frees the communicators after the sort. The sort still
+// runs on a range, so that nothing else differs. Adopting MPI's communicators would cost more.
 class by_mpi {
  public:
   by_mpi() { now_ = MPI_COMM_WORLD; }

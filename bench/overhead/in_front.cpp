@@ -19,7 +19,7 @@ using namespace tutti;
 
 void use(const std::vector<double>& v) { asm volatile("" : : "g"(v.data()) : "memory"); }
 
-// As in overhead_native.
+// The same as in overhead_native.
 extern "C" [[gnu::noinline]] void counted_send(const communicator& world, std::span<const double> one) {
   world.send(send_buf(one), destination(1));
 }
@@ -72,8 +72,8 @@ void make_calls(communicator& world, const std::string& what, long calls) {
     }
 }
 
-// Instructions of one call on rank 0 of a job; -1 where nothing could be counted. Functions without a name
-// are those inside of MPI's libraries, which poll now and then.
+// Returns the instructions of one call on rank 0 of a job, or -1 if counting failed. Functions
+// without a name are inside MPI's libraries, which poll at times.
 long counted(const std::string& mpi, const std::string& what, const std::string& command) {
   const bool two = what == "send" || what == "allgatherv";
   double sum = 0;

@@ -16,11 +16,11 @@ namespace {
 constexpr std::array calls{"allreduce", "bcast", "allgatherv", "alltoallv"};
 
 struct count {
-  double all = -1, ours = 0;  // of everything, and of it the library's
+  double all = -1, ours = 0;  // of everything; of the preload library
 };
 
-// With the price of a call on its way; a function of the MPI's is one "in" its library, and overhead_native's
-// own loop is in both programs.
+// Returns the cost of a call on its path. A function of the MPI is counted as "in" its library.
+// overhead_native's own loop is in both programs.
 count counted(const std::string& command, const std::string& variables) {
   const auto each = per_call(command, 1, {"env " + variables, "", ""});
   if (each.empty()) return {};

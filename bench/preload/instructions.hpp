@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call costs that the library in front of MPI hands through, in instructions (callgrind): calls of one
-// rank, with "native" for an algorithm and with the built-in trees, beside the same program alone.
+// Counts the instructions of a call that the preload library forwards to MPI (callgrind). It uses
+// calls of one rank, with "native" as the algorithm and with the built-in trees, beside the same
+// program alone.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +11,7 @@
 
 namespace bench {
 
-/// -1 where nothing could be counted.
+/// The values are -1 if counting failed.
 nlohmann::ordered_json count_instructions(const std::vector<preload_mpi>& mpis, progress& told);
 void print_instructions(const nlohmann::ordered_json& counted);
 

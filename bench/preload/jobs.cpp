@@ -45,7 +45,8 @@ const char* title_of(variant v) {
 
 bool served(variant v) { return v == variant::with || v == variant::tuned; }
 
-// A job that is measured, or one that says what runs, which is another: counting takes time.
+// A job that is timed, or one that counts which algorithms run. They are separate, because counting
+// takes time.
 class job {
  public:
   job(const preload_settings& s, const preload_mpi& mpi, variant v) : settings_(s), mpi_(mpi), variant_(v) {}
@@ -55,7 +56,7 @@ class job {
                           {"TUTTI_PRELOAD_STATS", std::nullopt},
                           {"TUTTI_COLL_SELECTION_JSON_FILE", std::nullopt}};
     auto words = launched(mpi_.launcher, settings_.ranks, variables);
-    if (served(variant_)) {  // in the ranks, not in the launcher
+    if (served(variant_)) {  // set for the ranks, not for the launcher
       if (mpi_.name == "openmpi")
         words.insert(words.end(), {"-x", "LD_PRELOAD=" + mpi_.library});
       else
@@ -79,7 +80,7 @@ class job {
   variant variant_;
 };
 
-// What tutti has to tell of the variables and the tree, each once.
+// Reports each of tutti's warnings about variables and trees once.
 void tell_warnings(const std::string& said, progress& told) {
   std::istringstream lines(said);
   for (std::string line; std::getline(lines, line);)
@@ -95,7 +96,7 @@ void tell_outcome(const job& j, const child_result& child, double limit, progres
     tell_warnings(child.err, told);
 }
 
-// Those of several sizes, of which the collectives without one have the first.
+// Reads cases of several sizes. Collectives without a size use the first one.
 void read_lines(const std::string& out, int ranks, const job& j, variant v,
                 std::map<preload_case, preload_figures>& into, progress& told) {
   std::istringstream lines(out);
@@ -116,7 +117,7 @@ void read_lines(const std::string& out, int ranks, const job& j, variant v,
   }
 }
 
-// What ran, of one size: "native" where all was handed through.
+// Reads which algorithms ran for one size: "native" if all calls were forwarded.
 void read_statistics(const std::string& file, std::size_t bytes, variant v,
                      std::map<preload_case, preload_figures>& into) {
   const auto all = nlohmann::json::parse(std::ifstream(file), nullptr, false);
@@ -156,7 +157,8 @@ preload_results run_jobs(const preload_settings& s, const std::vector<preload_mp
   std::vector<variant> order{variant::without, variant::with, variant::again};
   if (!s.tree.empty()) order.push_back(variant::tuned);
   preload_results all;
-  // More ranks than cores wait for the scheduler, under MPICH in whole slices: measured no longer than that.
+  // With more ranks than cores, ranks wait for the scheduler, under MPICH for whole slices.
+  // Measuring longer does not help.
   const bool crowded = s.ranks > static_cast<int>(usable_cores().size());
   for (int turn = 0; turn < s.repeat; ++turn) {
     for (const preload_mpi& mpi : mpis)

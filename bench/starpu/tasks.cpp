@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The jobs of tasks/cases.hpp in StarPU-MPI's tasks, as Debian has it, over Open MPI: `mpirun.openmpi -n 2
-// tasks_starpu`. Built where pkg-config finds starpumpi-1.3. A rank has `workers` threads that run kernels;
-// its own thread inserts, another one of StarPU's communicates.
+// Runs the jobs of tasks/cases.hpp with StarPU-MPI's tasks, Debian's version, over Open MPI:
+// `mpirun.openmpi -n 2 tasks_starpu`. It is built if pkg-config finds starpumpi-1.3. A rank has
+// `workers` threads that run kernels. Its own thread inserts tasks, and a thread of StarPU
+// communicates.
 //
-// Its variables are those with which it was fastest here: workers are not bound to cores, as both ranks would
-// take the first one.
+// The variables are those with which it was fastest here. Workers are not bound to cores, because
+// both ranks would take the first one.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -24,7 +25,7 @@ namespace {
 
 using data = starpu_data_handle_t;
 
-// A kernel that StarPU runs: what the buffers hold, and how many elements.
+// A kernel for StarPU: its function and the access modes of its buffers.
 template <class Function, std::size_t Buffers>
 starpu_codelet codelet(Function run, std::array<starpu_data_access_mode, Buffers> modes) {
   starpu_codelet c;
@@ -37,7 +38,7 @@ starpu_codelet codelet(Function run, std::array<starpu_data_access_mode, Buffers
 double* doubles(void* buffer) { return reinterpret_cast<double*>(STARPU_VECTOR_GET_PTR(buffer)); }
 std::size_t count(void* buffer) { return STARPU_VECTOR_GET_NX(buffer); }
 
-// `where`: null where another rank has the contents.
+// `where`: null if another rank has the contents.
 data vector_data(double* where, std::size_t length, int tag, int owner) {
   data h = nullptr;
   starpu_vector_data_register(&h, where != nullptr ? STARPU_MAIN_RAM : -1, reinterpret_cast<uintptr_t>(where),
@@ -206,7 +207,8 @@ class starpu_side {
       });
       starpu_mpi_wait_for_all(MPI_COMM_WORLD);
     }
-    // Valid behind the next unregistration only, but StarPU keeps what is owned where it was registered.
+    // StarPU guarantees the contents only after unregistration, but it keeps owned data where it
+    // was registered.
     const double* tile(cholesky::place at) {
       if (mine_[at].empty()) return nullptr;
       starpu_data_acquire(a_[at], STARPU_R);

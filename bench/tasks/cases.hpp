@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The jobs that tasks are measured by. Programs over tutti (tasks.cpp, mpi/tasks.cpp) and over StarPU-MPI
-// (starpu/tasks.cpp) include this file, so that they differ in the calls they make and in nothing else: data,
-// kernels, distributions, checks, clock and statistics (src/tuning/measure.hpp) are shared.
+// The jobs of the task benchmarks. Programs over tutti (tasks.cpp, mpi/tasks.cpp) and over
+// StarPU-MPI (starpu/tasks.cpp) include this file, so that they differ only in the calls they make.
+// They share data, kernels, distributions, checks, clock and statistics (src/tuning/measure.hpp).
 //
-// A side is a world (rank, size, barrier, max) that has jobs:
+// A side is a world (rank, size, barrier, max) with these jobs:
 //
 //   int workers();                                     // kernels at a time on each rank
 //   static constexpr int trips;                        // of a ping-pong that is inserted at once
-//   struct empty_tasks  { empty_tasks(side&, bool datum);  void insert(int n);  void finish(); };
-//   struct stencil      { stencil(side&, const plate&, bool cached);  void iterate();  std::uint64_t bytes();
-//   }; struct ping_pong    { ping_pong(side&);  void blocking();  void detached(int trips); }; struct
-//   factorisation{ factorisation(side&);  void fill();  void factorise();  const double* tile(place); };
+//   struct empty_tasks   { empty_tasks(side&, bool datum);  void insert(int n);  void finish(); };
+//   struct stencil       { stencil(side&, const plate&, bool cached);  void iterate();
+//                          std::uint64_t bytes(); };
+//   struct ping_pong     { ping_pong(side&);  void blocking();  void detached(int trips); };
+//   struct factorisation { factorisation(side&);  void fill();  void factorise();
+//                          const double* tile(place); };
 //
-// A stencil writes to its plate; a tile of a factorisation is null where another rank has it.
+// A stencil writes to its plate. tile() returns null if another rank has the tile.
 #pragma once
 
 #include <algorithm>
@@ -49,12 +51,12 @@ inline void from_json(const nlohmann::ordered_json& json, task_figure& f) {
   f = {json.at("name"), json.at("unit"), json.at("value"), json.value("against", "")};
 }
 
-// Was the library of dense kernels found?
+// Whether a library of dense kernels was found.
 inline constexpr bool with_cholesky = TUTTI_LAPACK;
 
 //--- the stencil ------------------------------------------------------------------------------------------
 
-/// 20 x 20 tiles of 1 KiB, of which a rank has those that it owns.
+/// 20 x 20 tiles of 1 KiB; a rank has those that it owns.
 struct plate {
   static constexpr int side = 20, length = 128, steps = 10;
   static constexpr int tasks = steps * (side - 2) * (side - 2);
@@ -89,7 +91,7 @@ void for_each_point(Task&& task) {
 
 struct task_settings {
   double budget_ms = 200;
-  int tiles = 12, length = 256;  // of the matrix that is factorised
+  int tiles = 12, length = 256;  // of the matrix
   bool cholesky = with_cholesky;
 };
 
@@ -112,14 +114,14 @@ class task_measure {
     if (plain && side_.size() == 2) ping_pong();
     if constexpr (with_cholesky)
       if (settings_.cholesky) factorisation();
-    if (plain && many) {  // at the end: StarPU's cache, once off, cannot be switched on again
+    if (plain && many) {  // last, because StarPU's cache cannot be switched on again
       stencil(false, false, "stencil, block, no cache");
       stencil(true, false, "stencil, checkerboard, no cache");
     }
     return figures_;
   }
 
-  /// Seconds of `operation`, timed alone; `before` and `after` are not.
+  /// Returns the seconds of `operation`, timed alone, without `before` and `after`.
   template <class Operation>
   double seconds(Operation&& operation, const std::function<void()>& before,
                  const std::function<void()>& after) {
@@ -133,7 +135,7 @@ class task_measure {
     using namespace tutti::tuning;
     return measure(side_, mode::single, settings_.budget_ms, operation, hooks).us * 1e-6;
   }
-  /// Of one operation of many in a loop.
+  /// Returns the seconds of one operation in a loop of many.
   template <class Operation>
   double seconds_of_many(Operation&& operation) {
     struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of a program that measures tasks on one side, and what it prints: a table, or a line of
-// JSON for tasks.cpp, which puts the sides beside each other.
+// The command line of a program that measures tasks on one side, and its output: a table, or a line
+// of JSON for tasks.cpp, which compares the sides.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct task_program {
         ->capture_default_str();
     app.add_flag("--json", json, "print a line of JSON");
   }
-  /// The exit code where the program shall end.
+  /// Returns the exit code if the program shall end.
   std::optional<int> parse(int argc, char** argv) {
     try {
       app.parse(argc, argv);

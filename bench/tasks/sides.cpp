@@ -14,7 +14,7 @@ constexpr int name_width = 57, width = 12;
 
 bool less_is_better(const std::string& unit) { return unit == "us" || unit == "KiB"; }
 
-// How many times as good as what it is compared with.
+// How many times as good as the figure it is compared with.
 double gain(const std::string& unit, double mine, double other) {
   return less_is_better(unit) ? other / mine : mine / other;
 }
@@ -44,8 +44,8 @@ const std::vector<task_side>& task_sides() {
 }
 
 void task_results::add(const task_side& side, const task_setup& on, const std::vector<task_figure>& figures) {
-  // A new one comes behind the one that came before it here, so that those which one side alone has stand in
-  // their place.
+  // A new case follows its predecessor in this list, so that cases that only one side has keep
+  // their position.
   auto next = std::find_if(cases_.begin(), cases_.end(), [&](const one_case& c) { return c.on >= on; });
   for (const task_figure& f : figures) {
     auto found = std::find_if(cases_.begin(), cases_.end(),
@@ -98,7 +98,7 @@ void task_results::print() const {
   print_gains(sides);
 }
 
-// Each figure beside the same of the peers; beside the same work without tasks; and on two cores beside one.
+// Compares each figure with the peers, with the same work without tasks, and two cores with one.
 void task_results::print_gains(const std::vector<task_side>& sides) const {
   const auto line = [&](const std::string& name, auto&& value) {
     std::string cells;

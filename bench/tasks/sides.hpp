@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tasks.cpp has measured: a figure for each case and side, of which the best of several rounds counts.
+// The results of tasks.cpp: one figure for each case and side, the best of several rounds.
 #pragma once
 
 #include <map>
@@ -12,17 +12,17 @@
 
 namespace bench {
 
-/// An engine of tutti, or another library: who runs the jobs.
+/// An engine of tutti, or another library, that runs the jobs.
 struct task_side {
-  std::string name;                   // as in --sides
-  std::string title;                  // as in a heading
+  std::string name;  // for --sides
+  std::string title;  // for headings
   std::string program{}, launcher{};  // both empty: in this process
-  std::vector<std::string> flags{};   // of the launcher
-  bool peer = false;                  // what the others are compared with
+  std::vector<std::string> flags{};  // of the launcher
+  bool peer = false;  // the others are compared with it
 };
 const std::vector<task_side>& task_sides();
 
-/// On how many ranks with how many workers.
+/// The numbers of ranks and of workers.
 struct task_setup {
   int ranks, workers;
   auto operator<=>(const task_setup&) const = default;
@@ -40,7 +40,7 @@ class task_results {
   struct one_case {
     task_setup on;
     std::string name, unit, against;
-    std::map<std::string, double> best{};  // by the side's name
+    std::map<std::string, double> best{};  // by the name of the side
   };
   const one_case* find(const task_setup& on, const std::string& name) const;
   std::optional<double> best(const one_case& c, const std::string& side) const;

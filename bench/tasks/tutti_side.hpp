@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The jobs of cases.hpp in tutti's tasks, on any engine.
+// The jobs of cases.hpp with tutti's tasks, on any engine.
 #pragma once
 
 #include <numeric>

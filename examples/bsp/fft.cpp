@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Fourier transform in one superstep. The numbers are dealt out like cards: process s has each p-th from
-// number s on, before and after. So each process holds all that a transform of p numbers needs, n / p of
-// them; one exchange brings together what the rest needs, a transform of its own on each process.
+// A Fourier transform in one superstep. The numbers are distributed cyclically, before and after:
+// process s holds the numbers s, s + p, s + 2p, ... So a process with n numbers holds the input of
+// n / p transforms of p numbers. One exchange then brings together the input of one transform of n
+// numbers on each process.
 //
 // Sources: Cooley, Tukey 1965; Inda, Bisseling 2001 (the cyclic distribution).
 #include <cmath>
@@ -20,12 +21,12 @@ namespace {
 namespace bsp = tutti::bsp;
 using number = std::complex<double>;
 
-/// The k-th power of the n-th root of unity.
+/// Returns the k-th power of the n-th root of unity.
 number root_of_unity(std::size_t n, std::size_t k) {
   return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n));
 }
 
-/// On one process, of any length: by its least prime factor.
+/// Transforms any number of values on one process, by the least prime factor of the length.
 std::vector<number> transform(const std::vector<number>& x) {
   const std::size_t n = x.size();
   std::size_t q = 2;
@@ -40,7 +41,7 @@ std::vector<number> transform(const std::vector<number>& x) {
   return result;
 }
 
-/// Of n numbers a process; n is a multiple of p.
+/// Transforms n numbers per process; n is a multiple of p.
 void transform(bsp::context& ctx, std::vector<number>& x) {
   const auto p = static_cast<std::size_t>(ctx.nprocs()), s = static_cast<std::size_t>(ctx.pid());
   const std::size_t n = x.size(), block = n / p;
@@ -59,7 +60,7 @@ void transform(bsp::context& ctx, std::vector<number>& x) {
 
 number sample(std::size_t j) { return {std::sin(0.1 * static_cast<double>(j * j % 1009)), 1.0 / (1.0 + j)}; }
 
-/// By its definition.
+/// One value of the transform, by its definition.
 number frequency(std::size_t n, std::size_t k) {
   number sum = 0;
   for (std::size_t j = 0; j < n; ++j) sum += sample(j) * root_of_unity(n, j * k);

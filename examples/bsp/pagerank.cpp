@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PageRank in LPF's interface, of the dependency graph of Debian's packages: which are needed most. The first
-// process reads the graph; each has a block of the vertices, and the edges that lead to them. An iteration is
-// one superstep, in which all learn what all vertices give away.
+// PageRank in LPF's interface, of the dependency graph of Debian's packages: it finds the packages
+// that are needed most. Process 0 reads the graph. Each process has a block of the vertices, and
+// the edges that lead to them. An iteration is one superstep, in which each process gets the
+// contributions of all vertices.
 //
-//   bsp_pagerank [EDGES]  of this edge list, not of the packages
+//   bsp_pagerank [EDGES]  uses this edge list in place of the packages
 //
 // Source: Page, Brin, Motwani, Winograd 1999.
 #include <algorithm>
@@ -27,9 +28,10 @@ using graph::edge;
 using graph::vertex;
 
 constexpr int iterations = 50;
-constexpr double followed = 0.85;  // the others start anywhere
+// damping factor: with the remaining probability a walk starts at any vertex
+constexpr double followed = 0.85;
 
-/// The graph as it is given away: edges by their ends, and how many begin at each vertex.
+/// The graph before it is distributed: edges by their ends, and the out-degree of each vertex.
 struct whole_graph {
   std::size_t vertices = 0;
   std::vector<edge> edges;
@@ -42,7 +44,7 @@ struct whole_graph {
   }
 };
 
-/// By one process, as it is defined.
+/// The serial PageRank, by its definition.
 std::vector<double> pagerank(const whole_graph& graph) {
   const auto n = static_cast<double>(graph.vertices);
   std::vector<double> rank(graph.vertices, 1 / n), next;
@@ -72,14 +74,14 @@ void add(std::size_t n, const void* array, void* value) {
   for (std::size_t i = 0; i < n; ++i) *static_cast<double*>(value) += static_cast<const double*>(array)[i];
 }
 
-/// What one process has of the graph.
+/// The part of the graph that one process has.
 struct my_part {
-  std::size_t vertices = 0, block = 0, first = 0;  // of all; of a process; the first of mine
-  std::vector<std::uint32_t> degrees;              // of mine
-  std::vector<edge> edges;                         // that lead to mine
+  std::size_t vertices = 0, block = 0, first = 0;  // of the graph; of a block; first local vertex
+  std::vector<std::uint32_t> degrees;  // of local vertices
+  std::vector<edge> edges;  // that lead to local vertices
 
   my_part(lpf_t ctx, std::size_t s, std::size_t p, const whole_graph* whole) {
-    // On process 0: the number of vertices, and where the edges of each process begin.
+    // On process 0: the number of vertices, and the offset of the first edge of each process.
     std::vector<std::size_t> table(whole != nullptr ? p + 2 : 0), mine(3);
     if (whole != nullptr) {
       table[0] = whole->vertices;
@@ -114,7 +116,7 @@ struct my_part {
   static std::size_t block_of(std::size_t vertices, std::size_t p) { return (vertices + p - 1) / p; }
 };
 
-/// What all processes run. The first is given the graph, and gives back the ranks.
+/// Runs on every process. Process 0 receives the graph as input and returns the ranks as output.
 void pagerank(const lpf_t ctx, const lpf_pid_t s, const lpf_pid_t p, const lpf_args_t args) {
   must(lpf_resize_memory_register(ctx, 8));
   must(lpf_resize_message_queue(ctx, 4 * p));

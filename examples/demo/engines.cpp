@@ -26,7 +26,7 @@ const fs::path& self() {
 
 bool is_mpi(const std::string& name) { return name == "openmpi" || name == "mpich"; }
 
-/// The first executable of that name in PATH; empty if there is none.
+/// Returns the first executable of that name in PATH, or an empty string.
 std::string in_path(const std::string& program) {
   std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
   for (std::string folder; std::getline(folders, folder, ':');)
@@ -34,7 +34,8 @@ std::string in_path(const std::string& program) {
   return {};
 }
 
-/// The launcher of an MPI: by its name where a system has several, else by what it says it is.
+/// Returns the launcher of an MPI. Looks for the MPI's name in the name of the launcher, and
+/// otherwise in what plain mpirun prints about itself.
 std::string launcher_of(const std::string& mpi) {
   for (const char* program : {"mpirun.", "mpiexec."})
     if (std::string found = in_path(program + mpi); !found.empty()) return found;
@@ -47,7 +48,7 @@ std::string launcher_of(const std::string& mpi) {
   return is_it ? any : "";
 }
 
-/// Why an engine cannot run here; empty if it can.
+/// Returns why an engine cannot run here; empty if it can.
 std::string obstacle(const std::string& name) {
   if (!is_mpi(name)) return {};
   if (launcher_of(name).empty()) return "not installed";
@@ -59,7 +60,7 @@ std::string obstacle(const std::string& name) {
   return "tutti was built without a module for it: install its lib" + name + "-dev and build again";
 }
 
-// The outcomes on their way from a job to us: a line each, its fields between tabs.
+// Outcomes travel from a job to the demo as text: one line each, with fields separated by tabs.
 constexpr std::string_view mark = "demo-outcome";
 
 void send(const outcome& o) {

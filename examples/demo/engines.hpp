@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engines of this machine. Threads and fibers run within the demo; for an MPI the demo starts itself
-// again under that MPI's launcher and reads what rank 0 of that job prints.
+// The engines of this machine. Threads and fibers run in the process of the demo. For an MPI, the
+// demo starts itself again under that MPI's launcher, and reads what rank 0 of that job prints.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct engine {
   int ranks = 0;
 };
 
-/// A run on one engine: its outcomes, or why there are none.
+/// A run on one engine: its outcomes, or the reason why there are none.
 struct run {
   engine on;
   std::vector<outcome> outcomes;
@@ -25,23 +25,23 @@ struct run {
 };
 
 struct plan {
-  std::vector<engine> engines;                              ///< the first is one rank, to compare with
+  std::vector<engine> engines;  ///< the first has one rank
   std::vector<std::pair<std::string, std::string>> absent;  ///< name, and why it is left out
 };
 
-/// From a list such as "threads,fibers:256,openmpi"; all that can run here if empty. Throws input_error for a
-/// name that is no engine and for an engine named that cannot run.
+/// Parses a list such as "threads,fibers:256,openmpi". An empty list stands for all engines that
+/// can run here. Throws input_error if a name is no engine, or if a named engine cannot run.
 plan make_plan(const std::string& list);
 
-/// Runs there; a failure is in the result.
+/// Runs the work on that engine. A failure is reported in the result.
 run run_on(const engine&, const material&, const request&);
 
 /// True in a process that an MPI launcher started.
 bool under_launcher();
 
-/// What such a process does: its part of the work as a rank. Rank 0 reads the input; if that fails all know.
-/// With `report` rank 0 prints the outcomes for run_on() to read, else `show` gets them. The result is the
-/// exit code.
+/// Runs the work as a rank in such a process. Rank 0 reads the input; if that fails, all ranks
+/// learn it. If `report` is true, rank 0 prints the outcomes for run_on() to read; otherwise `show`
+/// receives them. Returns the exit code.
 int be_a_rank(const request&, bool report, void (*show)(const run&, const material&));
 
 }  // namespace demo

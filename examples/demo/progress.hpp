@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says on standard error what is being done, once that has taken a second, and again every five.
+// Reports on standard error what the demo is doing: after one second, and then every five seconds.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace demo {
 
 class progress {
  public:
-  /// Says nothing where `what` is empty.
+  /// Reports nothing if `what` is empty.
   explicit progress(std::string what) {
     if (what.empty()) return;
     teller_ = std::jthread([what = std::move(what)](std::stop_token done) {

@@ -32,14 +32,14 @@ std::string size(std::uint64_t bytes) {
                                 : fmt::format("{:.1f} GiB", b / (1 << 30));
 }
 
-/// 1234567 as 1 234 567.
+/// Formats 1234567 as 1 234 567.
 std::string grouped(std::uint64_t n) {
   std::string digits = std::to_string(n);
   for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ' ');
   return digits;
 }
 
-/// Facts about the input and the answers, by the oracles.
+/// Facts about the input and the answers, computed by the oracles.
 struct facts {
   std::vector<std::size_t> levels;  ///< vertices at each distance
   std::size_t reached = 0, components = 0, largest = 0;
@@ -66,7 +66,8 @@ struct facts {
   }
 };
 
-/// Text for JSON; bytes that are not printable ASCII by number, so that nothing read can make it invalid.
+/// Formats text as a JSON string. Bytes that are not printable ASCII are escaped, so that no input
+/// makes the JSON invalid.
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (unsigned char c : text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the demo found, for people (aligned tables) and for scripts (JSON).
+// Prints the results of the demo as aligned tables and as JSON.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace demo {
 
-/// Every outcome there and right, and the results equal, bit for bit, on all engines.
+/// True if every outcome is present and right, and all engines have bitwise equal results.
 bool all_equal(const std::vector<run>&);
 
 void print_tables(const material&, const plan&, const std::vector<run>&);

@@ -18,7 +18,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Mixes well, so that sums of it over all (index, value) tell results apart in any order of summing.
+/// Mixes the bits of index and value. The sum over all (index, value) identifies a result, and does
+/// not depend on the order of summation.
 std::uint64_t mixed(std::uint64_t index, std::uint64_t value) {
   std::uint64_t x = index * 0x9e3779b97f4a7c15u ^ value;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -42,8 +43,8 @@ std::uint64_t hash_of(const sort::string_array& words, std::uint64_t first) {
   return sum;
 }
 
-/// Runs `body(meter)` twice, so that memory is warm on every engine, or up to five times while that is quick;
-/// keeps the best time, and has `wrong(result)` count the differences.
+/// Runs `body(meter)` twice, so that memory is warm on every engine, or up to five times while that
+/// is quick. Keeps the best time. `wrong(result)` returns the number of differences.
 template <class Body, class Wrong>
 outcome measure(tutti::communicator& world, const char* name, Body&& body, Wrong&& wrong) {
   using namespace tutti;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the demo does on an engine: the same three pieces of work, each timed, metered, and checked against
-// the oracle.
+// The work that the demo runs on an engine: the same three tasks everywhere, each timed, metered
+// and compared with the oracle.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace demo {
 
-/// What the user asked for.
+/// The options of the user.
 struct request {
-  std::string edges, from;         ///< empty: the packages of this machine; the vertex with the most edges
+  std::string edges, from;         ///< empty: packages of this machine; vertex with most edges
   std::vector<std::string> texts;  ///< empty: the documentation of this machine
-  bool quiet = false;              ///< no word of progress
+  bool quiet = false;  ///< print no progress
 };
 
-/// The input and the right answers. One rank has them: rank 0.
+/// The input and the right answers. Only rank 0 has them.
 struct material {
   graph::edge_list graph;
   graph::vertex source = 0;
@@ -32,19 +32,20 @@ struct material {
   sort::string_array sorted;
 };
 
-/// Reads the input and asks the oracles. Throws input_error.
+/// Reads the input and runs the oracles. Throws input_error.
 material read(const request&);
 
 struct outcome {
   std::string name;             ///< "search", "components" or "sort"
   double seconds = 0;           ///< from one barrier to the next
-  std::uint64_t bytes = 0;      ///< that left a rank for another, over all ranks
+  std::uint64_t bytes = 0;  ///< sent between different ranks, over all ranks
   std::uint64_t hash = 0;       ///< of the whole result, the same for any number of ranks
   bool right = false;           ///< equal to the oracle's, on every rank
-  std::string algorithms = {};  ///< that the collectives used
+  std::string algorithms = {};  ///< of the collectives
 };
 
-/// The work itself, on all ranks; rank 0 passes the material and the others null. The outcomes are rank 0's.
+/// Runs the work on all ranks. Rank 0 passes the material, and the other ranks pass null. Rank 0
+/// returns the outcomes.
 std::vector<outcome> work(tutti::communicator& world, const material* given);
 
 }  // namespace demo

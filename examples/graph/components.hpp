@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connected components by spreading the least label. Each rank first finds the components of what it holds
-// itself, which from then on share one label: at first the least of their vertices. In each round the labels
-// that fell are sent along the edges that cross to other ranks. It ends with the round in which none fell.
+// Connected components by propagating the least label. Each rank first finds the components within
+// its block; each gets one label, at first its least vertex. In each round, ranks send the labels
+// that decreased along the edges to other ranks. The algorithm ends with the first round in which
+// no label decreases.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace graph {
 
-/// For each of my vertices the least vertex that it is connected with.
+/// Returns, for each local vertex, the least vertex that it is connected with.
 inline std::vector<vertex> components(tutti::communicator& world, const distributed_graph& graph,
                                       meter& meter) {
   struct crossing {
@@ -22,7 +23,8 @@ inline std::vector<vertex> components(tutti::communicator& world, const distribu
   struct news {
     vertex target, label;
   };
-  // home[v], counted within my block as v is, is the least vertex that v reaches without leaving it.
+  // home[v] is the least vertex that v reaches without leaving the block of this rank. Both are
+  // local indices.
   constexpr vertex none = ~vertex{0};
   std::vector<vertex> home(graph.size(), none), stack;
   std::vector<crossing> crossings;
@@ -43,7 +45,7 @@ inline std::vector<vertex> components(tutti::communicator& world, const distribu
     }
   }
 
-  std::vector<vertex> label(graph.size());  // of homes only
+  std::vector<vertex> label(graph.size());  // valid for homes only
   std::iota(label.begin(), label.end(), graph.first());
   std::vector<char> fell(graph.size(), true);
   for (std::uint64_t falls = 1; total(world, falls, meter) > 0;) {

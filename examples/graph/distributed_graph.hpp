@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph of which each rank holds a block of the vertices, with all edges that touch them, in both
-// directions.
+// A distributed graph: each rank holds a block of the vertices, with all edges that touch them, in
+// both directions.
 #pragma once
 
 #include <numeric>
@@ -17,7 +17,7 @@ namespace graph {
 
 class distributed_graph {
  public:
-  /// Collective. Rank 0 has the graph, the others pass null.
+  /// Collective. Rank 0 passes the graph, and the other ranks pass null.
   distributed_graph(tutti::communicator& world, const edge_list* whole, meter& meter) {
     using namespace tutti;
     if (whole) vertices_ = static_cast<vertex>(whole->names.size());
@@ -27,7 +27,7 @@ class distributed_graph {
     last_ = first(world.rank() + 1);
     begin_.resize(size() + 1);
 
-    // An equal share of the edges for each rank, which passes them on to the owners of their ends.
+    // Each rank gets an equal share of the edges and forwards them to the owners of their ends.
     const std::size_t edges = whole ? whole->edges.size() : 0, p = world.size();
     std::vector<std::size_t> shares(p);
     for (std::size_t r = 0; r < p; ++r) shares[r] = edges * (r + 1) / p - edges * r / p;
@@ -41,7 +41,7 @@ class distributed_graph {
     }
     const std::vector<edge> mine = exchange(world, out, meter);
 
-    // The neighbours of a vertex side by side: count, then place.
+    // Stores the neighbours of a vertex contiguously: counts first, then positions.
     for (const edge& e : mine) ++begin_[local(e.from)];
     std::exclusive_scan(begin_.begin(), begin_.end(), begin_.begin(), std::size_t{0});
     neighbours_.resize(mine.size());
@@ -49,7 +49,7 @@ class distributed_graph {
     for (const edge& e : mine) neighbours_[place[local(e.from)]++] = e.to;
   }
 
-  /// The same, and nobody wants to know what it sent.
+  /// The same, without a meter for the bytes sent.
   distributed_graph(tutti::communicator& world, const edge_list* whole) {
     meter unused(world);
     *this = distributed_graph(world, whole, unused);
@@ -57,7 +57,7 @@ class distributed_graph {
 
   vertex vertices() const { return vertices_; }
 
-  /// The ranks own blocks of equal size, the last ones perhaps less or nothing.
+  /// Ranks own blocks of equal size; the last blocks may be smaller or empty.
   std::uint32_t owner(vertex v) const { return v / block_; }
   bool owns(vertex v) const { return v - first() < size(); }
   std::vector<std::size_t> block_sizes(int ranks) const {
@@ -66,7 +66,7 @@ class distributed_graph {
     return sizes;
   }
 
-  /// My vertices are first(), first() + 1, ... ; local() counts them from 0 to size() - 1.
+  /// The local vertices are first(), first() + 1, ... ; local() maps them to 0 .. size() - 1.
   vertex size() const { return last_ - first_; }
   vertex first() const { return first_; }
   vertex local(vertex v) const { return v - first_; }
@@ -81,12 +81,13 @@ class distributed_graph {
   }
 
   vertex vertices_ = 0, block_ = 0, first_ = 0, last_ = 0;
-  std::vector<std::size_t> begin_;  ///< of each vertex's neighbours, and the end of the last
+  std::vector<std::size_t> begin_;  ///< offsets of each vertex's neighbours, and the end of the
+                                    ///< last ones
   std::vector<vertex> neighbours_;
 };
 
-/// How many of the vertices have another value than rank 0 expects, known to every rank: each compares its
-/// own.
+/// Returns on every rank the number of vertices whose value differs from the one that rank 0
+/// expects. Each rank compares its own vertices.
 inline std::uint64_t differences(tutti::communicator& world, const distributed_graph& graph,
                                  const std::vector<std::uint32_t>& mine,
                                  const std::vector<std::uint32_t>* expected) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph as it is read, whole: the names of its vertices and its edges, by number. An edge list is a text of
-// two vertices a line, numbers or names, and '#' begins a comment.
+// A whole graph as read from a file: the names of its vertices, and its edges by vertex number. An
+// edge list is a text with two vertices per line, as numbers or names. '#' begins a comment.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ struct edge {
 };
 
 struct edge_list {
-  std::string origin;              ///< where it was read, for people
+  std::string origin;  ///< for messages: where the list was read
   std::vector<std::string> names;  ///< of the vertices
-  std::vector<edge> edges;         ///< sorted, each once
+  std::vector<edge> edges;  ///< sorted, without duplicates
 
   void tidy() {
     std::sort(edges.begin(), edges.end());
@@ -37,7 +37,7 @@ struct edge_list {
   }
 };
 
-/// Numbers names in the order in which they are first seen.
+/// Numbers names in the order of their first occurrence.
 class numbering {
  public:
   vertex operator[](std::string_view name) {
@@ -60,7 +60,8 @@ class numbering {
   std::unordered_map<std::string, vertex, hash, std::equal_to<>> numbers_;
 };
 
-/// Throws input_error, which names the line, where the file is missing or is no edge list.
+/// Reads an edge list. Throws input_error, which names the line, if the file is missing or is no
+/// edge list.
 inline edge_list read_edges(const std::string& file) {
   std::ifstream in(file);
   if (!in) throw input_error(file, std::string("cannot be read: ") + std::strerror(errno));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same questions answered by one process in the plainest way, to check the answers of many by.
+// Serial reference solutions on graphs; the examples compare their results with them.
 #pragma once
 
 #include <numeric>
@@ -12,14 +12,16 @@ namespace graph {
 
 inline constexpr std::uint32_t unreached = ~std::uint32_t{0};
 
-/// The vertex with the most edges, in and out; the first of them.
+/// Returns the vertex with the most edges, in both directions; the first of them if there are
+/// several.
 inline vertex busiest(const edge_list& graph) {
   std::vector<std::uint32_t> degree(graph.names.size());
   for (const edge& e : graph.edges) ++degree[e.from], ++degree[e.to];
   return static_cast<vertex>(std::max_element(degree.begin(), degree.end()) - degree.begin());
 }
 
-/// The steps from `source` to each vertex along edges in either direction; unreached where there is no way.
+/// Returns the distance from `source` to each vertex along edges in either direction, or
+/// `unreached`.
 inline std::vector<std::uint32_t> oracle_distances(const edge_list& graph, vertex source) {
   std::vector<std::size_t> begin(graph.names.size() + 1);
   for (const edge& e : graph.edges) ++begin[e.from], ++begin[e.to];
@@ -41,7 +43,7 @@ inline std::vector<std::uint32_t> oracle_distances(const edge_list& graph, verte
   return distance;
 }
 
-/// For each vertex the least vertex that it is connected with, by union and find.
+/// Returns for each vertex the least vertex that it is connected with, by union-find.
 inline std::vector<vertex> oracle_components(const edge_list& graph) {
   std::vector<vertex> parent(graph.names.size());
   std::iota(parent.begin(), parent.end(), vertex{0});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependency graph of Debian's packages, read from the machine itself: a vertex is a package, and an edge
-// leads to each package that it depends on, recommends or suggests, by whichever alternative. A virtual
-// package stands for all that provide it.
+// Reads the dependency graph of Debian's packages from this machine. A vertex is a package. An edge
+// leads to each package that it depends on, recommends or suggests, including all alternatives. A
+// virtual package stands for all packages that provide it.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@
 
 namespace graph {
 
-/// Takes package lists line by line ("Package: a", "Depends: b (>= 1), c | d", an empty line after each
-/// package).
+/// Parses package lists line by line ("Package: a", "Depends: b (>= 1), c | d"). An empty line
+/// follows each package.
 class package_reader {
  public:
   void line(const std::string& file, std::size_t number, std::string_view text) {
@@ -44,7 +44,7 @@ class package_reader {
     value(text.substr(colon + 1));
   }
 
-  /// The packages read so far; names that no package has or provides are left out.
+  /// Returns the graph of the packages read so far. Omits names that no package has or provides.
   edge_list finish(std::string origin) && {
     std::vector<std::string> names = number_.names();
     providers_.resize(names.size());
@@ -78,7 +78,8 @@ class package_reader {
       std::string_view name = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
       name.remove_prefix(std::min(name.find_first_not_of(" \t"), name.size()));
-      name = name.substr(0, name.find_first_of(" \t(:[<"));  // without version, architecture and profile
+      // Drops version, architecture and profile.
+      name = name.substr(0, name.find_first_of(" \t(:[<"));
       if (!name.empty()) mention(number_[name]);
     }
   }
@@ -111,7 +112,7 @@ class package_reader {
   field field_ = field::other;
 };
 
-/// Reads lists as they are, or compressed in any way that apt knows.
+/// Reads package lists, plain or compressed in any format that apt supports.
 inline edge_list read_packages(const std::vector<std::string>& files, std::string origin) {
   package_reader reader;
   for (const std::string& file : files) {
@@ -133,7 +134,7 @@ inline edge_list read_packages(const std::vector<std::string>& files, std::strin
   return std::move(reader).finish(std::move(origin));
 }
 
-/// The packages that apt knows on this machine; where it knows none, those that dpkg does.
+/// Reads the packages that apt lists on this machine, or, if there are none, those of dpkg.
 inline edge_list read_packages() {
   namespace fs = std::filesystem;
   std::vector<std::string> lists;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs made up from a seed, the same on every rank and machine.
+// Random graphs from a seed, identical on every rank and machine.
 #pragma once
 
 #include <random>
@@ -9,7 +9,8 @@
 
 namespace graph {
 
-/// Edges between vertices that are drawn evenly, but for one in eight, which goes to one of eight hubs.
+/// Returns edges between uniformly drawn vertices, except that one edge in eight leads to one of
+/// eight hubs.
 inline edge_list random_graph(vertex vertices, std::size_t edges, unsigned seed) {
   std::mt19937 random(seed);
   edge_list graph{"random", std::vector<std::string>(vertices), {}};

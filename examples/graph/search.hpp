@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breadth-first search, level by level: each rank looks at the neighbours of its part of the frontier and
-// sends each to its owner, who knows whether it is new. It ends when no rank has found anything new.
+// Breadth-first search, level by level. Each rank sends the neighbours of its part of the frontier
+// to their owners, who know which are new. The search ends when no rank finds a new vertex.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace graph {
 
-/// The steps from `source` to each of my vertices; unreached where there is no way.
+/// Returns the distance from `source` to each local vertex, or `unreached`.
 inline std::vector<std::uint32_t> search(tutti::communicator& world, const distributed_graph& graph,
                                          vertex source, meter& meter) {
   std::vector<std::uint32_t> distance(graph.size(), unreached);

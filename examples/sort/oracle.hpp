@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All the words sorted by one process with std::sort, to check the sorting of many by.
+// Serial reference for sorting: all words, sorted with std::sort.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sample sort of strings. Each rank sorts its own and shows the others a sample; the samples, sorted, give p
-// - 1 splitters; every word goes to the rank between whose splitters it lies, which merges what comes. Equal
-// words are told apart by where they came from (rank, then place), so that a word which fills half of all
-// texts is shared out too.
+// Sample sort of strings. Each rank sorts its words and sends a sample to all. The sorted samples
+// give p - 1 splitters. Every word goes to the rank whose splitters enclose it, and that rank
+// merges the words it receives. The origin (rank, then index) orders equal words, so that a word
+// that fills half of all texts is divided among ranks too.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 
 namespace sort {
 
-/// Where a sample stood: among all words, (word, rank, index) is unique.
+/// The origin of a sample: (word, rank, index) is unique among all words.
 struct place {
   std::uint64_t rank, index;
   friend auto operator<=>(const place&, const place&) = default;
 };
 
-/// A word with its first eight bytes as a number, which settles most comparisons without looking at the
-/// characters.
+/// A word with its first eight bytes as a number. The number decides most comparisons without
+/// reading the characters.
 struct keyed_word {
   std::uint64_t key = 0;
   std::string_view text;
@@ -40,7 +40,7 @@ struct keyed_word {
   }
 };
 
-/// All words of an array, which must stay; `all` is used again for its memory.
+/// Fills `all` with the words of an array, reusing its memory. The array must outlive `all`.
 inline void key(const string_array& words, std::vector<keyed_word>& all) {
   all.clear();
   all.reserve(words.size());
@@ -51,7 +51,7 @@ inline void key(const string_array& words, std::vector<keyed_word>& all) {
   }
 }
 
-/// Merges sorted runs that lie side by side; `bounds` are their begins and the end.
+/// Merges adjacent sorted runs. `bounds` contains their begins and the end of the last one.
 inline void merge_runs(std::vector<keyed_word>& words, std::vector<std::size_t> bounds) {
   while (bounds.size() > 2) {
     std::vector<std::size_t> merged{0};
@@ -65,8 +65,9 @@ inline void merge_runs(std::vector<keyed_word>& words, std::vector<std::size_t> 
   }
 }
 
-/// Where my words are cut, p + 1 places: rank k gets those between places k and k + 1. Splitter k stands at
-/// k/p of the samples. Among equal words those of lower ranks are less.
+/// Returns the p + 1 positions that cut the local words: rank k gets those between positions k and
+/// k + 1. Splitter k is the sample at k/p of all. Among equal words, those of lower ranks come
+/// first.
 inline std::vector<std::size_t> cut_at_splitters(const std::vector<keyed_word>& words,
                                                  const string_array& samples,
                                                  const std::vector<place>& places, std::size_t p,
@@ -88,7 +89,8 @@ inline std::vector<std::size_t> cut_at_splitters(const std::vector<keyed_word>& 
   return cut;
 }
 
-/// My part of the sorted whole: rank 0 has the first words, and no rank more than about its share.
+/// Returns this rank's part of the sorted whole. Rank 0 has the first words, and no rank has much
+/// more than its share.
 inline string_array sample_sort(tutti::communicator& world, const string_array& mine, meter& meter) {
   using namespace tutti;
   const std::size_t p = world.size(), rank = world.rank(), others = p - 1;
@@ -98,8 +100,8 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   key(mine, words);
   std::sort(words.begin(), words.end());
 
-  // Samples, evenly spaced, and at other places on every rank: where the ranks' words are alike, the samples
-  // of all lie evenly too. Everybody gets all of them.
+  // The samples are evenly spaced and at different positions on each rank. So if the ranks have
+  // similar words, the samples of all ranks are evenly spaced too. Every rank gets all samples.
   string_array sample;
   std::vector<place> places;
   for (std::size_t i = 0; i < samples && others > 0; ++i) {
@@ -117,7 +119,7 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
 
   const std::vector<std::size_t> cut = cut_at_splitters(words, all, places, p, rank);
 
-  // Characters and lengths travel apart.
+  // Characters and lengths are sent separately.
   const string_array sorted = pack(words, &keyed_word::text);
   std::vector<std::size_t> word_counts(p), char_counts(p);
   for (std::size_t k = 0; k < p; ++k) {
@@ -133,7 +135,7 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   meter.sent(collective::alltoallv, (sorted.size() - word_counts[rank]) * sizeof(std::uint32_t) +
                                         sorted.chars.size() - char_counts[rank]);
 
-  // From each rank came a sorted run.
+  // Each rank sent a sorted run.
   key(came, words);
   std::vector<std::size_t> bounds{0};
   for (std::size_t count : counts) bounds.push_back(bounds.back() + count);
@@ -141,7 +143,8 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
   return pack(words, &keyed_word::text);
 }
 
-/// Hands out rank 0's words in order, `counts[r]` of them to rank r; the others pass null and need no counts.
+/// Scatters rank 0's words in order: rank r gets `counts[r]` of them. The other ranks pass null and
+/// need no counts.
 inline string_array scatter_words(tutti::communicator& world, const string_array* whole,
                                   const std::vector<std::size_t>& counts, meter& meter) {
   using namespace tutti;
@@ -165,7 +168,7 @@ inline string_array scatter_words(tutti::communicator& world, const string_array
   return mine;
 }
 
-/// Rank 0's words in equal shares.
+/// Scatters rank 0's words in equal shares.
 inline string_array share_words(tutti::communicator& world, const string_array* whole, meter& meter) {
   const std::size_t n = whole ? whole->size() : 0, p = world.size();
   std::vector<std::size_t> counts(p);
@@ -173,7 +176,8 @@ inline string_array share_words(tutti::communicator& world, const string_array* 
   return scatter_words(world, whole, counts, meter);
 }
 
-/// How many ranks hold other words than rank 0 expects of them, known to every rank: each compares its own.
+/// Returns on every rank how many ranks hold other words than rank 0 expects. Each rank compares
+/// its own.
 inline std::uint64_t differences(tutti::communicator& world, const string_array& mine,
                                  const string_array* expected) {
   using namespace tutti;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many short strings as two arrays, characters and lengths, so that they can be sent; and every word of a set
-// of text files in that form. A word is a longest run of letters, digits and bytes beyond ASCII.
+// Stores many short strings as two arrays, characters and lengths, so that they can be sent. Reads
+// the words of text files into this form. A word is a maximal run of letters, digits and bytes
+// beyond ASCII.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,7 @@ struct string_array {
   friend bool operator==(const string_array&, const string_array&) = default;
 };
 
-/// The words in the order given, copied; `text_of(x)` is the word of an element.
+/// Copies the words in the given order. `text_of(x)` returns the word of an element.
 template <class Words, class Text = std::identity>
 string_array pack(const Words& words, Text text_of = {}) {
   string_array all;
@@ -82,12 +83,13 @@ inline void split_words(std::string_view text, string_array& words) {
 }
 
 struct word_list {
-  std::string origin;  ///< where they were read, for people
+  std::string origin;  ///< for messages: where the words were read
   std::size_t files = 0;
   string_array words;
 };
 
-/// Appends one file. Throws input_error where it cannot be read, and, naming the line, where it is not text.
+/// Appends the words of one file. Throws input_error if it cannot be read, or, with the line, if it
+/// is not text.
 inline void read_text(const std::filesystem::path& file, word_list& list) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw input_error(file, std::string("cannot be read: ") + std::strerror(errno));
@@ -96,7 +98,7 @@ inline void read_text(const std::filesystem::path& file, word_list& list) {
   std::string text(ignored ? 0 : size, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.good()) text.append(std::istreambuf_iterator<char>(in), {});  // a pipe, or a file that grows
+  if (in.good()) text.append(std::istreambuf_iterator<char>(in), {});  // a pipe or a growing file
   if (in.bad()) throw input_error(file, "cannot be read");
   if (const auto nul = text.find('\0'); nul != std::string::npos) {
     const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n') + 1;
@@ -106,7 +108,7 @@ inline void read_text(const std::filesystem::path& file, word_list& list) {
   ++list.files;
 }
 
-/// All files below a folder, in the order of their names.
+/// Returns all files below a folder, ordered by name.
 inline std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;
@@ -118,7 +120,7 @@ inline std::vector<std::filesystem::path> files_below(const std::filesystem::pat
   return files;
 }
 
-/// The same as read_text for a file that nobody asked for by name: what is no text is passed over.
+/// The same as read_text() for a file that the user has not named: skips it if it is not text.
 inline void try_text(const std::filesystem::path& file, word_list& list) {
   try {
     read_text(file, list);
@@ -126,7 +128,7 @@ inline void try_text(const std::filesystem::path& file, word_list& list) {
   }
 }
 
-/// Every word of the files named; a folder stands for all texts in it.
+/// Reads every word of the named files. A folder stands for all texts in it.
 inline word_list read_words(const std::vector<std::string>& named) {
   word_list list;
   for (const std::string& name : named) {
@@ -141,7 +143,7 @@ inline word_list read_words(const std::vector<std::string>& named) {
   return list;
 }
 
-/// Every word of the licences and the documentation on this machine, up to about 8 MiB of them.
+/// Reads every word of the licences and the documentation on this machine, up to about 8 MiB.
 inline word_list read_words() {
   word_list list;
   const std::size_t enough = std::size_t{8} << 20;

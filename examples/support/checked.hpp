@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main() of a small example: runs it on all ranks, and fails where the result on one of them is not that
-// of a serial program.
+// The main() of a small example: runs it on all ranks. It fails if the result on a rank differs
+// from that of a serial program.
 #pragma once
 
 #include <stdexcept>
@@ -11,8 +11,8 @@
 
 #include <tutti/tutti.hpp>
 
-/// `work(world)` is called on every rank, and says whether this rank's part is right. Returns main()'s exit
-/// code: 0 where all are.
+/// Calls `work(world)` on every rank, which returns whether this rank's part is right. Returns
+/// main()'s exit code: 0 if all parts are right.
 template <class Work>
 int checked(int argc, char** argv, const char* name, Work work) {
   return tutti::run(argc, argv, [&](tutti::communicator& world) {

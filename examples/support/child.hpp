@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another program, run for its output: read line by line, with a deadline, and never left behind. No shell
-// takes part, so that a file may have any name.
+// Runs another program and reads its output line by line, with a deadline. The program never
+// outlives the object. No shell is involved, so file names may contain any character.
 #pragma once
 
 #include <cerrno>
@@ -22,8 +22,8 @@ class child {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Starts command[0], found in PATH, with standard input empty and standard error ours (or none, if
-  /// `quiet`). Throws where it cannot be started.
+  /// Starts command[0], found in PATH, with empty standard input. Standard error is inherited, or
+  /// discarded if `quiet`. Throws if the program cannot be started.
   explicit child(std::vector<std::string> command, std::chrono::seconds limit = std::chrono::minutes(2),
                  bool quiet = false)
       : name_(command.at(0)), deadline_(clock::now() + limit) {
@@ -50,7 +50,8 @@ class child {
   child& operator=(const child&) = delete;
   ~child() { finish(); }
 
-  /// The next line, without its end; false at the end of the output. Throws when the time is up.
+  /// Reads the next line, without its end. Returns false at the end of the output. Throws when the
+  /// time is up.
   bool line(std::string& text) {
     for (std::size_t seen = next_;;) {
       if (const auto end = buffer_.find('\n', seen); end != std::string::npos) {
@@ -69,7 +70,8 @@ class child {
     }
   }
 
-  /// Waits, and gives the exit code; 128 + n where signal n ended it. What was not read is thrown away.
+  /// Waits and returns the exit code, or 128 + n if signal n ended the program. Discards unread
+  /// output.
   int finish() {
     if (pid_ <= 0) return code_;
     close(output_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader throws: input that is missing or malformed, said as compilers say it: "FILE:LINE: what is
-// wrong".
+// The exception of the readers: missing or malformed input, in the form of compilers: "FILE:LINE:
+// message".
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a piece of work sent, and which algorithms carried it; and the two calls that the work on graphs is
-// made of: something for every rank, and a sum.
+// Records how many bytes a piece of work sent and which algorithms it used. Also contains the two
+// calls that the graph examples consist of: an exchange with every rank, and a sum.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 #include <tutti/tutti.hpp>
 
-/// Kept by every rank. `sent` is told of each call just made, and of how many of its bytes left this rank.
+/// A counter on every rank. `sent` records the call just made and how many of its bytes left this
+/// rank.
 class meter {
  public:
   explicit meter(tutti::communicator& world) : world_(world) {}
@@ -30,7 +31,7 @@ class meter {
   std::set<std::string> algorithms_;
 };
 
-/// What one rank has for the others, in any order.
+/// The items that one rank sends to the others, in any order.
 template <class T>
 struct outbox {
   std::vector<std::uint32_t> ranks;
@@ -41,7 +42,7 @@ struct outbox {
   }
 };
 
-/// Sends every item to its rank, and gives what came, in the order of the ranks that sent it.
+/// Sends every item to its rank. Returns the received items in the order of their senders.
 template <class T>
 std::vector<T> exchange(tutti::communicator& world, const outbox<T>& outbox, meter& meter) {
   using namespace tutti;
@@ -51,7 +52,8 @@ std::vector<T> exchange(tutti::communicator& world, const outbox<T>& outbox, met
   std::vector<T> sorted(outbox.items.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) sorted[next[outbox.ranks[i]]++] = outbox.items[i];
   std::vector<T> came =
-      world.alltoallv(send_buf(sorted), send_counts(counts));  // how much comes is found by itself
+      // The call exchanges the receive counts.
+      world.alltoallv(send_buf(sorted), send_counts(counts));
   meter.sent(collective::alltoall, (counts.size() - 1) * sizeof(std::size_t));
   meter.sent(collective::alltoallv, (sorted.size() - counts[world.rank()]) * sizeof(T));
   return came;

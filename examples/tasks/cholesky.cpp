@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky's factorisation of a matrix in tiles, which are dealt out to a grid of ranks block cyclically. Its
-// steps are those of a serial program (cholesky/tiled.hpp), inserted as tasks: which of them run side by
-// side, and what is sent, follows from the tiles that they read and write.
+// Cholesky factorisation of a tiled matrix, distributed block-cyclically over a grid of ranks. The
+// program inserts the steps of a serial program (cholesky/tiled.hpp) as tasks. The tiles that a
+// task reads and writes determine what runs in parallel and what is sent.
 #include <algorithm>
 #include <chrono>
 
@@ -23,7 +23,7 @@ using cholesky::place;
 struct outcome {
   double seconds = 0;   // of the slowest rank
   double residual = 0;  // on the root
-  bool same = true;     // are my tiles those of a serial run?
+  bool same = true;  // whether the local tiles equal those of a serial run
 };
 
 outcome run(communicator& world, int tiles, int length, int workers) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank has a vector, in blocks. They are dealt out to the ranks that own them, each owner works on its
-// own, and the first rank gets them back: three lines, of which none waits for another. A block is sent home
-// as soon as it is ready, while others are still worked on.
+// Rank 0 has a vector in blocks and scatters them to their owners. Each owner works on its blocks,
+// and rank 0 gathers them. None of these three calls waits for another: a block is sent back as
+// soon as it is ready.
 #include <cmath>
 #include <numeric>
 
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   return checked(argc, argv, "scatter_compute_gather", [=](communicator& world) {
     const int root = 0, p = world.size();
-    std::vector<block> vector;  // the root alone has one
+    std::vector<block> vector;  // only on the root
     for (std::size_t x = 0; world.is_root() && x < blocks; ++x) vector.push_back(first_contents(x, length));
 
     tasks::runtime rt(world);
@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
       part.push_back(world.is_root() ? rt.data(vector[x], owner) : rt.data<std::span<float>>(owner, length));
     }
     rt.scatter(part, root);
-    for (const auto& one : part) rt.insert(work, read_write(one));  // runs at the owner
+    // The owner of the block runs the task.
+    for (const auto& one : part) rt.insert(work, read_write(one));
     rt.gather(part, root);
     rt.wait_all();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stencil of five points: each point becomes the mean of itself and its four neighbours, in place, one
-// point a task. The loop is that of a serial program, on every rank. Who owns which point is a function of
-// its own: another one, and the same loop sends other messages.
+// A five-point stencil: each point becomes the mean of itself and its four neighbours, in place,
+// with one task per point. Every rank runs the loop of a serial program. A separate function
+// defines who owns which point. With another function, the same loop sends other messages.
 #include <functional>
 #include <map>
 #include <numeric>
@@ -19,7 +19,7 @@ namespace {
 using namespace tutti;
 using matrix = std::vector<std::vector<unsigned>>;
 
-/// The ranks as a grid that is as square as it can be.
+/// The ranks as a grid that is as square as possible.
 struct rank_grid {
   int columns, rows = 1;
   explicit rank_grid(int p) {
@@ -29,7 +29,7 @@ struct rank_grid {
   }
 };
 
-/// The rank that owns point (x, y) of n x n, of p.
+/// Returns which of p ranks owns point (x, y) of n x n points.
 using distribution = std::function<int(int x, int y, int n, int p)>;
 const std::map<std::string, distribution> distributions = {
     {"block",
@@ -56,7 +56,7 @@ void stencil5(unsigned& xy, unsigned west, unsigned east, unsigned north, unsign
   xy = (xy + west + east + north + south) / 5;
 }
 
-/// Returns the bytes that this rank has sent; `m` has its own points then.
+/// Returns the bytes that this rank has sent. Afterwards `m` contains the local points.
 std::uint64_t iterate(communicator& world, const distribution& owner, matrix& m, int steps) {
   const int n = static_cast<int>(m.size()), p = world.size();
   tasks::runtime rt(world);

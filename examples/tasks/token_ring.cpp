@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A token goes around the ring of ranks, and a task on each adds one to it. A rank says what it receives,
-// runs and sends, and waits for none of it: that the task comes behind the receive and before the send
-// follows from their order.
+// A token travels around the ring of ranks, and a task on each rank adds one to it. A rank submits
+// its receive, its task and its send, and waits for none of them. Their order makes the task run
+// after the receive and before the send.
 #include <CLI/CLI.hpp>
 
 #include <tutti/tasks.hpp>
@@ -13,13 +13,13 @@ namespace {
 
 using namespace tutti;
 
-/// What the token is when it leaves this rank for the last time.
+/// Returns the token when it leaves this rank for the last time.
 unsigned pass_on(communicator& world, int loops) {
   const int p = world.size(), me = world.rank();
   const int left = (me + p - 1) % p, right = (me + 1) % p;
   unsigned value = 0;
   tasks::runtime rt(world);
-  const auto token = rt.data(value, me, tasks::with_tag(me));  // each rank has one of its own
+  const auto token = rt.data(value, me, tasks::with_tag(me));  // each rank has its own token
   for (int loop = 0; loop < loops; ++loop) {
     const int hop = loop * p + me;
     if (hop > 0) rt.irecv_detached(token, left, hop);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that starts MPI itself: communicators adopted from the world, a duplicate, a split and a single
-// rank, all at once, while MPI's own traffic goes on. Ends non-zero when a check fails on any rank.
+// Tests a program that starts MPI itself. It adopts the world, a duplicate, a split and a single
+// rank at the same time, while MPI's own messages are in progress. Exits non-zero if a check fails
+// on any rank.
 #include <functional>
 #include <vector>
 
@@ -23,7 +24,7 @@ void use(tutti::communicator& comm, MPI_Comm same) {
   int from_anywhere = 0;
   MPI_Request request;
   MPI_Irecv(&from_anywhere, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, same,
-            &request);  // must swallow nothing of tutti's
+            &request);  // must not match messages of tutti
   const auto all = comm.allgather(send_buf(rank), algorithm("bruck"));
   for (int r = 0; r < size; ++r) check.that(all[static_cast<std::size_t>(r)] == r, "allgather");
   const int sum = comm.allreduce_single(send_buf(rank + 1), op(std::plus<>{}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks in a program that starts MPI itself, with no more than MPI_THREAD_FUNNELED: kernels run on several
-// threads, and all communication is the rank's own. Beside messages of the program.
+// Tests tasks in a program that starts MPI itself with only MPI_THREAD_FUNNELED. Kernels run on
+// several threads, and only the rank's own thread communicates, beside messages of the program.
 #include "tutti/tasks.hpp"
 
 #include <cstdio>
@@ -15,7 +15,7 @@ using namespace tutti;
 
 namespace {
 
-// A ring of ranks, each with some numbers: they are mixed with those of the next one.
+// Runs a ring of ranks: each combines its numbers with those of the next rank.
 void ring(const communicator& world, MPI_Comm of) {
   const int p = world.size(), me = world.rank();
   for (const std::size_t n : {1u, 20000u}) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// layout_of(): what a datatype packs and unpacks by MPI_Pack and MPI_Unpack, its layout does byte for byte.
-// On random datatypes of all constructors, each built of ones before it, and in collectives.
+// Tests layout_of(): a layout packs and unpacks the same bytes as MPI_Pack and MPI_Unpack for its
+// datatype. Uses random datatypes of all constructors, each built from earlier ones, also in
+// collectives.
 #include <algorithm>
 #include <random>
 
@@ -15,7 +16,7 @@ using tests::check;
 
 namespace {
 
-/// A datatype that is freed unless it is named.
+/// A datatype that is freed unless it is predefined.
 struct datatype {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   bool derived = true;
@@ -93,7 +94,7 @@ class maker {
         made.made = "resized";
         MPI_Type_create_resized(old.type, 10 * places[0], number(0, 120), &made.type);
     }
-    // What an MPI refuses, as Open MPI some arrays, it need not agree on.
+    // An MPI may reject a datatype; Open MPI rejects some arrays. Such datatypes are replaced.
     if (made.type == MPI_DATATYPE_NULL) MPI_Type_contiguous(1, old.type, &made.type);
     made.made += " of " + old.made;
     return made;
@@ -168,7 +169,7 @@ class maker {
 
 using bytes = std::vector<unsigned char>;
 
-// Whether two pieces share a byte: nothing can be received into such a datatype.
+// Whether two pieces share a byte. Such a datatype cannot be received into.
 bool overlaps(const layout& item, std::size_t items, std::size_t before, std::size_t all) {
   std::vector<int> times(all, 0);
   for (std::size_t i = 0; i < items; ++i)
@@ -178,7 +179,7 @@ bool overlaps(const layout& item, std::size_t items, std::size_t before, std::si
   return false;
 }
 
-// Returns whether there was something to compare.
+// Returns whether the datatype could be compared.
 bool same_bytes(const datatype& one) {
   MPI_Aint lower, extent, true_lower, true_extent;
   MPI_Type_get_extent(one.type, &lower, &extent);
@@ -197,13 +198,14 @@ bool same_bytes(const datatype& one) {
   check.equal(item.extent(), static_cast<std::size_t>(extent));
   if (size == 0) return false;
 
-  // MPICH's true bounds miss some blocks, or count empty ones: there is room for both.
+  // MPICH's true bounds omit some blocks, or include empty ones. So allocates enough for both.
   const MPI_Aint lowest = std::min<MPI_Aint>({0, true_lower, item.lowest()});
   const MPI_Aint highest = std::max<MPI_Aint>({0, true_lower + true_extent, item.highest()});
   const auto before = static_cast<std::size_t>(-lowest);
   const auto all = before + static_cast<std::size_t>(2 * extent + highest) + 1;
   if (overlaps(item, items, before, all)) return false;
-  // Open MPI takes what is as long as its extent for contiguous, also where its bytes come in another order.
+  // Open MPI treats a datatype as contiguous if its size equals its extent, even if its bytes are
+  // in another order.
   if (item.size() == item.extent() && !item.is_contiguous()) return false;
   bytes memory(all);
   for (std::size_t i = 0; i < all; ++i) memory[i] = static_cast<unsigned char>(i * 7 + i / 256 + 1);
@@ -243,7 +245,7 @@ void in_calls(communicator& world) {
   double matrix[12];
   for (int i = 0; i < 12; ++i) matrix[i] = 100.0 * me + i;
   std::vector<double> all(static_cast<std::size_t>(12 * p));
-  // Three columns of each, received as rows.
+  // Three columns of each rank, received as rows.
   world.allgather(send_buf(matrix), send_type(spaced), send_count(3), recv_buf(all), recv_type(MPI_DOUBLE));
   for (int r = 0; r < p; ++r)
     for (int c = 0; c < 3; ++c)

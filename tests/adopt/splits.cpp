@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Splits of communicators and of structures beside MPI_Comm_split: the same ranks in the same order, down to
-// single ranks. And 10^5 groups made, used and dropped, after which memory is what it was.
+// Compares splits of communicators and of structures with MPI_Comm_split: the same ranks in the
+// same order, down to single ranks. Also creates, uses and destroys 10^5 groups, which must not
+// leak memory.
 #include <cstdio>
 #include <optional>
 #include <vector>
@@ -22,7 +23,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Ranks of the world, as MPI has them in `of`.
+// Returns the ranks of the world in MPI's order in `of`.
 ints members_of(MPI_Comm of) {
   int n = 0, me = 0;
   MPI_Comm_size(of, &n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bench/preload measures every case for each MPI, without tutti, with it and with a tree; it says what ran,
-// and what the tree names is what runs.
+// Tests bench/preload: it measures every case for each MPI, without tutti, with it and with a tree.
+// It reports the algorithms that ran, and they are those of the tree.
 #include <set>
 #include <sstream>
 #include <string>
@@ -20,7 +20,7 @@ using namespace tests;
 
 ending bench(const std::string& arguments) { return shell("'" TUTTI_BENCH_PRELOAD "' " + arguments); }
 
-// TUTTI_PRELOAD_MPIS: those that there is a library for, a blank between them.
+// TUTTI_PRELOAD_MPIS: the MPIs with a preload library, separated by blanks.
 std::set<std::string> mpis() {
   std::istringstream text(TUTTI_PRELOAD_MPIS);
   std::set<std::string> all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects in cereal's archives: every archive in messages and in each collective, types that are written for
-// cereal alone, and messages that it cannot read.
+// Tests objects in cereal's archives: every archive in messages and in each collective, types that
+// only cereal can serialize, and unreadable messages.
 #include <list>
 
 #include <cereal/archives/binary.hpp>
@@ -25,7 +25,8 @@ using tests::check;
 
 namespace {
 
-// With two functions, as cereal has them, and a pointer that two share: the default format knows neither.
+// Has separate load and save functions, as cereal allows, and a shared pointer. The default format
+// supports neither.
 struct document {
   std::string title;
   std::map<int, std::vector<std::string>> pages;
@@ -87,7 +88,8 @@ void calls(communicator& comm) {
                  as_serialized<Out>(std::vector<document>(static_cast<std::size_t>(p), mine)))) == all);
 }
 
-// What a message cut at each place is read as: an object, or an error, and a binary one never an object.
+// Reads a message truncated at each position. The result is an object or an error; for a binary
+// archive it is always an error.
 template <class Out, class In>
 void spoiled(communicator& comm, bool text) {
   const int me = comm.rank();

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # cmake -Dcompiler=... -Dincludes=... -Dsource=FILE -P run.cmake
-# FILE must not compile, and the compiler must say what stands in its first line, `// expect: TEXT`, within 20 lines:
-# a message that nobody can find is no message.
+#
+# Checks that FILE does not compile. The compiler must print the text of its first line, `// expect:
+# TEXT`, and at most 20 lines: users do not find a message in a long output.
 file(STRINGS "${source}" first LIMIT_COUNT 1)
 if(NOT first MATCHES "^// expect: (.+)$")
   message(FATAL_ERROR "${source}: the first line must be `// expect: TEXT`")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of somebody else: all it knows of tutti is what was installed.
+// A third-party program that uses only installed files of tutti.
 #include <cstdio>
 
 #include <tutti/tutti.hpp>

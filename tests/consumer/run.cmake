@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds main.cpp against an installed tutti, the way that `kind` says, and runs it.
+# Builds main.cpp against an installed tutti in the way that `kind` names, and runs it.
+#
 #   find_package        the CMake package
-#   pkg-config          tutti.pc, linked as the compiler likes to
-#   pkg-config-static   tutti.pc with --static, and a program that is static where there is a libtutti.a
+#   pkg-config          tutti.pc, with the compiler's default linking
+#   pkg-config-static   tutti.pc with --static, and a static program if there is a libtutti.a
 include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 if(kind STREQUAL find_package)
@@ -21,7 +22,8 @@ if(NOT said MATCHES "2 ranks")
   message(FATAL_ERROR "expected 2 ranks, got: ${said}")
 endif()
 
-# The same program under each MPI: the modules are found beside the installation. A static program cannot load any.
+# Runs the same program under each MPI. The modules are found in the installation. A static program
+# cannot load modules.
 if(NOT kind STREQUAL pkg-config-static)
   unset(ENV{TUTTI_ENGINE})
   unset(ENV{TUTTI_RANKS})

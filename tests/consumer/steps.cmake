@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the scripts share that build programs against an installed tree (run.cmake, ../lpf/consumer/run.cmake).
+# Functions of the scripts that build programs against an installed tree (run.cmake,
+# ../lpf/consumer/run.cmake).
 
-# A command that must succeed; what it says is in `said`.
+# Runs a command that must succeed. Its output is in `said`.
 function(must)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said
     OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -13,8 +14,9 @@ function(must)
   set(said "${said}" PARENT_SCOPE)
 endfunction()
 
-# How pkg-config says that a program is compiled and linked: `flags`, and `link`, which is -static for pkg-config-static where there is
-# a static library. Of `kind`, `shared`, `prefix` and `libdir`; programs find shared libraries from then on.
+# Asks pkg-config how to compile and link: sets `flags` and `link`. `link` is -static for
+# pkg-config-static if there is a static library. Reads `kind`, `shared`, `prefix` and `libdir`.
+# Afterwards programs find shared libraries.
 function(ask_pkg_config package)
   find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
   set(ENV{PKG_CONFIG_PATH} "${prefix}/${libdir}/pkgconfig")

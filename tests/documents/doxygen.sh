@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# doxygen.sh DOXYGEN FOLDER, at the top of the tree: makes the reference in FOLDER, and fails where doxygen warns, as it does of
-# a public name without a comment.
+# doxygen.sh DOXYGEN FOLDER, run at the root of the tree: makes the reference in FOLDER. Fails if
+# doxygen warns, for example about a public name without a comment.
 mkdir -p "$2" || exit 2
 said=$({ cat docs/Doxyfile; echo "OUTPUT_DIRECTORY = $2"; } | "$1" - 2>&1) || { echo "$said"; exit 1; }
 [ -z "$said" ] || { echo "$said"; exit 1; }

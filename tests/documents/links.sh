@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# links.sh ROOT: fails where a document links to a file that is not there.
+# links.sh ROOT: fails if a document links to a missing file.
 cd "$1" || exit 2
 failed=0
 for document in README.md docs/*.md docs/guide/*.md docs/history/*.md; do

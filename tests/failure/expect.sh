@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect.sh TEXT COMMAND...: passes when COMMAND ends by itself with a status that is not 0, prints TEXT, and dumps no core.
+# expect.sh TEXT COMMAND...: passes if COMMAND ends by itself with a non-zero status, prints TEXT,
+# and dumps no core.
 set -u
 text=$1
 shift

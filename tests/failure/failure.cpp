@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that must fail, each with a message that expect.sh looks for: failure CASE. Run under every launcher.
+// Jobs that must fail, each with a message that expect.sh looks for: failure CASE. Runs under every
+// launcher.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
          int x = 0;
          world.bcast(send_recv_buf(x), root(world.size()));
        }},
-      {"starts", [](communicator&) {}},  // that cannot
+      {"starts", [](communicator&) {}},  // the start itself fails
       {"throws_beside_receives",
        [](communicator& world) {
          if (world.rank() == 1) throw std::runtime_error("planted fault");
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
          }
          for (;;) detail::send(world.native(), l);
        }},
-      {"throws_with_messages_under_way",  // of its own: the buffers go with it
+      {"throws_with_messages_under_way",  // its own messages: the exception destroys their buffers
        [](communicator& world) {
          std::vector<char> out(1 << 20), in(1 << 20);
          const int left = (world.rank() + world.size() - 1) % world.size();
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
          if (world.rank() == 1) throw std::runtime_error("planted fault");
          came->wait();
        }},
-      {"receives_what_nobody_sends",  // with TUTTI_CHECK=1 where nothing but time tells
+      {"receives_what_nobody_sends",  // with TUTTI_CHECK=1 if only a time limit detects it
        [](communicator& world) {
          int x = 0;
          if (world.rank() == 0)
@@ -93,7 +94,7 @@ int main(int argc, char** argv) {
          detail::send(world.native(),
                       {.destination = world.rank(), .tag = 3, .data = out.data(), .bytes = out.size()});
        }},
-      {"waits_for_a_rank_that_has_returned",  // with TUTTI_CHECK=1 where nothing but time tells
+      {"waits_for_a_rank_that_has_returned",  // with TUTTI_CHECK=1 if only a time limit detects it
        [](communicator& world) {
          std::vector<int> v(10);
          if (world.rank() != 1)
@@ -103,10 +104,10 @@ int main(int argc, char** argv) {
   const auto chosen = argc > 1 ? cases.find(argv[1]) : cases.end();
   if (chosen == cases.end()) {
     std::fprintf(stderr, "failure: no such case\n");
-    return 0;  // a case that cannot fail must not pass: expect.sh wants another status
+    return 0;  // a case that does not fail must not pass: expect.sh wants a non-zero status
   }
-  // Variables that one rank alone has, where ranks are processes: VALUE of TUTTI_ALLREDUCE_ALGORITHM. The
-  // others must not wait for it for ever.
+  // Sets TUTTI_ALLREDUCE_ALGORITHM to VALUE on one rank only, if ranks are processes. The other
+  // ranks must not wait forever for it.
   if (const char* value = std::getenv("FAILURE_OF_ONE_RANK"))
     for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
       if (const char* own = std::getenv(rank); own != nullptr && *own == '1')

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ends_well.sh [-r REPORTS] TEXT COMMAND...: passes if COMMAND ends by itself with status 0, says TEXT (an extended regular
-# expression, in which . stands for the end of a line too) in REPORTS reports at most (1), and says FAILED nowhere. CTest's
-# PASS_REGULAR_EXPRESSION does not look at the status.
+# ends_well.sh [-r REPORTS] TEXT COMMAND...: passes if COMMAND ends by itself with status 0 and its
+# output matches TEXT. It must print at most REPORTS reports (default 1) and never FAILED. TEXT is
+# an extended regular expression in which . also matches the end of a line. CTest's
+# PASS_REGULAR_EXPRESSION ignores the status.
 set -u
 most=1
 if [ "$1" = -r ]; then most=$2 && shift 2; fi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by the scripts that judge one command. print_failure WHY OUTPUT COMMAND...: prints why the test failed, what the
-# command printed, and the line of the shell that runs the test again.
+# Sourced by scripts that judge one command. print_failure WHY OUTPUT COMMAND...: prints why the
+# test failed, the output of the command, and the shell command that runs the test again.
 print_failure() {
   echo "FAILED: $1:"
   echo "$2"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Feeds texts to the reader of decision trees. Whatever a text is, reading it ends in faults or in a
-// document; and a document, on top of the common one, serves every call legally and can be written and read
-// again.
+// Feeds random texts to the reader of decision trees. For every text the reader reports errors or
+// returns a document. A document, on top of the common one, must serve every call legally, and
+// survive writing and reading.
 //
 // With libFuzzer (built by Clang):  fuzz_tree CORPUS...
-// otherwise a loop of its own:      fuzz_tree SECONDS FILE-OR-FOLDER...
+// Otherwise with its own loop:      fuzz_tree SECONDS FILE-OR-FOLDER...
 #include "selection/tree.hpp"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ namespace {
 
 using text_list = std::vector<std::string>;
 
-// Words of the vocabulary get further than letters do.
+// Words of the vocabulary reach more code than letters do.
 text_list words() {
   text_list all = {"\"use\": ",
                    "\"when\": {",
@@ -136,7 +136,7 @@ std::string mutated(const text_list& corpus, const text_list& known, std::mt1993
   for (std::size_t changes = 1 + below(4); changes > 0; --changes) {
     const std::size_t at = below(text.size() + 1),
                       length = below(std::min<std::size_t>(text.size() - at, 40) + 1);
-    // A word of the text, to be replaced by another one.
+    // Replaces a word of the text by another one.
     std::size_t first = at, last = at;
     const auto is_letter = [&](std::size_t i) {
       return text[i] == '_' || (text[i] >= 'a' && text[i] <= 'z');
@@ -191,7 +191,8 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   std::mt19937 random(static_cast<unsigned>(seed));
   const text_list known = words();
-  // The text that breaks it is kept, since it alone is quicker than all that was drawn before it.
+  // Keeps the text that fails, because a run with it alone is faster than a repetition of all texts
+  // before it.
   const auto try_and_keep = [&](const std::string& text) {
     try {
       return try_text(text);
@@ -212,7 +213,7 @@ int main(int argc, char** argv) {
     ++tried;
     if (!try_and_keep(text)) continue;
     ++good;
-    if (corpus.size() < 2000) corpus.push_back(text);  // what is right is a good place to go on from
+    if (corpus.size() < 2000) corpus.push_back(text);  // a valid text is a good starting point
   }
   std::printf("%zu texts tried, of which %zu are documents\n", tried, good);
 }

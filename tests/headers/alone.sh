@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# alone.sh FOLDER COMPILER FLAG... : each header under FOLDER/tutti compiles by itself. Those for MPI and for cereal are left
-# out where the flags do not lead to one.
+# alone.sh FOLDER COMPILER FLAG... : checks that each header under FOLDER/tutti compiles by itself.
+# Skips the headers for MPI and for cereal if the flags do not lead to one.
 set -u
 folder=$1
 shift

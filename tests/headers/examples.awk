@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# awk -f examples.awk FILE...: the examples in the comments of headers and in Markdown, as a C++ source for examples.cpp
-# or one_job.cpp. Examples that need an MPI are left out; with -v mpi=1 they are all there is.
-# -v left_out=REGEX: examples that include what this finds are not compiled at all.
+# awk -f examples.awk FILE...: extracts the examples in the comments of headers and in Markdown as a
+# C++ source for examples.cpp or one_job.cpp. Omits examples that need an MPI; with -v mpi=1 it
+# extracts only these. With -v left_out=REGEX it omits examples whose includes match REGEX.
 #
-# An example stands between ```cpp and ```. One with a main() is a whole program; any other is what a rank does with `world`.
-# `#line` lets the compiler, and assert(), name the file.
+# An example stands between ```cpp and ```. An example with a main() is a whole program. Any other
+# is code of one rank that uses `world`. `#line` directives let the compiler and assert() name the
+# file.
 function close_example() {
   whole = text ~ /int main\(/
   needs_mpi = includes ~ /<mpi\.h>|mpi\.hpp|kamping\.hpp/
@@ -16,7 +17,7 @@ function close_example() {
   hoisted = hoisted includes
   ++n
   sub(/int main\(\)/, "int main(int, char**)", text)
-  if (whole) sub(/}\n*$/, "return 0; }\n", text)  # that main() may leave it out is so outside of a namespace only
+  if (whole) sub(/}\n*$/, "return 0; }\n", text)  # only a main() at namespace scope may omit it
   opening = whole ? "namespace program_" n " {\n" : \
                     "void example_" n "([[maybe_unused]] communicator& world) {\nusing namespace tutti;\n"
   body = body sprintf("%s#line %d \"%s\"\n%s}\n", opening, first + 1, FILENAME, text)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every public header (every page) has an example, and every example compiles and does what it says: its
-// assertions hold, and no rank throws. How many ranks there are, and on which engine, says the environment.
+// Tests that every public header and every page has an example, and that every example compiles and
+// runs. Its assertions must hold, and no rank may throw. The environment selects the engine and the
+// number of ranks.
 #include "headers/examples.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::vector<example> those_that_run_here() {
   return some;
 }
 
-// tutti/layout.hpp, line 12: tutti_core_layout_12
+// tutti/layout.hpp, line 12: tutti_layout_12
 std::string name_of(const testing::TestParamInfo<example>& info) {
   std::string name = info.param.source.substr(0, info.param.source.rfind('.'));
   std::replace_if(

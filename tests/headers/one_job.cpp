@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examples in one job, for MPI, which a process can start once only. Without an argument: all that are
-// what a rank does, one after the other. `--list` names the whole programs, and with such a name this is that
-// program.
+// Runs the examples in one job, for MPI, which a process can start only once. Without an argument,
+// runs all examples that are code of one rank. `--list` prints the names of the whole programs, and
+// with such a name it runs that program.
 #include <exception>
 #include <string_view>
 

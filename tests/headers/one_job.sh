@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# one_job.sh LAUNCHER... PROGRAM: runs one_job.cpp's PROGRAM for what ranks do, and once for each whole program in it.
+# one_job.sh LAUNCHER... PROGRAM: runs one_job.cpp's PROGRAM once for all examples of ranks, and
+# once for each whole program in it.
 set -u
 program=${!#}
 failed=0

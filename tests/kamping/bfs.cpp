@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breadth-first search on a graph that is spread over the ranks, whose frontier is exchanged in the three
-// ways that KaMPIng offers: alltoallv of flattened buffers, sparse, and over a grid.
+// Tests breadth-first search on a distributed graph. It exchanges the frontier in the three ways
+// that KaMPIng offers: alltoallv of flattened buffers, sparse, and over a grid.
 #include <queue>
 #include <unordered_map>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A communicator's own side: ranks, defaults, splits, comparison, groups, ownership, and its end after MPI's.
+// Tests the communicator itself: ranks, defaults, splits, comparison, groups, ownership, and
+// destruction after MPI's end.
 #include <numeric>
 
 #include "user.hpp"
@@ -51,7 +52,7 @@ void defaults(const Communicator<>& world) {
   comm.bsend(send_buf(1), destination(comm.rank()));
   auto [got, how] = comm.recv<int>(source(comm.rank()), status_out());
   check.equal(how.tag(), 9);
-  check.that(world.root() == 0 && world.default_tag() == 0);  // these are each object's own
+  check.that(world.root() == 0 && world.default_tag() == 0);  // each object has its own
   check.throws<MpiErrorException>([&] { comm.root(comm.size()); }, {"root"});
 }
 
@@ -94,9 +95,9 @@ void ownership(const Communicator<>& comm) {
   MPI_Comm raw = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &raw);
   {
-    Communicator first(raw), same(raw);  // the second is local
+    Communicator first(raw), same(raw);  // the second construction is local
     if (first.rank() == 0) {
-      const Communicator alone(raw);  // and so may be on one rank only
+      const Communicator alone(raw);  // so one rank may do it alone
       check.equal(alone.size(), comm.size());
     }
     check.equal(same.allreduce_single(send_buf(1), op(ops::plus<>{})), comm.size_signed());
@@ -137,7 +138,7 @@ void types() {
   check.throws<std::range_error>([] { (void)throwing_cast<int>(~std::size_t{0}); }, {"range"});
 }
 
-// A plugin of the program's own.
+// A plugin of the program.
 template <class Comm, template <class...> class Container>
 class Total : public plugin::PluginBase<Comm, Container, Total> {
  public:
@@ -150,7 +151,7 @@ class Total : public plugin::PluginBase<Comm, Container, Total> {
 void plugins() {
   const Communicator<std::vector, Total, plugin::SortPlugin> comm(MPI_COMM_WORLD, 0);
   check.equal(comm.total(2), 2 * comm.size_signed());
-  check.equal(comm.split(0).total(1), comm.size_signed());  // a part has the plugins too
+  check.equal(comm.split(0).total(1), comm.size_signed());  // a split has the plugins too
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plugin for reproducible reductions, and timers and counters with what they print.
+// Tests the plugin for reproducible reductions, and the output of timers and counters.
 #include <sstream>
 
 #include "user.hpp"
@@ -17,7 +17,8 @@ std::vector<double> array() {
   return v;
 }
 
-// The tree over the whole array, whose left half is the largest power of two below its length.
+// The reduction tree over the whole array. The length of the left half is the largest power of two
+// below the length.
 double tree(const double* v, std::size_t n) {
   if (n == 1) return v[0];
   std::size_t half = 1;

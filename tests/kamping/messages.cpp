@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Point to point as KaMPIng's users write it: every mode, probes, statuses, requests and pools of them, and
-// what is thrown where KaMPIng aborts.
+// Tests point-to-point messages in KaMPIng's style: every mode, probes, statuses, requests and
+// pools of them. Also tests the exceptions in cases where KaMPIng aborts.
 #include "user.hpp"
 
 using namespace kamping;
@@ -129,7 +129,7 @@ void pools(const Communicator<>& comm) {
   requests::wait_all(one, other);
   check.that(one.is_null() && other.is_null());
 
-  // What is moved in, or made by the call, is kept until the request is complete.
+  // The request keeps buffers that were moved in or that the call created until it is complete.
   RequestPool keeping;
   auto later = comm.irecv<int>(source(comm.rank()), request(keeping.get_request()));
   auto back = comm.isend(send_buf_out(std::vector<int>{4, 5, 6}), destination(comm.rank()),
@@ -147,7 +147,8 @@ void pools(const Communicator<>& comm) {
   check.that(last.test());
 }
 
-// A receive that is too small: KaMPIng's job ends here, the exception is never thrown.
+// A receive into a buffer that is too small. KaMPIng's job ends here, and the exception is never
+// thrown.
 void refusals(const Communicator<>& comm) {
   std::vector<int> little(1);
   comm.bsend(send_buf({1, 2, 3}), destination(comm.rank()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program of KaMPIng's says of types: objects that are serialized, under KaMPIng's names, and the
-// datatypes that calls tell.
+// Tests KaMPIng's descriptions of types: serialized objects under KaMPIng's names, and explicit
+// datatypes of calls.
 #include <map>
 #include <string>
 

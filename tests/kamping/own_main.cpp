@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that begins and ends MPI itself, with nothing of this folder around it.
+// Tests a program that starts and ends MPI itself, without the common code of this folder.
 #include <tutti/kamping.hpp>
 
 int main(int argc, char** argv) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sample sort as KaMPIng's users write it, and its sort plugin; the oracle sorts everything on every rank.
+// Tests sample sort in KaMPIng's style, and KaMPIng's sort plugin. The reference sorts everything
+// on every rank.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every form of alltoallv that KaMPIng's page on named parameters shows, against an oracle.
+// Tests every form of alltoallv of KaMPIng's page on named parameters against a reference.
 #include "user.hpp"
 
 using namespace kamping;
@@ -8,7 +8,7 @@ using tests::check;
 
 namespace {
 
-// Rank r sends (r + d) % 3 elements to rank d, each of value 100 r + d.
+// Rank r sends (r + d) % 3 elements to rank d, each with the value 100 r + d.
 struct exchange {
   std::vector<int> data, counts, send_displs, received, recv_counts, recv_displs;
   explicit exchange(const Communicator<>& comm) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What surrounds the programs of this folder: a check that fails ends the job, and is told with its rank.
+// Common code of the programs of this folder: a failed check ends the job and is reported with its
+// rank.
 #pragma once
 
 #include "runtime/launch/modules.hpp"
@@ -10,7 +11,7 @@
 
 namespace tests {
 
-/// Runs `program` between the begin and the end of MPI.
+/// Runs `program` between the start and the end of MPI.
 template <class Program>
 int as_user(int argc, char** argv, Program&& program) {
   const beginning start(argc, argv);

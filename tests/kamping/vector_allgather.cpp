@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KaMPIng's showpiece, a vector allgather in one line, in all its forms; then every other collective, each
-// against what a loop over the ranks says.
+// Tests KaMPIng's main example, a vector allgather in one line, in all its forms. Then tests every
+// other collective against a loop over the ranks.
 #include <numeric>
 
 #include "user.hpp"
@@ -131,7 +131,7 @@ void reductions(const Communicator<>& comm) {
   check.equal(later.wait(), std::vector<int>{sum, p});
 }
 
-// KaMPIng keeps the captures of the first call for ever; here each call has its own.
+// KaMPIng keeps the captures of the first call forever. In tutti each call has its own.
 void captures(const Communicator<>& comm) {
   for (int k : {1, 100}) {
     const int got =
@@ -146,7 +146,7 @@ struct point {
   bool operator==(const point&) const = default;
 };
 
-// The first column of a matrix of three, by a datatype of MPI's.
+// Sends the first column of a matrix with three columns by an MPI datatype.
 void datatypes(const Communicator<>& comm) {
   MPI_Datatype column = MPI_DATATYPE_NULL;
   MPI_Type_vector(2, 1, 3, MPI_INT, &column);
@@ -168,7 +168,7 @@ void datatypes(const Communicator<>& comm) {
   MPI_Type_free(&column);
 }
 
-// A communicator whose receive buffers are of another kind.
+// A communicator with another default container for receive buffers.
 template <class T>
 struct own_vector : std::vector<T> {
   using std::vector<T>::vector;

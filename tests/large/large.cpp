@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages beyond 2 GiB, on two ranks: sizes that no int holds, in schedules, in the engine's own
-// collectives, and as a block whose layout repeats one small piece of memory, so that it is long but the
-// user's buffers are not. Needs 6 GiB of memory; returns 77 where there are fewer.
+// Tests messages beyond 2 GiB on two ranks: sizes that do not fit an int, in schedules and in the
+// engine's own collectives. A layout that repeats a small piece of memory gives a long block with
+// small buffers. Needs 6 GiB of memory; returns 77 if there is less.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -22,7 +22,7 @@ constexpr std::size_t length = (std::size_t{2} << 30) + (std::size_t{64} << 20) 
 
 std::uint8_t at(std::size_t i) { return static_cast<std::uint8_t>(i * 2654435761u >> 24); }
 
-// Every page has something else in it, and so have the ends.
+// Every page has different contents, and so have both ends.
 void fill(std::vector<std::uint8_t>& v) {
   for (std::size_t i = 0; i < v.size(); i += 4093) v[i] = at(i);
   v.back() = 99;

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check.sh ROOT         fails when a module of ROOT/src includes what stands above it, or is not in both tables
-# check.sh --self-test  plants such faults in a scratch tree, and fails when they are not caught
+# check.sh ROOT         fails if a module of ROOT/src includes a higher one, or one of both tables
+#                       lacks it
+# check.sh --self-test  makes such errors in a scratch tree, and fails if they are not detected
 #
-# The modules bottom up, and what each may include of those above it in this table (itself always). What may be in
-# each is told in the table of docs/architecture.md, which has the same modules in the same order.
+# The table lists the modules bottom up. Each row lists the earlier modules that the module may
+# include; it may always include itself. The table of docs/architecture.md describes the same
+# modules in the same order.
 table='
 base               :
 base/compute       :
@@ -38,13 +40,14 @@ tuning             : base base/compute selection proof engines transport communi
 shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|owner|p2p_abi|repeat_call|structure|tasks_abi))[.]hpp$'
 # These modules may include all public headers.
 public_modules=' communicator runtime/launch frontends/lpf frontends/toolkit '
-# <mpi.h> appears here only:
+# Only these files may include <mpi.h>:
 mpi_places='^(src/engines/mpi/|src/runtime/launch/mpi/|src/frontends/lpf/mpi/|src/frontends/preload/|include/tutti/mpi\.hpp$|include/lpf/mpi\.h$|bench/|tests/)'
 
 set -u
 export LC_ALL=C
 
-# module_of PATH: the module that PATH (below src/) is in, the innermost one; empty: none
+# module_of PATH: sets module_of to the innermost module that contains PATH (below src/), or to an
+# empty text
 module_of() {
   module_of=${1%/}
   while [ -n "$module_of" ] && [ -z "${allowed[$module_of]-}" ]; do
@@ -66,18 +69,18 @@ if [ "${1-}" = --self-test ]; then
   scratch=$(mktemp -d) || exit 2
   trap 'rm -rf "$scratch"' EXIT
   failed=0
-  # project [SED]: a tree of empty modules, and the document that tells of them, changed by SED
+  # project [SED]: makes a tree of empty modules and its document, changed by SED
   project() {
     rm -rf "$scratch/tree"
     mkdir -p "$scratch/tree/include" "$scratch/tree/docs" "${modules[@]/#/$scratch/tree/src/}"
     printf '| `src/%s` | something |\n' "${modules[@]}" | sed "${1-}" > "$scratch/tree/docs/architecture.md"
   }
-  # outcome STATUS WHAT: what the check must say of the tree
+  # outcome STATUS WHAT: runs the check on the tree and compares its status
   outcome() {
     bash "$self" "$scratch/tree" > "$scratch/said" 2>&1
     [ $? -eq "$1" ] || { echo "self-test: $2 should give $1:"; cat "$scratch/said"; failed=1; }
   }
-  # expect STATUS FILE INCLUDE: a tree that holds only FILE, with that include
+  # expect STATUS FILE INCLUDE: makes a tree that has only FILE, with that include
   expect() {
     project
     mkdir -p "$scratch/tree/$(dirname "$2")"
@@ -120,7 +123,7 @@ cd "${1:?usage: check.sh ROOT | --self-test}" || exit 2
 bad=0
 complain() { echo "$1:$2: $3"; bad=1; }
 
-# a module may include only what stands above it in the table, which is below it in the project
+# A module may include only modules above it in the table, which are lower components.
 below=' '
 for module in "${modules[@]}"; do
   for one in ${allowed[$module]}; do
@@ -130,7 +133,7 @@ for module in "${modules[@]}"; do
   below+="$module "
 done
 
-# the folders, this table and that of the document have the same modules
+# The folders, this table and the table of the document have the same modules.
 while read -r folder; do
   module_of "${folder#src/}"
   [ "$folder" = src ] || [ -n "$module_of" ] || complain "$folder" 0 'is not in the table of tests/layers/check.sh'
@@ -147,7 +150,8 @@ for file in src/*.?pp; do
   [ -e "$file" ] && complain "$file" 0 'stands in no module'
 done
 
-# normal FILE PATH: PATH with its dots taken out, seen from the folder of FILE when it begins with one
+# normal FILE PATH: resolves the dots of PATH, relative to the folder of FILE if PATH begins with a
+# dot
 normal() {
   local part out=()
   local path=$2
@@ -191,9 +195,9 @@ while IFS=: read -r file line text; do
             complain "$file" "$line" "$module includes the public <$path>"
           continue ;;
       esac
-      [ "$path" = "$top" ] && continue                 # <vector>, or a neighbour of the same folder
-      [ -n "$target" ] || continue                     # a folder of another library, or of the module's own
-      [ -e "$(dirname "$file")/$path" ] && continue    # a folder of the module itself
+      [ "$path" = "$top" ] && continue  # <vector>, or a file of the same folder
+      [ -n "$target" ] || continue  # a folder of another library, or of the module
+      [ -e "$(dirname "$file")/$path" ] && continue  # a folder of the module
       [[ ${allowed[$module]} == *" $target "* || ${allowed[$module]} == *" $path "* ]] ||
         complain "$file" "$line" "$module includes $path, which it may not" ;;
   esac

@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# sizes.sh ROOT         fails when a file of ROOT has more than 400 lines, or a function of it more than 60, and the
-#                       head of the file does not say why
-# sizes.sh --self-test  plants such files in a scratch tree, and fails when they are not caught
+# sizes.sh ROOT         fails if a file of ROOT has more than 400 lines, or one of its functions
+#                       more than 60, and the head of the file gives no reason
+# sizes.sh --self-test  makes such files in a scratch tree, and fails if they are not detected
 #
-# The reason stands in the comment that the file begins with, in a sentence that begins with
+# The reason is a sentence in the comment at the begin of the file. The sentence begins with
+#
 #   Longer than a file should be        for the file
 #   Longer than a screen                for its functions
-# Functions are those that clang-format leaves behind: they end with a brace in the column where they begin. Those of
-# tests may be lists of cases of any length.
+#
+# The script recognises functions as clang-format writes them: the closing brace is in the column
+# where the function begins. Functions of tests may be of any length, because they list cases.
 
 set -u
 export LC_ALL=C
 most_lines=400
 most_function_lines=60
-# Files that are to be cut: none may be here that need not.
+# Files that still must be split. The check fails if a file here does not need an exception.
 exceptions=''
 
 if [ "${1-}" = --self-test ]; then
@@ -23,7 +25,8 @@ if [ "${1-}" = --self-test ]; then
   scratch=$(mktemp -d) || exit 2
   trap 'rm -rf "$scratch"' EXIT
   failed=0
-  # expect STATUS WHAT: what the check must say of a tree that holds only src/core/a.cpp, which is read from stdin
+  # expect STATUS WHAT: runs the check on a tree that has only src/core/a.cpp, which is read from
+  # stdin
   expect() {
     mkdir -p "$scratch/src/core"
     cat > "$scratch/src/core/a.cpp"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A check in C99 that ends the process, and with it the test, wherever it fails.
+ * A check in C99 that ends the process, and with it the test, if it fails.
  */
 #ifndef TESTS_LPF_CHECK_H
 #define TESTS_LPF_CHECK_H

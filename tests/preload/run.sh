@@ -2,24 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # run.sh OPTION... -- LAUNCHER... -- PROGRAM...
-# Runs an MPI program without and with the library before its MPI, and passes when it ends as it should each time, prints the same,
-# and the library says that it served what it should have.
+#
+# Runs an MPI program without and with the preload library. Passes if each run ends as expected,
+# prints the same, and the library reports that it served the expected collectives.
 #
 #   --library FILE   the library
-#   --stats COMMAND  reads what the library wrote (stats.cpp)
+#   --stats COMMAND  reads the library's statistics (stats.cpp)
 #   --mpi NAME, --ranks N
-#   --run SET        one run more, in this order. SET is one of
+#   --run SET        one more run, in this order. SET is one of
 #                      native    without the library
-#                      trees     with it, as it decides by itself
-#                      all       every collective, blocking or not, is made to run an algorithm that serves every call;
-#                                all=1 is passed on
-#                      forced:K  every collective is made to run the K-th of its algorithms
-#                      left:C,D  as all, but the collectives C, D stay with the MPI
-#   --same           all runs print the same; see --but
-#   --but REGEX      lines that need not be the same
-#   --fails          the program must end with another status than 0, in each run
-#   --served C,D     these were rerouted, in each run of all and forced
-#   --seconds N      how long each run may take
+#                      trees     with it and its own choices
+#                      all       every collective, blocking or not, is forced to an algorithm that
+#                                serves every call; all=1 is passed to the program
+#                      forced:K  every collective is forced to the K-th of its algorithms
+#                      left:C,D  the same as all, but MPI runs the collectives C, D
+#   --same           all runs must print the same; see --but
+#   --but REGEX      lines that may differ
+#   --fails          the program must end with a non-zero status in each run
+#   --served C,D     tutti must have served these in each run of all and forced
+#   --seconds N      time limit of each run
 set -u
 library='' stats='' mpi='' ranks='' same='' but='' fails='' served='' seconds=100
 runs=()
@@ -37,7 +38,8 @@ launcher=()
 while [ "$1" != -- ]; do launcher+=("$1"); shift; done
 shift
 
-# The first of each serves every call; those with a question mark serve only some, as calls in place or powers of two.
+# The first algorithm of each collective serves every call. Those with a question mark serve only
+# some, for example calls in place or powers of two.
 declare -A algorithms=(
   [barrier]='dissemination tree recursive_exchange along'
   [bcast]='knomial linear bine binary_pipeline chain circulant hops scatter_recursive_doubling scatter_ring along'
@@ -62,8 +64,8 @@ declare -A algorithms=(
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
-# The environment of the ranks in a run of SET, as NAME=VALUE in `environment`; `some` has the collectives whose algorithms need
-# not serve.
+# Sets `environment` to the variables of the ranks in a run of SET, as NAME=VALUE. Sets `some` to
+# the collectives whose algorithms need not serve all calls.
 environment=() some=
 surround() {
   environment=() some=
@@ -74,7 +76,7 @@ surround() {
     trees) return ;;
     forced:*) k=${1#*:} ;;
   esac
-  # Which is not so by default where nothing goes on within the MPI's own calls.
+  # This is not the default if nothing progresses inside MPI's own calls.
   environment+=(TUTTI_PRELOAD_NONBLOCKING=1)
   for collective in "${!algorithms[@]}"; do
     read -r -d '' -a choice <<< "${algorithms[$collective]}"
@@ -86,7 +88,7 @@ surround() {
   done
 }
 
-# complain WHY FILE...: says why, what was printed, and how to run that again
+# complain WHY FILE...: prints the reason, the output, and the command that repeats the run
 complain() {
   echo "FAILED with $set, $ranks ranks of $mpi: $1"
   shift

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// stats FILE --mpi NAME --ranks N [--served C,D [--all-served]]: what the library before an MPI wrote at the
-// end of a run is consistent, and says that each of the collectives C, D was served; with --all-served that
-// no call of theirs was left to the MPI. The nonblocking form of each counts as the collective itself.
+// stats FILE --mpi NAME --ranks N [--served C,D [--all-served]]: checks the statistics that the
+// preload library wrote at the end of a run. They must be consistent, and each of the collectives
+// C, D must have been served. With --all-served, MPI must have run no call of them. The nonblocking
+// form counts as the collective itself.
 #include <fstream>
 #include <iostream>
 #include <map>

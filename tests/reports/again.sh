@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# again.sh TEXT COMMAND...: passes when COMMAND fails and prints a line that begins with FAILED and holds TEXT, and when
-# the command line behind its "again: ", run by a shell in an empty environment, fails with the same line and tries
-# no other case.
+# again.sh TEXT COMMAND...: passes if COMMAND fails and prints a line that begins with FAILED and
+# contains TEXT. A shell then runs the command line after "again: " in an empty environment. It must
+# fail with the same line and run no other case.
 set -u
 text=$1
 shift

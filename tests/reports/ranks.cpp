@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// reports_ranks CASE: fails, on its last rank alone.
+// reports_ranks CASE: a job that fails on its last rank only.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -19,7 +19,8 @@ void the_last_rank_fails(communicator& world, bool others_wait) {
   if (others_wait) world.barrier();
 }
 
-// The order in which ranks come by is part of the message: another interleaving gives another one.
+// The message contains the order in which the ranks ran. Another interleaving gives another
+// message.
 void an_interleaving(communicator& world, std::vector<int>& order) {
   for (int i = 0; i < 20; ++i) {
     order.push_back(world.rank());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cases of algorithm_cases.hpp as a program, for every engine that can run one.
+// Runs the cases of algorithm_cases.hpp as a job, on every engine.
 #include "support/algorithm_cases.hpp"
 #include "support/program.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// algorithm("..."): by short and by full name, in every mode; the name of none is refused before anything is
-// sent.
+// Tests algorithm("..."): by short and by full name, in every mode. An unknown name must be
+// rejected before anything is sent.
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"

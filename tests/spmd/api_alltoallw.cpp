@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// alltoallw: blocks of different layouts, with gaps on either side or none, in all forms and in place.
+// Tests alltoallw: blocks with different layouts, with gaps on either side or none, in all forms
+// and in place.
 #include "support/check.hpp"
 #include "support/program.hpp"
 #include "tutti/tutti.hpp"
@@ -12,8 +13,8 @@ namespace {
 
 void blocks_of_different_layouts(communicator& world) {
   const auto p = static_cast<std::size_t>(world.size()), me = static_cast<std::size_t>(world.rank());
-  // Matrix of p columns, `rows` rows: column j goes to rank j, where it arrives dense. So each gets its
-  // column of all.
+  // A matrix of p columns and `rows` rows. Column j goes to rank j and arrives contiguously. So
+  // each rank gets its column of all matrices.
   const std::size_t rows = 3;
   std::vector<int> matrix(rows * p), expected;
   const auto entry = [&](std::size_t owner, std::size_t row, std::size_t column) {
@@ -41,7 +42,7 @@ void blocks_of_different_layouts(communicator& world) {
                                    send_types(columns), recv_counts(ones), recv_types(dense));
   for (int i = 0; i < 2; ++i) plan.start(), check.equal(plan.wait(), expected);
 
-  // And the other way: dense blocks become columns, what lies between stays.
+  // The reverse: contiguous blocks become columns, and the elements between them stay.
   std::vector<int> back(rows * p + 1, -7);
   world.alltoallw(send_buf(expected), send_counts(ones), send_types(dense), recv_buf(back), recv_counts(ones),
                   recv_displs(byte_of_column), recv_types(columns));
@@ -49,7 +50,7 @@ void blocks_of_different_layouts(communicator& world) {
   check.equal(back, matrix);
   matrix.pop_back();
 
-  // In place: even rows of a two-row item travel, odd ones stay.
+  // In place: the first int of each item is exchanged, the second one stays.
   const std::vector<layout> gapped(p, layout::vector(1, sizeof(int), sizeof(int)).resized(2 * sizeof(int)));
   std::vector<int> both(2 * p);
   for (std::size_t r = 0; r < p; ++r) both[2 * r] = static_cast<int>(me * 100 + r), both[2 * r + 1] = -1;
@@ -58,8 +59,8 @@ void blocks_of_different_layouts(communicator& world) {
     check.equal(both[2 * r], static_cast<int>(r * 100 + me));
     check.equal(both[2 * r + 1], -1);
   }
-  // Items of different numbers and sizes: rank r gives rank q (r + q) % 3 pairs, as twice as many ints
-  // there.
+  // Items of different numbers and sizes: rank r sends rank q (r + q) % 3 pairs, which arrive as
+  // twice as many ints.
   std::vector<int> gives(p), takes(p);
   std::vector<int> pairs, singles;
   for (std::size_t q = 0; q < p; ++q) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be seen to be wrong is refused before anything is sent: on all ranks alike, so that the
-// communicator is used on after each refusal.
+// Tests wrong arguments that every rank can detect. All ranks reject them before anything is sent,
+// and the communicator stays usable.
 #include <limits>
 
 #include "support/check.hpp"
@@ -32,7 +32,7 @@ void counts_that_overflow(const communicator& world) {
       {"reduce_scatter", "recv_counts"});
   check.throws<usage_error>([&] { (void)world.alltoall(send_buf(v), send_count(huge / 2)); },
                             {"alltoall", "send_count"});
-  // Below the face, where no buffer's length bounds them.
+  // Calls the internal ABI, where no buffer limits the lengths.
   int x = 0;
   call c;
   c.what = collective::allreduce;
@@ -51,7 +51,8 @@ void displacements_that_overlap(const communicator& world) {
   if (p == 1) return;
   const sizes two(p, 2);
   sizes displs(p);
-  for (std::size_t i = 0; i < p; ++i) displs[i] = 2 * (p - 1 - i);  // descending, apart: allowed
+  // Descending and disjoint displacements are allowed.
+  for (std::size_t i = 0; i < p; ++i) displs[i] = 2 * (p - 1 - i);
   std::vector<int> v(2 * p, world.rank()), out(2 * p);
   world.alltoallv(send_buf(v), send_counts(two), recv_counts(two), recv_displs(displs), recv_buf(out));
   for (std::size_t i = 0; i < 2 * p; ++i) check.equal(out[i], static_cast<int>(p - 1 - i / 2));
@@ -65,7 +66,7 @@ void displacements_that_overlap(const communicator& world) {
   check.throws<usage_error>(
       [&] { world.allgatherv(send_buf(mine), recv_counts(two), recv_displs(displs), recv_buf(out)); },
       {"allgatherv", "recv_displs"});
-  // Layouts may interleave, and may not meet.
+  // Layouts may interleave, but not overlap.
   const std::vector<layout> eight(p, layout::contiguous(8));
   std::vector<std::size_t> four(p, 4);
   check.throws<usage_error>(
@@ -83,19 +84,19 @@ void displacements_that_overlap(const communicator& world) {
                         recv_counts(std::vector<int>(p, 1)), recv_displs(apart), recv_types(itself));
       },
       {"alltoallw", "recv_types", "overlap itself"});
-  // What is sent may overlap: it is only read.
+  // Blocks to send may overlap, because they are only read.
   const sizes zero(p, 0);
   world.alltoallv(send_buf(v), send_counts(two), send_displs(zero), recv_counts(two), recv_buf(out));
 }
 
-// Counts that are right do not get the blame.
+// The error names the displacements and not the counts, which are right.
 void displacements_that_are_wrong(const communicator& world) {
   const auto p = static_cast<std::size_t>(world.size());
   const std::vector<int> v(p, 1), ones(p, 1);
   std::vector<int> out(p), none, few(p - 1, 0), many(p + 1, 0), negative(p, 0), far(p);
   negative.back() = -1;
   for (std::size_t i = 0; i < p; ++i) far[i] = static_cast<int>(i + 1);
-  // The others cannot know of it, and their calls end as always.
+  // The other ranks cannot know of the error, and their calls complete.
   const auto at_the_root = [&](const auto& call, std::initializer_list<const char*> words) {
     if (world.is_root())
       check.throws<usage_error>(call, words);
@@ -138,7 +139,7 @@ void displacements_that_are_wrong(const communicator& world) {
     received(few, "entries for");
     received(many, "entries for");
     received(negative, "negative");
-    // From now on such calls are like the last one.
+    // The following calls take the path of repeated calls.
     world.alltoallv(send_buf(v), send_counts(ones), recv_counts(ones), recv_buf(out));
     world.allgatherv(send_buf(1), recv_counts(ones), recv_buf(out));
   }
@@ -209,11 +210,11 @@ void null_with_a_count(const communicator& world) {
     check.throws<usage_error>([&] { (void)pair.allgatherv(send_buf(null), recv_counts(counts_there)); },
                               {"allgatherv", "send_buf", "null"});
   }
-  // Nothing is read of nothing.
+  // Empty buffers are not read.
   check.equal(world.allreduce(send_buf(std::span<int>()), op(std::plus<>{})).size(), std::size_t{0});
 }
 
-// What a rank gives itself is copied, so both lengths are at hand.
+// A rank copies its own block, so it knows both lengths.
 void own_blocks_that_differ(const communicator& world) {
   const int me = world.rank();
   const auto self = world.graph({me, me}, {me, me});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives between two groups, of every split for few ranks.
+// Tests collectives between two groups, for every split of a few ranks.
 #include "support/affine.hpp"
 #include "support/check.hpp"
 #include "support/program.hpp"
@@ -20,7 +20,8 @@ affine of(int rank, std::size_t i) {
 void all_collectives(communicator& world, int first, std::size_t n) {
   const auto c = world.between(first);
   const int me = c.rank(), p = c.size(), remote = c.remote_size();
-  const int from = c.in_first_group() ? first : 0, to = c.in_first_group() ? p : first;  // the other group
+  // The ranks of the other group.
+  const int from = c.in_first_group() ? first : 0, to = c.in_first_group() ? p : first;
   check.equal(c.local_size() + remote, p);
   check.equal(c.local_rank(), c.in_first_group() ? me : me - first);
   const auto combined = [&](std::size_t i) {
@@ -39,7 +40,7 @@ void all_collectives(communicator& world, int first, std::size_t n) {
   auto plan = c.allreduce_init(send_buf(mine), op(compose));
   for (int i = 0; i < 2; ++i) plan.start(), check.equal(plan.wait(), others);
 
-  // One vector for all of the own group, as many elements in both.
+  // One vector for the local group, of the same length in both groups.
   const std::size_t whole = static_cast<std::size_t>(c.local_size() * remote) * n;
   const std::size_t block = whole / static_cast<std::size_t>(c.local_size());
   std::vector<affine> operand(whole), part(block);

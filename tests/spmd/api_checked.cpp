@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checked mode: what one rank refuses all are told, and what differs all see; then the communicator is used
-// on.
+// Tests checked mode: all ranks learn what one rank rejects, and all see a mismatch. Afterwards the
+// communicator stays usable.
 #include <cstdlib>
 #include <vector>
 
@@ -18,7 +18,8 @@ namespace {
 using ints = std::vector<int>;
 std::size_t at(int n) { return static_cast<std::size_t>(n); }
 
-// `wrong` is refused by rank `who`; the others are told who, and the parameter. Then calls are right again.
+// Rank `who` rejects `wrong`. The error of the other ranks names the rank and the parameter. Then a
+// right call must succeed.
 template <class Wrong>
 void told(const communicator& world, int who, const char* operation, const char* parameter,
           const Wrong& wrong, const std::source_location& where = std::source_location::current()) {
@@ -73,7 +74,7 @@ void refusals(const communicator& world) {
        [&] { (void)world.allgather(send_buf(ints(here ? 3 : 4)), send_type(item), send_count(1)); });
 }
 
-// All are wrong in the same way: each has an error of its own.
+// All ranks make the same mistake: each throws its own error.
 void refused_by_all(const communicator& world) {
   ints none;
   check.throws<usage_error>([&] { world.allreduce(send_buf(1), op(std::plus<>{}), recv_buf(none)); },
@@ -84,7 +85,7 @@ void refused_by_all(const communicator& world) {
 void differences(const communicator& world) {
   const int p = world.size(), me = world.rank();
   if (p == 1) return;
-  // Operators of two types, of which nothing else tells that they differ.
+  // Two operators of different types. Only their types show that they differ.
   const auto sum = [](int a, int b) { return a + b; };
   const auto product = [](int a, int b) { return a * b; };
   for (int round = 0; round < 2; ++round) {
@@ -99,10 +100,10 @@ void differences(const communicator& world) {
     check.equal(world.allreduce_single(send_buf(2), op(sum, ops::commutative)), 2 * p);
     check.equal(world.allreduce_single(send_buf(1), op(product)), 1);
   }
-  // Captures are of one rank: the type is the same.
+  // Captures belong to a rank; the type of the operator is the same.
   const auto scaled = [me](int a, int b) { return me < 0 ? 0 : a + b; };
   check.equal(world.allreduce_single(send_buf(1), op(scaled)), p);
-  // What only two ranks share, all are told.
+  // All ranks learn of a mismatch between two ranks.
   const ints counts(at(p), 1);
   check.throws<mismatch_error>(
       [&] { (void)world.gatherv(send_buf(ints(me == 1 ? 2 : 1)), recv_counts(counts)); },

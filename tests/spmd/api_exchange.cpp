@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sendrecv in all its forms, default root and tag, and what calls of point to point must refuse: each with
-// the right exception, with nothing sent, and with a communicator that is usable afterwards.
+// Tests sendrecv in all its forms, the default root and tag, and rejected point-to-point calls.
+// These must throw the right exception and send nothing, and the communicator must stay usable.
 #include <numeric>
 
 #include <tutti/tutti.hpp>
@@ -34,15 +34,15 @@ void exchanges(communicator& comm) {
     check.equal(sent, length(r.me));
   }
   {
-    // A tag of its own for each direction.
+    // A different tag for each direction.
     status s;
     ints v;
     comm.sendrecv(recv_buf<resize_to_fit>(v), status(s), send_buf(mine), destination(r.right), send_tag(7));
     check.equal(v, theirs);
     check.equal(s.tag(), 7);
   }
-  // What is received may be of another type than what is sent.
-  comm.barrier();  // so far messages came from the left alone
+  // Sent and received elements may have different types.
+  comm.barrier();  // up to here, messages came only from the left
   const int next = r.me % 2 == 0 ? 1 : -1, partner = r.me + next;
   if (partner >= 0 && partner < r.p) {
     if (r.me % 2 == 0)
@@ -52,7 +52,7 @@ void exchanges(communicator& comm) {
       check.equal(comm.sendrecv<int>(send_buf(r.me + 0.5), destination(partner), source(partner)),
                   ints{partner});
   }
-  // Large ones, in both directions at once; a buffer that is moved comes back.
+  // Large messages in both directions at once. A moved buffer is returned.
   const int n = 40000;
   ints large = made_by(r.me, n);
   check.equal(comm.sendrecv(send_buf(large), destination(r.right), source(r.left), recv_count(n)),
@@ -117,7 +117,7 @@ void defaults(communicator& comm) {
   check.equal(around.default_root(), 0);
 
   auto sent = mine.isend(send_buf(1), destination(r.right));
-  auto [v, how] = mine.recv<int>(status_out());  // from any tag still
+  auto [v, how] = mine.recv<int>(status_out());  // the receive still accepts any tag
   check.equal(how.tag(), 17);
   sent.wait();
   sent = mine.isend(send_buf(1), destination(r.right), tag(0));
@@ -131,7 +131,7 @@ void defaults(communicator& comm) {
   check.that(mine.default_root() == r.p - 1 && mine.default_tag() == 17);
 }
 
-// Nothing was sent, and the communicator works.
+// Checks that nothing was sent and that the communicator works.
 void is_unharmed(communicator& comm) {
   comm.barrier();
   check.that(!comm.iprobe());
@@ -194,7 +194,8 @@ void refused_receives(communicator& comm) {
   const status fixed;
   refused([&] { comm.recv(recv_buf(two), status(fixed)); }, {"status", "const"});
 
-  // What is too small is seen when the message is there: it stays.
+  // A buffer that is too small is detected when the message arrives; the message stays in the
+  // queue.
   const ints mine = made_by(r.me, 3), theirs = made_by(r.left, 3);
   auto sent = comm.isend(send_buf(mine), destination(r.right), tag(1));
   comm.probe();
@@ -215,7 +216,7 @@ void refused_receives(communicator& comm) {
   refused([&] { comm.recv(recv_buf(x), source(r.left)); }, {": recv", "recv_buf", "3"});
   check.equal(x, -1);
   check.equal(two, ints{0, 0});
-  // Not a whole number of elements: it stays, too.
+  // A message that is no whole number of elements stays in the queue, too.
   using odd = std::array<char, 5>;
   check.throws<mismatch_error>([&] { comm.recv<odd>(source(r.left)); }, {": recv", "12 bytes"});
   check.throws<mismatch_error>([&] { comm.irecv<odd>(source(r.left)).wait(); }, {": irecv"});
@@ -224,7 +225,7 @@ void refused_receives(communicator& comm) {
   refused([&] { (void)s.count<odd>(); }, {"count", "12 bytes"});
   sent.wait();
 
-  // Cut short by the count that was given: used up, and nothing is written.
+  // A message longer than the given count is consumed, and nothing is written.
   for (int form = 0; form < 4; ++form) {
     ints none = {-1, -1, -1};
     sent = comm.isend(send_buf(mine), destination(r.right));

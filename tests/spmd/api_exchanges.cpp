@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of exchanges of counts, of which docs/parameters.md is made, against what calls do: where the
-// parameter is left out, the collective that the table names runs besides; where it, or what stands for it,
-// is given, none does.
+// Compares the table of count exchanges, the source of docs/parameters.md, with the calls. If the
+// parameter is omitted, the call also runs the collective in the table. If the parameter, or a
+// substitute, is given, it runs none.
 #include <functional>
 #include <vector>
 
@@ -20,7 +20,8 @@ namespace {
 using names = std::vector<collective>;
 using one_call = std::function<void(communicator&)>;
 
-// What a call runs, itself left out unless it runs twice, which only a bcast for a bcast does.
+// Returns the collectives that a call runs, without the call itself. Only a bcast that uses a bcast
+// to exchange the count counts twice.
 names run_by(const communicator& world, collective own, const one_call& call) {
   communicator fresh = world.duplicate();
   call(fresh);
@@ -37,7 +38,7 @@ const detail::exchange_of_counts& entry_of(collective what) {
   throw std::logic_error("no such entry");
 }
 
-// `without` leaves out what the table names, each of `with` gives it or what stands for it.
+// `without` omits the parameter of the table entry; each call of `with` gives it, or a substitute.
 void compare(communicator& world, collective what, const one_call& without,
              const std::vector<one_call>& with) {
   check.equal(run_by(world, what, without), names{entry_of(what).by});
@@ -64,7 +65,7 @@ void scatter_from_one(communicator& world) {
            [&](communicator& c) { c.scatter_single(send_buf(v)); }});
 }
 
-// All others that move blocks or vectors exchange nothing.
+// All other collectives with blocks or vectors exchange nothing.
 void nothing_else(communicator& world) {
   const std::vector<int> v(world.size(), 1), ones(world.size(), 1);
   const auto silent = [&](collective what, const one_call& call) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every form of one element, blocking, begun and prepared; buffers that are as plain as a buffer may be; a
-// rank that has nothing to send; and that what is given is not exchanged.
+// Tests every form with one element, blocking, nonblocking and persistent. Also tests minimal
+// buffers, a rank that sends nothing, and that given counts are not exchanged.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -19,7 +19,7 @@ namespace {
 
 using ints = std::vector<int>;
 
-// The sum of f(r) over the first n ranks.
+// Returns the sum of f(r) over the first n ranks.
 template <class F>
 int sum_of(int n, const F& f) {
   int all = 0;
@@ -82,7 +82,7 @@ void prepared_forms(const communicator& world) {
   const int p = world.size(), me = world.rank(), q = p / 2;
   const auto ranks = static_cast<std::size_t>(p);
   const bool root_here = me == q;
-  // Of a vector form rank r has r % 3 elements, in all cases.
+  // In vector forms rank r has r % 3 elements.
   ints counts;
   for (int r = 0; r < p; ++r) counts.push_back(r % 3);
   const int total = std::accumulate(counts.begin(), counts.end(), 0);
@@ -128,7 +128,7 @@ void prepared_forms(const communicator& world) {
     scatter.wait(), gatherv.wait(), gather.wait(), bcast.wait(), barrier.wait();
 
     const auto at = [](int r) { return static_cast<std::size_t>(r); };
-    int first = 0;  // of this rank's elements among all uneven ones
+    int first = 0;  // index of this rank's first element in all vector-form blocks
     for (int r = 0; r < me; ++r) first += counts[at(r)];
     ints e_all, e_uneven, e_column, e_uneven_column, e_uneven_part, e_slice, e_uneven_slice;
     for (int r = 0; r < p; ++r) {
@@ -158,7 +158,7 @@ void prepared_forms(const communicator& world) {
   }
 }
 
-// What a buffer must have, and nothing else: no iterators, no resize(), no copies.
+// The minimum that a buffer must have: no iterators, no resize(), no copies.
 class plain {
  public:
   using value_type = int;
@@ -238,10 +238,10 @@ void extracted(const communicator& world) {
   check.equal(r.extract_recv_buf(), expected);
 }
 
-// Who receives says how much; who sends is told.
+// The receiver states the counts, and the sender gets them as output.
 void asked_for(const communicator& world) {
   const int p = world.size(), me = world.rank();
-  // Rank r wants (r + q) % 3 elements of rank q.
+  // Rank r receives (r + q) % 3 elements from rank q.
   ints wanted, given, given_displs, buffer, expected;
   for (int q = 0; q < p; ++q) {
     wanted.push_back((me + q) % 3);
@@ -268,14 +268,14 @@ void asked_for(const communicator& world) {
     check.equal(part, ints(static_cast<std::size_t>(me % 3), me + q));
     check.equal(told, me == q ? counts : ints{});
   }
-  // Too little to send is this rank's own fault; a count that is wrong is told to all.
+  // Too few elements to send is an error of this rank only. All ranks learn of a wrong count.
   wanted[0] = -1;
   const auto wrong = [&] { (void)world.alltoallv(send_buf(buffer), recv_counts(wanted), send_counts_out()); };
   check.throws<usage_error>(wrong, {"alltoallv", "recv_counts", "negative"});
   world.barrier();
 }
 
-// An exchange of counts is a call of its own, and so it leaves a trace.
+// An exchange of counts is a collective call, so last_algorithm() shows it.
 void nothing_exchanged(const communicator& world) {
   const auto used = [](const communicator& c, collective what) { return *c.last_algorithm(what) != '\0'; };
   const auto p = static_cast<std::size_t>(world.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbour collectives: a ring, a directed star, a drawn graph with repeated edges and edges to oneself.
+// Tests neighbourhood collectives: a ring, a directed star, and a random graph with repeated edges
+// and self-edges.
 #include <algorithm>
 
 #include "support/check.hpp"
@@ -19,7 +20,7 @@ struct neighbors {
 int value(int from, int to, int i) { return from * 1000 + to * 10 + i % 10; }
 std::size_t count(int from, int to) { return static_cast<std::size_t>((from * 3 + to) % 4); }
 
-// Edges (a, b), of which each rank takes its own; `times` of each.
+// Draws edges (a, b), `times` of each; each rank takes its own.
 neighbors draw(int rank, int size, unsigned seed) {
   neighbors mine;
   for (int a = 0; a < size; ++a)
@@ -40,7 +41,7 @@ void all_forms(communicator& world, const neighbors& n) {
   check.equal(g.sources(), static_cast<int>(n.sources.size()));
   check.equal(g.destinations(), static_cast<int>(n.destinations.size()));
 
-  // allgather: everybody sends the same to all
+  // allgather: each rank sends the same elements to all
   std::vector<int> three{me, me + 1, me + 2}, expected;
   for (const int from : n.sources) expected.insert(expected.end(), {from, from + 1, from + 2});
   check.equal(g.neighbor_allgather(send_buf(three)), expected);
@@ -48,7 +49,7 @@ void all_forms(communicator& world, const neighbors& n) {
   auto again = g.neighbor_allgather_init(send_buf(three));
   for (int i = 0; i < 2; ++i) again.start(), check.equal(again.wait(), expected);
 
-  // allgatherv: as many as the rank says, in reverse order with a gap before each
+  // allgatherv: counts depend on the sender; reverse order with a gap before each block
   std::vector<int> own(count(me, me) + 1, me), dense, counts;
   for (const int from : n.sources) {
     counts.push_back(static_cast<int>(count(from, from)) + 1);
@@ -69,7 +70,7 @@ void all_forms(communicator& world, const neighbors& n) {
       check.equal(gapped[static_cast<std::size_t>(displs[i] + k)], n.sources[i]);
   }
 
-  // alltoall: two for each neighbour. The k-th edge of a pair carries k.
+  // alltoall: two elements for each neighbour. The k-th edge of a pair carries k.
   const auto occurrence = [](const std::vector<int>& list, std::size_t i) {
     return static_cast<int>(std::count(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i), list[i]));
   };
@@ -105,7 +106,7 @@ void all_forms(communicator& world, const neighbors& n) {
   auto plan = g.neighbor_alltoallv_init(send_buf(give), send_counts(sends), recv_counts(takes));
   for (int i = 0; i < 2; ++i) plan.start(), check.equal(plan.wait(), take);
 
-  // What is no neighbour's business goes as before, and a duplicate has the same neighbours.
+  // Other collectives work as before, and a duplicate has the same neighbours.
   check.equal(g.allreduce_single(send_buf(1), op(std::plus<>{})), world.size());
   check.equal(g.duplicate().neighbor_allgather(send_buf(three)), expected);
 }
@@ -135,7 +136,7 @@ int main(int argc, char** argv) {
     const int p = world.size(), me = world.rank();
     const std::vector<int> both{(me + p - 1) % p, (me + 1) % p};
     cases("ring", [&] { all_forms(world, {both, both}); });
-    neighbors star;  // rank 0 gives to all, itself included, and takes from nobody else
+    neighbors star;  // rank 0 sends to all, itself included, and receives only from itself
     star.sources = {0};
     if (me == 0)
       for (int r = 0; r < p; ++r) star.destinations.push_back(r);

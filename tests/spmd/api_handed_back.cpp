@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// send_buf_out(std::move(v)): what is sent comes back, in the storage that it had, from every kind of call;
-// and parts of a result, each of which is extracted once.
+// Tests send_buf_out(std::move(v)): every kind of call returns the sent buffer in its original
+// storage. Also tests that each part of a result can be extracted once.
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using ints = std::vector<int>;
 
-// A vector and where its elements stand.
+// A vector and the address of its elements.
 struct moved {
   ints v;
   const int* at;
@@ -91,7 +91,7 @@ void in_collectives(const communicator& world) {
     m.is(back, {me});
   }
   {
-    moved m(all);  // of which the root's are used
+    moved m(all);  // only the root's elements are used
     auto [part, back] = world.scatter(send_buf_out(std::move(m.v)));
     check.equal(part, mine);
     m.is(back, all);
@@ -115,7 +115,7 @@ void extracted_twice(const communicator& world) {
   check.equal(result.extract_recv_counts(), ones);
   check.throws<usage_error>([&] { (void)result.extract_recv_counts(); },
                             {"extract_recv_counts", "recv_counts", "already extracted"});
-  // The others are as they were, and a number stays where it is.
+  // The other parts are unchanged, and an integer stays available.
   check.equal(result.extract_recv_buf(), ones);
   check.throws<usage_error>([&] { (void)result.extract_recv_buffer(); }, {"extract_recv_buf"});
   check.equal(result.extract_recv_displs(), numbers(0, p));
@@ -125,7 +125,7 @@ void extracted_twice(const communicator& world) {
   auto [all, counts] = world.allgatherv(send_buf(1), recv_counts_out());
   check.equal(all, ones);
   check.equal(counts, ones);
-  // Assigned to anew, it has its parts again.
+  // Assignment gives the result its parts again.
   auto next = world.allgatherv(send_buf(1), recv_counts_out());
   (void)next.extract_recv_counts();
   next = world.allgatherv(send_buf(1), recv_counts_out());

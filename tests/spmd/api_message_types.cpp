@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages whose buffers hold items of a layout: every form, either side or both, counts in items, what lies
-// between the pieces left alone.
+// Tests messages whose buffers have layouts: every form, on either side or both, with counts in
+// items. Bytes between the pieces must not change.
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
@@ -14,7 +14,7 @@ using tests::dense, tests::interleaved, tests::ints, tests::items_by, tests::rin
 
 namespace {
 
-// --- what is sent ---
+// --- sends ---
 
 template <class Send>
 void one_mode(const communicator& world, Send&& send) {
@@ -50,7 +50,7 @@ void sent(const communicator& world) {
     world.isend(send_buf(v), send_type(t), send_count(n), to...).wait();
   });
   one_mode(world, [&](buffer v, type t, int n, auto... to) {
-    request under_way;  // the layout and the buffer are kept by nobody but their owners
+    request under_way;  // the call keeps neither the layout nor the buffer
     world.issend(send_buf(v), send_type(t), send_count(n), request(under_way), to...);
     under_way.wait();
   });
@@ -59,7 +59,7 @@ void sent(const communicator& world) {
   });
 }
 
-// A nonblocking send has packed what it sends; a persistent one packs what is there at each start.
+// A nonblocking send packs its data when it begins. A persistent send packs at each start.
 void sent_later(const communicator& world) {
   const ring r(world);
   for (int n : {2, 2000}) {
@@ -70,7 +70,7 @@ void sent_later(const communicator& world) {
     auto again = world.send_init(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right));
     for (int round = 0; round < 3; ++round) {
       const ints next = wide.spread(items_by(r.me, n, round));
-      mine = next;  // in its place
+      mine = next;  // same storage
       again.start();
       check.equal(world.recv<int>(source(r.left)), items_by(r.left, n, round));
       again.wait();
@@ -78,7 +78,7 @@ void sent_later(const communicator& world) {
   }
 }
 
-// --- what is received ---
+// --- receives ---
 
 void received(const communicator& world) {
   const ring r(world);
@@ -97,7 +97,7 @@ void received(const communicator& world) {
         check.equal(count, n);
         check.equal(from.bytes(), mine.size() * sizeof(int));
       }
-      {  // shorter than what might come
+      {  // the message is shorter than the maximum
         auto under_way = send();
         ints got = s.blank(n + 4), expected = s.spread(items_by(r.left, n));
         expected.resize(got.size(), tests::canary);
@@ -111,7 +111,7 @@ void received(const communicator& world) {
         check.equal(count, static_cast<long>(n));
         under_way.wait();
       }
-      {  // kept by the call
+      {  // the call owns the buffer
         auto coming = world.irecv(recv_buf(s.blank(n)), recv_type(layout(item)), source(r.left));
         send().wait();
         check.equal(coming.wait(), theirs);
@@ -127,7 +127,7 @@ void received(const communicator& world) {
     }
 }
 
-// Runs of different lengths into one prepared receive.
+// Receives messages of different lengths with one persistent receive.
 void received_again(const communicator& world) {
   const ring r(world);
   ints got = wide.blank(1500), counted = got;
@@ -153,7 +153,7 @@ void received_again(const communicator& world) {
   }
 }
 
-// --- both at once ---
+// --- both in one call ---
 
 void exchanged(const communicator& world) {
   const ring r(world);
@@ -161,7 +161,8 @@ void exchanged(const communicator& world) {
     const ints mine = wide.spread(items_by(r.me, n));
     const auto to = [&] { return destination(r.right); };
     ints got = dense.blank(n);
-    // Items may overlap in what is sent: here every int but the first three and the last three is in two.
+    // Items to send may overlap: here every int except the first three and the last three is in two
+    // items.
     const ints run = items_by(r.me, n + 3), of_left = items_by(r.left, n + 3);
     ints doubled;
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
@@ -180,7 +181,7 @@ void exchanged(const communicator& world) {
       ints both = s.spread(items_by(r.me, n + 1));
       ints expected = s.spread(items_by(r.left, n));
       expected.resize(both.size(), tests::canary);
-      if (const ints own = s.spread(items_by(r.me, n + 1)); true)  // what is beyond the message stays
+      if (const ints own = s.spread(items_by(r.me, n + 1)); true)  // items beyond the message stay
         for (std::size_t i = static_cast<std::size_t>(n * s.step); i < own.size(); ++i) expected[i] = own[i];
       int count = -1;
       world.sendrecv(send_recv_buf(both), send_recv_type(s.item()), send_count(n), to(), source(r.left),
@@ -188,7 +189,7 @@ void exchanged(const communicator& world) {
       check.equal(both, expected);
       check.equal(count, n);
     }
-    // Rank r sends r items, and receives what there is.
+    // Rank r sends r items and receives whatever arrives.
     ints both = wide.spread(items_by(r.me, r.p));
     world.sendrecv(send_recv_buf(both), send_recv_type(wide.item()), send_count(r.me), to(), recv_count(r.p));
     ints expected = wide.spread(items_by(r.me, r.p));
@@ -233,7 +234,7 @@ void found_first(const communicator& world) {
   }
 }
 
-// --- layouts that are asked for ---
+// --- layouts as output ---
 
 void asked(const communicator& world) {
   const ring r(world);

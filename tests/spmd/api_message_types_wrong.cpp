@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages whose layouts, counts and buffers do not fit: refused before memory outside of a container is read
-// or written; what was sent stays, and is received otherwise.
+// Tests messages whose layouts, counts or buffers do not fit. The call is rejected before it
+// accesses memory outside a container. The message stays and can be received otherwise.
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
@@ -40,7 +40,7 @@ void refused_to_send(const communicator& world) {
   check.equal(both, mine);
 }
 
-// Each of these leaves the message and the buffer, but for the one that is cut short.
+// Each of these leaves the message and the buffer unchanged, except the truncated one.
 void refused_to_receive(const communicator& world) {
   const ring r(world);
   const layout item = wide.item();
@@ -73,7 +73,7 @@ void refused_to_receive(const communicator& world) {
     check.equal(world.recv<int>(from()).size(), odd.size());
     under_way.wait();
 
-    // A prepared receive that was refused has nothing to unpack, and is used again.
+    // A persistent receive that threw has nothing to unpack and can be started again.
     auto again = world.recv_init(recv_buf(few), recv_type(item), from());
     for (int round = 0; round < 2; ++round) {
       world.bsend(send_buf(items_by(r.me, n - 1, round)), destination(r.right));
@@ -96,8 +96,8 @@ void refused_to_receive(const communicator& world) {
   }
 }
 
-// A prepared call is not started again before somebody has waited for it: what has come would be lost, and
-// what is sent would be packed over.
+// A persistent call cannot be started again before a wait. Otherwise a received message would be
+// lost, and packed data of a send would be overwritten.
 void refused_to_start(const communicator& world) {
   const ring r(world);
   const layout item = wide.item();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sends and receives through the face: every mode and form, parameters in any order, counts in and out,
-// containers of every kind and their policies.
+// Tests sends and receives through the public API: every mode and form, parameters in any order,
+// counts as input and output, containers of every kind with their policies.
 #include <array>
 #include <memory>
 
@@ -19,7 +19,7 @@ namespace {
 
 using ints = std::vector<int>;
 
-// Owns its elements and can only be moved.
+// Owns its elements and is move-only.
 struct move_only {
   using value_type = int;
   std::unique_ptr<int[]> elements;
@@ -121,7 +121,7 @@ void modes(communicator& comm) {
     comm.barrier();
     comm.irsend(send_buf(v), destination(to), tag(t)).wait();
   });
-  // A buffered send does not wait, and a synchronous one does until the receive has begun.
+  // A buffered send does not wait. A synchronous send waits until the receive has begun.
   const ring r(comm);
   ints large = made_by(r.me, 100000);
   comm.bsend(send_buf(large), destination(r.right), tag(1));
@@ -239,7 +239,7 @@ void policies(communicator& comm) {
     check.equal(v, ints{theirs[0], theirs[1], theirs[2], -1});
   });
   pass([&] { check.equal(comm.recv(recv_buf(alloc_container_of<int>)), theirs); });
-  // A count says how much there may be; what is returned is as long as what came.
+  // The count is a maximum; the returned container is as long as the message.
   pass([&] { check.equal(comm.recv<int>(recv_count(10)), theirs); });
   pass([&] { check.equal(comm.recv<int>(recv_count(3)), theirs); });
   pass([&] {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Receives that look before they take: wildcards, try_recv, probes, messages that were found; and messages to
-// and from nobody.
+// Tests wildcards, try_recv, probes and matched messages, and messages to and from rank::null.
 #include <map>
 
 #include <tutti/tutti.hpp>
@@ -19,7 +18,7 @@ namespace {
 using ints = std::vector<int>;
 
 void wildcards(communicator& comm) {
-  // Everybody to everybody: messages of one sender keep their order, whoever comes first.
+  // Each rank sends to each: messages of one sender keep their order, whichever sender is first.
   const ring r(comm);
   std::vector<nonblocking_result<void>> sent;
   for (int i = 0; i < 3; ++i)
@@ -65,7 +64,7 @@ void looking(communicator& comm) {
   check.equal(got->extract_recv_buf(), made_by(r.left, 4));
   sent.wait();
 
-  // A loop of try_recv, while the peers are late as they like.
+  // A loop of try_recv with late senders.
   const int rounds = 5;
   std::vector<nonblocking_result<void>> several;
   for (int i = 0; i < rounds; ++i) several.push_back(comm.isend(send_buf({r.me, i}), destination(r.right)));
@@ -90,7 +89,7 @@ void found(communicator& comm) {
     message first = comm.mprobe(source(r.left));
     check.that(first.valid());
     check.equal(first.status().count<int>(), 1u);
-    const message second = comm.mprobe();  // is put back at the end of this block
+    const message second = comm.mprobe();  // returned to the queue at the end of this block
     check.equal(second.status().count<int>(), 2u);
     ints none;
     check.throws<usage_error>([&] { first.recv(recv_buf(none)); }, {"recv", "recv_buf"});
@@ -138,7 +137,7 @@ void nobody(communicator& comm) {
   check.that(m.recv<int>().empty());
   check.that(!m.valid());
   check.that(comm.improbe(source(rank::null)).has_value());
-  // A line of ranks without ends.
+  // A line of ranks: its ends have rank::null as neighbours.
   const int me = comm.rank(), p = comm.size();
   const ints got = comm.sendrecv(send_buf(me), destination(me + 1 < p ? me + 1 : rank::null),
                                  source(me > 0 ? me - 1 : rank::null));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions and scans in every parameter form; operators with state, order of operands, identities;
-// nonblocking and persistent use of them.
+// Tests reductions and scans in every parameter form: operators with state, order of operands,
+// identities. Also tests nonblocking and persistent calls.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -139,7 +139,8 @@ void reduce_scatters(const communicator& comm, int n) {
               expected);
   check.equal(comm.ireduce_scatter_block(send_buf(mine), op(std::plus<>{})).wait(), expected);
 
-  // Blocks of n, n + 1, n + 2 ... elements; an operator that keeps the left operand shows the order.
+  // Blocks of n, n + 1, n + 2 ... elements. An operator that returns its left operand shows the
+  // order.
   std::vector<int> counts(static_cast<std::size_t>(p));
   int before = 0, total = 0;
   for (int r = 0; r < p; ++r) {
@@ -164,7 +165,7 @@ void reduce_scatters(const communicator& comm, int n) {
   }
 }
 
-// Operands are combined in the order of ranks, whatever the algorithm.
+// Operands are combined in rank order, whichever algorithm runs.
 void order(const communicator& comm) {
   const int p = comm.size(), me = comm.rank();
   const auto of = [](int r) { return affine{2u + unsigned(r), 3u * unsigned(r) + 1u}; };
@@ -183,8 +184,8 @@ void order(const communicator& comm) {
   const affine prefix = comm.exscan_single(send_buf(of(me)), op(compose), values_on_rank_0(affine{9, 9}));
   check.that(prefix == (me == 0 ? affine{9, 9} : before));
 
-  // Of equal operands the left one is the maximum, so the sign of rank 0's zero is the result's: where the
-  // order was given up, or another's maximum taken, it would be lost.
+  // Of equal operands the left one is the maximum, so the result has the sign of rank 0's zero.
+  // Another order, or another maximum function, would lose the sign.
   for (const std::size_t n : {1, 100, 5000}) {
     const std::vector<double> zeros(n, me == 0 ? -0.0 : 0.0);
     const auto most = comm.allreduce(send_buf(zeros), op(ops::max<>{}, ops::non_commutative));
@@ -193,7 +194,7 @@ void order(const communicator& comm) {
   }
 }
 
-// Sums of small integers wrap, whoever adds them.
+// Sums of small integers wrap around on every engine, although an MPI may saturate them.
 void small_integers(const communicator& comm) {
   const auto p = static_cast<unsigned>(comm.size());
   check.equal(comm.allreduce_single(send_buf(std::uint8_t{200}), op(std::plus<>{})),
@@ -205,7 +206,8 @@ void small_integers(const communicator& comm) {
   }
 }
 
-// A blocking call does not ask what else is under way on its own rank: others may be through with it.
+// A blocking call must not depend on other operations in progress on its rank, because they may
+// have completed on other ranks.
 void blocking_beside_nonblocking(const communicator& world) {
   const communicator comm = world.duplicate();
   const int p = comm.size();
@@ -220,7 +222,7 @@ void blocking_beside_nonblocking(const communicator& world) {
   }
 }
 
-// The state of an operator is that of its call, not of the first one.
+// Each call uses the state of its own operator, not of the first one.
 void state(const communicator& comm) {
   const int p = comm.size();
   for (int k : {0, 50, 7}) {
@@ -253,7 +255,8 @@ void requests(const communicator& comm) {
     check.throws<usage_error>([&] { (void)moved.wait(); }, {"wait"});
     check.throws<usage_error>([&] { (void)request.wait(); }, {"wait"});
   }
-  { auto dropped = comm.iallreduce(send_buf(block(me, 1000)), op(std::plus<>{})); }  // waits
+  // The destructor waits.
+  { auto dropped = comm.iallreduce(send_buf(block(me, 1000)), op(std::plus<>{})); }
   {
     auto overwritten = comm.iallreduce(send_buf(block(me, 1000)), op(std::plus<>{}));
     overwritten = comm.iallreduce(send_buf(block(me, 10)), op(std::plus<>{}));
@@ -296,7 +299,7 @@ void plans(const communicator& comm) {
 }
 
 void communicators(communicator& comm) {
-  communicator copy = comm;  // no communication: rank 0 alone may do it
+  communicator copy = comm;  // no communication: one rank alone may do it
   communicator other = copy.duplicate();
   check.equal(other.rank(), comm.rank());
   check.equal(other.size(), comm.size());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank refuses its own arguments where the others cannot know: it is told, the others' calls end, with
-// zeros for what it would have sent, and the next call gets what is its own, not what was left over.
+// Tests that one rank rejects its arguments when the others cannot know it. That rank throws. The
+// calls of the others complete, with zeros in place of its data. The next call must not receive
+// leftover data.
 #include "support/program.hpp"
 #include "support/refused_alone.hpp"
 
@@ -98,7 +99,7 @@ void vector_scatters(const communicator& world) {
               ints{0});
         },
         right);
-    // What it sends is right, so the others get it.
+    // Its data to send are right, so the others receive them.
     const auto own_differs = [&] {
       ints from(at(p + 1), 7);
       check.equal(world.scatterv(send_buf(from), send_counts(own), recv_count(1), root(q)), ints{7});
@@ -243,7 +244,7 @@ void broadcasts_and_reductions(const communicator& world) {
   });
 }
 
-// Among all, where the length is known to all.
+// Among all ranks, when all of them know the length.
 void among_all(const communicator& world) {
   const int p = world.size(), me = world.rank();
   const int who = p - 1;
@@ -253,7 +254,7 @@ void among_all(const communicator& world) {
     check.equal(world.allgather(send_buf(base + me)), numbers(p, base));
     check.equal(world.scan_single(send_buf(base), op(std::plus<>{})), (me + 1) * base);
   };
-  // Nothing is wrong with what is sent.
+  // The data to send are right.
   const auto room = [&](int n) { return ints(at(here ? 0 : n), -1); };
   const auto filled = [&](const ints& out, const ints& expected) {
     if (!here) check.equal(out, expected);
@@ -307,7 +308,7 @@ void among_all(const communicator& world) {
         filled(out, ints{p});
       },
       right);
-  // Zeros stand for what it would have sent.
+  // Zeros replace the data that it would have sent.
   const ints mine(here ? 1 : 2, 1);
   alone(
       here, {"allreduce", "send_count"},

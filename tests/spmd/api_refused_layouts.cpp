@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// api_refused_alone.cpp, of buffers with layouts: what is wrong with the items of one rank.
+// The same as api_refused_alone.cpp for buffers with layouts: wrong items on one rank.
 #include "support/program.hpp"
 #include "support/refused_alone.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every collective with blocks of one length, in every parameter form, against an oracle on every rank.
+// Tests every collective with blocks of equal length, in every parameter form, against a reference
+// on every rank.
 #include <array>
 #include <span>
 #include <utility>
@@ -281,7 +282,7 @@ void refusals(const communicator& comm) {
     const std::vector<int> uneven(static_cast<std::size_t>(p + 1));
     check.throws<error>([&] { comm.alltoall(send_buf(uneven)); }, {"alltoall", "send_buf", "blocks"});
     check.throws<error>([&] { comm.alltoall(send_recv_buf(small = uneven)); }, {"alltoall", "send_recv_buf"});
-    // Only the root sees this fault: the others learn of it in the exchange of the count.
+    // Only the root sees this error. The other ranks learn of it in the exchange of the count.
     if (comm.is_root())
       check.throws<error>([&] { comm.scatter(send_buf(uneven)); }, {"scatter", "send_buf"});
     else
@@ -295,7 +296,8 @@ void refusals(const communicator& comm) {
     else
       check.throws<peer_error>([&] { comm.bcast<int>(); }, {"bcast", "rank 0"});
   }
-  check.equal(comm.allgather(send_buf(1)), std::vector<int>(static_cast<std::size_t>(p), 1));  // still usable
+  // The communicator is still usable.
+  check.equal(comm.allgather(send_buf(1)), std::vector<int>(static_cast<std::size_t>(p), 1));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vector forms called again and again with all counts given: with the same, with other numbers in the same
-// containers, other displacements, lengths, roots and buffers, and with what must be refused after a call
-// that was right.
+// Tests repeated vector forms with all counts given. Some calls change only the counts in the same
+// containers, the displacements, lengths, roots or buffers. Others must be rejected after a right
+// call.
 #include <numeric>
 #include <random>
 #include <vector>
@@ -22,7 +22,7 @@ using ints = std::vector<int>;
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 int value(int step, int from, int to, int i) { return ((step * 100 + from) * 100 + to) * 100 + i; }
 
-// Where blocks of these lengths lie, with a gap before each.
+// Returns the displacements of blocks of these lengths, with a gap before each.
 ints apart(const ints& counts, int gap) {
   ints displs;
   int end = 0;
@@ -38,7 +38,7 @@ std::size_t end_of(const ints& counts, const ints& displs) {
   return static_cast<std::size_t>(end);
 }
 
-// All ranks draw the same from the seed: lengths[from][to], which stay as they are in most of the steps.
+// All ranks draw the same lengths[from][to] from the seed. Most steps leave the lengths unchanged.
 class plan_of_steps {
  public:
   plan_of_steps(int p, unsigned seed) : random_(seed), lengths(at(p), ints(at(p), 1)) {}
@@ -78,7 +78,7 @@ void alltoallv(const communicator& world, unsigned seed) {
     world.alltoallv(send_buf(in), send_counts(give), send_displs(give_at), recv_buf(out), recv_counts(take),
                     recv_displs(take_at));
     check.equal(out, expected);
-    // Densely packed, by the same counts.
+    // Contiguous blocks with the same counts.
     ints dense(at(std::accumulate(take.begin(), take.end(), 0))), wanted;
     for (int r = 0; r < p; ++r)
       for (int i = 0; i < take[at(r)]; ++i) wanted.push_back(value(step, r, me, i));
@@ -116,7 +116,7 @@ void gathers(const communicator& world, unsigned seed) {
   }
 }
 
-// What is wrong is refused also when the call before it was right, and the next right one is carried out.
+// A wrong call is rejected even after a right one, and the next right call runs.
 void refusals(const communicator& world) {
   const int p = world.size(), me = world.rank();
   ints in(at(p), me), out(at(p)), ones(at(p), 1), places(at(p));
@@ -167,7 +167,7 @@ void refusals(const communicator& world) {
   check.throws<usage_error>(gather, {"allgatherv", "freed"});
 }
 
-// Among calls under way, which a blocking call serves.
+// Calls in progress; a blocking call progresses them.
 void beside_nonblocking(const communicator& world) {
   const int p = world.size(), me = world.rank();
   ints ones(at(p), 1), places(at(p)), out(at(p));

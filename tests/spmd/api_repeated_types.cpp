@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls without counts, again and again: like the last one, and unlike it in one thing alone, whichever that
-// is; and what must be refused after a call that was right.
+// Tests repeated calls without counts. A call equals the last one or differs in one property only,
+// for each property. Others must be rejected after a right call.
 #include <numeric>
 #include <vector>
 
@@ -25,7 +25,7 @@ long sum_of(int p, int add) {
 }
 long maximum(int p, int add) { return p - 1 + add; }
 
-// Buffers, counts and operators change in turn, each also back.
+// Buffers, counts and operators change one after the other, and also back.
 void combining(const communicator& world) {
   const int p = world.size(), me = world.rank();
   for (int step = 0; step < 60; ++step) {
@@ -37,7 +37,7 @@ void combining(const communicator& world) {
       std::fill_n(wanted.begin(), n, sum_of(p, step));
       return wanted;
     }());
-    // Two operators of which the library knows as much: nothing.
+    // Two user operators, of which the library knows nothing.
     const auto first = [](long a, long b) { return a > b ? a : b; };
     const auto second = [](long a, long b) { return a + b; };
     longs one(n), two(n);
@@ -45,7 +45,7 @@ void combining(const communicator& world) {
     world.allreduce(send_buf(in), recv_buf(two), op(second, ops::commutative));
     check.equal(one, longs(n, maximum(p, step)));
     check.equal(two, longs(n, sum_of(p, step)));
-    // With a state that changes.
+    // An operator whose state changes.
     longs three(n);
     const long plus = step;
     world.allreduce(send_buf(in), recv_buf(three),
@@ -90,7 +90,7 @@ void spreading(const communicator& world) {
   }
 }
 
-// After calls that were right, on all ranks alike.
+// All ranks make the same mistake after right calls.
 void refusals(const communicator& world) {
   const int p = world.size();
   longs in(3, 1), out(3);
@@ -130,7 +130,8 @@ void refusals(const communicator& world) {
   check.throws<usage_error>(on_copy, {"allreduce", "freed"});
 }
 
-// Calls under way are served, and what is short before the first of them is not after it.
+// A call progresses operations in progress. The short path before the first such operation is not
+// valid after it.
 void beside_nonblocking(const communicator& world) {
   const int p = world.size(), me = world.rank();
   communicator fresh = world.duplicate();

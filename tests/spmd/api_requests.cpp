@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests of every nonblocking form: given away, dropped, assigned to; and persistent messages, which are
-// plans.
+// Tests requests of every nonblocking form: moved, destroyed, assigned to. Also tests persistent
+// messages.
 #include <numeric>
 
 #include <tutti/tutti.hpp>
@@ -46,7 +46,7 @@ void one_message(communicator& comm) {
   check.throws<usage_error>([&] { (void)no_copy.wait(); }, {"wait", "from another one"});
   check.throws<usage_error>([&] { (void)no_copy.test(); }, {"test", "from another one"});
 
-  // The parameter is no copy: it leaves the request empty or as it is.
+  // The parameter moves the request: the source is empty afterwards.
   comm.irecv(recv_buf(theirs), request(received), recv_count(4));
   request parameter(received);
   check.that(received.valid() && !parameter.valid());
@@ -71,7 +71,7 @@ void one_message(communicator& comm) {
   check.equal(written.count<int>(), 3u);
 }
 
-// Every collective takes one.
+// Every collective accepts a request.
 void collectives_of_all(communicator& comm) {
   const int p = comm.size(), me = comm.rank();
   const auto n = at(p);
@@ -153,7 +153,7 @@ void collectives_of_all(communicator& comm) {
   complete();
   check.equal(got, 7 * p + total);
 
-  // With more parameters than other libraries take.
+  // Calls with parameters that other libraries lack.
   ints displs(n);
   for (int i = 0; i < p; ++i) displs[at(i)] = i * static_cast<int>(sizeof(int));
   const std::vector<layout> types(n, layout::contiguous(sizeof(int)));
@@ -176,7 +176,7 @@ void collectives_of_all(communicator& comm) {
 
 void dropped(communicator& comm) {
   const int p = comm.size(), me = comm.rank(), right = (me + 1) % p, left = (me + p - 1) % p;
-  const int n = 50000;  // more than is copied
+  const int n = 50000;  // longer than messages that are copied
   {
     ints theirs(at(n), -1), large = made_by(me, n);
     {
@@ -197,7 +197,7 @@ void dropped(communicator& comm) {
     check.equal(theirs, made_by(left, n));
   }
   {
-    // A request that is used again waits for the old call, and so does assignment.
+    // Reusing a request waits for its previous call, and so does assignment.
     ints first(at(n), -1), second(at(n), -1);
     const ints mine = made_by(me, n);
     auto one = comm.isend(send_buf(mine), destination(right)),
@@ -212,7 +212,7 @@ void dropped(communicator& comm) {
     check.that(one.valid() && !two.valid());
     one.wait();
   }
-  // The buffer that was moved in is kept, and so is that of a receive that is never asked.
+  // The request keeps a buffer that was moved in, also for a receive whose result is never read.
   auto coming = comm.irecv<int>(source(left));
   {
     auto kept = comm.issend(send_buf(made_by(me, n)), destination(right));
@@ -221,8 +221,8 @@ void dropped(communicator& comm) {
   }
 }
 
-// Receives that do not know their length do not block, and get the messages in the order in which they were
-// begun.
+// Receives without a known length do not block. They match messages in the order in which they
+// began.
 void in_order(communicator& comm) {
   const int p = comm.size(), me = comm.rank(), right = (me + 1) % p, left = (me + p - 1) % p;
   std::vector<nonblocking_result<ints>> coming;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of any type in every call that takes them, against what each rank made, and what is refused.
+// Tests objects of any type in every call that accepts them, and the errors of wrong calls.
 #include <tutti/serialization.hpp>
 #include <tutti/tutti.hpp>
 
@@ -26,7 +26,7 @@ void between_two(communicator& comm) {
   from_left(t);
   check.that(how.source() == left && how.tag() == 4 && how.bytes() >= 8);
   for (int form = 0; form < 4; ++form) {
-    table changed = mine;  // the message is written when the call is made
+    table changed = mine;  // the call has already serialized the object
     auto sent = form == 0   ? comm.isend(send_buf(as_serialized(changed)), destination(right))
                 : form == 1 ? comm.issend(send_buf(as_serialized(std::move(changed))), destination(right))
                 : form == 2 ? comm.ibsend(send_buf(as_serialized(changed)), destination(right))
@@ -42,7 +42,7 @@ void between_two(communicator& comm) {
     from_left(coming.wait());
   }
   {
-    // Into an object of the caller's, by way of a request.
+    // Receives into an object of the caller through a request.
     table into = {{-1, "old"}};
     request sent, received;
     comm.irecv(recv_buf(as_deserializable(into)), source(left), request(received));
@@ -76,7 +76,7 @@ void between_two(communicator& comm) {
     from_left(into);
     sent.wait();
   }
-  // One that is kept is sent as often as one likes, each time as it is then.
+  // A named object can be sent repeatedly, each time with its current contents.
   table kept = mine;
   auto named = as_serialized(kept);
   comm.bsend(send_buf(named), destination(right));
@@ -84,7 +84,7 @@ void between_two(communicator& comm) {
   comm.bsend(send_buf(named), destination(right));
   from_left(take());
   check.that(take().empty());
-  // Nobody's message is no object.
+  // A message from rank::null is no object.
   table untouched = {{1, "x"}};
   comm.recv(recv_buf(as_deserializable(untouched)), source(rank::null));
   comm.send(send_buf(as_serialized(mine)), destination(rank::null));
@@ -113,7 +113,7 @@ void exchanges(communicator& comm) {
     both = comm.sendrecv(send_recv_buf(as_serialized(anything_of(me))), destination(right), source(left));
     check.that(both == theirs);
   }
-  // An object one way, elements the other.
+  // An object in one direction, elements in the other.
   comm.barrier();
   const int partner = me % 2 == 0 ? me + 1 : me - 1;
   if (partner < p) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the default format of serialized objects does with each kind of type; and messages that are no such
-// object, some spoiled as drawn from a seed: whatever they are, reading them ends with an object or with a
-// mismatch_error.
+// Tests the default serialization format for each kind of type. Also tests messages that contain no
+// such object, some randomly damaged. Reading them must give an object or a mismatch_error.
 #include <random>
 #include <span>
 #include <string_view>
@@ -22,7 +21,7 @@ using tests::check;
 
 namespace {
 
-// What comes back of an object that is sent to oneself.
+// Sends an object to the own rank and returns what arrives.
 template <class T>
 T echo(communicator& comm, const T& x) {
   auto sent = comm.isend(send_buf(as_serialized(x)), destination(comm.rank()), tag(9));
@@ -88,7 +87,7 @@ void kinds(communicator& comm) {
   check.equal(message_of(comm, empty()).size(), 1u);
 }
 
-// What is sent as a view comes as what owns its elements; kinds of containers are alike.
+// A view arrives as a type that owns its elements. Containers of the same kind are compatible.
 void views(communicator& comm) {
   const std::string text = "a view of this";
   const int me = comm.rank();
@@ -104,7 +103,7 @@ void views(communicator& comm) {
 
 void wrong_messages(communicator& comm) {
   const int me = comm.rank();
-  // As deep as is allowed, and one deeper.
+  // The maximum depth, and one level more.
   tree root{0, {}, nullptr};
   tree* end = &root;
   for (int i = 1; i < detail::deepest_object; ++i) {
@@ -141,7 +140,7 @@ void wrong_messages(communicator& comm) {
   comm.barrier();
 }
 
-// Spoiled in all the ways that bytes can be.
+// Damages a message at random, in several ways.
 std::vector<std::byte> spoiled(std::vector<std::byte> bytes, std::mt19937_64& draw) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(draw() % n); };
   for (std::size_t times = 1 + below(3); times != 0; --times) {
@@ -181,7 +180,7 @@ int read_spoiled(communicator& comm, const T& x, std::mt19937_64& draw, int time
     try {
       comm.recv(recv_buf(as_deserializable(got)), source(comm.rank()), tag(9));
       sent.wait();
-      echo(comm, got);  // what was read is an object like others
+      echo(comm, got);  // the object that was read must be valid
     } catch (const mismatch_error& e) {
       check.that(e.parameter() == "recv_buf" && e.operation() == "recv" && e.rank() == comm.rank());
       sent.wait();

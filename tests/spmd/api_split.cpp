@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators over parts of the ranks: by colour and key, by shared memory, parts of parts, and the
-// collectives on them beside those of the whole.
+// Tests communicators over parts of the ranks: by colour and key, by shared memory, and parts of
+// parts. Their collectives run beside those of the whole.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 
 using ints = std::vector<int>;
 
-// Everything that a communicator of these ranks of the world, in this order, should say.
+// Checks all that a communicator of these ranks of the world, in this order, reports.
 void agrees(const communicator& world, const communicator& part, const ints& members) {
   check.equal(part.size(), static_cast<int>(members.size()));
   check.equal(members[static_cast<std::size_t>(part.rank())], world.rank());
@@ -51,7 +51,7 @@ void by_color_and_key(const communicator& world) {
     ints members = every(p, me % colors, colors);
     check.that(part.has_value(), "every colour has a part");
     agrees(world, *part, members);
-    const auto back = world.split(me % colors, -me);  // in the other order
+    const auto back = world.split(me % colors, -me);  // in reverse order
     std::reverse(members.begin(), members.end());
     agrees(world, *back, members);
     const auto mixed = world.split(me % colors, me % 3);  // neither a range, nor sorted by rank
@@ -82,7 +82,7 @@ void parts_of_parts(const communicator& world) {
   agrees(world, half->duplicate(), members);
 }
 
-// Calls under way on the whole and on two parts that cross, at the same time.
+// Calls in progress on the whole and on two overlapping parts at the same time.
 void side_by_side(const communicator& world) {
   const int p = world.size(), me = world.rank();
   const auto rows = world.split(me / 2), columns = world.split(me % 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Containers that are too small for what comes, on the ranks that receive, while the others go on: who
-// receives is told, and the calls that follow get what is theirs, not what was left over.
+// Tests containers that are too small on the receiving ranks while the others continue. The
+// receiver throws, and the following calls must not receive leftover data.
 #include <vector>
 
 #include <tutti/tutti.hpp>
@@ -16,7 +16,8 @@ namespace {
 
 using ints = std::vector<int>;
 
-// `call(out, base)` receives into `out` on the ranks that `receives` names; `expected(base)` is what comes.
+// `call(out, base)` receives into `out` on the ranks where `receives` is true; `expected(base)` is
+// the result.
 template <class Call, class Expected>
 void refused_then_right(const char* operation, bool receives, const Call& call, const Expected& expected) {
   for (int round = 0; round < 3; ++round) {
@@ -99,7 +100,7 @@ void from_the_root(const communicator& world) {
   }
 }
 
-// Counts are known to all, and one rank alone has no room.
+// All ranks know the counts, and one rank has too little memory.
 void among_all(const communicator& world) {
   const int p = world.size(), me = world.rank();
   const int alone = p - 1;
@@ -126,7 +127,7 @@ void among_all(const communicator& world) {
         into(out, [&](ints& to) { world.alltoallv(send_buf(row), send_counts(ones), recv_buf(to)); });
       },
       all);
-  // Nothing is exchanged here; the counts are right nevertheless.
+  // Nothing is exchanged here, and the counts are right.
   refused_then_right(
       "allgatherv", me == alone,
       [&](ints& out, int base) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts in the collectives whose blocks are of one length: every layout sent to every other, in all forms
-// and in place, with gaps that nobody touches; what is said of layouts, and element types that differ.
+// Tests layouts in collectives with blocks of equal length: every pair of layouts, in all forms and
+// in place, with gaps that must not change. Also tests properties of layouts, and element types
+// that differ.
 #include "support/items.hpp"
 #include "support/program.hpp"
 
@@ -17,7 +18,7 @@ constexpr int length = 4;  // ints in a block
 
 int value(int round, int from, int to, int k) { return 100000 * round + 1000 * from + 10 * to + k + 1; }
 
-// Blocks of `length` ints, `many` of them, as items of one shape.
+// `many` blocks of `length` ints, as items of one shape.
 struct blocks {
   const item_shape& shape;
   int many;
@@ -94,7 +95,7 @@ void scatter(const communicator& world, const item_shape& f, const item_shape& t
         for (int r = 0; r < p; ++r) from.fill(r, [&](int k) { return value(round, root_rank, r, k); });
       },
       [&](int round) { to.expect([&](int, int k) { return value(round, root_rank, me, k); }); });
-  // The length that is received is told, and no exchange is needed.
+  // The receive count is given, so no exchange is needed.
   to.clear();
   world.scatter(send_buf(from.data), send_type(f.item), send_count(from.items()), root(root_rank),
                 recv_buf(to.data), recv_type(t.item), recv_count(to.items()));
@@ -193,7 +194,7 @@ void in_place(const communicator& world, const item_shape& f) {
       });
 }
 
-// Ranks that give a layout and ranks that give none meet in one call.
+// Ranks with a layout and ranks without one take part in one call.
 void some_without(const communicator& world, const item_shape& f) {
   const int me = world.rank(), p = world.size();
   blocks items(f, p);
@@ -205,7 +206,7 @@ void some_without(const communicator& world, const item_shape& f) {
     world.gather(send_buf(dense));
   if (me == 0) items.expect([&](int r, int k) { return value(0, r, 0, k); });
 
-  // A container that the call makes holds the elements side by side.
+  // A container that the call creates holds the elements contiguously.
   for (int r = 0; r < p; ++r) items.fill(r, [&](int k) { return value(1, me, r, k); });
   const auto made = world.alltoall(send_buf(items.data), send_type(f.item), send_count(items.items()));
   check.equal(made.size(), static_cast<std::size_t>(p * length));
@@ -213,7 +214,7 @@ void some_without(const communicator& world, const item_shape& f) {
     for (int k = 0; k < length; ++k)
       check.equal(made[static_cast<std::size_t>(r * length + k)], value(1, r, me, k));
 
-  // What is asked for counts items.
+  // Output counts are in items.
   blocks to(f, p);
   auto lengths = world.allgather(send_buf(dense), recv_buf(to.data), recv_type(f.item), recv_count_out(),
                                  send_count_out(), send_type_out());
@@ -223,7 +224,7 @@ void some_without(const communicator& world, const item_shape& f) {
   to.expect([&](int r, int k) { return value(0, r, 0, k); });
 }
 
-// The layout that is asked for is that of an element, where no other was given.
+// If no layout is given, the output layout is that of an element.
 void asked(const communicator& world) {
   struct point {
     char name;
@@ -257,7 +258,7 @@ struct sample {
   double value;
 };
 
-// A layout says which bytes of a buffer travel: the elements of the container are another matter.
+// A layout selects the bytes of a buffer. The element type of the container does not matter.
 void other_elements(const communicator& world) {
   const int me = world.rank(), p = world.size();
   std::vector<sample> samples(3);
@@ -265,13 +266,15 @@ void other_elements(const communicator& world) {
     samples[static_cast<std::size_t>(i)] = {0.5f, {1, static_cast<short>(me)}, 10.0 * me + i};
   const layout values = layout::structure({{offsetof(sample, value), layout::of<double>()}}, sizeof(sample));
 
-  // The values alone, as doubles: the elements of the call are those of the buffer without a layout.
+  // Sends only the values, as doubles: the elements of the call are those of the buffer without a
+  // layout.
   std::vector<double> doubles(static_cast<std::size_t>(3 * p), -1);
   world.allgather(send_buf(samples), send_type(values), send_count(3), recv_buf(doubles));
   for (int r = 0; r < p; ++r)
     for (int i = 0; i < 3; ++i) check.equal(doubles[static_cast<std::size_t>(3 * r + i)], 10.0 * r + i);
 
-  // Layouts on both sides: 8 bytes are no whole elements of 16, so the call is one of bytes.
+  // Layouts on both sides: 8 bytes are no multiple of the 16-byte element, so the call transfers
+  // bytes.
   std::fill(doubles.begin(), doubles.end(), -1);
   world
       .iallgather(send_buf(samples), send_type(values), send_count(3), recv_buf(doubles),
@@ -280,7 +283,7 @@ void other_elements(const communicator& world) {
   for (int r = 0; r < p; ++r)
     for (int i = 0; i < 3; ++i) check.equal(doubles[static_cast<std::size_t>(3 * r + i)], 10.0 * r + i);
 
-  // Back into the structs, all else as it was.
+  // Receives into the structs; other members must not change.
   std::vector<sample> into(static_cast<std::size_t>(p), {7.0f, {8, 9}, -1});
   auto counted = world.allgatherv(send_buf(doubles[static_cast<std::size_t>(3 * me)]), recv_buf(into),
                                   recv_type(values), recv_counts_out());
@@ -290,7 +293,7 @@ void other_elements(const communicator& world) {
     check.that(s.value == 10.0 * r && s.weight == 7.0f && s.kind[0] == 8 && s.kind[1] == 9);
   }
 
-  // A contiguous layout of another type is a matter of counting.
+  // A contiguous layout of another type only changes the counts.
   int words[2] = {me, -me};
   std::vector<std::byte> bytes(2 * sizeof(int) * static_cast<std::size_t>(p));
   world.allgather(send_buf(words), send_type(type_of<std::byte>()), send_count(sizeof words), recv_buf(bytes),
@@ -301,13 +304,13 @@ void other_elements(const communicator& world) {
     check.that(got[0] == r && got[1] == -r);
   }
 
-  // One struct, of which one field is sent; a layout that is moved into the call is kept there.
+  // Sends one field of a struct. The call keeps a layout that is moved into it.
   sample single = {static_cast<float>(me), {0, 0}, 1.0};
   auto under_way = world.ibcast(send_recv_buf(single), send_recv_count(1), root(p - 1),
                                 send_recv_type(layout::structure({{0, type_of<float>()}}, sizeof(sample))));
   under_way.wait();
   check.that(single.weight == static_cast<float>(p - 1) && single.value == 1.0);
-  // A moved container comes back, with what lies between the items.
+  // A moved container is returned with the bytes between the items.
   auto back = world
                   .ibcast(send_recv_buf(std::move(samples)), send_recv_count(2),
                           send_recv_type(values.resized(sizeof(sample))))
@@ -315,7 +318,7 @@ void other_elements(const communicator& world) {
   check.that(back.size() == 3 && back[1].value == 1.0 && back[1].kind[1] == me &&
              back[2].value == 10.0 * me + 2);
 
-  // Nothing of nothing.
+  // Empty layouts and counts of zero.
   world.allgather(send_buf(words), send_type(layout()), send_count(5), recv_buf(bytes), recv_type(layout()));
   world.allgather(send_buf(words), send_type(type_of<int>()), send_count(0), recv_buf(bytes),
                   recv_type(type_of<int>()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts in the collectives of neighbours, and in those between two groups.
+// Tests layouts in neighbourhood collectives, and in collectives between two groups.
 #include "support/items.hpp"
 #include "support/program.hpp"
 
@@ -17,7 +17,7 @@ constexpr int length = 4;  // ints in a block
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 int value(int round, int from, int to, int k) { return 100000 * round + 1000 * from + 10 * to + k + 1; }
 
-// Blocks of `length` ints from item number `first` on, each `step` blocks after the one before.
+// Blocks of `length` ints from item number `first` on, each `step` blocks after the previous one.
 struct blocks {
   const item_shape& shape;
   int many, items, first, step;
@@ -50,7 +50,7 @@ struct blocks {
   }
 };
 
-// A ring: to the two ranks behind, from the two before.
+// A ring: sends to the next two ranks and receives from the previous two.
 void neighbours(const communicator& world, const item_shape& f, const item_shape& t) {
   const int me = world.rank(), p = world.size();
   const int sources[] = {(me + p - 1) % p, (me + 2 * p - 2) % p};
@@ -114,7 +114,8 @@ void neighbours(const communicator& world, const item_shape& f, const item_shape
   check.equal(counts.extract_recv_counts(), to.counts());
 }
 
-// Of each collective between two groups one call, nonblocking, as the other forms are those of one group.
+// One nonblocking call of each collective between two groups. The other forms share the code of one
+// group.
 void between(communicator& world, int split, const item_shape& f, const item_shape& t) {
   const auto sides = world.between(split);
   const int me = sides.rank(), there = sides.in_first_group() ? split : 0, remote = sides.remote_size();
@@ -153,7 +154,7 @@ void between(communicator& world, int split, const item_shape& f, const item_sha
     return sum;
   });
 
-  // From and to one rank: the others of its own group take no part.
+  // From and to one rank: the other ranks of its group take no part.
   for (int root_rank : {0, world.size() - 1}) {
     const bool at_root = me == root_rank, other_side = (me < split) != (root_rank < split);
     prepare(5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts in the collectives that combine: an item is so many elements, each of which is combined for itself,
-// in the order of ranks. All forms, in place, from one layout into another.
+// Tests layouts in reductions: an item is several elements, which are combined separately and in
+// rank order. Covers all forms, in place, and different layouts for input and output.
 #include "support/affine.hpp"
 #include "support/items.hpp"
 #include "support/program.hpp"
@@ -21,7 +21,7 @@ constexpr affine nothing{777, 778};
 affine of(int round, int rank, int i) {
   return {2 * static_cast<unsigned>(rank) + 3, static_cast<unsigned>(10 * round + i) + 1};
 }
-// Element i of all ranks before `end`.
+// Element i combined over all ranks before `end`.
 affine combined(int round, int end, int i) {
   affine all = of(round, 0, i);
   for (int r = 1; r < end; ++r) all = compose(all, of(round, r, i));
@@ -47,7 +47,7 @@ struct items {
     check.equal(data, wanted.data);
   }
   void expect_untouched() const { check.equal(data, std::vector<affine>(data.size(), nothing)); }
-  // The first n elements; the rest is not looked at.
+  // Compares the first n elements and ignores the rest.
   template <class Value>
   void expect_first(int n, Value&& value) const {
     for (int k = 0; k < n; ++k) check.equal(data[shape.dense(0, k)], value(k));
@@ -82,7 +82,7 @@ void whole(const communicator& world, const item_shape& f, const item_shape& t) 
                                   [&](auto... a) { return world.scan_init(std::move(a)...); }},
                       arguments, prepare,
                       [&](int round) { to.expect([&](int k) { return combined(round, me + 1, k); }); });
-  // Rank 0 of an exscan: what stands in its buffer stays, or it is told.
+  // Rank 0 of an exscan: its buffer stays unchanged, unless values_on_rank_0 is given.
   tests::in_all_forms(three_forms{[&](auto... a) { world.exscan(std::move(a)...); },
                                   [&](auto... a) { return world.iexscan(std::move(a)...); },
                                   [&](auto... a) { return world.exscan_init(std::move(a)...); }},
@@ -97,7 +97,7 @@ void whole(const communicator& world, const item_shape& f, const item_shape& t) 
       .wait();
   to.expect([&](int k) { return me == 0 ? first : combined(6, me, k); });
 
-  // One layout for both buffers, and a container that the call makes.
+  // One layout for both buffers, and a container that the call creates.
   items same(f, length);
   prepare(7);
   world.allreduce(send_buf(from.data), recv_buf(same.data), send_recv_type(f.item), send_count(from.count()),
@@ -195,12 +195,12 @@ void in_place(const communicator& world, const item_shape& f) {
                                   }},
                       arguments, prepare, [&](int round) {
                         if (me == 0 && (round == 2 || round == 4))
-                          return;  // what it is given comes with a result
+                          return;  // rank 0's value arrives with a result, which these rounds drop
                         x.expect([&](int k) { return me == 0 ? affine{5, 6} : combined(round, me, k); });
                       });
 }
 
-// Operators that are known by name have a loop of their own, and an identity.
+// Operators known by name have a loop of their own, and an identity.
 void known(const communicator& world) {
   const int me = world.rank(), p = world.size();
   std::vector<std::int8_t> rows(12, 1), sums(4, -9);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts in the collectives whose blocks differ in length: counts and displacements of items, given, asked
-// for and inferred, blocks in any order with gaps that nobody touches, in all forms and in place.
+// Tests layouts in vector forms: counts and displacements in items, as input, as output and
+// inferred. Blocks have any order, with gaps that must not change, in all forms and in place.
 #include "support/items.hpp"
 #include "support/program.hpp"
 
@@ -17,12 +17,13 @@ using sizes = std::vector<std::size_t>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Ints that rank r gives, and that it gives to rank s: whole items of every shape, some none.
+// The ints that rank r sends, and that it sends to rank s: whole items of every shape, sometimes
+// none.
 int length(int r) { return 4 * ((r * 7 + 2) % 3); }
 int length(int r, int s) { return 4 * ((r + 2 * s + 1) % 3); }
 int value(int round, int from, int to, int k) { return 100000 * round + 1000 * from + 10 * to + k + 1; }
 
-// Blocks of items in a buffer, in descending order with an item between them, or one behind the other.
+// Blocks of items in a buffer: in descending order with an item between them, or contiguous.
 struct blocks {
   const item_shape& shape;
   ints counts, displs;
@@ -65,7 +66,7 @@ void allgatherv(const communicator& world, const item_shape& f, const item_shape
   const int me = world.rank(), p = world.size();
   blocks from(f, 1, gaps, [&](int) { return length(me); });
   blocks to(t, p, gaps, [](int r) { return length(r); });
-  // One block is always at the beginning.
+  // A single block is always at the beginning.
   from.displs[0] = 0;
   const auto prepare = [&](int round) {
     to.clear(), from.fill(0, [&](int k) { return value(round, me, 0, k); });
@@ -132,7 +133,7 @@ void gatherv(const communicator& world, const item_shape& f, const item_shape& t
   verify(6);
   check.equal(found, me == root_rank ? to.counts : ints(at(p), -1));
 
-  // In place: the others' items stand at the beginning of their buffers.
+  // In place: the blocks of the other ranks are at the beginning of their buffers.
   ints& mine = me == root_rank ? to.data : from.data;
   blocks of_root(t, p, true, [](int r) { return length(r); });
   const item_shape& own = me == root_rank ? t : f;
@@ -254,7 +255,7 @@ void in_place(const communicator& world, const item_shape& f, bool gaps) {
       },
       [&](int round) { all.clear(), all.fill(me, [&](int k) { return value(round, me, 0, k); }); },
       [&](int round) { all.expect([&](int r, int k) { return value(round, r, 0, k); }); });
-  // As much in both directions.
+  // The same length in both directions.
   blocks each(f, p, gaps, [&](int r) { return std::max(length(r, me), length(me, r)); });
   tests::in_all_forms(
       three_forms{[&](auto... a) { world.alltoallv(std::move(a)...); },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts and counts that do not fit their buffers: refused before memory outside of a container is read or
-// written, on all ranks alike, so that the communicator is used on after each refusal.
+// Tests layouts and counts that do not fit their buffers. All ranks reject the call before it
+// accesses memory outside a container, and the communicator stays usable.
 #include <limits>
 
 #include "support/check.hpp"
@@ -15,7 +15,8 @@ namespace {
 
 using ints = std::vector<int>;
 
-// Two ints, 12 bytes apart; an item ends 16 bytes after its begin, the next begins after 20.
+// Two ints, 12 bytes apart. An item ends 16 bytes after its begin, and the next one begins after 20
+// bytes.
 layout strided() { return layout::vector(2, 1, 3, type_of<int>()).resized(20); }
 layout backwards() { return layout::indexed({{0, 1}, {-1, 1}}, type_of<int>()).resized(12); }
 
@@ -27,12 +28,12 @@ void refused(Call&& call, std::initializer_list<const char*> words,
 
 void beyond_what_is_sent(const communicator& world) {
   const int p = world.size(), items = 2 * p;
-  const ints holds(static_cast<std::size_t>(5 * items - 1));  // of 2 * p items, and a byte less than one more
+  const ints holds(static_cast<std::size_t>(5 * items - 1));  // exactly what 2 * p items need
   const ints counts(static_cast<std::size_t>(p), 2);
   ints displs;
   for (int r = 0; r < p; ++r) displs.push_back(2 * r);
   const layout item = strided();
-  world.alltoall(send_buf(holds), send_type(item), send_count(2));  // fits, and no more
+  world.alltoall(send_buf(holds), send_type(item), send_count(2));  // fits exactly
   world.alltoallv(send_buf(holds), send_type(item), send_counts(counts), send_displs(displs));
   refused([&] { (void)world.allgather(send_buf(holds), send_type(item), send_count(items + 1)); },
           {"allgather", "send_count", "reach to byte", "rank"});
@@ -78,7 +79,7 @@ void beyond_what_is_sent(const communicator& world) {
   // An item that begins before its buffer.
   refused([&] { (void)world.allgather(send_buf(holds), send_type(backwards()), send_count(1)); },
           {"allgather", "send_type", "4 bytes before"});
-  // At the root alone, so the others are told where they wait for their counts.
+  // Only the root is wrong, so the others learn of it while they wait for their counts.
   const ints few(3);
   if (world.is_root())
     refused([&] { (void)world.scatter(send_buf(few), send_type(item), send_count(1)); },
@@ -135,7 +136,7 @@ void beyond_what_is_received(const communicator& world) {
           {"recv_displs", "entries for"});
   refused([&] { world.allgather(send_buf(two), recv_buf(holds), recv_type(backwards())); },
           {"allgather", "recv_type", "before"});
-  // What comes is not whole items.
+  // The message is no whole number of items.
   refused([&] { world.allgather(send_buf(1), recv_buf(holds), recv_type(layout::contiguous(2, item))); },
           {"allgather", "recv_type", "not a whole number"});
   refused([&] { world.allgather(send_buf(two), recv_buf(holds), recv_type(layout())); },
@@ -173,7 +174,7 @@ struct sample {
 void elements_that_do_not_fit(const communicator& world) {
   const std::vector<sample> v(2);
   const layout kinds = layout::structure({{offsetof(sample, kind), type_of<int>()}}, sizeof(sample));
-  // An int is no whole sample, which is what this call would give back.
+  // An int is no whole sample, and this call would return samples.
   refused([&] { (void)world.allgather(send_buf(v), send_type(kinds), send_count(2)); },
           {"allgather", "send_type", "4 bytes", "16"});
   std::vector<sample> w(static_cast<std::size_t>(2 * world.size()));
@@ -186,7 +187,7 @@ void elements_that_do_not_fit(const communicator& world) {
                         op(either));
       },
       {"allreduce", "_type", "4 bytes"});
-  // Nothing is known that rank 0 could be given.
+  // There is no value that rank 0 could get.
   ints x(4);
   const auto either_int = [](int a, int) { return a; };
   refused([&] { (void)world.exscan(send_buf(x), send_type(type_of<int>()), send_count(1), op(either_int)); },

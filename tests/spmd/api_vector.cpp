@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every collective with blocks of different lengths: counts given, asked for and inferred, of int and of
-// std::size_t, displacements in any order with gaps, in place, nonblocking, and what must be refused.
+// Tests every collective with blocks of different lengths: counts as input, as output and inferred,
+// of int and of std::size_t. Displacements have any order with gaps. Also tests in-place and
+// nonblocking calls, and errors.
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
@@ -17,7 +18,7 @@ using ints = std::vector<int>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Rank r has length(r) elements, some have none; from rank r to rank s go length(r, s).
+// Rank r has length(r) elements, sometimes none; length(r, s) elements go from rank r to rank s.
 int length(int r) { return (r * 7 + 2) % 5; }
 int length(int r, int s) { return (r * 3 + s * 5 + 1) % 4; }
 int value(int r, int i) { return 1000 * r + i + 1; }
@@ -160,7 +161,7 @@ void scatterv(const communicator& comm, int q) {
       mine);
   check.equal(comm.scatterv(send_buf(e.all), send_counts(e.counts), root(q), recv_count(length(me))), mine);
   {
-    // Reversed, with gaps.
+    // In reverse order, with gaps.
     ints displs(at(p)), buffer;
     for (int r = p - 1; r >= 0; --r) {
       buffer.push_back(-1);
@@ -202,7 +203,7 @@ void alltoallv(const communicator& comm) {
     check.equal(rd, from_at);
   }
   {
-    // What I send lies in reverse order with gaps, and so does what I receive.
+    // Sent and received blocks are in reverse order, with gaps.
     ints gapped, gapped_at(at(p)), wanted, wanted_at(at(p));
     for (int r = p - 1; r >= 0; --r) {
       gapped.push_back(-1), wanted.push_back(-9);
@@ -227,7 +228,7 @@ void alltoallv(const communicator& comm) {
     check.equal(rc, from);
   }
   {
-    // In place: what goes both ways between two ranks is as long.
+    // In place: each pair of ranks exchanges blocks of equal length.
     ints counts, v, swapped;
     for (int r = 0; r < p; ++r) {
       counts.push_back((r + me) % 3);
@@ -260,7 +261,7 @@ void refusals(const communicator& comm) {
                       {"allgatherv", "recv_displs"});
   check.throws<error>([&] { comm.allgatherv(send_buf(1), send_count(2)); }, {"allgatherv", "send_count"});
   if (p > 1) {
-    // One rank errs: all learn of it, and the communicator stays usable.
+    // One rank makes a mistake: all learn of it, and the communicator stays usable.
     if (comm.rank() == 1) {
       check.throws<error>([&] { comm.allgatherv(send_buf(1), send_count(2)); },
                           {"allgatherv on rank 1", "send_count"});

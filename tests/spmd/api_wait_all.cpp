@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several requests at once: wait_all, test_all, wait_any and test_any, their statuses, and what happens to
-// the others where one throws.
+// Tests several requests at once: wait_all, test_all, wait_any and test_any, and their statuses. If
+// one request throws, the others must still complete.
 #include <array>
 #include <list>
 
@@ -45,7 +45,7 @@ void together(communicator& comm) {
     wait_all(requests);
     right();
     for (const request& r : requests) check.that(!r.valid());
-    wait_all(requests);  // holds none
+    wait_all(requests);  // all requests are empty
   }
   {
     std::vector<request> requests;
@@ -60,7 +60,7 @@ void together(communicator& comm) {
     check.throws<usage_error>([&] { wait_all(requests, statuses(how)); }, {"wait_all", "statuses", "0"});
     wait_all(requests, statuses<resize_to_fit>(how));
     right_statuses(how);
-    begin(requests);  // behind those that are complete
+    begin(requests);  // after the completed ones
     how.resize(at(4 * p));
     wait_all(requests, statuses_out(how));
     right_statuses({how.begin() + 2 * p, how.end()});
@@ -111,7 +111,7 @@ void together(communicator& comm) {
     wait_all(requests);
     right();
   }
-  // Ranges of other kinds, of results without a value.
+  // Other kinds of ranges, with results without a value.
   std::list<nonblocking_result<void>> results;
   results.push_back(comm.isend(send_buf(ints{me}), destination(me)));
   results.push_back(comm.ibarrier());
@@ -123,15 +123,16 @@ void together(communicator& comm) {
   check.equal(*wait_any(two), 1u);
 }
 
-// What throws is told once, and the others are waited for.
+// A request that fails throws once, and the call waits for the others.
 void failing(communicator& comm) {
   const int me = comm.rank();
   ints a, c(1);
   int b = -1, d = -1;
   std::vector<request> requests(4);
   comm.irecv(recv_buf<resize_to_fit>(a), source(me), tag(1), request(requests[0]));
-  comm.irecv(recv_buf(b), recv_count(1), source(me), tag(2), request(requests[1]));  // too long
-  comm.irecv(recv_buf(c), source(me), tag(3), request(requests[2]));                 // no room
+  // The message is too long.
+  comm.irecv(recv_buf(b), recv_count(1), source(me), tag(2), request(requests[1]));
+  comm.irecv(recv_buf(c), source(me), tag(3), request(requests[2]));  // buffer too small
   comm.irecv(recv_buf(d), source(me), tag(4), request(requests[3]));
   for (int t = 1; t < 4; ++t) comm.bsend(send_buf({t, t}), destination(me), tag(t));
   comm.bsend(send_buf(4), destination(me), tag(4));
@@ -142,7 +143,7 @@ void failing(communicator& comm) {
   check.equal(b, -1);
   check.equal(d, 4);
   check.equal(how[3].tag(), 4);
-  check.equal(comm.recv<int>(tag(3)), ints{3, 3});  // it stayed
+  check.equal(comm.recv<int>(tag(3)), ints{3, 3});  // the message stayed in the queue
   check.that(!comm.iprobe(source(me)));
 
   comm.irecv(recv_buf(b), recv_count(1), source(me), request(requests[0]));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supersteps in C++ (tutti/bsp.hpp) against what each call is defined to do: puts, gets, every collective on
-// all processes and on subsets, with containers, values and slots; beside other traffic, and several
-// contexts.
+// Tests supersteps in C++ (tutti/bsp.hpp) against their definition: puts, gets, every collective on
+// all processes and on subsets, with containers, values and slots. They also run beside other
+// traffic, and in several contexts.
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -38,7 +38,7 @@ void puts_of_values(bsp::context& ctx) {
   for (int k = 0; k < p; ++k) {
     int sent = value_of(me, k, 0);
     ctx.put(sent, k, there, static_cast<std::size_t>(2 * me));
-    sent = -7;  // copied before
+    sent = -7;  // the value has been copied
     ctx.put(value_of(me, k, 1), k, there, static_cast<std::size_t>(2 * me + 1));
     ctx.put(point{1.0f * static_cast<float>(me), static_cast<std::int16_t>(k)}, k, point_slot,
             static_cast<std::size_t>(me));
@@ -89,7 +89,7 @@ void gets(bsp::context& ctx, std::size_t n) {
   check.equal(other[0], value_of(0, 0, 0));
 }
 
-// All write to the same place: somebody's whole message stands there.
+// All processes write to the same place: it then contains one whole message.
 void overlapping(bsp::context& ctx) {
   const int p = ctx.nprocs(), me = ctx.pid();
   std::vector<int> came(1000, -1), sent(1000, me);
@@ -138,7 +138,7 @@ void slots(bsp::context& ctx) {
   first.deregister();
   check.equal(first.size(), 0u);
   std::array<int, 5> c{};
-  first = ctx.registered(c);  // takes the place of the first
+  first = ctx.registered(c);  // replaces the first slot
   ctx.sync();
   ctx.put(me, next, first, 4);
   ctx.get(before, kept, 0, a);
@@ -149,7 +149,7 @@ void slots(bsp::context& ctx) {
   check.equal(std::accumulate(first.begin(), first.end(), 0), 3 + before);
 }
 
-// Lengths differ, some are of nothing; many come and go.
+// Lengths differ and may be zero; many slots come and go.
 void registering(bsp::context& ctx) {
   const int p = ctx.nprocs(), me = ctx.pid();
   std::vector<int> mine(static_cast<std::size_t>(me) % 3, me);
@@ -168,7 +168,8 @@ void registering(bsp::context& ctx) {
   for (std::size_t i = 0; i < many.size(); ++i) check.equal(many[i], before * 1000 + static_cast<int>(i));
 }
 
-// --- collectives, of a subset or of all; each process syncs p times, whatever the size of its subset
+// --- collectives of a subset or of all; each process syncs p times, whatever the size of its
+// subset
 void rooted(bsp::context& ctx, bsp::subset& set) {
   const int n = set.nprocs(), me = set.pid();
   const auto blocks = static_cast<std::size_t>(n);
@@ -242,7 +243,7 @@ void combining(bsp::context& ctx, bsp::subset& set, std::size_t count) {
     set.combine(here, std::plus<>{}, root);
     set.allcombine(all, ops::min<>{});
     {
-      const std::vector<int> by(1, 7);  // kept by the callable, which is kept by the context
+      const std::vector<int> by(1, 7);  // owned by the callable, which the context keeps
       set.allcombine(modulo, [by](int a, int b) { return (a + b) % by[0]; });
     }
     ctx.sync();
@@ -262,7 +263,7 @@ struct total {
 };
 total join(const total& a, const total& b) { return {a.sum + b.sum, std::min(a.least, b.least)}; }
 
-// A type of one's own, a function, a slot in place of a container, and what is combined in a registered area.
+// A user type, a function, a slot in place of a container, and a combination in a registered area.
 void types_of_ones_own(bsp::context& ctx) {
   const int p = ctx.nprocs(), me = ctx.pid();
   total all{1.0 * me, -me};
@@ -293,7 +294,7 @@ void subsets(bsp::context& ctx, std::size_t count) {
   combining(ctx, half, count);
   unrooted(ctx, parity, count);
   unrooted(ctx, half, count);
-  // of both, and of all, in one superstep
+  // of both subsets, and of all, in one superstep
   int a = me, b = me, c = me, alone = me;
   half.allreduce(b, std::plus<>{});
   parity.allreduce(a, std::plus<>{});
@@ -302,7 +303,7 @@ void subsets(bsp::context& ctx, std::size_t count) {
     bsp::subset short_lived = std::move(parity);
     parity = std::move(short_lived);
     bsp::subset again = ctx.members(me, me + 1);
-    again.allreduce(alone, std::plus<>{});  // ends before its sync
+    again.allreduce(alone, std::plus<>{});  // the subset is destroyed before the sync
   }
   ctx.sync();
   int even = 0, low = 0;
@@ -314,7 +315,7 @@ void subsets(bsp::context& ctx, std::size_t count) {
   check.equal(alone, me);
 }
 
-// --- beside others
+// --- beside other communication
 void beside_other_traffic(communicator& world) {
   const int p = world.size(), me = world.rank(), next = (me + 1) % p, before = (me + p - 1) % p;
   auto sum = world.iallreduce(send_buf(me), op(std::plus<>{}));

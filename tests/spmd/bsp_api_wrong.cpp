@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with supersteps in C++ (tutti/bsp.hpp): each call that one process refuses, what all are told
-// in their next sync, processes that end early, and exceptions that leave a context. None of it touches other
-// contexts.
+// Tests errors of supersteps in C++ (tutti/bsp.hpp): calls that one process rejects, errors that
+// all processes get in their next sync, processes that end early, and exceptions that leave a
+// context. None of them affects other contexts.
 #include <functional>
 #include <span>
 #include <string>
@@ -31,8 +31,8 @@ void works(bsp::context& ctx) {
   check.equal(sum, p * (p - 1) / 2);
 }
 
-/// Process `culprit` refuses a call; it stays so, and the others learn it in their next sync, all after the
-/// same number of them.
+/// Process `culprit` rejects a call, and its context keeps that state. The other processes learn of
+/// it in their next sync, all after the same number of syncs.
 void refused(communicator& world, int culprit, const std::function<void(bsp::context&)>& wrong, words said) {
   bsp::context before(world);
   {
@@ -82,7 +82,7 @@ void all_refused(communicator& world) {
   if (p > 1) wrong({"alltoall", "src"}, [&](auto& ctx) { ctx.alltoall(more, more); });
 }
 
-/// What does not fit is found by one of two processes in the sync; the next sync fails on all.
+/// One of two processes detects the mismatch in the sync. The next sync fails on all processes.
 void refused_in_the_sync(communicator& world,
                          const std::function<void(bsp::context&, bsp::global_slot<int>&)>& wrong) {
   bsp::context ctx(world);
@@ -117,7 +117,7 @@ void too_far(communicator& world) {
   refused_in_the_sync(world, [&](auto& ctx, auto& there) { ctx.get(last, there, ~std::size_t{0} / 2, two); });
 }
 
-// Whoever comes to its end while others sync makes these fail.
+// If a process ends while others sync, their syncs fail.
 void ends_early(communicator& world) {
   const int early = world.size() - 1;
   bsp::context other(world);
@@ -133,7 +133,8 @@ void ends_early(communicator& world) {
   works(other);
 }
 
-// Nobody waits for one another where an exception passes by; what others still read stays.
+// If an exception leaves a context, no process waits for another. Memory that others still read
+// stays valid.
 void left_by_exceptions(communicator& world) {
   for (int i = 0; i < 20; ++i) {
     try {
@@ -157,7 +158,7 @@ void left_by_exceptions(communicator& world) {
   works(ctx);
 }
 
-// Slots and subsets may end after their context.
+// Slots and subsets may be destroyed after their context.
 void ends_in_any_order(communicator& world) {
   int x = 0;
   bsp::global_slot<int> slot;

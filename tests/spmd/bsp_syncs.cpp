@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supersteps of processes of which some have other calls under way and the others have none: where these meet
-// in another way than those, all still meet. With nothing in the superstep, puts to others and to themselves,
-// reductions, gets; and in changing company.
+// Tests supersteps in which some processes have other calls in progress and others have none. Both
+// kinds may synchronise in different ways, but must still match. Covers empty supersteps, puts to
+// others and to itself, reductions, gets, and changing sets of busy processes.
 #include <functional>
 #include <optional>
 #include <vector>
@@ -49,7 +49,7 @@ void supersteps(bsp::context& ctx, int round) {
   }
 }
 
-/// Those of `busy` wait for mail, which comes when all is over.
+/// The `busy` processes wait for a message, which is sent only after the supersteps of the round.
 void beside_mail(communicator& world, bsp::context& ctx, const std::function<bool(int)>& busy) {
   const int p = world.size(), me = world.rank(), before = (me + p - 1) % p, next = (me + 1) % p;
   for (int round = 0; round < 10; ++round) {
@@ -68,7 +68,7 @@ void beside_mail(communicator& world, bsp::context& ctx, const std::function<boo
   }
 }
 
-/// A call of which some have begun their part before the superstep, and the others only after it.
+/// A collective that some processes begin before the superstep, and the others only after it.
 void beside_collectives(communicator& world, bsp::context& ctx, const std::function<bool(int)>& early) {
   const int p = world.size(), me = world.rank();
   communicator other = world.duplicate();

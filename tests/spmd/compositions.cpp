@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every composition as a program, over the nodes that TUTTI_NODES pretends, for every engine that can run
-// one.
+// Runs the cases of every composition as a job, on the nodes that TUTTI_NODES simulates, on every
+// engine.
 #include "support/algorithm_cases.hpp"
 #include "support/program.hpp"
 

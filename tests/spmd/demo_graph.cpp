@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The demo's graph programs against their oracles, on graphs that are small and awkward: no edge, one vertex,
-// a path across all ranks, a star, more ranks than vertices, random ones.
+// Tests the demo's graph programs against their references on small special graphs: no edge, one
+// vertex, a path across all ranks, a star, more ranks than vertices, random ones.
 #include <random>
 
 #include "../../examples/graph/components.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The demo's sample sort against std::sort, on words that are few, all equal, skewed, sorted already or
-// backwards; and that no rank gets much more than its share, even where one word fills everything.
+// Tests the demo's sample sort against std::sort: few words, equal, skewed, sorted and reversed
+// words. No rank may get much more than its share, even if one word fills everything.
 #include <random>
 
 #include "../../examples/sort/oracle.hpp"
@@ -20,7 +20,8 @@ std::vector<sort::string_array> inputs(std::uint64_t seed) {
   std::mt19937 random(static_cast<unsigned>(seed));
   for (int i = 0; i < 5000; ++i) {
     const auto number = random();
-    all[3].push_back(std::string(number % 40, static_cast<char>('a' + number / 64 % 26)));  // empty ones too
+    // Some words are empty.
+    all[3].push_back(std::string(number % 40, static_cast<char>('a' + number / 64 % 26)));
     all[4].push_back(number % 10 < 7 ? "of" : std::to_string(number % 50));
     all[5].push_back(std::to_string(10000 + i));
     all[6].push_back(std::to_string(20000 - i));

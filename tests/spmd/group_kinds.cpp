@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators over chains, rings, logchains and logrings, whose members know a few others only: every
-// collective after random splits, messages to those who are known, and what is refused of the others. The
-// programs of the face run on them too (CMakeLists.txt).
+// Tests communicators over chains, rings, logchains and logrings, whose members know a few others
+// only: every collective after random splits, messages to known members, and errors for the others.
+// The api_* programs run on them too (CMakeLists.txt).
 #include "support/group_kinds.hpp"
 
 #include <vector>
@@ -29,7 +29,7 @@ ints all_ranks(const communicator& world) {
   return all;
 }
 
-// Who a member of a group of n knows, by the definition of the four.
+// Whether a member of a group of n knows another one, by the definition of the four structures.
 bool knows(std::string_view kind, int from, int to, int n) {
   const bool log = kind.substr(0, 3) == "log", around = kind == "ring" || kind == "logring";
   for (int hop = 1; hop == 1 || (log && hop < n); hop *= 2)
@@ -95,7 +95,7 @@ void beyond(const communicator& world, std::string_view kind) {
   const communicator few = tests::of_kind(world, kind);
   const int n = few.size(), me = few.rank();
   const ints everybody = all_ranks(few);
-  // A duplicate knows as many, what is split from it knows all.
+  // A duplicate has the same known members; a split of it knows all members.
   computes(world, few.duplicate(), everybody);
   const std::optional<communicator> all = few.split(0);
   computes(world, *all, everybody);
@@ -129,7 +129,7 @@ void mixed(const communicator& world) {
   world.barrier();
 }
 
-// Calls of several of them under way at once, beside those of the world.
+// Several of them have calls in progress at the same time, beside those of the world.
 void beside(const communicator& world) {
   const int p = world.size(), me = world.rank();
   std::vector<communicator> all;
@@ -137,7 +137,7 @@ void beside(const communicator& world) {
   for (int round = 0; round < 5; ++round) {
     auto of_world = world.iallreduce_single(send_buf(me), op(std::plus<>{}));
     std::vector<nonblocking_result<ints>> begun;
-    for (std::size_t i = 0; i < all.size(); ++i)  // in another order on each second rank
+    for (std::size_t i = 0; i < all.size(); ++i)  // every second rank uses another order
       begun.push_back(all[me % 2 == 0 ? i : all.size() - 1 - i].iallgather(send_buf(me)));
     for (auto& one : begun) check.equal(one.wait()[at(p - 1)], p - 1);
     check.equal(of_world.wait(), p * (p - 1) / 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scans in both directions at once, in the order of ranks; and two groups that were made apart and meet by
-// their leaders.
+// Tests scans in both directions at once, in rank order, and two groups that are made separately
+// and joined by their leaders.
 #include <numeric>
 #include <vector>
 
@@ -18,7 +18,7 @@ namespace {
 
 using ints = std::vector<int>;
 
-// x -> a x + b: composing two of them does not commute.
+// x -> a x + b: the composition of two such functions is not commutative.
 struct affine {
   unsigned a, b;
   friend affine operator*(const affine& f, const affine& g) { return {f.a * g.a, f.b * g.a + g.b}; }
@@ -64,8 +64,8 @@ void of_groups(const communicator& world) {
                             {"double_exscan", "freed"});
 }
 
-// Ranks [0, low) and [low, low + high), in either order, those of the second one backwards; the rest stays
-// away.
+// Ranks [0, low) and [low, low + high), in either order, the second group in reverse. The other
+// ranks take no part.
 void two_groups(const communicator& world) {
   const int p = world.size(), me = world.rank();
   for (int low = 1; low < p; ++low)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// chain, ring, logchain, logring: what a member knows, of a communicator, a list and of one another; splits
-// by colour and key and by bin, again and again down to single ranks; communicators over them.
+// Tests chain, ring, logchain and logring: what a member knows, made from a communicator, a list or
+// one another. Also tests splits by colour and key and by bin, repeated down to single ranks, and
+// communicators over them.
 #include <numeric>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace {
 
 int at(const ints& v, int i) { return v[static_cast<std::size_t>(i)]; }
 
-// Address of member i of a group, as far as there is one.
+// Returns the address of member i of a group, or rank::null.
 int member(const ints& members, int i, bool wraps) {
   const int n = static_cast<int>(members.size());
   if (!wraps && (i < 0 || i >= n)) return rank::null;
@@ -34,7 +35,7 @@ constexpr bool wraps = std::is_same_v<Structure, ring> || std::is_same_v<Structu
 template <class Structure>
 constexpr bool is_log = std::is_same_v<Structure, logchain> || std::is_same_v<Structure, logring>;
 
-// `members`: addresses in order, of which the caller is one.
+// `members`: the addresses in order; the caller is one of them.
 template <class Structure>
 void knows(const Structure& s, int me, const ints& members) {
   const int n = static_cast<int>(members.size());
@@ -139,7 +140,7 @@ void bins(const communicator& world, const Structure& of, const ints& members) {
     else
       knows(part, world.rank(), expected);
   }
-  // Halves of halves, down to single ranks.
+  // Halves repeatedly, down to single ranks.
   Structure part = of;
   int first = 0;
   while (part.size() > 1) {
@@ -160,7 +161,7 @@ void split_again(const communicator& world) {
   bins(world, all, all_of(world));
 }
 
-// Collectives, and messages, on who was found by a split.
+// Runs collectives and messages on the groups that a split found.
 template <class Structure>
 void made_communicators(const communicator& world) {
   const int me = world.rank();
@@ -181,7 +182,7 @@ void made_communicators(const communicator& world) {
   }
 }
 
-// What has no parent any more, or another one, or nobody in it.
+// Structures without a parent, with another parent, or without members.
 void refused(const communicator& world) {
   communicator gone = world.duplicate();
   const chain orphan(gone);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators that are made without a message, by range and by list, and by splits: who is in them, every
-// collective, messages; that none meets another's traffic, however they overlap and in whatever order they
-// are made.
+// Tests communicators that are made without a message, by range and by list, and by splits: their
+// members, every collective, and messages. Overlapping communicators must never receive each
+// other's messages, in whatever order they are made.
 #include <numeric>
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Messages of both lengths, all modes, and collectives that are begun.
+// Short and long messages, all modes, and nonblocking collectives.
 void exchanges(const communicator& part) {
   const int n = part.size(), me = part.rank();
   const int right = (me + 1) % n, left = (me + n - 1) % n;
@@ -88,7 +88,7 @@ void lists(const communicator& world) {
     const communicator part = world.list(members);
     computes(world, part, members);
     exchanges(part);
-    // And parts of it.
+    // The same for parts of the part.
     const int n = part.size();
     if (n < 2) continue;
     const bool low = part.rank() < n / 2;
@@ -129,7 +129,7 @@ void bins(const communicator& world) {
   world.barrier();
 }
 
-// Halves of halves down to single ranks, and up again.
+// Halves down to single ranks, and checks the groups again on the way back.
 void nested(const communicator& of, int depth) {
   const int n = of.size();
   check.equal(of.allreduce_single(send_buf(1), op(std::plus<>{})), n);
@@ -138,14 +138,14 @@ void nested(const communicator& of, int depth) {
   check.equal(of.allgather(send_buf(depth)), ints(at(n), depth));
 }
 
-// Two groups that share several ranks, with calls of both under way at once, waited for in any order; and the
-// same group twice.
+// Two groups that share several ranks, with calls of both in progress at once and waits in any
+// order. Then the same group twice.
 void overlapping(const communicator& world) {
   const int p = world.size(), me = world.rank();
   if (p < 3) return;
   const bool in_low = me<p - 1, in_high = me> 0;
   std::optional<communicator> low, high, again;
-  // Made in another order on each second rank.
+  // Every second rank makes them in another order.
   if (me % 2 == 0 && in_low) low = world.range(0, p - 2);
   if (in_high) high = world.range(1, p - 1);
   if (me % 2 == 1 && in_low) low = world.range(0, p - 2);
@@ -167,7 +167,7 @@ void overlapping(const communicator& world) {
   }
 }
 
-// A receive of anything, from anybody, on the parent, and then on one of two groups of the same ranks.
+// A wildcard receive on the parent, and then on one of two groups of the same ranks.
 void wildcards_pending(const communicator& world) {
   const int p = world.size(), me = world.rank();
   auto pending = world.irecv<int>(source(rank::any));

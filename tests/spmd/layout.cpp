@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an engine says of the nodes that its ranks lie on and of its own conditions, on every rank against a
-// plain count: processors and host names of all ranks, and from three ranks on a TUTTI_NODES of this
-// program's. Over MPI only rank 0 has the right one set: it counts.
+// Tests what an engine reports about the nodes of its ranks and about its conditions. Every rank
+// compares it with the processors and host names of all ranks, and, from three ranks on, with a
+// TUTTI_NODES of this program. Over MPI only rank 0 sets the right value, because rank 0's value
+// counts.
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
@@ -24,11 +25,12 @@ namespace {
 using namespace tutti;
 using tests::check;
 
-// What every rank has, one after the other. `id`: another for each call.
+// Returns the values of all ranks, concatenated. `id`: a different one for each call.
 std::vector<int> of_all(endpoint& ep, std::uint64_t id, const std::vector<int>& mine) {
   const auto shared = std::make_shared<detail::rank_state>();
   shared->ep = &ep;
-  shared->by = std::make_shared<const selection>();  // without trees: what the engine offers, or an algorithm
+  // Without trees, selection uses native collectives or the fallback in code.
+  shared->by = std::make_shared<const selection>();
   detail::communicator_impl world(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), id, nullptr));
   std::vector<int> all(mine.size() * static_cast<std::size_t>(ep.size()));
   call c;
@@ -43,7 +45,7 @@ std::vector<int> of_all(endpoint& ep, std::uint64_t id, const std::vector<int>& 
 
 int node_of(int rank) { return rank * rank % 3; }
 
-// Cores that any rank of the job may use. All are on one machine here.
+// Counts the cores that any rank of the job may use. All ranks are on one machine here.
 int cores_of(endpoint& ep) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -69,7 +71,8 @@ std::vector<int> nodes_expected(endpoint& ep, bool pretended) {
   char name[HOST_NAME_MAX + 1] = "";
   gethostname(name, sizeof name - 1);
   const std::vector<int> all = of_all(ep, 2, std::vector<int>(name, name + sizeof name));
-  for (std::size_t at = 0; at < all.size(); at += sizeof name)  // the first rank of the same name
+  // Finds the first rank of the same name.
+  for (std::size_t at = 0; at < all.size(); at += sizeof name)
     for (std::size_t first = 0;; first += sizeof name)
       if (std::equal(all.begin() + static_cast<long>(at), all.begin() + static_cast<long>(at + sizeof name),
                      all.begin() + static_cast<long>(first))) {

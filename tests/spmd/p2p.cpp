@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Point to point below the C++ face (tutti/detail/p2p_abi.hpp): modes, sizes, who gets which message,
-// messages that are looked at, taken out and put back, and what is refused. In pairs of ranks where it takes
-// two, with the own rank where there is one.
+// Tests point-to-point messages below the C++ API (tutti/detail/p2p_abi.hpp): modes, sizes,
+// matching order, messages that are probed, extracted and returned, and errors. Uses pairs of
+// ranks, or the own rank if there is only one.
 #include "support/p2p.hpp"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ constexpr std::size_t sizes[] = {0, 1, 8, 64, 65, 1024, 1025, 4096, 4097, 100000
 constexpr send_modes modes[] = {send_modes::standard, send_modes::buffered, send_modes::synchronous,
                                 send_modes::ready};
 
-// Each rank sends to the next one, all at once.
+// Each rank sends to the next one, all at the same time.
 struct ring {
   int left, right;
   explicit ring(const communicator& c)
       : left((c.rank() + c.size() - 1) % c.size()), right((c.rank() + 1) % c.size()) {}
 };
 
-// Blocking both ways between pairs; the last of an odd number stays out.
+// Blocking messages in both directions between pairs. The last rank of an odd number takes no part.
 void pairs(communicator& world, send_modes mode) {
   communicator_impl& c = world.native();
   const int me = world.rank(), other = me ^ 1;
@@ -38,7 +38,7 @@ void pairs(communicator& world, send_modes mode) {
     const bytes mine = contents(me, 3, n), expected = contents(other, 3, n);
     for (int turn = 0; turn < 2; ++turn) {
       if ((me & 1) == turn) {
-        if (mode == send_modes::ready) {  // the receive has begun once its rank says so
+        if (mode == send_modes::ready) {  // the receiver reports that its receive has begun
           bytes nothing;
           detail::receive(c, into(other, 4, nothing));
         }
@@ -79,7 +79,7 @@ void shifts(communicator& world, send_modes mode) {
   }
 }
 
-// A large message to oneself needs the receive first, or a send that does not wait.
+// A large message to the own rank needs a posted receive, or a send that does not wait.
 void to_oneself(communicator& world) {
   communicator_impl& c = world.native();
   const int me = world.rank();
@@ -119,7 +119,8 @@ void nobody(communicator& world) {
   is(e, rank::null, tags::any, 0);
 }
 
-// Several tags interleaved: those of one tag in order, and wildcards take the oldest.
+// Several interleaved tags: messages of one tag keep their order, and wildcards match the oldest
+// message.
 void order(communicator& world) {
   communicator_impl& c = world.native();
   const ring r(world);
@@ -147,15 +148,17 @@ void order(communicator& world) {
   for (auto& one : out) one->wait();
 }
 
-// Receives get messages in the order in which they were begun, wildcards among them.
+// Receives match messages in the order in which they began, wildcards included.
 void posted_order(communicator& world) {
   communicator_impl& c = world.native();
   const ring r(world);
   for (const std::size_t n : {std::size_t{8}, std::size_t{9000}}) {
     std::vector<bytes> got(4, bytes(n + 3));
     std::vector<detail::pending_call> in;
-    in.push_back(detail::start_receive(c, into(rank::any, tags::any, got[0])));  // takes the first
-    in.push_back(detail::start_receive(c, into(r.left, 6, got[1])));             // the second of tag 6
+    // Matches the first message.
+    in.push_back(detail::start_receive(c, into(rank::any, tags::any, got[0])));
+    // Matches the second message of tag 6.
+    in.push_back(detail::start_receive(c, into(r.left, 6, got[1])));
     in.push_back(detail::start_receive(c, into(r.left, 5, got[2])));
     in.push_back(detail::start_receive(c, anything(rank::any, tags::any, got[3])));
     world.barrier();
@@ -205,8 +208,8 @@ void many_to_one(communicator& world) {
   }
 }
 
-// A synchronous send is not complete before its receive has begun; a small standard one and a buffered one
-// are.
+// A synchronous send is not complete before its receive has begun. A small standard send and a
+// buffered send are complete at once.
 void synchronous(communicator& world) {
   communicator_impl& c = world.native();
   const ring r(world);
@@ -255,7 +258,7 @@ void looked_at(communicator& world) {
   while (second == nullptr) second = detail::take(c, "improbe", r.left, 4, false, e);
   is(e, r.left, 4, 5000);
   check.that(detail::take(c, "improbe", r.left, 99, false, e) == nullptr);
-  detail::put_back(c, first);  // before the third, whose turn it would be
+  detail::put_back(c, first);  // it is now before the third message again
   bytes got;
   is(detail::receive(c, anything(r.left, tags::any, got)), r.left, 4, 10);
   recv_args of_second = anything(rank::any, tags::any, got);
@@ -273,7 +276,7 @@ void looked_at(communicator& world) {
   for (auto& one : out) one->wait();
 }
 
-// What a receive refuses can be received again; what is too long cannot.
+// A message that a receive rejects can be received again, unless it is too long.
 void refusals(communicator& world) {
   communicator_impl& c = world.native();
   const ring r(world);
@@ -292,7 +295,7 @@ void refusals(communicator& world) {
     check.throws<std::length_error>([&] { refused->wait(); }, {"no room"});
     is(detail::found(*refused), rank::null, tags::any, 0);
     {
-      auto dropped = detail::start_receive(c, throws);  // says nothing
+      auto dropped = detail::start_receive(c, throws);  // destroyed without an error
     }
     envelope e;
     recv_args held = of_threes;
@@ -341,7 +344,7 @@ void persistent(communicator& world) {
       bytes mine(n), got(n);
       auto in = detail::prepare_receive(c, into(rank::any, 8, got));
       auto out = detail::prepare_send(c, to(r.right, 8, mine, mode));
-      in->wait();  // nothing is under way
+      in->wait();  // no call is in progress
       for (int i = 0; i < 4; ++i) {
         std::ranges::copy(contents(world.rank() + i, 8, n), mine.begin());
         in->start();
@@ -361,7 +364,7 @@ void persistent(communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    // Wildcards of one case must not meet the messages of the next.
+    // Wildcards of one case must not match messages of the next case.
     const auto run = [&](const std::string& name, const auto& body) {
       cases(name, [&] {
         world.barrier();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mail beside everything else that a rank has under way: collectives that wait while others need this rank's
-// receives, several communicators, and random traffic. Below the C++ face, as p2p.cpp.
+// Tests point-to-point messages beside other operations of a rank: collectives that wait while
+// others need this rank's receives, several communicators, and random traffic. Below the C++ API,
+// the same as p2p.cpp.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -35,8 +36,8 @@ void add_up(communicator& c, const char* by) {
   check.equal(v, std::vector<int>(40, c.size() * (c.size() + 1) / 2));
 }
 
-// Even ranks have a receive under way and stand in the collective; odd ones call it when their message, which
-// waits for that receive, is sent.
+// Even ranks have a receive in progress and wait in the collective. Odd ranks first send a message
+// that needs this receive, and then call the collective.
 void receive_before(communicator& world, const collective_call& meet, send_modes mode, std::size_t n) {
   communicator_impl& c = world.native();
   const int me = world.rank(), other = me ^ 1;
@@ -55,7 +56,8 @@ void receive_before(communicator& world, const collective_call& meet, send_modes
   }
 }
 
-// Several receives, one of which must not be overtaken by a later one that would take the same message.
+// Several receives; a later receive that would match the same message must not overtake an earlier
+// one.
 void receives_before(communicator& world, const collective_call& meet) {
   communicator_impl& c = world.native();
   const int me = world.rank(), other = me ^ 1;
@@ -67,7 +69,8 @@ void receives_before(communicator& world, const collective_call& meet) {
     in.push_back(detail::start_receive(c, into(rank::any, tags::any, got[1])));
     in.push_back(detail::start_receive(c, into(other, 3, got[2])));
     in.push_back(detail::start_receive(c, anything(other, 4, got[3])));
-    in.push_back(detail::start_receive(c, into(other, 4, got[4])));  // stays, as the one before it does
+    // Matches the second message of tag 4.
+    in.push_back(detail::start_receive(c, into(other, 4, got[4])));
   }
   const int sent[] = {5, 3, 3, 4, 4};
   const std::size_t goes_to[] = {1, 0, 2, 3, 4};
@@ -88,7 +91,7 @@ void receives_before(communicator& world, const collective_call& meet) {
   }
 }
 
-// What the receive refuses is told by its own wait, not by the collective that serves it.
+// The wait of a failing receive reports the error, not the collective that progresses it.
 void refused_beside(communicator& world, const collective_call& meet) {
   communicator_impl& c = world.native();
   const bytes mine = contents(world.rank(), 1, 50);
@@ -103,7 +106,7 @@ void refused_beside(communicator& world, const collective_call& meet) {
   check.throws<std::length_error>([&] { first->wait(); }, {"no room"});
 }
 
-// Nonblocking collectives go on while this rank waits for mail, and the other way round.
+// Nonblocking collectives progress while this rank waits for messages, and the reverse.
 void beside_nonblocking(communicator& world) {
   communicator_impl& c = world.native();
   for (const std::size_t n : {std::size_t{8}, large}) {
@@ -123,7 +126,8 @@ void beside_nonblocking(communicator& world) {
   }
 }
 
-// Communicators never see one another's mail; what one has under way moves in waits of the other.
+// Communicators never match each other's messages. Waits on one communicator progress operations of
+// the other.
 void two_communicators(communicator& world) {
   communicator other = world.duplicate();
   communicator_impl &a = world.native(), &b = other.native();
@@ -132,13 +136,14 @@ void two_communicators(communicator& world) {
   auto in_b = detail::start_receive(b, anything(rank::any, tags::any, from_b));
   auto in_a = detail::start_receive(a, into(rank::any, tags::any, from_a));
   auto out_a = detail::start_send(a, to(right_of(world), 1, to_a));
-  detail::send(b, to(right_of(world), 1, to_b, send_modes::synchronous));  // the other end waits for the same
+  // The other end waits for the same.
+  detail::send(b, to(right_of(world), 1, to_b, send_modes::synchronous));
   out_a->wait();
   in_a->wait();
   in_b->wait();
   check.equal(from_a, contents(left_of(world), 1, large));
   check.equal(from_b, contents(left_of(world) + 100, 1, large - 1));
-  // What a sender leaves behind that has left the communicator itself.
+  // A message whose sender has already left the communicator.
   bytes last;
   const bool sends = world.rank() % 2 == 1,
              receives = world.rank() % 2 == 0 && world.rank() + 1 < world.size();
@@ -154,7 +159,8 @@ void two_communicators(communicator& world) {
   }
 }
 
-// Ranks are those of the communicator, which may be fewer than the job's and in another order.
+// Rank numbers are those of the communicator, which may have fewer ranks than the job, in another
+// order.
 void in_a_part(communicator& world) {
   const communicator part = *world.split(world.rank() % 2, -world.rank());
   communicator_impl& c = part.native();
@@ -169,8 +175,8 @@ void in_a_part(communicator& world) {
   }
 }
 
-// Every rank draws the same traffic: who sends what to whom, in rounds. Receives are begun in any order, by
-// wildcards where the tag tells enough.
+// Every rank draws the same traffic in rounds: senders, receivers and messages. Receives begin in
+// any order, and use wildcards if the tag identifies the message.
 struct drawn {
   int from, to, tag;
   std::size_t bytes;
@@ -217,7 +223,7 @@ void soak(communicator& world, std::uint64_t seed) {
     }
     if (style != 1) send_all();
     if (style == 0 && below(2)) add_up(world, below(2) ? "ring" : nullptr);
-    if (style == 2) {  // takes whatever comes
+    if (style == 2) {  // receives any message
       for (std::size_t k = 0; k < mine.size(); ++k) {
         bytes got;
         const envelope e = detail::receive(c, anything(rank::any, tags::any, got));
@@ -276,7 +282,7 @@ int main(int argc, char** argv) {
     for (std::uint64_t seed = first; seed <= last; ++seed)
       cases("soak/" + std::to_string(seed), [&] { soak(world, seed); });
     cases("beside_nonblocking", [&] { beside_nonblocking(world); });
-    // From here on the communicator's native calls are begun and waited for, over MPI.
+    // From here on, the communicator polls its native calls over MPI.
     for (const auto& [name, meet] : collectives)
       cases(std::string("receives_before/mixing/") + name, [&] { receives_before(world, meet); });
   });

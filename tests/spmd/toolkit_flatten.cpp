@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// flatten, what is sent with it, and unflatten, for all kinds of nested containers; and what they refuse.
+// Tests flatten, sends of its result, and unflatten, for all kinds of nested containers, and their
+// errors.
 #include <list>
 #include <map>
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// alltoallv over the grid against the definition: all sizes of blocks, all forms of parameters, in place,
-// gaps; misuse.
+// Tests alltoallv over the grid against its definition: all sizes of blocks, all forms of
+// parameters, in place, gaps, and errors.
 #include <algorithm>
 
 #include "support/check.hpp"
@@ -16,18 +16,18 @@ namespace {
 
 struct item {
   int from, to, number;
-  char tail;  // three bytes that mean nothing behind it
+  char tail;  // followed by three bytes of padding
   bool operator==(const item&) const = default;
 };
 
 // How many elements go from one rank to another.
 std::size_t count(int kind, int from, int to, int p) {
   switch (kind) {
-    case 0:  // each pair something else, some nothing
+    case 0:  // each pair differs, some have none
       return static_cast<std::size_t>((from * 7 + to * 3) % 5);
     case 1:  // one each
       return 1;
-    case 2:  // nothing
+    case 2:  // none
       return 0;
     case 3:  // one pair
       return from == p - 1 && to == p / 2 ? 1000 : 0;
@@ -91,7 +91,7 @@ void in_place(communicator& world, const grid_communicator& grid) {
   const int p = world.size(), me = world.rank();
   std::vector<item> mine, right;
   std::vector<int> counts;
-  for (int r = 0; r < p; ++r) {  // as much in both directions
+  for (int r = 0; r < p; ++r) {  // the same length in both directions
     counts.push_back((me + r) % 3);
     for (int i = 0; i < counts.back(); ++i) mine.push_back({me, r, i, 'x'}), right.push_back({r, me, i, 'x'});
   }
@@ -99,7 +99,7 @@ void in_place(communicator& world, const grid_communicator& grid) {
   check.that(mine == right);
 }
 
-// The other collectives are those of the ranks.
+// The other collectives are those of the communicator.
 void is_a_communicator(communicator& world, const grid_communicator& grid) {
   const int p = world.size();
   check.equal(grid.allreduce_single(send_buf(1), op(std::plus<>{})), p);

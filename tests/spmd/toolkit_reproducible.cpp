@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reproducible reductions against the tree evaluated by one process, level by level: the same bits whatever
-// the distribution, for operators known by name, user's own, not associative, with state, on elements small
-// and large.
+// Tests reproducible reductions against the tree that one process evaluates level by level. The
+// bits must not depend on the distribution. Covers operators known by name, user operators,
+// non-associative operators, operators with state, and small and large elements.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,13 +29,13 @@ T oracle(std::vector<T> v, F f) {
 
 template <class T>
 bool same_bits(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, long double>)  // six of its bytes mean nothing
+  if constexpr (std::is_same_v<T, long double>)  // six of its bytes are padding
     return a == b;
   else
     return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-// How many elements each rank has, in several ways.
+// The number of elements of each rank, in several ways.
 std::vector<std::vector<std::size_t>> distributions(std::size_t n, std::size_t p, std::mt19937& random) {
   std::vector<std::vector<std::size_t>> all;
   std::vector<std::size_t> even(p);
@@ -46,7 +46,7 @@ std::vector<std::vector<std::size_t>> distributions(std::size_t n, std::size_t p
     one[who] = n;
     all.push_back(one);
   }
-  for (int i = 0; i < 3; ++i) {  // drawn places to cut at, many of them the same
+  for (int i = 0; i < 3; ++i) {  // random cuts, many of them equal
     std::vector<std::size_t> cuts{0, n};
     for (std::size_t r = 1; r < p; ++r) cuts.push_back(random() % 3 == 0 ? n / 2 : random() % (n + 1));
     std::sort(cuts.begin(), cuts.end());
@@ -57,7 +57,7 @@ std::vector<std::vector<std::size_t>> distributions(std::size_t n, std::size_t p
   return all;
 }
 
-// All forms, on one array of which this rank has counts[rank].
+// All forms, on one array of which this rank has counts[rank] elements.
 template <class T, class F>
 void reduce_all_forms(communicator& world, const std::vector<T>& whole,
                       const std::vector<std::size_t>& counts, F f, const T& right) {
@@ -115,7 +115,7 @@ void operators(communicator& world, std::uint64_t seed) {
   reduce_everywhere<float>(world, random, few, std::multiplies<>{},
                            [](std::mt19937& r) { return 0.5f + static_cast<float>(r() % 1000) / 999; });
   reduce_everywhere<long double>(world, random, few, std::plus<>{}, wide);
-  // not associative even on paper, and with state
+  // An operator that is not associative even in exact arithmetic, with state.
   const double k = 0.75;
   reduce_everywhere<double>(
       world, random, few, [k](double a, double b) { return a - k * b; }, wide);
@@ -136,7 +136,7 @@ void operators(communicator& world, std::uint64_t seed) {
   });
 }
 
-// The figures are such that another order gives other bits; else the test would show nothing.
+// The values give other bits in another order; otherwise the test would prove nothing.
 void sensitive(communicator& world) {
   std::mt19937 random(5);
   std::vector<double> whole(1000);

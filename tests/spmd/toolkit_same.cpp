@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// is_same_on_all_ranks: one rank that differs is always seen, whichever it is and wherever it differs;
-// values, ranges of one and of several pieces, types with holes.
+// Tests is_same_on_all_ranks: it must detect one rank that differs, whichever rank and wherever the
+// difference is. Covers values, ranges of one and of several pieces, and types with padding.
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace {
 
 struct holed {
   char a;
-  double b;  // seven bytes that mean nothing before it
+  double b;  // after seven bytes of padding
   bool operator==(const holed&) const = default;
 };
 
@@ -83,7 +83,7 @@ void ranges(communicator& world) {
   }
 }
 
-// More than one piece, the last one short.
+// Several pieces, of which the last one is shorter.
 void long_ranges(communicator& world) {
   const int p = world.size(), me = world.rank();
   std::vector<std::uint64_t> v(2 * (std::size_t{1} << 17) + 3);

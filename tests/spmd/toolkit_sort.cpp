@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti::sort_globally and stable_sort against std::stable_sort of everything on one rank; that no rank gets more than
-// the head of sort.hpp says, even where one value fills everything; is_globally_sorted.
+// Tests tutti::sort_globally and stable_sort_globally against std::stable_sort of everything on one rank, and
+// is_globally_sorted. No rank may get more than the limit in the head of sort.hpp, even if one
+// value fills everything.
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -19,14 +20,14 @@ namespace {
 
 struct record {
   int key;
-  int rank, place;  // where it stood
+  int rank, place;  // its origin
   bool operator==(const record&) const = default;
 };
 
 // Keys of one kind of input, for one rank of p.
 std::vector<int> keys(int kind, int rank, int p, std::mt19937& random) {
   std::vector<int> v;
-  const int n = kind == 5 ? 3 : p > 17 ? 150 : 700;  // every rank sorts the whole to compare
+  const int n = kind == 5 ? 3 : p > 17 ? 150 : 700;  // every rank sorts the whole for comparison
   for (int i = 0; i < n; ++i) switch (kind) {
       case 0:
         v.push_back(static_cast<int>(random()));
@@ -34,25 +35,25 @@ std::vector<int> keys(int kind, int rank, int p, std::mt19937& random) {
       case 1:  // one value
         v.push_back(7);
         break;
-      case 2:  // few values, one of them most of the time
+      case 2:  // few values, one of them frequent
         v.push_back(random() % 10 < 7 ? 3 : static_cast<int>(random() % 5));
         break;
-      case 3:  // sorted already
+      case 3:  // already sorted
         v.push_back(rank * n + i);
         break;
-      case 4:  // backwards
+      case 4:  // in reverse
         v.push_back((p - rank) * n - i);
         break;
       case 6:  // all on one rank
         if (rank == p / 2) v.push_back(static_cast<int>(random() % 100));
         break;
-      case 7:  // very different numbers, and some ranks have none
+      case 7:  // very different counts, and some ranks have none
         if (rank % 3 != 1 && i <= rank * 20) v.push_back(static_cast<int>(random() % 1000));
         break;
       case 8:  // the same on all ranks
         v.push_back(i * 17 % n);
         break;
-      default:  // 5: fewer than samples; 9: nothing
+      default:  // 5: fewer than samples; 9: none
         if (kind == 5) v.push_back(static_cast<int>(random() % 4));
     }
   return v;
@@ -98,7 +99,7 @@ void sort_records(communicator& world, int kind, std::uint64_t seed, const Less&
   const auto where = [](const record& x, const record& y) {
     return std::pair(x.rank, x.place) < std::pair(y.rank, y.place);
   };
-  std::sort(all.begin(), all.end(), where);  // nothing is lost, nothing comes twice
+  std::sort(all.begin(), all.end(), where);  // a permutation of the input
   std::sort(right.begin(), right.end(), where);
   check.that(all == right, "other elements");
 }
@@ -119,7 +120,7 @@ void plain(communicator& world, int kind, std::uint64_t seed) {
   check.equal(world.allgatherv(send_buf(down)), right);
 }
 
-// One pair that is out of order is seen wherever it is, across ranks too.
+// A single pair out of order is detected at any position, also across ranks.
 void sorted_or_not(communicator& world) {
   const int p = world.size(), me = world.rank();
   const std::vector<int> mine{2 * me, 2 * me + 1};
@@ -130,7 +131,7 @@ void sorted_or_not(communicator& world) {
   check.equal(is_globally_sorted(world, std::vector<int>{p - me}), p == 1);
   for (int odd = 0; odd < p; ++odd) {
     check.that(!is_globally_sorted(world, me == odd ? std::vector<int>{2 * me + 1, 2 * me} : mine));
-    // only the ends of ranks that have any are compared
+    // Only the ends of non-empty ranks are compared.
     std::vector<int> v;
     if (me == 0) v = {5};
     if (me == odd && odd > 0) v = {4};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse all-to-all against the definition: few and many messages, none, several for one rank, large ones,
-// many exchanges behind one another, callbacks that communicate and that throw, misuse.
+// Tests sparse all-to-all against its definition: few and many messages, none, several for one
+// rank, large ones, and many consecutive exchanges. Also tests callbacks that communicate or throw,
+// and errors.
 #include <array>
 #include <map>
 #include <span>
@@ -19,27 +20,28 @@ namespace {
 
 using message = std::pair<int, std::vector<int>>;
 
-// What `from` has for `to` in an exchange: how many messages, and what is in them.
+// How many messages `from` sends to `to` in an exchange, and their contents.
 int messages(int kind, int from, int to, int p) {
   switch (kind) {
     case 0:  // a few each
       return (from * 7 + to * 5) % 11 == 0 ? 1 : 0;
-    case 1:  // nobody has anything
+    case 1:  // none
       return 0;
-    case 2:  // everybody to everybody, to oneself too
+    case 2:  // all to all, itself included
       return 1;
     case 3:  // all to one, several each
       return to == p / 2 ? 1 + from % 3 : 0;
     case 4:  // one to all
       return from == p - 1 ? 2 : 0;
-    default:  // to oneself
+    default:  // only to itself
       return from == to ? 1 : 0;
   }
 }
 constexpr int kinds = 6;
 
 std::vector<int> contents(int kind, int from, int to, int number) {
-  const int n = kind == 0 && (from + to) % 4 == 0 ? 30000 : (from + to * 3 + number) % 5;  // none at times
+  // Some messages are empty.
+  const int n = kind == 0 && (from + to) % 4 == 0 ? 30000 : (from + to * 3 + number) % 5;
   std::vector<int> v;
   for (int i = 0; i < n; ++i) v.push_back(from * 1000 + to * 10 + number * 100000 + i);
   return v;
@@ -66,7 +68,7 @@ void exchange_all(communicator& world, sparse_communicator& sparse, int kind) {
   check.that(sparse.alltoallv(out) == right, "returned");
   check.that(sent(kind, me, p) == out, "messages changed");
 
-  // by callback, each source's in their order
+  // By callback; messages of each source come in order.
   std::map<int, std::vector<std::vector<int>>> by_source, by_definition;
   for (const auto& [from, v] : right) by_definition[from].push_back(v);
   sparse.alltoallv(out, [&](int from, std::vector<int> v) { by_source[from].push_back(std::move(v)); });
@@ -88,8 +90,7 @@ void containers(communicator& world, sparse_communicator& sparse) {
   check.that(sparse_alltoallv(world, std::map<int, std::vector<int>>{{next, {me, 1}}}) == right);
 }
 
-// Exchanges that follow at once, while the ranks are late by turns: no message may come an exchange too
-// early.
+// Consecutive exchanges while ranks are late in turn: no message may arrive one exchange too early.
 void one_after_another(communicator& world, sparse_communicator& sparse) {
   const int p = world.size(), me = world.rank();
   for (int round = 0; round < 40; ++round) {
@@ -107,14 +108,14 @@ void one_after_another(communicator& world, sparse_communicator& sparse) {
   world.barrier();
 }
 
-// What else is under way is not disturbed, and callbacks may use other communicators.
+// Other operations in progress must not be disturbed, and callbacks may use other communicators.
 void beside_others(communicator& world, sparse_communicator& sparse) {
   const int p = world.size(), me = world.rank();
   auto sum = world.iallreduce(send_buf(me), op(std::plus<>{}));
   sparse_communicator other(world);
   int inner = 0;
   sparse.alltoallv(std::map<int, std::vector<int>>{{(me + 1) % p, {me}}}, [&](int, std::vector<int> v) {
-    // all ranks are called exactly once here, so all come to this one
+    // All ranks are called exactly once here, so all reach this call.
     inner = other.alltoallv(std::map<int, std::vector<int>>{{v[0], {me}}})[0].second[0];
   });
   check.equal(inner, (me + 1) % p);
@@ -133,7 +134,7 @@ void misuse(communicator& world, sparse_communicator& sparse) {
         (void)sparse.alltoallv(std::vector<message>{{0, {1}}, {-1, {1}}});
       },
       {"sparse_alltoallv", "messages", "go to rank -1"});
-  // one rank's callback throws; its other messages are dropped, and all ranks go on
+  // One rank's callback throws; its other messages are discarded, and all ranks continue.
   std::vector<message> out;
   for (int r = 0; r < p; ++r) out.emplace_back(r, std::vector<int>{me});
   int called = 0;

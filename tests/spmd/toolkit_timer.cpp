@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timers and counters: sums, nesting, appended runs, ranks that measure different things, both texts, misuse.
+// Tests timers and counters: sums, nesting, appended runs, ranks that measure different things,
+// both text formats, errors.
 #include <chrono>
 #include <cmath>
 #include <sstream>
@@ -36,9 +37,10 @@ void counters(communicator& world) {
   const int p = world.size(), me = world.rank();
   timer t(world);
   t.start("a");
-  for (int i = 0; i <= me; ++i) t.count("bytes", 10);  // calls and amount differ from rank to rank
+  // The number of calls and the amount differ between ranks.
+  for (int i = 0; i <= me; ++i) t.count("bytes", 10);
   t.stop();
-  t.count("bytes");  // at the top: another one
+  t.count("bytes");  // at the top level: another counter
   const measurements all = t.aggregate(timer::per_rank);
   check.equal(outline(all), std::string("a! .bytes bytes "));
   const measurement* m = all.find({"a", "bytes"});
@@ -66,7 +68,7 @@ void times(communicator& world) {
     t.start("inner");
     work(0.0002);
     t.stop_and_append();
-    t.start("inner");  // counted, and not kept
+    t.start("inner");  // summed but not appended
     t.stop();
   }
   const double most = std::chrono::duration<double>(clock::now() - begun).count();
@@ -83,7 +85,7 @@ void times(communicator& world) {
   check.that(outer->each.empty());
 }
 
-// Rank r also measures what ranks below it do not.
+// Rank r also measures what lower ranks do not.
 void different(communicator& world) {
   const int p = world.size(), me = world.rank();
   timer t(world);
@@ -154,7 +156,7 @@ void texts(communicator& world) {
   check.that(nlohmann::json::parse(measurements().json())["measurements"].empty());
 }
 
-// No rank's time begins before the last one has come.
+// No rank's time begins before the last rank has arrived.
 void synchronized(communicator& world) {
   timer t(world);
   if (world.is_root()) work(0.002);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// x -> a x + b over whole numbers that wrap: composition is associative and does not commute, so that a wrong
-// order of operands gives a wrong result.
+// The maps x -> a x + b over unsigned integers: composition is associative and not commutative, so
+// a wrong order of operands gives a wrong result.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct affine {
   friend std::ostream& operator<<(std::ostream& out, const affine& f) { return out << f.a << "x+" << f.b; }
 };
 
-/// f after g.
+/// Returns f after g.
 constexpr affine compose(const affine& f, const affine& g) { return {f.a * g.a, f.a * g.b + f.b}; }
 
 }  // namespace tests

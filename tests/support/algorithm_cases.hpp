@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every algorithm of the catalogue, every composition and the engine's own collectives, against plain loops,
-// below the C++ face: parameters x roots x sizes x types x in place x kinds of operator, blocking and
-// nonblocking. The same cases for every engine. Neighbours and calls between two groups have one algorithm
-// each, and cases of their own in spmd/api_graph.cpp and spmd/api_between.cpp.
+// Cases that compare every algorithm, every composition and the native collectives with plain
+// loops, below the C++ API. They cover parameters, roots, sizes, types, in place, kinds of
+// operators, blocking and nonblocking calls. All engines run the same cases. Neighbourhood
+// collectives and calls between two groups have one algorithm each. spmd/api_graph.cpp and
+// spmd/api_between.cpp contain their cases.
 //
-// A case is named allreduce/ring:segment=32/affine/ordered/in_place/nonblocking/root_2/count_17.
+// The name of a case is for example
+// allreduce/ring:segment=32/affine/ordered/in_place/nonblocking/root_2/count_17.
 #pragma once
 
 #include <functional>
@@ -23,21 +25,22 @@ class communicator_impl;
 
 namespace tests {
 
-/// One algorithm of the catalogue, with its usual parameters and with others.
+/// Runs one algorithm of the catalogue with its default parameters and with others.
 void try_algorithm(tutti::detail::communicator_impl& communicator_impl, cases& cases,
                    const tutti::pure_algorithm& a);
-/// Everything that this engine can run on this communicator.
+/// Runs everything that this engine supports on this communicator.
 void try_every_algorithm(tutti::detail::communicator_impl& communicator_impl, cases& cases);
 
 enum class how_much { all, some };
-/// One composition, where the layout of this communicator permits it.
+/// Runs one composition if the topology of this communicator permits it.
 void try_composition(tutti::detail::communicator_impl& communicator_impl, cases& cases,
                      const tutti::composed_algorithm& a, how_much tried = how_much::all);
-/// Every composition that the layout of this communicator permits.
+/// Runs every composition that the topology of this communicator permits.
 void try_every_composition(tutti::detail::communicator_impl& communicator_impl, cases& cases,
                            how_much tried = how_much::all);
 
-/// What a rank of an engine runs, with a core as run() makes one, without the C++ face.
+/// Calls `program` on a rank of an engine with a communicator_impl like that of run(), without the
+/// C++ API.
 void on_a_core(tutti::endpoint& ep,
                const std::function<void(tutti::detail::communicator_impl&, cases&)>& program);
 void every_algorithm(tutti::endpoint& ep);

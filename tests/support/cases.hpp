@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The named cases that one rank runs, in the same order on all ranks. With --only NAME it runs the case of
-// that name and those whose names go on with a '/' behind it.
+// The named cases that one rank runs, in the same order on all ranks. With --only NAME it runs the
+// case NAME and all cases whose names continue with a '/'.
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@
 
 namespace tests {
 
-/// What a case that failed ends with.
+/// The exception of a failed case.
 class failed_case : public std::runtime_error {
  public:
   failed_case(std::string name, const std::string& what)
@@ -30,7 +30,7 @@ class cases {
  public:
   explicit cases(std::string only = wanted_case()) : only_(std::move(only)) {}
 
-  /// `name`: a text, or a function that makes one, which is asked when it is needed only.
+  /// `name`: a text, or a function that returns one and is called only if necessary.
   template <class Name, class Body>
   void operator()(Name&& name, Body&& body) {
     if (!only_.empty() && !wanted(text(name))) return;
@@ -38,13 +38,13 @@ class cases {
     try {
       body();
     } catch (const tutti::peer_error&) {
-      throw;  // this rank was well
+      throw;  // this rank has not failed
     } catch (const std::exception& e) {
       throw failed_case(text(name), e.what());
     }
   }
 
-  /// At the end: a name that no case has must not pass for a success.
+  /// Called at the end: an unknown name must not count as success.
   void expect_some() const {
     if (ran_ == 0) throw std::runtime_error("there is no case \"" + only_ + "\"");
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of one rank: a failed one throws, with its place and the values, so that the job takes the other
-// ranks out of their waits and fails, whichever rank it was. Whoever ran the job says which.
+// Checks of one rank. A failed check throws with its place and values. So the job fails and
+// releases the other ranks from their waits. The caller of the job reports the rank.
 #pragma once
 
 #include <exception>
@@ -72,7 +72,7 @@ struct checks {
     fail(text.str(), at);
   }
 
-  /// `call` must throw an E whose text holds every one of `words`.
+  /// `call` must throw an E whose text contains all `words`.
   template <class E, class Call>
   void throws(Call&& call, std::initializer_list<const char*> words,
               const std::source_location& at = std::source_location::current()) const {

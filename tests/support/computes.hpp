@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every collective on some ranks of the world, beside what it should give.
+// Runs every collective on some ranks of the world and checks the results.
 #pragma once
 
 #include <numeric>
@@ -13,7 +13,7 @@
 
 namespace tests {
 
-/// Blocking collectives of every kind; `members`: ranks of the world in order.
+/// Runs blocking collectives of every kind; `members`: ranks of the world, in order.
 inline void computes(const tutti::communicator& world, const tutti::communicator& part, const ints& members) {
   using namespace tutti;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };

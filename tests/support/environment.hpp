@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables of the environment that hold for a part of a test; what was there before comes back, whatever the
-// environment is that a test is run in.
+// Sets environment variables for a part of a test and restores the previous values, whatever the
+// environment of the test is.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,8 @@ inline std::optional<std::string> variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-/// Set while this lives. For the thread that starts jobs: no rank may run meanwhile.
+/// Sets a variable during its lifetime. Only for the thread that starts jobs; no rank may run
+/// meanwhile.
 class set_for_now {
  public:
   set_for_now(std::string name, const std::string& value)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators whose members know a few others only, by the name of the kind.
+// Creates communicators whose members know a few others only, by the name of the kind.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ namespace tests {
 
 inline constexpr std::string_view group_kinds[] = {"chain", "ring", "logchain", "logring"};
 
-/// Of all ranks of `world`.
+/// A communicator over all ranks of `world`.
 inline tutti::communicator of_kind(const tutti::communicator& world, std::string_view kind) {
   if (kind == "chain") return world.over(tutti::chain(world));
   if (kind == "ring") return world.over(tutti::ring(world));

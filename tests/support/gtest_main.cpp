@@ -14,7 +14,7 @@
 
 namespace {
 
-// What the test wrote down beside its results: its seed, the case that failed.
+// Returns a property that the test recorded: its seed, or the case that failed.
 std::string noted(const testing::TestInfo& test, const std::string& key) {
   const testing::TestResult& result = *test.result();
   for (int i = 0; i < result.test_property_count(); ++i)
@@ -22,7 +22,7 @@ std::string noted(const testing::TestInfo& test, const std::string& key) {
   return "";
 }
 
-// In one line. Of what is asked of a job, the answer is enough.
+// Returns the message on one line. For a job only the answer is included.
 std::string gist(std::string message) {
   const std::string_view answer = "Actual: false (";
   if (const std::size_t at = message.find(answer); at != message.npos)
@@ -39,7 +39,7 @@ class says_how_to_run_again : public testing::EmptyTestEventListener {
     test_ = &test;
     said_ = false;
   }
-  // GoogleTest has itself locked meanwhile: it cannot be asked which test runs.
+  // GoogleTest holds its lock here, so it cannot be asked which test runs.
   void OnTestPartResult(const testing::TestPartResult& part) override {
     const testing::TestInfo* const test = test_;
     if (!part.failed() || test == nullptr || said_.exchange(true)) return;
@@ -61,7 +61,7 @@ class says_how_to_run_again : public testing::EmptyTestEventListener {
  private:
   const tests::beginning& start_;
   const testing::TestInfo* test_ = nullptr;
-  std::atomic<bool> said_{false};  // ranks check, too
+  std::atomic<bool> said_{false};  // atomic, because ranks check too
 };
 
 }  // namespace
@@ -69,6 +69,7 @@ class says_how_to_run_again : public testing::EmptyTestEventListener {
 int main(int argc, char** argv) {
   const tests::beginning start(argc, argv);
   testing::InitGoogleTest(&argc, argv);
-  testing::UnitTest::GetInstance()->listeners().Append(new says_how_to_run_again(start));  // it takes it over
+  // The list takes ownership.
+  testing::UnitTest::GetInstance()->listeners().Append(new says_how_to_run_again(start));
   return RUN_ALL_TESTS();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers of ints that hold items of a layout, for tests: each layout is written down twice, as a layout and
-// as the places that it means, so that what is expected follows from index arithmetic alone. Where no item
-// has a byte, a buffer holds `untouched`, and nobody may change it.
+// Buffers that contain items of a layout. Each layout is given twice, as a layout and as a list of
+// positions. So the expected results need index arithmetic only. Elements outside all items contain
+// `untouched` and must not change.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@ inline constexpr int untouched = -77;
 struct item_shape {
   const char* name;
   tutti::layout item;
-  std::vector<int> at;  // the elements of one item, in the order in which they are sent
-  int extent;           // elements from one item to the next
+  std::vector<int> at;  // the elements of one item, in the order of sending
+  int extent;  // elements from one item to the next
 
   int per() const { return static_cast<int>(at.size()); }
-  /// The place of element j of item i.
+  /// The position of element j of item i.
   std::size_t place(int i, int j) const {
     return static_cast<std::size_t>(i * extent + at[static_cast<std::size_t>(j)]);
   }
-  /// The place of the k-th element that is sent, of items from number `first` on.
+  /// The position of the k-th element to send, of items from number `first` on.
   std::size_t dense(int first, int k) const { return place(first + k / per(), k % per()); }
   /// A buffer that ends with the last byte of item n - 1.
   template <class T = int>
@@ -40,7 +40,7 @@ struct item_shape {
   }
 };
 
-/// Layouts of every kind, of 1, 2 and 4 elements.
+/// Layouts of every kind, with 1, 2 and 4 elements.
 template <class T = int>
 std::vector<item_shape> item_shapes() {
   using tutti::layout;
@@ -52,7 +52,7 @@ std::vector<item_shape> item_shapes() {
       {"pair", layout::contiguous(2, one), {0, 1}, 2},
       {"spaced", layout::contiguous(sizeof(T)).resized(bytes(3)), {0}, 3},
       {"strided", layout::vector(2, 1, 3, one).resized(bytes(5)), {0, 3}, 5},
-      // One item's second part lies beyond the first parts of all the others.
+      // The second part of an item is beyond the first parts of all others.
       {"columns", layout::vector(2, 1, 4096, one).resized(bytes(1)), {0, 4096}, 1},
       {"backwards", layout::indexed({{5, 1}, {2, 2}, {0, 1}}, one), {5, 2, 3, 0}, 6},
       {"fields",
@@ -63,8 +63,8 @@ std::vector<item_shape> item_shapes() {
   };
 }
 
-/// Whether `from` is to be tried with `to`: of many ranks each with the next one only, which takes long
-/// enough.
+/// Whether the pair (`from`, `to`) is tested. With many ranks each layout is paired only with the
+/// next one, because all pairs take too long.
 inline bool tried(const std::vector<item_shape>& all, const item_shape& from, const item_shape& to,
                   int ranks) {
   const auto i = static_cast<std::size_t>(&from - all.data()), j = static_cast<std::size_t>(&to - all.data());
@@ -81,8 +81,8 @@ struct three_forms {
 template <class B, class I, class P>
 three_forms(B, I, P) -> three_forms<B, I, P>;
 
-/// Calls each form with the arguments that `with` passes; `prepare(round)` fills the buffers before, and
-/// `verify(round)` looks at them after. A request that is dropped has been waited for.
+/// Calls each form with the arguments that `with` passes. `prepare(round)` fills the buffers
+/// before, and `verify(round)` checks them after. The destructor of a dropped request waits.
 template <class Forms, class With, class Prepare, class Verify>
 void in_all_forms(const Forms& forms, With&& with, Prepare&& prepare, Verify&& verify) {
   prepare(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launchers of the MPIs that tutti has a module for here.
+// The launchers of the MPIs for which tutti has a module here.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace tests {
 
 struct mpi_launcher {
-  std::string mpi;      // "openmpi"
-  std::string command;  // for a shell, with the variables in front that it needs; "-n 3 PROGRAM" follows
+  std::string mpi;  // "openmpi"
+  std::string command;  // for a shell, with its variables; "-n 3 PROGRAM" follows
 };
 
 std::vector<mpi_launcher> mpi_launchers();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What programs that test messages share: ranks in a ring, what each sends, and cases after which no message
-// of theirs may be under way.
+// Shared code of programs that test messages: ranks in a ring, their data, and cases after which
+// none of their messages is in progress.
 #pragma once
 
 #include <numeric>
@@ -18,14 +18,15 @@ struct ring {
       : p(comm.size()), me(comm.rank()), right((me + 1) % p), left((me + p - 1) % p) {}
 };
 
-/// What rank r sends, n elements.
+/// Returns the n elements that rank r sends.
 inline std::vector<int> made_by(int r, int n) {
   std::vector<int> v(static_cast<std::size_t>(n));
   std::iota(v.begin(), v.end(), 1000 * r);
   return v;
 }
 
-/// A case that all ranks end before the next one begins. Each of its messages was received.
+/// Runs a case that all ranks end before the next one begins, and checks that all messages were
+/// received.
 template <class Body>
 void apart(tutti::communicator& comm, cases& all, const char* name, const Body& body) {
   all(name, [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types to be serialized, and objects of them that each rank has and all ranks know.
+// Types to serialize, and objects of them that each rank has and all ranks know.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct point {
   bool operator==(const point&) const = default;
 };
 
-// By a member.
+// Serialized by a member function.
 struct city {
   std::string name;
   point where;
@@ -36,7 +36,7 @@ struct city {
   }
 };
 
-// By a function of its namespace; a tree, and so within itself.
+// Serialized by a function of its namespace. It is a tree, so it contains itself.
 struct tree {
   int value = 0;
   std::vector<tree> children;
@@ -51,7 +51,7 @@ bool operator==(const tree& a, const tree& b) {
          (!a.only || *a.only == *b.only);
 }
 
-// Trivially copyable, but its address means nothing elsewhere.
+// Trivially copyable, but its address is meaningless on other ranks.
 struct cached {
   int value = 0;
   const int* cache = nullptr;
@@ -62,7 +62,7 @@ struct cached {
   }
 };
 
-// Takes no bytes at all.
+// Serialized into zero bytes.
 struct empty {
   bool operator==(const empty&) const = default;
   template <class Archive>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short words for tests of mail: messages of bytes that follow from who sends them, how many, and under which
-// tag, so that a receiver can tell a wrong one.
+// Short functions for point-to-point tests. The bytes of a message follow from its sender, length
+// and tag, so a receiver detects a wrong message.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline send_args to(int destination, int tag, const bytes& b,
   return {operation, destination, tag, mode, b.data(), b.size()};
 }
 
-/// A place that is made when the length is known.
+/// Receives into a buffer that is allocated when the length is known.
 inline recv_args anything(int source, int tag, bytes& into, const char* operation = "recv") {
   recv_args r;
   r.operation = operation;
@@ -46,7 +46,7 @@ inline recv_args anything(int source, int tag, bytes& into, const char* operatio
   };
   return r;
 }
-/// A place that is there.
+/// Receives into an existing buffer.
 inline recv_args into(int source, int tag, bytes& place, const char* operation = "recv") {
   recv_args r;
   r.operation = operation;

@@ -18,7 +18,7 @@ std::uint64_t seed_of_interleaving(std::string_view engine) {
 
 void say_failed(const beginning& start, const place& at, const std::exception& e) {
   const auto* named = dynamic_cast<const failed_case*>(&e);
-  // A drawn interleaving is that of all cases: one alone would be interleaved otherwise.
+  // A random interleaving belongs to all cases: one case alone would have another interleaving.
   std::vector<std::string> arguments = start.arguments();
   if (named != nullptr && at.seed == 0)
     arguments.insert(arguments.end(), {"--only", named->name()});
@@ -30,7 +30,8 @@ void say_failed(const beginning& start, const place& at, const std::exception& e
 
 int run_program(int argc, char** argv, const std::function<void(tutti::communicator&, cases&)>& body) {
   const beginning start(argc, argv);
-  std::once_flag said;  // by the first of this process; ranks of others are processes of their own
+  // Only the first failure of this process is reported. Ranks in other processes report themselves.
+  std::once_flag said;
   return tutti::run(argc, argv, [&](tutti::communicator& world) {
     try {
       cases all;

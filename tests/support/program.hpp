@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main program of a test that runs on every rank of whatever started it. It ends with 0 when every case
-// ended well on every rank; else the first rank that failed says so, in the two lines of repeated_calls.hpp.
+// The main program of a test that runs on every rank of any engine. It exits with 0 if every case
+// passed on every rank. Otherwise the first failed rank prints the two lines of repeated_calls.hpp.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,14 @@
 
 namespace tests {
 
-/// With GROUP_OF_TESTS set to a kind of group, `world` is a communicator over one of all ranks.
+/// If GROUP_OF_TESTS names a kind of group, `world` is a communicator over such a group of all
+/// ranks.
 int run_program(int argc, char** argv, const std::function<void(tutti::communicator&, cases&)>& body);
 
-/// Prints both lines to standard error, in one piece. `e`: what the rank threw.
+/// Prints both lines to standard error in one write. `e`: the exception of the rank.
 void say_failed(const beginning& start, const place& at, const std::exception& e);
 
-/// The interleaving that TUTTI_SEED asks for, on the engine that has any.
+/// Returns the interleaving that TUTTI_SEED selects, or 0 on engines without interleavings.
 std::uint64_t seed_of_interleaving(std::string_view engine);
 
 }  // namespace tests

@@ -14,7 +14,7 @@ testing::AssertionResult judged(const job& j, const tutti::outcome& end) {
   try {
     if (end.what) std::rethrow_exception(end.what);
   } catch (const failed_case& e) {
-    // For --only; a drawn interleaving is that of all cases.
+    // For --only; a random interleaving belongs to all cases.
     if (j.seed == 0) testing::Test::RecordProperty("case", e.name());
   } catch (...) {
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs within a GoogleTest program: how they are asked for, and what became of them.
+// Jobs within a GoogleTest program: their parameters and their results.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tests {
 
-/// An embedded engine, ranks on it, and how many threads carry fibers (0: as the engine likes).
+/// An embedded engine, its ranks, and the threads that carry fibers (0: the engine decides).
 struct job {
   std::string engine;
   int ranks = 1;
@@ -27,14 +27,15 @@ struct job {
   std::string name() const;  // "fibers_5_on_2", for the name of a test
 };
 
-/// As GoogleTest shows it.
+/// The format in messages of GoogleTest.
 inline void PrintTo(const job& j, std::ostream* out) { *out << j.name(); }
 
-/// Runs it; true where no rank failed, else it says which and why.
+/// Runs the job. True if no rank failed; otherwise the message names the rank and the reason.
 testing::AssertionResult passes(const job& j, const std::function<void(tutti::communicator&)>& program);
 testing::AssertionResult passes(const job& j, const tutti::rank_program& program);
 
-/// The text of the exception that the job ends with, and the rank that it names; "" where it ends well.
+/// Returns the text of the exception that ends the job, and the rank that it names; "" if the job
+/// succeeds.
 std::string failure_of(const tutti::run_options& options,
                        const std::function<void(tutti::communicator&)>& program, int* rank = nullptr);
 

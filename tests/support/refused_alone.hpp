@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call that one rank refuses and the others do not, and then one that is right.
+// Makes a call that only one rank rejects, and then a right one.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,14 @@ inline ints numbers(int n, int first) {
   for (int i = 0; i < n; ++i) v.push_back(first + i);
   return v;
 }
-// Every third rank of many, all of a few.
+// Every third rank of many, or all of a few.
 template <class Case>
 void each_root(const tutti::communicator& world, const Case& one) {
   for (int q = 0; q < world.size(); q += (world.size() > 3 ? 3 : 1)) one(q);
 }
 
-// `wrong` is refused on this rank, if `refuses`; then `right` compares what it gets.
+// Makes the call `wrong`, which must throw on this rank if `refuses`. Then makes the call `right`,
+// which checks its result. Repeats both three times.
 template <class Wrong, class Right>
 void alone(bool refuses, std::initializer_list<const char*> words, const Wrong& wrong, const Right& right,
            const std::source_location& where = std::source_location::current()) {

@@ -15,7 +15,7 @@
 namespace tests {
 namespace {
 
-// Where the program keeps what its caller wants of it. Variables, so that all ranks of a launch have them.
+// Variables for the options of the caller, because all ranks of a launch inherit variables.
 constexpr const char* only_variable = "TESTS_ONLY";
 constexpr const char* seed_variable = "TESTS_SEED";
 
@@ -59,7 +59,7 @@ beginning::beginning(int& argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i)
     if (std::string_view(argv[i]) == "--only") {
       setenv(only_variable, argv[i + 1], 1);
-      std::copy(argv + i + 2, argv + argc + 1, argv + i);  // the null at the end, too
+      std::copy(argv + i + 2, argv + argc + 1, argv + i);  // including the null at the end
       argc -= 2;
       break;
     }

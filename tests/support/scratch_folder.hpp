@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder for the files of one test; it goes with them.
+// A folder for the files of one test. The destructor removes both.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ class scratch_folder {
  public:
   scratch_folder() {
     std::string name = (std::filesystem::temp_directory_path() / "tutti-test-").string() +
-                       std::string(6, 'X');  // mkdtemp's form
+                       std::string(6, 'X');  // required by mkdtemp
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for files");
     where_ = name;
   }
@@ -25,7 +25,7 @@ class scratch_folder {
   scratch_folder& operator=(const scratch_folder&) = delete;
 
   std::string path(const std::string& name) const { return (where_ / name).string(); }
-  /// With this text in it.
+  /// Creates a file with this text.
   std::string file(const std::string& name, std::string_view text) const {
     std::ofstream(where_ / name, std::ios::binary) << text;
     return path(name);
@@ -35,7 +35,7 @@ class scratch_folder {
   std::filesystem::path where_;
 };
 
-/// All of a file; throws where there is none.
+/// Returns the contents of a file; throws if there is none.
 inline std::string contents(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw std::runtime_error(file.string() + " cannot be read");

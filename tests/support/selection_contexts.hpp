@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls to try a choice of algorithm with, as the library makes them: agreed_part() of what a caller may do.
+// Selection contexts for tests, made with agreed_part() in the same way as by the library.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ inline selection_context make_situation(collective what, int ranks, std::size_t 
   return s;
 }
 
-/// Calls `try_one` with every situation of a large grid.
+/// Calls `try_one` with every selection context of a large grid.
 template <class F>
 void for_each_situation(F&& try_one) {
   static constexpr int some_ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64};
@@ -60,14 +60,13 @@ void for_each_situation(F&& try_one) {
                                      commutative, (bits & 2) != 0, (bits & 4) != 0, true));
 }
 
-/// True where the leaf belongs into this half and serves the call: the promise of every document without
-/// faults.
+/// True if the leaf belongs to this half and serves the call. Every valid document guarantees this.
 inline bool serves(const leaf& l, const selection_context& s, tree_half half = tree_half::pure) {
   const bool pure = l.what == leaf::kind::native || l.what == leaf::kind::algorithm;
   return pure == (half == tree_half::pure) && permits(l, s);
 }
 
-/// A call that is the same but for the layout of its ranks and what the engine says of itself, from a number.
+/// Returns the call with another topology and other conditions of the engine, depending on `bits`.
 inline selection_context varied(selection_context s, unsigned bits) {
   static constexpr struct {
     int nodes, each;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calling a command as its users do: by the shell.
+// Runs a command through the shell, in the same way as its users.
 #pragma once
 
 #include <cstdio>

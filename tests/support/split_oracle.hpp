@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random splits, drawn alike on all ranks, and who is with whom after them, reckoned plainly.
+// Random splits, the same on all ranks, with their expected members.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace tests {
 
 using ints = std::vector<int>;
 
-/// Colour and key of each rank; below 0: in no part.
+/// The colour and key of each rank; a colour below 0 means no part.
 struct split_case {
   ints colors, keys;
-  /// The members of a rank's part, in order.
+  /// Returns the members of a rank's part, in order.
   ints part_of(int r) const {
     ints all;
     const int p = static_cast<int>(colors.size());
@@ -26,7 +26,7 @@ struct split_case {
   static int at(const ints& v, int i) { return v[static_cast<std::size_t>(i)]; }
 };
 
-/// Those that have a name in the field, and some that are drawn.
+/// Returns the usual splits, and some random ones.
 inline std::vector<split_case> split_cases(int p, unsigned seed) {
   std::vector<split_case> all;
   const auto add = [&](auto&& color, auto&& key) {
@@ -37,11 +37,11 @@ inline std::vector<split_case> split_cases(int p, unsigned seed) {
   const auto none = [](int) { return 0; };
   add(none, none);
   add(none, [](int r) { return -r; });  // reversed
-  add([](int r) { return r; }, none);   // all alone
+  add([](int r) { return r; }, none);  // each rank alone
   add([](int r) { return r % 2; }, none);
   add([](int r) { return r / 4; }, [](int r) { return r % 4 == 0 ? 7 : 3; });
   add([](int r) { return r % 3 == 0 ? -1 : r % 2; }, [](int r) { return r % 5; });
-  add([](int) { return -5; }, none);                               // nobody anywhere
+  add([](int) { return -5; }, none);  // no rank in any part
   add([&](int r) { return r == p - 1 ? 0x7fffffff : -1; }, none);  // one rank
   std::mt19937 random(seed);
   for (int i = 0; i < 4; ++i) {

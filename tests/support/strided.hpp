@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items with gaps in a buffer of canaries, made by hand: the oracle of messages with layouts.
+// Items with gaps in a buffer of canaries, made by hand, as the reference for messages with
+// layouts.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,7 @@ using ints = std::vector<int>;
 
 inline constexpr int canary = -77;
 
-// An item is two ints, `gap` ints apart, and the next begins `step` ints on.
+// An item has two ints, `gap` ints apart. The next item begins `step` ints later.
 struct strided {
   int gap, step;
   tutti::layout item() const {
@@ -23,7 +24,7 @@ struct strided {
   std::size_t room(int items) const {
     return items == 0 ? 0 : static_cast<std::size_t>((items - 1) * step + gap + 1);
   }
-  // A buffer with these elements in its items, and `more` canaries after them.
+  // Returns a buffer with these elements in its items, and `more` canaries after them.
   ints spread(const ints& dense, std::size_t more = 3) const {
     const int items = static_cast<int>(dense.size() / 2);
     ints v(room(items) + more, canary);
@@ -33,13 +34,13 @@ struct strided {
     }
     return v;
   }
-  // One that is large enough, to receive into.
+  // Returns a buffer that is large enough to receive into.
   ints blank(int items, std::size_t more = 3) const { return ints(room(items) + more, canary); }
 };
 
 inline constexpr strided wide{3, 5}, interleaved{3, 1}, dense{1, 2};
 
-// What rank r sends: `items` items.
+// Returns the `items` items that rank r sends.
 inline ints items_by(int r, int items, int round = 0) {
   ints v(static_cast<std::size_t>(2 * items));
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = 100000 * r + 10000 * round + static_cast<int>(i);

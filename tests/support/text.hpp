@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a message says something; where it does not, the test shows what it says instead.
+// Checks whether a message contains certain words; on failure the test prints the message.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline testing::AssertionResult says(std::string_view text, std::string_view par
   return testing::AssertionFailure() << "it does not say \"" << part << "\" but \"" << text << "\"";
 }
 
-/// What goes to standard error while `body` runs, whether it ends or throws.
+/// Returns the output on standard error while `body` runs, whether it returns or throws.
 template <class Body>
 std::string said_on_stderr(Body&& body) {
   testing::internal::CaptureStderr();

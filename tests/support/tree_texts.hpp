@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Documents from texts within a test.
+// Makes decision-tree documents from texts in a test.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes and messages that are sent, exactly: of a few programs by hand, and of random ones by a model
-// (bytes/model.hpp).
+// Tests the exact numbers of bytes and messages sent: by a few programs with hand-written
+// expectations, and by random programs with a model (bytes/model.hpp).
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -29,10 +29,10 @@ struct totals {
   bytes::model::table sent, messages;
   std::uint64_t hits = 0;
 };
-// Of all ranks, when nothing is under way.
+// Totals over all ranks, when no operation is in progress.
 totals seen(const communicator& world, tasks::runtime& rt) {
   rt.wait_all();
-  rt.barrier();  // whoever was asked for contributions has given them
+  rt.barrier();  // all requested contributions have been sent
   const auto s = rt.statistics();
   const auto gathered = [&](const std::vector<std::uint64_t>& row) {
     const auto flat = world.allgather(tutti::send_buf(row));
@@ -45,8 +45,8 @@ totals seen(const communicator& world, tasks::runtime& rt) {
           world.allreduce_single(tutti::send_buf(s.cache_hits), tutti::op(std::plus<>{}))};
 }
 
-// --- by hand
-struct two_ranks {  // a datum of 100 bytes of rank 0, read by the last one
+// --- hand-written programs
+struct two_ranks {  // rank 0 owns 100 bytes, and the last rank reads them
   explicit two_ranks(const communicator& all, const tasks::options& how = {})
       : world(all), rt(all, how), last(rt.size() - 1), h(rt.data<block>(0, 100)) {}
   void read(int times) {
@@ -59,7 +59,7 @@ struct two_ranks {  // a datum of 100 bytes of rank 0, read by the last one
     check.equal(t.sent[at(last)][0], last == 0 ? there : back);
     check.equal(t.messages[0][at(last)], there / 100);
     check.equal(t.hits, hits);
-    check.equal(bytes::model::all(t.sent), last == 0 ? 0 : there + back);  // and nobody else sends anything
+    check.equal(bytes::model::all(t.sent), last == 0 ? 0 : there + back);  // no other traffic
   }
   const communicator& world;
   tasks::runtime rt;
@@ -85,7 +85,7 @@ void cache_off(communicator& world) {
   t.rt.cache(true);
   t.read(5);
   t.expect(600, 0, 4);
-  t.rt.cache(true);  // as it was: what is there stays
+  t.rt.cache(true);  // as before: existing copies stay
   t.read(1);
   t.expect(600, 0, 5);
   t.rt.cache(false);
@@ -104,9 +104,9 @@ void flushes(communicator& world) {
 }
 void written_elsewhere(communicator& world) {
   two_ranks t(world);
-  t.rt.insert(touch, tasks::write(t.h), tasks::on(t.last));  // nothing is needed, all goes home
+  t.rt.insert(touch, tasks::write(t.h), tasks::on(t.last));  // only the result moves
   t.expect(0, 100, 0);
-  t.read(2);  // who has written it has it
+  t.read(2);  // the writer has the contents
   t.expect(0, 100, 2);
   t.rt.insert(touch, tasks::read_write(t.h), tasks::on(t.last));
   t.expect(0, 200, 3);
@@ -132,11 +132,12 @@ void fetches(communicator& world) {
 void contributions(communicator& world) {
   two_ranks t(world);
   const std::bit_or<> op;
-  for (int i = 0; i < 4; ++i) t.rt.insert(touch, tasks::reduce(t.h, op), tasks::on(t.last));  // go together
+  // The contributions are sent combined.
+  for (int i = 0; i < 4; ++i) t.rt.insert(touch, tasks::reduce(t.h, op), tasks::on(t.last));
   t.expect(0, 100, 0);
   t.read(1);
   t.expect(100, 100, 0);
-  t.rt.insert(touch, tasks::reduce(t.h, op));  // makes copies old
+  t.rt.insert(touch, tasks::reduce(t.h, op));  // makes copies out of date
   t.read(1);
   t.expect(200, 100, 0);
 }
@@ -148,18 +149,18 @@ void moved_owner(communicator& world) {
   t.expect(100, 0, 0);
   t.rt.insert(look, tasks::read(t.h), tasks::on(0));
   t.expect(100, 100, 0);
-  t.rt.set_rank(t.h, 0);  // has it
+  t.rt.set_rank(t.h, 0);  // rank 0 has the contents
   t.rt.insert(look, tasks::read(t.h), tasks::on(0));
   t.expect(100, 100, t.last > 0 ? 1 : 0);
 }
 
-// Three blocks of 100 bytes, of which two may stay: the one that was used longest ago goes.
+// Three blocks of 100 bytes in a cache for two: the least recently used block is evicted.
 void small_cache(communicator& world) {
   tasks::runtime rt(world, {.cache_bytes = 250});
   const int last = rt.size() - 1;
   std::vector<tasks::handle<block>> h;
   for (int i = 0; i < 3; ++i) h.push_back(rt.data<block>(0, 100));
-  const auto large = rt.data<block>(0, 300);       // never stays
+  const auto large = rt.data<block>(0, 300);  // never stays
   for (const int i : {0, 1, 0, 2, 0, 1, 2, 2, 0})  // sent: 0, 1, 2, 1, 2, 0
     rt.insert(look, tasks::read(h[at(i)]), tasks::on(last));
   const totals t = seen(world, rt);
@@ -167,12 +168,12 @@ void small_cache(communicator& world) {
   check.equal(t.hits, last == 0 ? 0u : 3u);
   for (int i = 0; i < 2; ++i) rt.insert(look, tasks::read(large), tasks::on(last));
   check.equal(seen(world, rt).sent[0][at(last)], last == 0 ? 0u : 1200u);
-  // It has driven out the others.
+  // The large block has evicted the others.
   rt.insert(look, tasks::read(h[0]), tasks::on(last));
   check.equal(seen(world, rt).sent[0][at(last)], last == 0 ? 0u : 1300u);
 }
 
-// What many read at once goes out by a tree: each gets it once, from whomever.
+// A tree distributes data that many ranks read at once: each receives it once, from any rank.
 void spread(communicator& world) {
   for (const std::size_t n : {8u, 3000u, 100000u}) {
     tasks::runtime rt(world);
@@ -192,8 +193,8 @@ void spread(communicator& world) {
   }
 }
 
-// From root to owner and from owner to root, whatever either has; short data go by a tree, and as often as
-// that is high.
+// From the root to the owners and back, whichever rank has the contents. Short data use a tree and
+// are sent once per level.
 void scatter_and_gather(communicator& world) {
   const int p = world.size();
   for (const std::size_t n : {10u, 2000u})
@@ -221,7 +222,7 @@ void scatter_and_gather(communicator& world) {
         rt.scatter(h, root);
         right.scatter(list, root);
         expect(i, i + 1);
-        if (i == 1)  // on owners alone, as in the seed's program
+        if (i == 1)  // only on owners, as in the original program
           rt.insert(touch, tasks::read_write(h[at(rt.rank())]));
         rt.gather(h, root);
         right.gather(list, root);
@@ -233,7 +234,7 @@ void scatter_and_gather(communicator& world) {
     }
 }
 
-// --- random programs, by the model
+// --- random programs, compared with the model
 class random_program {
  public:
   random_program(const communicator& world, std::uint64_t seed)
@@ -293,7 +294,7 @@ class random_program {
         return model_.gather(list, on);
       }
       case 6:
-        if (below(2) == 0) {  // to be owned by another one
+        if (below(2) == 0) {  // gets another owner
           const int to = any_rank();
           rt_.set_rank(h, on);
           rt_.fetch(h, on);
@@ -345,7 +346,8 @@ class random_program {
       }
     return all;
   }
-  // Where no tree can be, and nothing goes up one, by pairs of ranks; else by receivers, or all together.
+  // Compares totals. Without reductions, compares also by receiver, and by pairs of ranks if there
+  // are too few ranks for a tree.
   void compare() {
     const totals t = seen(world_, rt_);
     model_.wait_all();

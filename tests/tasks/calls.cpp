@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every call of the task face does what it says, on every engine: calls/.
+// Tests every call of the task front end on every engine: calls/.
 #include "calls/cases.hpp"
 #include "support/program.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task programs that must end the job by themselves, each with a text that ../failure/expect.sh looks for:
-// tasks_failing CASE.
+// tasks_failing CASE: task programs that must end the job by themselves, each with a text that
+// ../failure/expect.sh looks for.
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -16,7 +16,7 @@ using tutti::communicator;
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(communicator&)>> cases = {
-      {"never_inserts",  // rank 1, what it should send
+      {"never_inserts",  // rank 1 does not insert a task that sends data
        [](communicator& world) {
          tasks::runtime rt(world);
          int x = world.rank();
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
          rt.insert([](int) {}, tasks::read(h), tasks::on(0));
          rt.wait_all();
        }},
-      {"never_runs",  // rank 2, what others wait for
+      {"never_runs",  // rank 2 does not run a task for which others wait
        [](communicator& world) {
          tasks::runtime rt(world);
          std::vector<double> x(5000);
@@ -55,14 +55,14 @@ int main(int argc, char** argv) {
          const auto h = rt.data(x, world.rank());
          if (world.rank() == 0) rt.isend_detached(h, 1, 9);
        }},
-      {"inserts_at_the_end",  // of its runtime, told there
+      {"inserts_at_the_end",  // detected at the end of the runtime
        [](communicator& world) {
          tasks::runtime rt(world);
          int x = world.rank();
          const auto h = rt.data(x, 1);
          if (world.rank() != 1) rt.insert([](int) {}, tasks::read(h), tasks::on(0));
        }},
-      {"throws_at_the_end",  // a kernel, and nobody waits for it
+      {"throws_at_the_end",  // a kernel throws, and nobody waits for it
        [](communicator& world) {
          tasks::runtime rt(world);
          int x = 0;
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
          rt.insert([](int&) { throw std::runtime_error("planted fault"); }, tasks::write(h),
                    tasks::name("the last"));
        }},
-      {"leaves_by_exception",  // the others do not wait for ever
+      {"leaves_by_exception",  // the others must not wait forever
        [](communicator& world) {
          tasks::runtime rt(world);
          int x = 0;
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
          rt.insert([](int) {}, tasks::read(h), tasks::on(2));
          rt.wait_all();
        }},
-      {"leaves_with_work",  // kernels under way have its memory until it goes
+      {"leaves_with_work",  // running kernels use its memory until it is destroyed
        [](communicator& world) {
          std::vector<int> x(1000);
          tasks::runtime rt(world, {.workers = 2});
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
          tasks::runtime rt(world);
          rt.insert([] {}, tasks::after(31));
        }},
-      {"not_all_make_it",  // a runtime
+      {"not_all_make_it",  // not all ranks create a runtime
        [](communicator& world) {
          if (world.rank() != 1) tasks::runtime rt(world);
        }},
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   const auto chosen = argc > 1 ? cases.find(argv[1]) : cases.end();
   if (chosen == cases.end()) {
     std::fprintf(stderr, "tasks_failing: no such case\n");
-    return 0;  // a case that cannot fail must not pass: expect.sh wants another status
+    return 0;  // a case that does not fail must not pass: expect.sh wants a non-zero status
   }
   return tutti::run(argc, argv, chosen->second);
 }

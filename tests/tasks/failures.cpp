@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with task programs, and is told: calls that are refused, kernels that throw. The runtime goes
-// on after each. What ends the job is in failing.cpp.
+// Tests errors of task programs: rejected calls, and kernels that throw. The runtime works after
+// each. failing.cpp has the cases that end the job.
 #include <functional>
 #include <string>
 
@@ -20,7 +20,7 @@ namespace {
 
 using words = std::initializer_list<const char*>;
 
-// What is refused was not inserted, and nothing else suffers.
+// Checks that the rejected call was not inserted, and that everything else works.
 void works(tasks::runtime& rt) {
   const int p = rt.size(), me = rt.rank(), last = p - 1;
   int x = 5, in = 0, mine = 7 + me;
@@ -36,7 +36,7 @@ void works(tasks::runtime& rt) {
   check.equal(in, 7 + (me + p - 1) % p);
 }
 
-// On every rank.
+// Every rank rejects the call.
 void refused(communicator& world, words said, const std::function<void(tasks::runtime&)>& wrong,
              const std::source_location& where = std::source_location::current()) {
   tasks::runtime rt(world);
@@ -46,7 +46,7 @@ void refused(communicator& world, words said, const std::function<void(tasks::ru
   works(rt);
 }
 
-// Not over those whose members know a few others only.
+// No runtime over communicators whose members know a few others only.
 void runtimes(communicator& world) {
   const communicator few = tests::of_kind(world, "chain");
   if (world.size() > 3)
@@ -90,7 +90,7 @@ void data(communicator& world) {
   refused(world, {"gather", "root"}, [&](auto& rt) { rt.gather(std::vector{rt.data(x, 0)}, p); });
 }
 
-// Before it is used, says set_tag().
+// set_tag() must come before the first use.
 void late_tag(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size();
@@ -103,7 +103,7 @@ void late_tag(communicator& world) {
   works(rt);
 }
 
-// A rank that holds nothing of a datum cannot read it, and only the owner writes it by itself.
+// A rank without a copy cannot read the data, and only the owner writes them by itself.
 void acquire(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1;
@@ -188,13 +188,13 @@ void transfers(communicator& world) {
           [&](auto& rt) { rt.isend_detached(rt.data(x, rt.rank()), -1, 0); });
   refused(world, {"irecv_detached", "tag"},
           [&](auto& rt) { rt.irecv_detached(rt.data(x, rt.rank()), 0, -5, [] {}); });
-  // Of several, none is begun.
+  // If one of several transfers is wrong, none begins.
   refused(world, {"isend_detached", "tag", "-9"}, [&](auto& rt) {
     const auto h = rt.data(x, rt.rank());
     const tasks::transfer both[] = {tasks::transfer(h, (rt.rank() + 1) % p, 1), tasks::transfer(h, 0, -9)};
     rt.isend_detached(both, [] { check.that(false, "must not be called"); });
   });
-  // On another communicator its own ranks count.
+  // On another communicator the ranks are those of that communicator.
   const communicator alone = std::move(*world.split(world.rank()));
   refused(world, {"isend_detached", "dest", "1"}, [&](auto& rt) {
     const tasks::transfer one[] = {tasks::transfer(rt.data(x, rt.rank()), 1, 1, alone)};
@@ -202,7 +202,8 @@ void transfers(communicator& world) {
   });
 }
 
-// Seen on the rank's own thread.
+// Calls from kernels. With one worker, kernels run on the rank's own thread, where the runtime
+// detects such calls.
 void not_from_kernels(communicator& world) {
   tasks::runtime rt(world, {.workers = 1});
   int told = 0;
@@ -221,7 +222,7 @@ void not_from_kernels(communicator& world) {
   works(rt);
 }
 
-// A task that waits for a tag in vain; unlocked late, it runs.
+// A task that waits in vain for a tag; after a late unlock it runs.
 void never_unlocked(communicator& world) {
   tasks::runtime rt(world);
   int ran = 0;
@@ -250,7 +251,7 @@ void held_view(communicator& world) {
   check.throws<usage_error>([&] { rt.wait_all(); }, {"view"});
 }
 
-// A handle means nothing to a runtime that has not made it; that one goes on, and so does the other.
+// A runtime rejects a handle that it has not created. Both runtimes continue to work.
 void of_another_runtime(communicator& world) {
   tasks::runtime its(world), rt(world);
   int x = 3;
@@ -277,8 +278,8 @@ void of_another_runtime(communicator& world) {
   works(rt);
 }
 
-// The contents go to a new owner by its use on all ranks that it concerns: a view, which one rank takes, is
-// none.
+// The contents move to a new owner when all concerned ranks use them. A view on one rank is not
+// such a use.
 void owner_that_changed(communicator& world) {
   const int me = world.rank(), last = world.size() - 1;
   tasks::runtime rt(world);

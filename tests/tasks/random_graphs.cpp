@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random task programs (random_graphs/graph.hpp), one a seed: random_graphs FIRST LAST [MOST] [WORKERS].
-// All contents that are seen, by tasks, by the program and in the end, are those of a sequential run. A case
-// is named seed_17.
+// random_graphs FIRST LAST [MOST] [WORKERS]: random task programs (random_graphs/graph.hpp), one
+// for each seed. All contents that tasks and the program see, and the final contents, must be those
+// of a serial run. The name of a case is for example seed_17.
 #include <cstdlib>
 #include <string>
 
@@ -11,7 +11,7 @@
 #include "tutti/tutti.hpp"
 
 int main(int argc, char** argv) {
-  // Read before the program takes its own arguments out.
+  // Reads the arguments before the program removes its own.
   const auto number = [&](int i, unsigned long default_value) {
     return i < argc && argv[i][0] != '-' ? std::strtoul(argv[i], nullptr, 10) : default_value;
   };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that throw: what they should have written is spoilt wherever it goes, what would read it is not
-// run, and all who wait for it are told, once. What overwrites the data makes them good again.
+// Tests kernels that throw: their results are invalid wherever they are sent, and tasks that would
+// read them do not run. Each waiter gets the error once. Overwriting the data makes them valid
+// again.
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -23,7 +24,8 @@ struct own_fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `call` throws a task_error with these words; on the rank that ran the kernel what it has thrown is nested.
+/// `call` throws a task_error with these words. On the rank that ran the kernel, the kernel's
+/// exception is nested.
 template <class Call>
 void told(bool ran_here, const std::string& rank, words said, Call&& call,
           const std::source_location& where = std::source_location::current()) {
@@ -53,7 +55,7 @@ void throws(int& x) {
   throw own_fault("planted fault");
 }
 
-// On a rank whose datum all others read.
+// A kernel on one rank whose data all other ranks read.
 void dependants(communicator& world) {
   for (const int workers : {1, 3}) {
     tasks::runtime rt(world, {.workers = workers});
@@ -68,16 +70,16 @@ void dependants(communicator& world) {
     for (int r = 0; r < p; ++r)
       rt.insert([&](int, int& y) { ++ran, y = -1; }, tasks::read(h),
                 tasks::read_write(all[static_cast<std::size_t>(r)]));
-    for (int r = 0; r < p; ++r)  // further away
+    for (int r = 0; r < p; ++r)  // indirect dependants
       rt.insert([&](int) { ++ran; }, tasks::read(all[static_cast<std::size_t>(r)]), tasks::on((r + 1) % p));
-    rt.insert([&] { ++good; });  // has nothing to do with it
+    rt.insert([&] { ++good; });  // an independent task
     told(me == first, ran_on(first), {"the first", "planted fault"}, [&] { rt.wait_all(); });
     check.equal(ran, 0);
     check.equal(good, 1);
-    rt.wait_all();  // once
+    rt.wait_all();  // the error is thrown once
     check.equal(mine, 100 + me);
 
-    for (int round = 0; round < 2; ++round) {  // it goes on
+    for (int round = 0; round < 2; ++round) {  // the runtime continues to work
       rt.insert([](int& v) { v = 5; }, tasks::write(h));
       for (int r = 0; r < p; ++r)
         rt.insert([](int v, int& y) { y = v + 1; }, tasks::read(h),
@@ -90,7 +92,7 @@ void dependants(communicator& world) {
   }
 }
 
-// Nothing of it comes to ranks that need nothing of it.
+// Ranks that need no results of the kernel get no error.
 void others_continue(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1;
@@ -105,7 +107,7 @@ void others_continue(communicator& world) {
   check.equal(y, 2);
 }
 
-// Its results should have gone home.
+// The kernel's results should have been sent to the owner.
 void away_from_home(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1, mid = p / 2;
@@ -168,7 +170,7 @@ void contributions(communicator& world) {
   if (me == 0) check.equal(sum, 10 + p);
 }
 
-// What should be sent could not be made.
+// Transfers of data that the failing kernel should have written.
 void transfers(communicator& world) {
   for (const std::size_t n : {1u, 20000u}) {
     tasks::runtime rt(world);
@@ -221,7 +223,7 @@ void fetched_and_gathered(communicator& world) {
   rt.wait_all();
 }
 
-// Whatever it is.
+// A thrown object of any type.
 void no_exception_of_the_standard(communicator& world) {
   tasks::runtime rt(world);
   int x = 1;
@@ -243,7 +245,7 @@ void no_exception_of_the_standard(communicator& world) {
   rt.wait_all();
 }
 
-// Many that throw are told as one; the next that does is told again.
+// Many kernels that throw give one error; a later one gives another error.
 void many(communicator& world) {
   tasks::runtime rt(world, {.workers = 3});
   const int me = rt.rank();

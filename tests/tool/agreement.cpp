@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti explain` says of a call is what TUTTI_TRACE says ran: 500 random calls on every engine, with
-// pretended nodes, overrides and trees of a user.
+// Tests that `tutti explain` agrees with TUTTI_TRACE on what runs: 500 random calls on every
+// engine, with simulated nodes, overrides and user trees.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,7 @@ namespace {
 using nlohmann::json;
 using namespace tool_tests;
 
-// What ran, as the calls of the job in their order.
+// Returns what ran, in the order of the job's calls.
 std::vector<json> run_job(const job& j, const scratch_folder& at) {
   std::ofstream file(at.path("calls"));
   for (const signature& s : j.calls)
@@ -74,7 +74,7 @@ std::vector<std::string> questions_of(const job& j) {
   return lines;
 }
 
-// The calls that rank 0 makes inside of a composed one: how many of each.
+// Counts the inner calls that rank 0 makes in a composed call, by kind.
 std::map<json, std::uint64_t> inside_of(const json& told) {
   std::map<json, std::uint64_t> all;
   for (const json& one : told.value("inside", json::array())) {
@@ -101,7 +101,7 @@ tally compare(const std::vector<job>& jobs) {
     std::ofstream batch(at.path("batch"));
     for (const std::string& q : questions) batch << q << '\n';
   }
-  // A variable of one half alone is told what it does not read; that is not asked here.
+  // The tool warns about variables that do not apply to one half. This test ignores the warnings.
   const ending e = shell("{ '" TUTTI_TOOL "' explain --batch '" + at.path("batch") + "' --json 2> '" +
                          at.path("said") + "'; }");
   if (e.status != 0)
@@ -136,7 +136,7 @@ TEST(agreement, explain_says_what_runs) {
   for (int i = 0; i < 55; ++i) jobs.push_back(random.next_job(8));
   const tally seen = compare(jobs);
   EXPECT_EQ(seen.calls, 440u);
-  // A sample that has none of these shows nothing.
+  // A sample without these cases would prove nothing.
   EXPECT_GE(seen.composed, 20u);
   EXPECT_GE(seen.forced, 30u);
   EXPECT_GE(seen.by_file, 3u);
@@ -159,8 +159,8 @@ TEST(agreement, explain_says_what_runs_over_mpi) {
       jobs.push_back(j);
     }
   ASSERT_FALSE(jobs.empty()) << "registered where there is an MPI only";
-  // A composed call must not take the program of one that differs in its operator alone: MPI has a collective
-  // of its own for the one and not for the other.
+  // A composed call must not reuse the plan of one that differs only in its operator. MPI has a
+  // native collective for one operator and not for the other.
   for (std::size_t i = 0, all = jobs.size(); i < all; i += 3) {
     job j = jobs[i];
     j.nodes.clear();

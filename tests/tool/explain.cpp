@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti explain: what it says, where the values come from, and how wrong questions end. That it says what
-// runs is the matter of agreement.cpp.
+// Tests tutti explain: its output, the sources of its values, and the errors of wrong questions.
+// agreement.cpp tests that it agrees with what runs.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 using namespace tool_tests;
 
-// With variables before the command: "TUTTI_ALLREDUCE_ALGORITHM=ring", and what is to be explained.
+// Runs explain with variables such as "TUTTI_ALLREDUCE_ALGORITHM=ring" before the command.
 json explained(const std::string& variables, const std::string& call) {
   const ending e = shell(variables + " '" TUTTI_TOOL "' explain " + call + " --json");
   if (e.status != 0) throw std::runtime_error(call + ": " + e.text);
@@ -32,7 +32,7 @@ std::string reason_for(const json& answer, const std::string& algorithm) {
   return "";
 }
 
-// A file that lasts as long as a test.
+// A file that lives as long as a test.
 class tree_file {
  public:
   explicit tree_file(const std::string& text) { path = where_.file("tree.json", text); }
@@ -59,7 +59,7 @@ TEST(explain, defaults) {
     EXPECT_TRUE(step["file"].get<std::string>().ends_with(".json") && step["line"].get<int>() > 0) << step;
   }
   EXPECT_TRUE(composition && pure);
-  // Every algorithm is the choice or is rejected with a reason.
+  // Every algorithm is either chosen or rejected with a reason.
   const json listed = json::parse(tutti("list allreduce --json").text);
   std::size_t chosen = 0;
   for (const json& one : listed) {
@@ -131,7 +131,7 @@ TEST(explain, files_are_obeyed) {
   EXPECT_TRUE(on_the_way);
   const json b = explained(variable, "allreduce --ranks 5 --bytes 1K --engine threads --op noncommutative");
   EXPECT_EQ(b["choice"]["source"], "default");
-  // A file at fault leaves the defaults in force, as in the library.
+  // An invalid file leaves the defaults in effect, the same as in the library.
   const ending wrong =
       shell("TUTTI_COLL_SELECTION_JSON_FILE=/no/such/file '" TUTTI_TOOL "' explain barrier --ranks 2");
   EXPECT_EQ(wrong.status, 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti preload: with every launcher that is here the ranks, and they alone, are started with the library of
-// its MPI, the variables and the words reach them as they are, and the job's status comes back. The library
-// is one that does nothing: what the right one does is not to be seen here.
+// Tests tutti preload with every launcher on this machine: it starts the ranks, and only them, with
+// the library of the launcher's MPI. Variables and arguments reach the ranks unchanged, and the
+// status of the job is returned. The library of these tests does nothing; other tests cover the
+// real one.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -25,8 +26,8 @@ using nlohmann::json;
 using namespace tool_tests;
 namespace fs = std::filesystem;
 
-// Launchers by every name they have on this machine, and whose they are. The plain ones are Debian's
-// alternatives, which lead to one of the others.
+// The launchers by every name on this machine, with their MPI. The plain names are Debian's
+// alternatives, which link to one of the others.
 struct launcher {
   std::string name, mpi;
 };
@@ -51,7 +52,8 @@ std::vector<launcher> launchers_here() {
   return all;
 }
 
-// A folder of libraries for both MPIs, and a program that says what it was started with, a line a rank.
+// A folder of libraries for both MPIs, and a program that prints its arguments and environment, one
+// line per rank.
 class preload : public testing::Test {
  protected:
   void SetUp() override {
@@ -72,8 +74,8 @@ class preload : public testing::Test {
     fs::permissions(file, fs::perms::owner_all);
     return file;
   }
-  // Of `tutti preload ...`, as a user may start it. The input has nothing and no end: MPICH's launcher may
-  // die of an end that it cannot pass on to a program that is gone already.
+  // Runs `tutti preload ...` in the same way as a user. Its standard input never ends: MPICH's
+  // launcher may die if it cannot pass the end of the input to a program that has exited.
   [[nodiscard]] ending call(const std::string& arguments, const std::string& variables = "") const {
     return shell(
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
@@ -136,7 +138,8 @@ TEST_F(preload, a_library_of_the_user_stays_behind) {
   }
 }
 
-// The launcher's own process: a launcher that says what it was started with. It is known by its name.
+// The launcher's own process must not load the library. The test uses a launcher script that prints
+// its environment; the tool knows it by its name.
 TEST_F(preload, the_launcher_itself_has_nothing) {
   fs::create_directory(files_.path("bin"));
   const std::string in_front = script("bin/mpirun",
@@ -163,7 +166,7 @@ TEST_F(preload, what_a_launcher_says_counts_before_its_name) {
 
 TEST_F(preload, the_jobs_status_comes_back) {
   const std::string fails = script("fails", "exit 7\n");
-  std::set<std::string> seen;  // by one name each: Open MPI takes its time to end a job that fails
+  std::set<std::string> seen;  // one name for each MPI: Open MPI takes long to end a failing job
   for (const auto& [name, mpi] : launchers_here())
     if (seen.insert(mpi).second) {
       EXPECT_EQ(call("-- " + name + " -n 1 '" + fails + "'").status, 7) << name;
@@ -180,7 +183,7 @@ TEST_F(preload, a_program_by_itself) {
   EXPECT_NE(unknown.text.find("pass --mpi openmpi or --mpi mpich"), unknown.text.npos) << unknown.text;
 }
 
-// TUTTI_PRELOAD_LINKED: "mpi|program@" for each, a program that links that MPI.
+// TUTTI_PRELOAD_LINKED: "mpi|program@" for each program that links an MPI.
 std::map<std::string, std::string> linked_programs() {
   std::map<std::string, std::string> linked;
   std::istringstream text(TUTTI_PRELOAD_LINKED);
@@ -189,7 +192,7 @@ std::map<std::string, std::string> linked_programs() {
   return linked;
 }
 
-// With the library that was built, which is found beside the tool.
+// Uses the library that was built, which the tool finds in its own installation.
 TEST_F(preload, the_librarys_own_report_comes) {
   for (const auto& [name, mpi] : launchers_here()) {
     const std::string program = linked_programs().at(mpi), file = files_.path(name + ".json");
@@ -271,7 +274,8 @@ TEST_F(preload, wrong_calls_end_with_2_and_one_line) {
     EXPECT_NE(e.text.find(text), e.text.npos) << arguments << " says " << e.text;
     EXPECT_EQ(e.text.find('\n'), e.text.size() - 1) << arguments << " says more than a line: " << e.text;
   }
-  // An MPI that this tutti was not built for; the folders beside the tool may have the library.
+  // An MPI that this tutti was not built for. The tool is copied, because the folders beside the
+  // original may have the library.
   const std::string lone = files_.path("lone"), tool = lone + "/bin/tutti";
   fs::create_directories(lone + "/bin");
   fs::copy_file(TUTTI_TOOL, tool);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random jobs, of calls that a trace can tell apart.
+// Random jobs whose calls a trace can distinguish.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct job {
   std::vector<signature> calls;
 };
 
-// Calls that are one line of the trace have the same of these; the second calls of such are left out.
+// Calls with the same key are one line of the trace. The sampler omits all but the first of them.
 inline json key_of(const signature& s, bool vector_form) {
   const bool rooted = s.root >= 0, here = s.root == 0;
   json key{{"collective", s.what}, {"nonblocking", s.nonblocking}, {"inter", s.inter}};
@@ -66,7 +66,7 @@ inline json key_of(const json& line) {
   return key;
 }
 
-// Of a user: compositions, and pure algorithms.
+// A user's tree: compositions, and pure algorithms.
 constexpr const char* own_tree = R"({"schema": "tutti/tree/1",
   "composition": {
     "allreduce": [{"when": {"hierarchical": true, "rank_order": true, "inter": false}, "use": "node_leader"}],
@@ -203,7 +203,8 @@ class sampler {
       s.op = s.type == "opaque:24" ? any<std::string>({"commutative", "noncommutative"})
                                    : any<std::string>({"sum", "sum", "max", "commutative", "noncommutative"});
     const bool between = p >= 2 && !barrier && !neighborly && s.what != "scan" && s.what != "exscan" &&
-                         s.what != "reduce_scatter_block";  // there the groups must give as much
+                         // In a reduce_scatter_block both groups must contribute the same amount.
+                         s.what != "reduce_scatter_block";
     s.inter = between && !is_vector_form(s.what) && one_in(12);
     s.in_place = !s.inter && !barrier && s.what != "bcast" && !neighborly && one_in(4);
     s.nonblocking = one_in(5);

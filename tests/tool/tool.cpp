@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line as its users meet it: what it prints, and with which status it ends.
+// Tests the command line as a user sees it: its output and its exit status.
 #include "tool.hpp"
 
 #include <map>
@@ -31,7 +31,7 @@ bool demands(const json& algorithm, const char* restriction) {
   return false;
 }
 
-// A number of ranks that the algorithm serves.
+// Returns a number of ranks that the algorithm serves.
 std::string ranks_for(const json& algorithm) {
   const bool picky = demands(algorithm, "power_of_two") || demands(algorithm, "even_ranks") ||
                      demands(algorithm, "equal_regions");
@@ -136,7 +136,7 @@ TEST(launch, all_names_are_there) {
   EXPECT_EQ(count, 81u);
 }
 
-// What each rank sends to each other one, and what that one receives, in order.
+// What each rank sends to another rank is what that rank receives, in order.
 TEST(show, every_send_meets_its_recv) {
   for (const json& a : listed()) {
     const std::string name = a["name"], ranks = ranks_for(a);
@@ -268,7 +268,8 @@ TEST(help, has_examples_that_work) {
     EXPECT_EQ(e.status, 0) << command;
     const std::size_t examples = e.text.find("Examples:\n");
     ASSERT_NE(examples, e.text.npos) << command;
-    if (command == "check" || command == "preload") continue;  // they take their time, or a program of MPI
+    // These take long, or need an MPI program.
+    if (command == "check" || command == "preload") continue;
     for (std::size_t at = examples; (at = e.text.find("\n  tutti ", at)) != e.text.npos; ++at) {
       std::string line = e.text.substr(at + 9, e.text.find('\n', at + 1) - at - 9);
       line = line.substr(0, line.find(" |"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calling tutti's command line, and looking at what it draws.
+// Runs tutti's command line and inspects its drawings.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ inline ending tutti(const std::string& arguments) {
   return shell(std::string("'") + TUTTI_TOOL + "' " + arguments);
 }
 
-// Every element that begins ends, in order, and every < and & is part of one.
+// Returns a message unless every element that begins also ends, in order, and every < and & is part
+// of one.
 inline std::string unbalanced(const std::string& xml) {
   std::vector<std::string> open;
   for (std::size_t at = 0; (at = xml.find_first_of("<&", at)) != xml.npos; ++at) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands that read decision trees: validate, tree, diff.
+// Tests the subcommands that read decision trees: validate, tree, diff.
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -113,7 +113,8 @@ TEST(diff, says_which_calls_are_decided_differently) {
   EXPECT_EQ(same.status, 0);
   EXPECT_NE(same.text.find("choose the same for every call"), same.text.npos);
   EXPECT_EQ(json::parse(tutti("diff mpi mpi --json").text), json::array());
-  // What a file leaves open is the engine's: on another engine's trees it decides differently.
+  // If a file makes no choice, the engine's trees decide. With the trees of another engine the
+  // result differs.
   EXPECT_EQ(tutti("diff --engine mpi mpi " + here.file("nothing.json", document(" \"pure\": {}"))).status, 0);
   EXPECT_EQ(tutti("diff --engine mpi threads " + here.path("nothing.json")).status, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti tune as its users call it: a short campaign whose trees are legal, and how wrong calls end. What is
-// made of the figures is the matter of unit/tune.cpp.
+// Tests tutti tune: a short campaign gives legal trees, and wrong calls report errors.
+// unit/tune.cpp tests how the figures are evaluated.
 #include <set>
 #include <string>
 #include <utility>
@@ -19,7 +19,7 @@ using namespace tool_tests;
 TEST(tune, writes_trees_that_are_legal) {
   const scratch_folder here;
   const std::string file = here.path("tuned.json");
-  // In parentheses, so that what is said of the progress is not among the figures.
+  // The parentheses keep the progress output apart from the figures.
   const ending done =
       shell("('" TUTTI_TOOL
             "' tune --quick --engine fibers --ranks 3 --collectives barrier,bcast --budget 5s "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An engine that is one folder is known everywhere: in the table, in what run() says, in the trees. What it
-// computes is tried by the spmd programs, which are linked with the same library.
+// Tests that an engine in one folder is known everywhere: in the table, in the messages of run(),
+// in the trees. The spmd programs, linked with the same library, test its results.
 #include "engines/engine.hpp"
 
 #include <functional>
@@ -35,7 +35,7 @@ TEST(a_new_engine, runs_when_it_is_named_by_the_environment) {
   const set_for_now engine("TUTTI_ENGINE", "loopback");
   int ran = 0;
   testing::internal::CaptureStderr();
-  run(run_options{}, [&](communicator& world) {  // of one rank, though nobody says so
+  run(run_options{}, [&](communicator& world) {  // runs one rank, although no number is given
     ++ran;
     EXPECT_EQ(world.size(), 1);
     EXPECT_EQ(world.allreduce_single(send_buf(7), op(std::plus<>{})), 7);
@@ -87,7 +87,7 @@ TEST(a_new_engine, has_the_common_trees_until_it_is_measured) {
   EXPECT_TRUE(decide(own, s).chooses_as(decide(common, s)));
 }
 
-// The engines of the library, in this program's table and in what they say of themselves.
+// The engines of the library in this program's table and in their descriptions.
 TEST(engines, take_every_job_that_names_none_one_at_a_time) {
   for (const bool launched : {false, true})
     for (const std::uint64_t seed : {0, 7})

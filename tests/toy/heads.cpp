@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mistake in the head of an algorithm or a composition ends the build, and what is said names the file, the
-// mistake, and what would be right.
+// Tests that an error in the head of an algorithm or composition ends the build. The message must
+// name the file, the error, and the correct form.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -20,12 +20,12 @@ namespace fs = std::filesystem;
 struct mistake {
   const char *name, *kind;
   std::string right, wrong;  // in the head of the toy
-  const char* said;          // in one line
+  const char* said;  // on one line
 
   friend void PrintTo(const mistake& m, std::ostream* out) { *out << m.name; }
 };
 
-// Whatever width the message is broken to.
+// Joins lines, because CMake may break the message at any width.
 std::string unbroken(const std::string& text) {
   std::string all;
   for (const char c : text)
@@ -41,7 +41,7 @@ ending catalogue(const std::string& kind, const fs::path& folder) {
                "' '-Doutput=" + (folder / "made.cpp").string() + "' -P '" CATALOGUE "'");
 }
 
-// The toy as a file of another name, spoilt.
+// Writes the toy to a file of another name, with the error.
 void write_toy(const fs::path& folder, const mistake& m) {
   const bool pure = std::string(m.kind) == "algorithms";
   const std::string toy = pure ? "algorithms/allreduce/everybody.cpp" : "compositions/own_last.cpp";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the folders beside this file hold is in the library without another word said: in the catalogues, in
-// the proof, in the matrix of tests, and in calls that name it.
+// Tests that the algorithm and the composition of this folder are in the library: in the
+// catalogues, in the proof, in the matrix of tests, and in calls that name them.
 #include <cstdlib>
 
 #include <gtest/gtest.h>

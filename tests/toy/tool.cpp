@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line with the toys in its tables: whatever it says of algorithms, compositions and engines, it
-// says of these.
+// Tests the command line with the toys in its tables: it treats these algorithms, compositions and
+// engines like all others.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(engine, is_known_to_all_that_ask_for_one) {
   EXPECT_TRUE(says(tutti("tune --engine loopback"), 2, "has one rank: there is nothing to choose"));
 }
 
-// A document that chooses both, with what stands in it for `with` and `use`.
+// A document that chooses both, with `use` and `with` as the choice and its parameters.
 std::string tree(const std::string& use, const std::string& with) {
   return R"({"schema": "tutti/tree/1",
   "composition": {"scan": [{"when": {"in_place": false}, "use": "own_last", "with": {"segment": "8K"}}]},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cases of algorithm_cases.hpp on the embedded engines, with more ranks and workers than programs can ask
-// for, and under drawn interleavings.
+// Runs the cases of algorithm_cases.hpp on the embedded engines, with more ranks and workers than
+// programs can request, and with random interleavings.
 #include "support/algorithm_cases.hpp"
 #include "support/ranks.hpp"
 #include "support/seed.hpp"
@@ -21,7 +21,8 @@ class fibers_engine : public testing::TestWithParam<int> {};
 TEST_P(fibers_engine, computes_what_plain_loops_compute) {
   EXPECT_TRUE(passes({"fibers", GetParam(), 2}, every_algorithm));
 }
-// Every shape that the algorithms tell apart; check_all proves their schedules for the numbers between, too.
+// Every kind of shape that the algorithms distinguish. check_all proves their schedules for the
+// numbers between, too.
 INSTANTIATE_TEST_SUITE_P(ranks, fibers_engine,
                          testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 33, 64), by_ranks);
 

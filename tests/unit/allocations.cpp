@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call like the one before allocates nothing, whichever way it is made, and groups that are gone have left
-// nothing: all of operator new is counted.
+// Tests that a repeated call allocates nothing, in any form, and that destroyed groups leave no
+// memory. It counts all calls of operator new.
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -20,7 +20,7 @@ std::atomic<long> allocations{0}, freed{0};
 
 }  // namespace
 
-// Not inlined: compilers take a free() of what new gave for a mistake.
+// Not inlined, because compilers warn about free() of memory from new.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* p = std::malloc(bytes)) return p;
@@ -50,8 +50,9 @@ std::ostream& operator<<(std::ostream& to, const one_way& w) {
 
 class warm : public testing::TestWithParam<one_way> {};
 
-// What the calls of all ranks allocated, between two barriers, once each was made a few times. `prepare`
-// gives what makes them once; at the end `out` must hold the sum of the ranks.
+// Returns the allocations of all ranks' calls between two barriers, after a few calls for warm-up.
+// `prepare` returns a function that makes the calls once. At the end `out` must contain the sum
+// over the ranks.
 template <class Prepare>
 long counted(const Prepare& prepare) {
   const one_way& w = warm::GetParam();
@@ -117,7 +118,7 @@ TEST_P(warm, persistent_calls_allocate_nothing) {
             0);
 }
 
-// To the next rank, and the sum by as many shifts as there are ranks but one.
+// Sends to the next rank p - 1 times and adds up, which gives the sum.
 template <class Shift>
 auto sum_by_shifts(communicator& world, std::vector<double>& in, std::vector<double>& out,
                    const Shift& shift) {
@@ -213,7 +214,7 @@ TEST_P(warm, timers_allocate_nothing) {
             0);
 }
 
-// Supersteps like those before: messages of all lengths, a collective of each kind, several at once.
+// Repeated supersteps: messages of all lengths, a collective of each kind, several at once.
 TEST_P(warm, supersteps_allocate_nothing) {
   const one_way& way = GetParam();
   run_options how;
@@ -253,7 +254,7 @@ TEST_P(warm, supersteps_allocate_nothing) {
       abi::sync(*mine);
     };
     for (int i = 0; i < 20; ++i) supersteps();
-    // Other ranks, and the engine, may still be on their way: the least of some counts is meant.
+    // Other ranks, and the engine, may still be active, so the least of several counts matters.
     for (int i = 0; i < 10; ++i) {
       world.barrier();
       const long before = allocations.load();
@@ -269,7 +270,7 @@ TEST_P(warm, supersteps_allocate_nothing) {
   EXPECT_EQ(least.load(), 0) << way;
 }
 
-// 10^5 of them in all on fibers, each made, used and let go.
+// Makes, uses and destroys groups; 10^5 in all on fibers.
 void make_many_groups(const char* engine, int ranks) {
   run_options how;
   how.engine = engine;
@@ -301,7 +302,7 @@ void make_many_groups(const char* engine, int ranks) {
     const long after = alive();
     if (me == 0) left = after - before;
   });
-  // Pools grow a little as ranks come in another order.
+  // Pools grow a little if ranks arrive in another order.
   EXPECT_LT(left.load(), 100 * ranks) << engine;
 }
 TEST(groups, leave_nothing) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas of the algorithms' heads: what they are worth, and where a wrong one is said to be wrong.
+// Tests the formulas in the heads of algorithms: their values, and the errors for wrong formulas.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -118,7 +118,8 @@ TEST(names, have_a_value_in_every_plan) {
   const variables v = variables_of(make_plan(w));
   for (const formula_name& one : formula_names) EXPECT_NE(v.find(one.name), nullptr) << one.name;
   EXPECT_NE(v.find("segment"), nullptr);
-  EXPECT_EQ(v.find("window"), nullptr);  // what an algorithm has not it cannot name
+  // A formula cannot name a parameter that the algorithm lacks.
+  EXPECT_EQ(v.find("window"), nullptr);
 }
 
 TEST(claim, every_head_parses) {

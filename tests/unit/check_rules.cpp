@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of schedules one by one, on schedules that are written here: each is broken once, and said to be.
+// Tests the rules for schedules one by one on hand-written schedules: each rule is violated once,
+// and the proof must report it.
 #include <functional>
 #include <string>
 
@@ -21,7 +22,7 @@ plan call_of(collective what, int ranks, std::size_t count) {
   return make_plan(w);
 }
 
-// What is found, or "" where nothing is.
+// Returns the error, or "" if there is none.
 std::string found(const plan& p, const writer& write, outcome* all = nullptr) {
   const outcome o = run_abstract(p, write_all(write, p), {.symbols = true, .record = true});
   if (all != nullptr) *all = o;
@@ -109,7 +110,8 @@ TEST(places, gaps_of_the_caller_stay_as_they_are) {
       b.exchange(1 - s.rank, whole(buffer::input), 1 - s.rank, block(buffer::output, 1 - s.rank, table::out));
       b.round();
       if (first != 0)
-        b.copy(whole(buffer::input), whole(buffer::output));  // from the beginning, where a gap is
+        // Writes to the beginning, where there is a gap.
+        b.copy(whole(buffer::input), whole(buffer::output));
     };
   };
   EXPECT_EQ(found(p, write(0)), "");
@@ -121,7 +123,8 @@ TEST(places, gaps_of_the_caller_stay_as_they_are) {
 
 // --- puts
 
-// Rank 0 puts its block to rank 1 and signals; `early`: rank 1 writes there before it has awaited the signal.
+// Rank 0 puts its block to rank 1 and signals. If `early`, rank 1 writes there before it has
+// awaited the signal.
 writer putting(bool early, bool told) {
   return [=](const shape& s, builder& b) {
     if (s.rank == 0) {
@@ -206,7 +209,8 @@ TEST(words, say_how_long_blocks_are) {
   w.count = 5;
   const plan p = make_plan(w);
   ASSERT_NE(p.counts[0], p.counts[1]);
-  // Lengths travel first, then blocks of the longest length; the table `out` is used for the last copy only.
+  // Lengths are sent first, then blocks of the maximum length. Only the last copy uses the table
+  // `out`.
   const auto write = [](bool measured) {
     return [measured](const shape& s, builder& b) {
       b.words(3, 2);
@@ -251,7 +255,7 @@ TEST(one_port, messages_of_a_round_stand_in_line) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(o.recorded[0][0].steps[static_cast<std::size_t>(i)].time, i);
 }
 
-// Four messages, each the second of somebody who has to serve the next of them first.
+// Four messages, each the second one of a rank that must serve the next message first.
 TEST(one_port, lists_that_block_one_another_are_served_all_the_same) {
   const plan p = call_of(collective::barrier, 4, 0);
   outcome o;

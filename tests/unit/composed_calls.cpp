@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes a call composed: the call itself, the environment, the composition tree; and what does not.
+// Tests what makes a call composed: the call itself, the environment, the composition tree; and
+// what does not.
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ const auto last = [](int, int b) { return b; };  // an operator whose order matt
 
 class composed_calls : public testing::TestWithParam<const char*> {
  protected:
-  // What was said on standard error. A rank's failure fails the test.
+  // Returns the output on standard error. A rank's failure fails the test.
   static std::string said_by(const std::function<void(communicator&)>& program) {
     return said_on_stderr([&] { EXPECT_TRUE(passes(job{GetParam(), 4}, program)); });
   }
@@ -111,7 +112,7 @@ TEST_P(composed_calls, give_way_to_a_named_algorithm_unless_they_are_named_too) 
               expect_ran(world, collective::allreduce, "allreduce/recursive_doubling");
             }),
             "");
-  // The algorithm is obeyed inside of the composition.
+  // The inner call of the composition uses the algorithm.
   const set_for_now both("TUTTI_ALLREDUCE_COMPOSITION", "pipeline");
   const scratch_folder here;
   const std::string path = here.path("trace.json");

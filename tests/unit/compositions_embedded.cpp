@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every composition on the embedded engines, over pretended nodes: even, uneven, scattered, of two levels.
+// Runs every composition on the embedded engines, with simulated nodes: even, uneven, scattered, of
+// two levels.
 #include "support/algorithm_cases.hpp"
 #include "support/environment.hpp"
 #include "support/ranks.hpp"
@@ -10,11 +11,11 @@ namespace tests {
 namespace {
 
 struct layout_case {
-  const char* nodes;  // of TUTTI_NODES
+  const char* nodes;  // value of TUTTI_NODES
   int ranks;
 };
 
-// Under a sanitizer less of each is tried: the plain build tries all.
+// Under a sanitizer each runs fewer cases; the plain build runs all.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr how_much tried = how_much::some;
 #else

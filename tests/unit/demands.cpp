@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each restriction means: a call that meets it and one that does not, and what is said of the second.
+// Tests the meaning of each restriction: a call that meets it and one that does not, and the reason
+// given for the second.
 #include <functional>
 #include <string>
 
@@ -101,7 +102,7 @@ TEST(demands, all_buffers_are_memory_of_the_host) {
 }
 
 TEST(demands, every_restriction_has_a_case_here) {
-  std::size_t apart = 0;  // equal_regions is a parameter's; host_memory is met always
+  std::size_t apart = 0;  // equal_regions depends on a parameter; host_memory is always met
   for (const restriction_name& n : restriction_names)
     if (n.which == restriction::equal_regions || n.which == restriction::host_memory) ++apart;
   EXPECT_EQ(std::size(cases) + apart, std::size(restriction_names));

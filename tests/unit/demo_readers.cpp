@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the demo reads: edge lists, package lists, words; and what it says when they are malformed.
+// Tests the readers of the demo: edge lists, package lists, words, and the errors for malformed
+// input.
 #include <cstdlib>
 #include <functional>
 

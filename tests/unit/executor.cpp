@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the step set promises beyond today's algorithms: one-sided work, pipelines by segments, loops,
-// rendezvous with many messages at once, and memory that stays small at large p.
+// Tests features of the step set that current algorithms do not use: one-sided operations,
+// pipelines by segments, loops, rendezvous with many messages at once. Also tests that memory stays
+// small at large p.
 #include "runtime/executor/executor.hpp"
 
 #include <atomic>
@@ -34,7 +35,7 @@ call plain_call(std::vector<int>& in, std::vector<int>& out, std::size_t count) 
   return c;
 }
 
-// Every rank puts its block into every other's memory and says so; nobody receives by name.
+// Every rank puts its block into the memory of all others and signals; there are no receives.
 void put_everywhere(endpoint& ep, std::size_t count) {
   const int p = ep.size(), r = ep.rank();
   auto where = ep.open(group::range(0, 1, p, r), 1, nullptr);
@@ -75,8 +76,8 @@ TEST(one_sided_steps, deliver_small_and_large_puts) {
   }
 }
 
-// A chain: segment i is received while segment i - 1 is passed on. What lies outside is left out on both
-// sides.
+// A chain: segment i is received while segment i - 1 is sent on. Segments outside the block are
+// omitted on both sides.
 void pipeline(endpoint& ep, std::size_t count, std::size_t segment_size) {
   const int p = ep.size(), r = ep.rank();
   auto where = ep.open(group::range(0, 1, p, r), 1, nullptr);
@@ -110,8 +111,8 @@ TEST(segments, make_a_pipeline_of_any_length) {
 
 TEST(schedules, stay_small_at_large_p) {
   for (const pure_algorithm* a : catalogue()) {
-    // Their rounds or their tables grow with p: trees over all ranks as sources of their own, walked in
-    // depth.
+    // Their rounds or their tables grow with p: they walk trees over all ranks in depth, with each
+    // rank as a source.
     if (a->name == "allgatherv/circulant" || a->short_name() == "pat") continue;
     shape s;
     s.size = 65536;

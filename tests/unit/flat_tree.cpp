@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Flat trees choose what the trees they are made of choose, for every count near a bound and random ones.
+// Tests that flat trees make the same choices as the trees they are made of, for every count near a
+// bound and random ones.
 #include "selection/flat_tree.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ std::vector<std::uint64_t> counts_to_try(const flat_tree& flat, const std::vecto
   return counts;
 }
 
-// Thresholds of a tree as counts of elements of this size, where a flat tree might have forgotten one.
+// The thresholds of a tree as counts of elements of this size, which a flat tree might omit.
 void thresholds_of(const tree_node& n, const selection_context& s, std::vector<std::uint64_t>& counts) {
   for (const tree_step& step : n.steps) {
     const std::uint64_t size = std::max<std::size_t>(s.call.element_size, 1);
@@ -107,7 +108,7 @@ TEST(flat_trees, choose_what_their_trees_choose) {
                        static_cast<unsigned>(random()));
             std::vector<std::uint64_t> bounds;
             flat_tree::native_rule native;
-            if (bits & 128) {  // an engine whose own collective serves some lengths only
+            if (bits & 128) {  // an engine whose own collective serves only some lengths
               bounds = {bits >> 20, 4096};
               std::sort(bounds.begin(), bounds.end());
               const native_offer there = bits & 256 ? native_offer::by_name : native_offer::any;
@@ -128,7 +129,7 @@ TEST(flat_trees, are_short_and_exact_at_their_bounds) {
   const document d = tangled();
   selection_context s = make_situation(collective::allgather, 3, 0, 8, false, {}, true, false, false, true);
   const flat_tree flat(d, s);
-  // 24 bytes an element in all: thresholds below that fall together.
+  // 24 bytes per element in all: thresholds below that coincide.
   std::vector<std::uint64_t> bounds;
   for (const flat_step& step : flat.steps()) bounds.push_back(step.upper_bound_of_count);
   EXPECT_EQ(bounds,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layouts of ranks on nodes: what a layout says of every rank against what the plain list of nodes says, the
-// forms of TUTTI_NODES, texts that must be refused with what would be right, and what the embedded engines
-// make of the variable.
+// Tests topologies of ranks on nodes: what the class reports for every rank against the plain list
+// of nodes. Also tests the forms of TUTTI_NODES, rejected texts with their hints, and how the
+// embedded engines use the variable.
 #include "base/group/hierarchy.hpp"
 
 #include <atomic>
@@ -35,7 +35,7 @@ std::vector<int> nodes_of(const hierarchy& h, int level = 0) {
   return all;
 }
 
-// Everything that a layout says follows from which ranks have equal numbers in the lists.
+// Everything that a topology reports follows from equal numbers in the lists.
 void expect_layout(const hierarchy& h, const lists& node_of) {
   ASSERT_EQ(h.levels(), static_cast<int>(node_of.size()));
   bool all_consecutive = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue of letters between threads: nothing is lost or doubled, those of one sender come in order, and
-// letters are used again.
+// Tests the message queue between threads: no message is lost or duplicated, messages of one sender
+// keep their order, and message buffers are reused.
 #include "transport/shm/p2p_queue.hpp"
 
 #include <cstring>
@@ -58,7 +58,7 @@ TEST(a_letter_store, hands_out_what_came_back) {
     }
     EXPECT_LE(all.size(), 8u);
   }
-  message_pool::give_back(filled(store, 0, 1, 1 << 20));  // of single use: goes at once
+  message_pool::give_back(filled(store, 0, 1, 1 << 20));  // a buffer for one use: freed at once
 }
 
 TEST(a_postbox, gives_back_what_nobody_received) {
@@ -72,7 +72,7 @@ TEST(a_postbox, gives_back_what_nobody_received) {
       box.post(one);
     }
     if (round % 2) message_pool::give_back(box.next());
-    box.post(filled(store, 0, 3, 100000));  // what is not given back LeakSanitizer finds
+    box.post(filled(store, 0, 3, 100000));  // LeakSanitizer detects buffers that are not given back
   }
   EXPECT_LE(all.size(), 8u);
 }

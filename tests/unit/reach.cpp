@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who a member of a group knows: groups of each kind against the definition, and which kind serves which.
+// Tests which members a member of a group knows: groups of each kind against the definition, and
+// which kind serves which.
 #include "base/group/reach.hpp"
 
 #include <vector>
@@ -15,7 +16,7 @@ namespace {
 constexpr reach kinds[] = {reach::any_rank, reach::hops_around, reach::hops, reach::neighbors_around,
                            reach::neighbors};
 
-// Address of member r; -1 where there is none.
+// Returns the address of member r; -1 if there is none.
 int address_of(int r, int n, bool around) {
   if (!around && (r < 0 || r >= n)) return -1;
   return 1000 - 7 * (((r % n) + n) % n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operation that is complete serves the next call, whatever schedule that runs: nothing of the last one
-// stays.
+// Tests that a completed operation serves the next call with any schedule, without state of the
+// previous one.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports name places in the program, and none in the library's own headers.
+// Tests that reports name places in the program, and none in the library's own headers.
 #include <gtest/gtest.h>
 
 #include "base/report_text.hpp"

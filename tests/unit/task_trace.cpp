@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TUTTI_TRACE=tasks:FILE: the file is JSON that Chrome's viewer reads, and tells each task, transfer and rank
-// once. A second runtime writes a second file; what is no such wish is refused before the ranks start.
+// Tests TUTTI_TRACE=tasks:FILE: the file is JSON for Chrome's trace viewer, and contains each task,
+// transfer and rank once. A second runtime writes a second file. Invalid values are rejected before
+// the ranks start.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -28,7 +29,8 @@ constexpr int ranks = 3, rounds = 5;
 class task_trace : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(engines, task_trace, testing::Values("threads", "fibers"), by_name());
 
-// Every rank adds to its own number what the rank before it has; the last one's goes by hand to the first.
+// Every rank adds the value of the previous rank to its own. The last rank sends its value
+// explicitly to the first.
 void chain(communicator& world) {
   const int p = world.size(), me = world.rank();
   int mine = 1, came = 0;
@@ -79,7 +81,8 @@ TEST_P(task_trace, tells_each_task_transfer_and_rank) {
     EXPECT_EQ(kinds["rank"], ranks);
     EXPECT_EQ(kinds["task"], rounds * (ranks - 1));
     EXPECT_EQ(tasks_of.size(), ranks - 1u);
-    // Rank 0's number never changes, so it goes out once; the others' each round; and one by hand.
+    // Rank 0's value never changes, so it is sent once. The other values are sent in each round,
+    // and one explicitly.
     EXPECT_EQ(kinds["send"], 1 + rounds * (ranks - 2) + 1);
     EXPECT_EQ(kinds["receive"], kinds["send"]);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recorder behind TUTTI_TRACE: lines by kind of call, sums, what is folded together, and both its forms.
+// Tests the recorder behind TUTTI_TRACE: lines by kind of call, sums, combined lines, and both
+// formats.
 #include "runtime/trace/trace.hpp"
 
 #include <fstream>
@@ -17,7 +18,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// It tells when it goes: into a file that nobody looks at.
+// Writes its report at destruction, here into a file that nobody reads.
 struct quiet_trace : call_trace {
   quiet_trace() : call_trace("/dev/null", "threads", 4) {}
 };
@@ -133,7 +134,7 @@ TEST(trace, bytes_of_regular_calls) {
 TEST(trace, kinds_beyond_the_limit_are_told_together) {
   quiet_trace t;
   for (std::size_t i = 0; i < call_trace::max_kinds + 5; ++i) t.add(ring(i), 1, microseconds(1));
-  t.add(ring(0), 1, microseconds(1));  // known already
+  t.add(ring(0), 1, microseconds(1));  // a known kind
   const std::string table = t.table();
   EXPECT_EQ(lines(table), call_trace::max_kinds + 3);
   EXPECT_TRUE(holds(table, "others"));

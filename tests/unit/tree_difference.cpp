@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a comparison of two trees says is so: a call is in one of the differences exactly where the trees
-// decide it differently, and then they choose what the difference says.
+// Tests the comparison of two trees. A call is in one of the differences if and only if the trees
+// choose differently for it. The choices are those of the difference.
 
 #include "selection/tree_difference.hpp"
 
@@ -45,7 +45,7 @@ tally check(const document& a, const document& second) {
       const difference* found = nullptr;
       for (const difference& d : all.differences)
         if (within(d, half, s)) {
-          t.wrong += found != nullptr;  // a call is in one of them at most
+          t.wrong += found != nullptr;  // a call is in at most one difference
           found = &d;
         }
       const bool same = first.chooses_as(other);

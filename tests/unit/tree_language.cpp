@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a document can say besides names and thresholds: templates, conditions of engines, compositions; and
-// what restrictions mean.
+// Tests documents beyond names and thresholds: templates, conditions of engines, compositions, and
+// the meaning of restrictions.
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tutti {
 namespace {
 
-// Texts that "extends" finds instead of the built-in ones.
+// The texts that "extends" finds in place of the built-in ones.
 std::string_view templates_in_a_circle(std::string_view name) noexcept {
   if (name == "common")
     return R"({"schema": "tutti/tree/1", "extends": "mpi", "pure": {"scan": [{"use": "linear"}]}})";
@@ -153,7 +153,7 @@ TEST(compositions, are_chosen_and_explained) {
   s.call.commutative = false;
   s.call.op = builtin_op::user;
   EXPECT_EQ(explain(d, s, tree_half::composition).source, "default");
-  // The trees in force differ in their text, and so in their hash.
+  // The active trees differ in their text, and so in their hash.
   EXPECT_NE(write_tree(d), write_tree(builtin_document("threads")));
   EXPECT_NE(write_tree(d).find("\"use\": \"reduce_bcast\""), std::string::npos);
 }
@@ -163,7 +163,7 @@ TEST(compositions, are_said_of_every_collective) {
   for (std::size_t c = 0; c < collective_names.size(); ++c) EXPECT_FALSE(d.composition[c].empty());
 }
 
-// Whatever is permitted has no reason against it, and the other way round; and the proof asks the same.
+// A permitted choice has no reason against it, and the reverse. The proof uses the same function.
 TEST(demands, are_one_for_the_proof_and_for_the_call) {
   std::size_t wrong = 0, refused = 0, permitted = 0;
   unsigned turn = 0;
@@ -185,12 +185,12 @@ TEST(demands, are_one_for_the_proof_and_for_the_call) {
   EXPECT_EQ(wrong, 0u);
   EXPECT_GT(permitted, 10000u);
   EXPECT_GT(refused, 10000u);
-  // Every restriction has its condition and words.
+  // Every restriction has its condition and its description.
   selection_context s = make_situation(collective::allreduce, 6, 1, 8, true, {}, false, false, false, false);
   s = varied(s, 2);
   s.whole_job = false;
   for (const restriction_name& r : restriction_names) {
-    if (r.which == restriction::host_memory) continue;  // all memory is the host's
+    if (r.which == restriction::host_memory) continue;  // all memory is host memory
     catalogue_entry entry;
     entry.what = collective::allreduce;
     entry.needs = r.which;

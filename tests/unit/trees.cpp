@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decision trees: wrong ones are told what is wrong with them, right ones serve every call legally, and the
-// built-in ones choose what the fallback in code chooses.
+// Tests decision trees: wrong ones give the expected errors, and right ones serve every call
+// legally. The built-in trees make the same choices as the fallback in code.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -47,7 +47,7 @@ TEST(wrong_trees, are_told_each_of_their_faults) {
       const read_result r = read_tree(one.text, name, extent_of(name));
       EXPECT_FALSE(r.good()) << name;
       std::string expected = one.faults, got = all_faults(r);
-      if (expected.ends_with("...\n")) {  // the parser's text on what is no JSON differs with its version
+      if (expected.ends_with("...\n")) {  // the parser's message for invalid JSON depends on its version
         expected.resize(expected.size() - 4);
         got.resize(std::min(got.size(), expected.size()));
       }
@@ -128,7 +128,7 @@ TEST(builtin_trees, serve_every_call_whatever_the_engine_registers) {
   }
 }
 
-// The engine's own, or else a schedule of messages: nothing that a tree would have to say.
+// The fallback chooses the native collective, or else a schedule of messages, and needs no tree.
 TEST(fallback_in_code, serves_every_call_that_any_algorithm_serves) {
   std::size_t served = 0;
   for_each_situation([&](const selection_context& s) {
@@ -175,7 +175,7 @@ TEST(overlays, come_first_and_drop_what_nobody_reaches) {
   ASSERT_TRUE(over.good()) << all_faults(over);
   const document both = overlay(common, over.made);
   EXPECT_EQ(common.pure[all].size(), 4u);
-  ASSERT_EQ(both.pure[all].size(), 2u);  // only calls between groups are left to the common tree
+  ASSERT_EQ(both.pure[all].size(), 2u);  // only intercommunicator calls are left to the common tree
   EXPECT_EQ(both.pure[all][1].then.use.chosen.pure->name, "allreduce/across");
   EXPECT_EQ(both.pure[0].size(), common.pure[0].size());
   EXPECT_EQ(overlay(both, document{}).pure[all].size(), 2u);
@@ -237,7 +237,7 @@ TEST(conditions, have_names_and_obey_their_laws) {
   for_each_situation([&](selection_context s) {
     s = varied(s, ++turn);
     for (const bool native : {false, true}) {
-      s.native = native;  // also where no engine would offer it
+      s.native = native;  // also where no engine offers it
       s.call.in_place = !s.call.in_place;
       const condition_bits truth = conditions_of(s);
       broken += !fixed_conditions(s.call.what).hold(truth);

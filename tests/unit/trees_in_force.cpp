@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Documents of the user in a running job: conditions that the engine registers, templates, and names that it
-// does not know.
+// Tests user documents in a running job: conditions that the engine registers, templates, and
+// unknown names.
 #include <string>
 #include <vector>
 
@@ -16,9 +16,9 @@ namespace {
 
 using namespace tutti;
 
-constexpr int many_ranks = 1024;  // more than any machine here has cores
+constexpr int many_ranks = 1024;  // more than the cores of any machine here
 
-// What allreduce ran, and what was said meanwhile.
+// The algorithm that allreduce ran, and the output on standard error.
 struct ending {
   std::string algorithm, said;
 };
@@ -64,7 +64,8 @@ TEST(trees_in_force, take_what_the_engine_does_not_know_for_false_and_say_it_onc
 }
 
 TEST(trees_in_force, on_a_template_leave_nothing_to_the_engine) {
-  // On 2 threads 80 bytes go by recursive doubling, which mpi's own tree leaves to the engine's collective.
+  // On 2 threads 80 bytes use recursive doubling, where mpi's own tree chooses the native
+  // collective.
   EXPECT_EQ(run_with(R"({"schema": "tutti/tree/1", "pure": {}})", "threads", 2).algorithm,
             "allreduce/recursive_doubling");
   EXPECT_EQ(run_with(R"({"schema": "tutti/tree/1", "extends": "common"})", "threads", 2).algorithm,

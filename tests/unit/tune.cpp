@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From measured numbers to decision trees, with numbers that are made up: what is chosen, where it is not,
-// and that every document is legal and, laid over what was there before, total.
+// Tests the way from measured numbers to decision trees, with invented numbers: which choices are
+// made and which are not. Every document must be legal and, on top of the previous trees, total.
 #include <cmath>
 #include <functional>
 #include <random>
@@ -59,7 +59,7 @@ cell measured(collective what, int ranks, std::size_t size, std::vector<time_of>
   return c;
 }
 
-// What is decided when `made` is laid over the base.
+// The decision when `made` is on top of the base.
 std::string decided(const document& base, const document& made, const selection_context& s,
                     tree_half half = tree_half::pure) {
   return label(decide(overlay(base, made), s, half));
@@ -103,7 +103,7 @@ TEST(growing, changes_nothing_for_less_than_the_gain_that_is_asked_for) {
   rules wary;
   wary.gain = 0.2;
   EXPECT_TRUE(grown_from(threads(), cells, wary).changes.empty());
-  // A vector form has one leaf for all sizes: what it wins at one must not be lost in the mean.
+  // A vector form has one leaf for all sizes: a gain at one size must not disappear in the mean.
   const auto sizes = [](double second) {
     return std::vector<cell>{measured(alltoallv, 4, 8, {{"native", 1}, {"tuna", 0.9}}),
                              measured(alltoallv, 4, 4096, {{"native", 3}, {"tuna", second}})};
@@ -130,7 +130,7 @@ TEST(growing, takes_the_quickest_and_leaves_other_calls_alone) {
   EXPECT_EQ(at(4, 136), "pairwise");  // 128 is the mean of 8 and 4096, rounded to a power of two
   EXPECT_EQ(at(4, 4096), "pairwise");
   EXPECT_EQ(at(4, 65536), "native");
-  EXPECT_EQ(at(3, 8), "bruck");  // as with the next number that was measured, above half of it
+  EXPECT_EQ(at(3, 8), "bruck");  // the same as for the next measured number, above half of it
   EXPECT_EQ(at(4, 0), "native");
   for (const int ranks : {1, 2, 5, 64})
     for (const std::size_t bytes : {0, 8, 256, 4096, 65536})
@@ -164,7 +164,7 @@ TEST(growing, joins_neighbours_and_smooths_a_winner_within_the_noise_of_its_neig
 }
 
 TEST(growing, demands_of_the_conditions_what_the_leaves_do) {
-  // swing: commutative, and a power of two; ring: commutative.
+  // swing needs a commutative operator and a power of two; ring needs a commutative operator.
   const std::vector<cell> cells = {
       measured(allreduce, 3, 65536, {{"native", 10}, {"ring", 5}, {"recursive_doubling", 11}}),
       measured(allreduce, 4, 65536, {{"native", 10}, {"ring", 5}, {"swing", 2}, {"rabenseifner", 4}})};
@@ -188,7 +188,7 @@ TEST(growing, has_a_choice_for_each_size) {
 }
 
 TEST(growing, over_mpi_beats_the_native_collective_or_is_it) {
-  // Where two ranks exchange little by messages already.
+  // A tree in which two ranks already exchange small vectors by a schedule.
   document mpi =
       overlay(builtin_document("common"), read_tree(R"({"schema": "tutti/tree/1", "pure": {"allreduce": [
                            {"when": {"native": true}, "by": "ranks", "steps": [
@@ -250,8 +250,8 @@ TEST(growing, on_what_was_grown_before) {
   EXPECT_EQ(decided(base, g.made, call_of(alltoall, 8, 1024)), "native");
 }
 
-// Whatever is measured, the document is legal, serves everything, and never chooses what a call does not
-// permit; where it differs from the base, what it chooses was quicker.
+// For any measurements the document is legal, serves every call, and never chooses what a call does
+// not permit. Where it differs from the base, its choice was faster.
 TEST(growing, is_legal_and_no_worse_whatever_was_measured) {
   std::mt19937 random(static_cast<unsigned>(tests::seed_or(1)));
   const document fibers = builtin_document("fibers"), mpi = builtin_document("mpi");
@@ -347,14 +347,14 @@ TEST(model, is_fitted_and_leaves_out_what_is_hopeless) {
   EXPECT_NEAR(v.beta, 0.001, 1e-9);
   const speed nonsense = fit(ring, 1, ring, 5);
   EXPECT_GT(nonsense.alpha, 0);
-  EXPECT_GT(fit(claim("ring", 8, 8), 100, ring, 1).beta, 0);  // the large one was quicker
+  EXPECT_GT(fit(claim("ring", 8, 8), 100, ring, 1).beta, 0);  // the large one was faster
 
   const selection_context s = call_of(bcast, 64, 8);
   auto all = pure_candidates(s, 1, false, real);
   const auto there = [&](std::string_view name) {
     return std::any_of(all.begin(), all.end(), [&](const candidate& c) { return c.name == name; });
   };
-  ASSERT_TRUE(there("linear"));  // 63 rounds, where 6 would do
+  ASSERT_TRUE(there("linear"));  // 63 rounds, where 6 suffice
   prune(all, 4, algorithm(bcast, "chain"));
   EXPECT_FALSE(there("linear"));
   EXPECT_TRUE(there("knomial"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the heads of the algorithms' files say, as one document.
+// Writes docs/algorithms.md: what the heads of the algorithms' files state.
 #include "algorithms_document.hpp"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ std::string escaped(std::string_view text) {
   return all;
 }
 
-// What a heading is called in a link.
+// The anchor of a heading in a link.
 std::string anchor(std::string_view name) {
   std::string all;
   for (const char c : name)
@@ -100,7 +100,7 @@ std::string reach_text(const catalogue_entry& a) {
          (r.value == 0 ? "" : fmt::format(", with `{}` = {}", name_of(r.with), r.value));
 }
 
-// What an algorithm and a composition both have.
+// The items that algorithms and compositions have in common.
 std::string head_items(const catalogue_entry& a) {
   std::string text;
   const auto line = [&](std::string_view what, std::string_view value) { text += item(what, value); };
@@ -132,7 +132,8 @@ calls is chosen by the pure tree alone, so that none leads to another. The compo
 is none. `tutti explain` says what one would call.
 )";
 
-// One that serves several collectives stands in the catalogue under each.
+// A composition that serves several collectives is in the catalogue under each of them. The
+// document lists it once.
 std::string composed_sections(std::span<const composed_algorithm* const> all, std::string& contents) {
   std::string text = compositions_preface;
   std::vector<const composed_algorithm*> first;

@@ -9,8 +9,8 @@
 
 namespace tutti::tool {
 
-/// docs/algorithms.md, of these algorithms and compositions, which stand in the order of their catalogues; a
-/// test compares.
+/// Returns docs/algorithms.md for these algorithms and compositions, in the order of their
+/// catalogues. A test compares the file with it.
 std::string algorithms_document(std::span<const pure_algorithm* const> all,
                                 std::span<const composed_algorithm* const> composed);
 

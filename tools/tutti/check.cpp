@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti check: proves algorithms and compositions for numbers of ranks (src/proof/), and says what breaks
-// where.
+// tutti check: proves algorithms and compositions for numbers of ranks (src/proof/), and reports
+// which one fails where.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -29,7 +29,8 @@ namespace {
 using json = nlohmann::ordered_json;
 using proof::proof_result;
 
-// "1..64", "7", "2,4,8..12": ascending, once each. Empty where it is none of these.
+// Parses "1..64", "7" or "2,4,8..12". The result is ascending and without duplicates. It is empty
+// if the text has another form.
 std::vector<int> parse_ranks(const std::string& text) {
   std::vector<int> all;
   const char *at = text.data(), *const end = at + text.size();
@@ -59,7 +60,7 @@ bool is_called(const catalogue_entry& a, std::string_view name) {
   return name == a.name || name == a.short_name() || name == name_of(a.what);
 }
 
-// An algorithm or composition with some of its parameters held fast: "bcast/knomial:k=6".
+// An algorithm or composition with some parameters fixed: "bcast/knomial:k=6".
 template <class Entry>
 struct held_fast {
   Entry entry;
@@ -112,7 +113,7 @@ struct check_options {
   unsigned threads = 0;
 };
 
-// Of names and of the numbers behind them: a line has 80 columns at most where the names permit it.
+// The width of the column of names. A line has at most 80 columns unless a name is too long.
 std::size_t name_width(const std::vector<row>& rows) {
   std::size_t widest = 24;
   for (const row& r : rows) widest = std::max(widest, r.name.size());
@@ -148,7 +149,7 @@ json to_json(const proof_result& all) {
   return {{"root_mode_count", to_json(all.plain)}, {"with_parameters_and_splits", to_json(all.further)}};
 }
 
-// What was tried of what there is, so that nobody takes a sample for a proof.
+// Prints how much of the input space was tried, so that nobody takes a sample for a proof.
 void print_coverage(const proof_result& all, bool exhaustive) {
   const auto line = [&](const proof::coverage& c, const char* of) {
     if (c.all == 0) return false;
@@ -162,7 +163,7 @@ void print_coverage(const proof_result& all, bool exhaustive) {
   if (drawn && !exhaustive) fmt::print("  --exhaustive tries all of them\n");
 }
 
-// Every combination was tried.
+// Whether every combination was tried.
 bool all_tried(const proof_result& all) {
   return all.plain.tried == all.plain.all && all.further.tried == all.further.all &&
          all.layouts.tried == all.layouts.all;
@@ -191,7 +192,8 @@ json to_json(const std::vector<row>& rows) {
   return all;
 }
 
-// The proofs are independent: threads take them from one list, the numbers of many ranks first.
+// The proofs are independent. Threads take them from one list that begins with the largest numbers
+// of ranks.
 void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const check_options& case_options) {
   const bool progress = isatty(STDERR_FILENO) != 0 && !case_options.quiet;
   const bool table = !case_options.as_json && !case_options.quiet;

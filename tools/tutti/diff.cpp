@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti diff: for which calls two decision trees choose differently.
+// tutti diff: finds the calls for which two decision trees choose differently.
 #include <memory>
 #include <string>
 
@@ -94,7 +94,7 @@ int run(const diff_options& requested) {
                engine_names("and"));
     return 2;
   }
-  // What files leave open is decided by the engine's own trees.
+  // If a file makes no choice, the engine's own trees decide.
   const std::string engine = !requested.engine.empty()     ? requested.engine
                              : is_engine(requested.first)  ? requested.first
                              : is_engine(requested.second) ? requested.second

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti explain: which algorithm a call would run, which trees and variables say so, and why no other does.
+// tutti explain: reports which algorithm a call would run, which trees and variables decide that,
+// and why others are not chosen.
 #include "explain.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void add_options(CLI::App& to, question& q) {
   to.add_flag("--nonblocking", q.nonblocking, "The call is nonblocking or persistent");
 }
 
-// Sets variables for as long as it lives: a line of a batch may begin with some.
+// Sets environment variables during its lifetime. A line of a batch may begin with assignments.
 class variables_for_now {
  public:
   void set(const std::string& name, const std::string& value) {
@@ -79,7 +80,7 @@ int tell(const question& q, bool as_object) {
   return 0;
 }
 
-// "TUTTI_ALLREDUCE_ALGORITHM=ring allreduce --ranks 8"
+// Answers a line such as "TUTTI_ALLREDUCE_ALGORITHM=ring allreduce --ranks 8".
 answer answer_to_line(const std::string& line) {
   variables_for_now variables;
   std::istringstream words(line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti explain` was asked about one call, what it found out, and the two ways to tell it. It decides
-// by the functions that the library decides by.
+// The question of `tutti explain` about one call, the answer, and its two output formats. It uses
+// the same functions to decide as the library.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace tutti::tool {
 
-/// As typed. Empty texts and zeros are not given.
+/// The arguments as typed. An empty text or a zero means that the argument is not given.
 struct question {
   std::string what, bytes, count, type, op, nodes, engine, mpi, group, algorithm, composition;
   std::vector<std::string> conditions;  ///< "oversubscribed", "oversubscribed=false"
@@ -27,21 +27,22 @@ struct question {
   bool in_place = false, inter = false, nonblocking = false;
 };
 
-/// The call that is meant, and all that selection may know of it.
+/// The call in question, and everything that selection may read of it.
 struct asked_call {
   call meant;
   std::string engine, mpi, type_name, op_name;
   hierarchy layout;
   selection_context seen;
   bool blocking = true;
-  std::vector<std::string> holds;           ///< of the engine's own conditions
+  std::vector<std::string> holds;  ///< the engine's own conditions that hold
   std::map<std::string, std::string> from;  ///< value: "asked", "environment" or "default"
 };
 
-/// What the library would load: the environment's word and the trees, once for each engine and files.
+/// What the library would load: the variables of the environment and the trees. Trees are read once
+/// for each engine and set of files.
 class environment {
  public:
-  /// Throws usage_error as run() does.
+  /// Throws usage_error in the same cases as run().
   explicit environment(const std::string& engine);
 
   const selection& by() const noexcept { return by_; }
@@ -54,18 +55,18 @@ class environment {
 
 /// Throws called_wrongly.
 asked_call read_question(const question& q);
-/// The engine's conditions in the order in which these trees declare them.
+/// Writes the conditions of the engine in the order in which these trees declare them.
 void state_conditions(asked_call& requested, const document& trees);
 
-/// A call that the composed one makes, on the ranks of rank 0's node.
+/// A call that the composition makes on the ranks of rank 0's node.
 struct inner_answer {
-  int by = 0;  ///< the first rank of that node that makes it
+  int by = 0;  ///< the first rank of that node that makes the call
   collective what = collective::barrier;
   std::vector<int> ranks;
   std::uint64_t count = 0;
   int root = 0;
   bool in_place = false;
-  int times = 1;  ///< calls that are alike
+  int times = 1;  ///< number of equal calls
   selection_context seen;
   resolution found;
 };
@@ -75,11 +76,11 @@ struct answer {
   asked_call requested;
   std::shared_ptr<const environment> under;
   resolution found;
-  std::string refused;  ///< what the library would say instead of carrying the call out; empty: it would not
+  std::string refused;  ///< the error of the library if it rejects the call
   std::vector<inner_answer> inside;
 
   const document& trees() const noexcept { return *under->by().trees; }
-  /// Null: the engine's own collective.
+  /// Null if the engine's native collective is chosen.
   const catalogue_entry* chosen() const noexcept {
     if (found.composed.which != nullptr) return found.composed.which;
     return found.pure.pure;
@@ -89,29 +90,30 @@ struct answer {
   }
 };
 
-/// Throws called_wrongly, and usage_error where the environment holds what means nothing.
+/// Throws called_wrongly. Throws usage_error if a variable has an invalid value.
 answer find_answer(const question& q);
 
-/// A step of the way to the choice.
+/// One step on the path to the choice.
 struct way_step {
   std::string_view half;  ///< "composition", "pure"
   std::string text, file;
   int line = 0;
   std::string source;     ///< "default", "file", "environment", "call"
-  bool requested = true;  ///< false: what this tree would say, where something else decided
+  bool requested = true;  ///< false: the choice of this tree, where another setting decided
 };
 std::vector<way_step> way_of(const answer& a);
 
-/// What was not chosen, and why.
+/// An algorithm or composition that was not chosen, and the reason.
 struct rejected_entry {
   std::string name, reason;
-  bool permitted = false;  ///< it could have been
+  bool permitted = false;  ///< the call would permit it
 };
 std::vector<rejected_entry> rejected_by(const answer& a);
 
-/// "default", "file", "environment", "call", or "code" where the fallback in code chose.
+/// "default", "file", "environment", "call", or "code" if the fallback in code chose.
 std::string source_of(const answer& a);
-/// What said so, as its author would look for it: "trees/common.json:12", "TUTTI_ALLREDUCE_ALGORITHM=ring".
+/// The place of the decision as a user would look for it: "trees/common.json:12",
+/// "TUTTI_ALLREDUCE_ALGORITHM=ring".
 std::string place_of(const answer& a);
 std::string source_of(chosen_by by, const leaf& from);
 

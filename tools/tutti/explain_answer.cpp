@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the library would do with a call, and who said so.
+// Finds out what the library would do with a call, and which setting decides it.
 #include <algorithm>
 #include <numeric>
 
@@ -16,11 +16,11 @@
 namespace tutti::tool {
 namespace {
 
-constexpr std::size_t max_asked = 64;  // ranks of a node whose programs are read
+constexpr std::size_t max_asked = 64;  // ranks of a node whose composite plans are read
 
 const leaf& leaf_of(const answer& a, tree_half half) { return decide(a.trees(), a.requested.seen, half); }
 
-// "TUTTI_ALLREDUCE_ALGORITHM=ring", "--algorithm ring"
+// The setting that names the algorithm: "TUTTI_ALLREDUCE_ALGORITHM=ring", "--algorithm ring".
 std::string spelled(const answer& a, chosen_by by, override_kind kind) {
   const collective what = a.requested.meant.what;
   const bool composition = kind == override_kind::composition;
@@ -38,7 +38,7 @@ override_kind algorithm_kind(const answer& a) {
   return a.requested.seen.call.inter ? override_kind::inter_algorithm : override_kind::algorithm;
 }
 
-// Counts and displacements of a vector form whose blocks are all as long.
+// Counts and displacements of a vector form with blocks of equal length.
 struct equal_blocks {
   std::vector<std::size_t> counts, displs;
 
@@ -56,7 +56,8 @@ bool alike(const inner_answer& a, const inner_answer& b) {
          a.in_place == b.in_place && a.seen.native == b.seen.native;
 }
 
-// The programs of rank 0 and of the others on its node, whose calls among them are told once.
+// The composite plans of rank 0 and of the other ranks on its node. Calls that several of them make
+// are listed once.
 std::vector<inner_answer> calls_inside(const answer& a) {
   std::vector<inner_answer> all;
   call c = a.requested.meant;
@@ -66,7 +67,7 @@ std::vector<inner_answer> calls_inside(const answer& a) {
   std::vector<std::pair<std::uint32_t, std::vector<int>>> told;
   const auto node = layout.members(layout.node_of(0));
   for (const int r : node.first(std::min(node.size(), max_asked))) {
-    // Of a rooted collective only the root is in place.
+    // In a rooted collective only the root is in place.
     if (is_rooted(c.what)) c.in_place = a.requested.meant.in_place && r == c.root;
     planner asks(c, r, layout, a.found.composed.parameter_values);
     a.found.composed.which->plan(asks);
@@ -134,7 +135,7 @@ std::string text_of_leaf(const leaf& l) {
 
 environment::environment(const std::string& engine) : set_(detail::read_settings()) {
   by_.forced = detail::read_forced();
-  // A batch asks for the same trees again and again.
+  // A batch uses the same trees for many questions.
   static std::map<std::string, std::shared_ptr<const document>> known;
   std::string key = engine;
   for (const char* name : {"TUTTI_TREES", "XDG_CONFIG_HOME", "HOME", "TUTTI_COLL_COMPOSITION_JSON_FILE",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer of `tutti explain` for programs.
+// Writes the answer of `tutti explain` as JSON.
 #include <algorithm>
 
 #include "engines/engine.hpp"
@@ -43,7 +43,7 @@ json situation_as_json(const asked_call& requested) {
           {"from", from}};
 }
 
-// The calls that the composition makes.
+// The inner calls of the composition.
 json inside_as_json(const answer& a) {
   json all = json::array();
   for (const inner_answer& one : a.inside)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the words of the command line, and the environment where they say nothing, to a call and its
-// situation.
+// Turns the arguments of `tutti explain` into a call and its selection context. The environment
+// replaces arguments that are not given.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -130,14 +130,15 @@ void read_op(asked_call& requested, const std::string& name) {
   no_such("operator", name, known);
 }
 
-// What the library would take, and who says so.
+// The engine that the library would use, and the source of that choice.
 std::string engine_of(const question& q, asked_call& requested, int ranks) {
   const auto set = setting("TUTTI_ENGINE");
   const std::string name = !q.engine.empty() ? q.engine : set.value_or("");
   requested.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
-    const std::uint64_t seed = setting("TUTTI_SEED").value_or("0") != "0" ? 1 : 0;  // any one
+    // The value does not matter.
+    const std::uint64_t seed = setting("TUTTI_SEED").value_or("0") != "0" ? 1 : 0;
     return std::string(tutti::pick_engine("", {.seed = seed, .ranks = ranks, .cores = usable_cores()}).name);
   }
   if (find_engine(name) == nullptr) {
@@ -176,7 +177,7 @@ void read_layout(const question& q, asked_call& requested, int ranks) {
   }
 }
 
-// Of a block, or of the whole vector where there are none.
+// Returns the count of a block, or of the whole vector if the collective has no blocks.
 std::size_t read_count(const question& q, const element& type, collective what) {
   if (!q.bytes.empty() && !q.count.empty())
     throw called_wrongly("--bytes and --count both set the length of a block; pass one of them");
@@ -215,7 +216,7 @@ reach read_group(const question& q) {
   throw called_wrongly(fmt::format("--group is {}; pass chain, ring, logchain or logring", q.group));
 }
 
-// What the engine registers: known of the machine, or said.
+// The conditions that the engine declares: facts of the machine, or given by the user.
 void read_conditions(const question& q, const engine_entry& engine, int ranks, asked_call& requested) {
   const auto known = engine.conditions;
   const auto state = [&](std::string_view name, bool holds) {
@@ -273,7 +274,7 @@ asked_call read_question(const question& q) {
   requested.blocking = !q.nonblocking;
   selection_context& s = requested.seen;
   s.call = agreed_part(c, ranks, q.inter);
-  if (has_agreed_counts(c.what) && !q.inter) {  // all blocks are as long
+  if (has_agreed_counts(c.what) && !q.inter) {  // all blocks have the same length
     const std::vector<std::size_t> counts(static_cast<std::size_t>(ranks), c.count);
     s.call.total_bytes = agreed_total({counts.data(), counts.size()}, c.type.size);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer of `tutti explain` in words: the call, the way through both trees, the choice, the others.
+// Writes the answer of `tutti explain` as text: the call, the path through both trees, the choice,
+// the alternatives.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -11,7 +12,7 @@
 namespace tutti::tool {
 namespace {
 
-constexpr std::size_t max_ranks = 12;  // of a group that is listed
+constexpr std::size_t max_ranks = 12;  // that a list of a group shows
 
 std::string size_text(std::uint64_t bytes) {
   constexpr std::string_view units[] = {"bytes", "KiB", "MiB", "GiB"};
@@ -145,7 +146,7 @@ std::string inside_text(const answer& a) {
   return fmt::format("\ninner calls of rank 0 and its node\n{}", table(rows));
 }
 
-// By reason: first those that could have been chosen.
+// Groups the alternatives by reason; those that could have been chosen come first.
 std::string rejected_text(const answer& a) {
   std::vector<std::pair<std::string, std::string>> groups;  // reason, names
   std::string permitted, reason;

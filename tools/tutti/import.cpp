@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti import: the selection files of other libraries as decision trees.
+// tutti import: converts the selection files of other libraries into decision trees.
 #include <memory>
 #include <string>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti info: what this installation can do here. Engines, MPIs, the machine, the variables in force.
+// tutti info: shows what this installation can do here: engines, MPIs, the machine, and the
+// variables in effect.
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -41,7 +42,8 @@ json caches() {
   return found;
 }
 
-// Of the ranks that a run would have here. Over MPI only MPI itself knows it, unless TUTTI_NODES is set.
+// The topology of the ranks that a run would have here. Over MPI only MPI itself knows it, unless
+// TUTTI_NODES is set.
 json layout_in_force() {
   const launcher by = find_launcher();
   const engine_entry* named = find_engine(setting("TUTTI_ENGINE").value_or(""));
@@ -119,7 +121,7 @@ json gather() {
   return all;
 }
 
-// docs/environment.md is this text; a test compares.
+// Prints docs/environment.md. A test compares the file with it.
 void print_markdown() {
   fmt::print("# Environment variables\n\n");
   fmt::print(

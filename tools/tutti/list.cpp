@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti list: the algorithms, what they demand and what they cost; the compositions, and what they call.
+// tutti list: lists the algorithms with their restrictions and costs, and the compositions with
+// their inner calls.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@ using json = nlohmann::ordered_json;
 using algorithms = std::vector<const pure_algorithm*>;
 using compositions = std::vector<const composed_algorithm*>;
 
-// What an algorithm and a composition both have.
+// The fields that algorithms and compositions have in common.
 json to_json(const catalogue_entry& e, std::string_view kind) {
   json restrictions = json::array(), parameters = json::array();
   for (const restriction_name& one : restriction_names)
@@ -59,8 +60,8 @@ json to_json(const composed_algorithm& c) {
   return j;
 }
 
-// Columns as wide as what stands in them, but texts that would push the others off the screen are cut. If
-// that is not enough for the terminal, the last columns are left out; the first one, the name, stays.
+// Columns are as wide as their contents, except that long texts are cut. If the terminal is still
+// too narrow, the last columns are omitted. The first column, the name, always stays.
 class table {
  public:
   using row = std::vector<std::string>;
@@ -94,7 +95,7 @@ class table {
     std::vector<std::size_t> natural(rows_[0].size());
     for (const row& r : rows_)
       for (std::size_t i = 0; i < r.size(); ++i) natural[i] = std::max(natural[i], r[i].size());
-    if (columns == 0) {  // formulas alone are cut
+    if (columns == 0) {  // only formulas are cut
       for (std::size_t i = 3; i + 1 < natural.size(); ++i) natural[i] = std::min(natural[i], widest);
       return natural;
     }

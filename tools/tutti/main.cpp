@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line: tutti <subcommand>. Exit status 0: done; 1: it found something wrong; 2: it was called
-// wrongly.
+// The command line: tutti <subcommand>. Exit status 0: success; 1: the subcommand found an error;
+// 2: wrong usage.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -22,8 +22,8 @@
 
 namespace {
 
-// The words behind --, which are another program's and not to be looked into: CLI11 would make two of
-// "[a,b]".
+// Takes the arguments after --, which belong to another program. CLI11 must not parse them: it
+// would split "[a,b]" into two.
 std::vector<std::string> take_command(int& argc, char** argv) {
   if (argc < 2 || std::string_view(argv[1]) != "preload") return {};
   char** const end = argv + argc;
@@ -32,7 +32,7 @@ std::vector<std::string> take_command(int& argc, char** argv) {
   return mark == end ? std::vector<std::string>() : std::vector<std::string>(mark + 1, end);
 }
 
-// The name of the subcommand, if one was typed that does not exist.
+// Returns the subcommand that the user typed if it does not exist, else null.
 const char* unknown_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return nullptr;
   const auto all = app.get_subcommands([](const CLI::App*) { return true; });
@@ -50,7 +50,7 @@ int refuse_subcommand(CLI::App& app, std::string_view typed) {
   return 2;
 }
 
-// What was printed may still fail to be written, as to a full disk.
+// Output may still fail when it is flushed, for example on a full disk.
 int finish(const CLI::App& app, int status) {
   errno = 0;
   std::cout.flush();
@@ -95,10 +95,10 @@ int main(int argc, char** argv) {
   } catch (const tutti::tool::called_wrongly& e) {
     fmt::print(stderr, "tutti {}: {}\n", app.get_subcommands().front()->get_name(), e.what());
     return 2;
-  } catch (const tutti::usage_error& e) {  // a variable or a name that means nothing
+  } catch (const tutti::usage_error& e) {  // an invalid variable or name
     fmt::print(stderr, "{}\n", e.what());
     return 2;
-  } catch (const std::system_error& e) {  // of fmt, at the first write that fails; of files and threads
+  } catch (const std::system_error& e) {  // fmt at the first failed write; files and threads
     if (std::cout.good() && std::ferror(stdout) == 0) fmt::print(stderr, "tutti: {}\n", e.what());
     return finish(app, 1);
   } catch (const std::exception& e) {

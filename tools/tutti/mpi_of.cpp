@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All that the command says, on both outputs; it reads nothing, as the input is for the job.
+// Returns all output of a command, from stdout and stderr. Its standard input is empty, because the
+// input belongs to the job.
 std::string said_by(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -52,8 +53,8 @@ bool holds_one_of(std::string_view text, std::initializer_list<std::string_view>
   return false;
 }
 
-// What the file is called, and every file that links lead to: on Debian mpirun is a link to a link to
-// mpirun.openmpi, and that one to orterun.
+// Returns the name of the file and of every file that its links lead to. On Debian mpirun links to
+// a link to mpirun.openmpi, which links to orterun.
 std::vector<std::string> names_of_file(const std::string& file) {
   std::vector<std::string> names;
   fs::path at = file;
@@ -67,7 +68,8 @@ std::vector<std::string> names_of_file(const std::string& file) {
   return names;
 }
 
-// The program that loads its shared libraries; empty where it is no program of this machine, or a static one.
+// Returns the ELF interpreter of a program. Returns an empty text if the file is no program of this
+// machine, or is static.
 std::string interpreter_of(const std::string& file) {
   std::error_code fault;
   if (!fs::is_regular_file(file, fault)) return {};
@@ -85,7 +87,7 @@ std::string interpreter_of(const std::string& file) {
     std::string name(part.p_filesz, '\0');
     in.seekg(static_cast<std::streamoff>(part.p_offset));
     if (!in.read(name.data(), static_cast<std::streamsize>(name.size()))) return {};
-    return name.c_str();  // it ends with a zero byte
+    return name.c_str();  // the name ends with a zero byte
   }
   return {};
 }
@@ -130,12 +132,13 @@ std::string mpi_of_launcher(const std::string& file) {
 }
 
 std::string mpi_of_program(const std::string& file) {
-  // Asked of the loader, which knows paths and libraries of libraries, and never of the program: a static one
-  // would simply run.
+  // Asks the loader, which knows search paths and indirect dependencies. It never starts the
+  // program itself: a static program would simply run.
   const std::string loader = interpreter_of(file);
   if (loader.empty()) return {};
   const std::string libraries = said_by({loader, "--list", file});
-  // MPICH and old versions of Open MPI alike call their library libmpi.so.12; what is under it differs.
+  // MPICH and old versions of Open MPI both call their library libmpi.so.12. The libraries below it
+  // differ.
   if (holds_one_of(libraries, {"libopen-pal.so", "libopen-rte.so", "libmpi.so.20", "libmpi.so.40"}))
     return "openmpi";
   if (holds_one_of(libraries, {"libmpich.so", "libmpi.so.12"})) return "mpich";

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which MPI a command belongs to: of a launcher by what it says of itself and by what it is called, of a
-// program by the libraries that it would be started with.
+// Finds out which MPI a command belongs to: a launcher by its name and by what it prints about
+// itself, a program by the libraries that it loads.
 #pragma once
 
 #include <string>
 
 namespace tutti::tool {
 
-/// The file that would be started for this word, looked for in PATH unless it has a slash; empty: there is
-/// none.
+/// Returns the file that this word would start: it is searched in PATH unless it contains a slash.
+/// Empty if there is none.
 std::string program_file(const std::string& word);
 
-/// Is it called as launchers of MPI are, itself or where its links lead? Others are never asked anything:
-/// that would start them.
+/// Whether the file, or a target of its links, has the name of an MPI launcher. Other programs are
+/// never queried, because that would start them.
 bool called_as_launcher(const std::string& file);
 
-/// "openmpi", "mpich", or empty: it cannot be told.
+/// "openmpi", "mpich", or empty if unknown.
 std::string mpi_of_launcher(const std::string& file);
-/// The same of a program; empty too where it is none, or links no MPI.
+/// The same for a program. Also empty if it is no program, or links no MPI.
 std::string mpi_of_program(const std::string& file);
 
 }  // namespace tutti::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPICH's algorithms by name, and what they are called here.
+// Maps MPICH's names of algorithms to those of tutti.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -12,7 +12,8 @@ namespace tutti::tool {
 namespace {
 
 struct name_pair {
-  std::string_view theirs, ours;  // theirs behind MPIR_<Collective>_; ours may fix a parameter: "knomial:k=2"
+  // MPICH's name after MPIR_<Collective>_, and ours, which may fix a parameter: "knomial:k=2".
+  std::string_view theirs, ours;
 };
 constexpr name_pair names[] = {
     {"intra_k_dissemination", "dissemination"},
@@ -40,7 +41,7 @@ constexpr name_pair names[] = {
     {"intra_linear", "linear"},
 };
 
-// Recursive exchange of an allreduce and neighbours have other names of their own.
+// The recursive exchange of allreduce, and the neighbourhood collectives, have other names.
 constexpr struct {
   collective what;
   name_pair names;
@@ -50,7 +51,7 @@ constexpr struct {
     {collective::neighbor_alltoallv, {"allcomm_nb", "scattered"}},
 };
 
-// A tree of messages by its shape; "" if there is none here.
+// Returns the broadcast or reduction tree of this shape, or "" if tutti has none.
 std::string_view tree_of(collective what, const mpich_parameters& with, bool pipelined) {
   const auto value = [&](const char* key, const char* otherwise) {
     const auto at = with.find(key);
@@ -65,7 +66,8 @@ std::string_view tree_of(collective what, const mpich_parameters& with, bool pip
   return "";
 }
 
-// Behind "MPIR_Bcast_"; empty if the name is of another collective, or of a device's own.
+// Returns the part after "MPIR_Bcast_". Empty if the name belongs to another collective or to a
+// device.
 std::string_view tail_of(collective what, std::string_view name) {
   std::string head = "MPIR_" + std::string(name_of(what)) + "_";
   head[5] = static_cast<char>(head[5] - 'a' + 'A');
@@ -81,7 +83,7 @@ const algorithm_parameter_range* parameter_of(const pure_algorithm& a, std::stri
 void take_parameters(const pure_algorithm& a, const mpich_parameters& with, leaf& made,
                      std::vector<std::string>& left_out) {
   for (const auto& [key, value] : with) {
-    if (key == "tree_type") continue;  // is in the name
+    if (key == "tree_type") continue;  // part of the name
     const algorithm_parameter_range* own = parameter_of(a, key);
     if (own == nullptr && key == "radix") own = parameter_of(a, "k");
     if (own == nullptr && (key == "chunk_size" || key == "segsize")) own = parameter_of(a, "segment");

@@ -19,7 +19,7 @@ namespace {
 
 using json::value;
 
-// "comm_size <= 8" as "comm_size", "<=" and "8".
+// Splits "comm_size <= 8" into "comm_size", "<=" and "8".
 struct key {
   std::string name, relation, operand;
 
@@ -36,7 +36,7 @@ struct key {
   }
 };
 
-// What a key asks of a call.
+// The test that a key makes on a call.
 struct test {
   enum class kind { always, never, condition, threshold } is = kind::never;
   tutti::condition which{};
@@ -88,7 +88,8 @@ class converter {
     notes_.emplace(line, std::string(name_of(what_)) + ": " + text);
   }
 
-  // A leaf without a counterpart, until it is known whether a region has any other.
+  // Stands for an algorithm without a counterpart, until it is known whether the region has any
+  // other.
   static leaf unknown() {
     leaf l;
     l.what = leaf::kind::pure;
@@ -164,7 +165,8 @@ class converter {
     return name == "algorithm" || name == "composition";
   }
 
-  // A condition that decides which way calls go for which `known` holds, and that is not among these.
+  // Returns a condition that is not in `known` but decides between the branches of calls with
+  // `known`.
   std::optional<condition> undecided(const value& v, const literals& known) {
     for (std::size_t i = 0; i < v.keys.size(); ++i) {
       if (is_choice(v.keys[i].name)) return std::nullopt;
@@ -246,7 +248,8 @@ class converter {
     return unknown();
   }
 
-  // The first leaf of a node whose demands not all calls of the region meet, and a condition that they lack.
+  // The first leaf of a node that is illegal for some calls of the region, and a condition that
+  // they lack.
   struct unmet {
     leaf* use;
     condition lacks;
@@ -267,7 +270,7 @@ class converter {
     return found;
   }
 
-  // A region divided until every leaf is legal for all its calls.
+  // Splits a region until every leaf is legal for all its calls.
   std::vector<tree_region> legalized(tree_region r) {
     while (const auto lack = first_unmet(r.then, r.when)) {
       if (r.when.mask & bit(lack->lacks)) {
@@ -291,7 +294,8 @@ class converter {
     return {std::move(r)};
   }
 
-  // What serves every call that has these conditions, instead of what has no counterpart.
+  // Returns an algorithm that serves every call with these conditions. It replaces one without a
+  // counterpart.
   leaf always(const literals& when) const {
     static constexpr std::string_view names[] = {
         "dissemination",     "knomial",   "recursive_doubling", "bruck", "ring", "pairwise",
@@ -322,7 +326,7 @@ class converter {
   std::set<std::pair<int, std::string>>& notes_;
 };
 
-// Every collective that some key names, and the lines that speak of two groups.
+// Collects every collective that a key names, and the lines that are about intercommunicators.
 void collectives_of(const value& v, std::map<std::string, int>& found, std::vector<int>& inter) {
   for (std::size_t i = 0; i < v.keys.size(); ++i) {
     const key k(v.keys[i].name);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPICH's selection files (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE): objects whose keys are tests, as
-// "comm_size<=8", tried in their order, down to keys that name an algorithm, as
-// "algorithm=MPIR_Bcast_intra_binomial". They become decision trees of pure algorithms.
+// Converts MPICH's selection files (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE) into decision trees
+// of pure algorithms. A file contains objects whose keys are tests, for example "comm_size<=8",
+// tried in order. The innermost keys name algorithms, for example
+// "algorithm=MPIR_Bcast_intra_binomial".
 #pragma once
 
 #include <map>
@@ -14,23 +15,24 @@
 
 namespace tutti::tool {
 
-/// The parameters of an algorithm as they stand behind it: "k=4" as {"k", "4"}.
+/// The parameters that follow the name of an algorithm: "k=4" as {"k", "4"}.
 using mpich_parameters = std::map<std::string, std::string>;
 
-/// What MPICH calls an algorithm, as a leaf of tutti's. False if there is no counterpart; then `why` says
-/// what there is, if anything. `left_out` gets the parameters that have no counterpart.
+/// Converts MPICH's name of an algorithm into a leaf. Returns false if there is no counterpart;
+/// `why` then names the closest one, if any. `left_out` receives the parameters without a
+/// counterpart.
 bool counterpart_of(collective what, std::string_view name, const mpich_parameters& parameters, leaf& made,
                     std::string& why, std::vector<std::string>& left_out);
 
 struct imported {
   document made;
-  std::vector<std::string> notes;  ///< "FILE:LINE: what has no counterpart", by line
-  std::string problem;             ///< why the text is no selection file; empty if it is one
+  std::vector<std::string> notes;  ///< "FILE:LINE: what has no counterpart", ordered by line
+  std::string problem;  ///< why the text is no selection file; else empty
 };
 
-/// A document without faults: every leaf is legal for the calls that reach it. Where MPICH names what has no
-/// counterpart, the algorithm stands that serves every call; a region of nothing else is left to the trees
-/// below.
+/// Returns a valid document: every leaf is legal for the calls that reach it. Algorithms without a
+/// counterpart are replaced by one that serves every call. A region that contains nothing else is
+/// left to the underlying trees.
 imported import_mpich(std::string_view text, const std::string& file);
 
 }  // namespace tutti::tool

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The named parameters as one document. What calls take, and what they cannot do without, is asked of the
-// rules by which the compiler judges them (tutti/detail/collective_rules.hpp), so that the two say the same.
+// Writes the named parameters as one document. It evaluates the same rules as the compiler
+// (tutti/detail/collective_rules.hpp), so that document and compiler agree on what calls take and
+// need.
 #include "parameters_document.hpp"
 
 #include <functional>
@@ -101,7 +102,7 @@ void for_each_parameter(const std::function<void(parameter)>& visit) {
   for (std::size_t i = 0; i + 1 < std::size(parameter_table); ++i) visit(static_cast<parameter>(i));
 }
 
-// Whether the call is refused for the lack of `name` where everything else is given.
+// Whether a call with all parameters except `name` is rejected.
 bool needs(const rules& r, parameter name, bool in_place) {
   std::vector<seen_argument> given;
   for_each_parameter([&](parameter other) {
@@ -125,7 +126,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string code(std::string_view name) { return fmt::format("`{}`", name); }
 
-// What a call cannot do without: `send_buf`, or `send_recv_buf` in its place.
+// The mandatory parameters: `send_buf`, or `send_recv_buf` in its place.
 std::string needed_by(const call_row& call) {
   const rules& r = call.takes;
   const bool can_be_in_place = r.in.has(parameter::send_recv_buf) && r.buffer == parameter::send_buf;
@@ -149,7 +150,7 @@ std::string needed_by(const call_row& call) {
   return joined(words);
 }
 
-// What every collective takes is said once.
+// Parameters that every collective takes are listed once.
 bool is_common(parameter name) {
   for (const form& f : collective_forms())
     if (!rules_of(f).in.has(name)) return false;
@@ -182,14 +183,15 @@ std::string row_of(const call_row& call) {
                      exchanges_of(call));
 }
 
-// How a parameter may be written, as its factories are made from its kind, and as calls take it.
+// The forms in which a parameter can be written: from the factories of its kind, and from what
+// calls take.
 std::string written(parameter name, const std::vector<call_row>& calls) {
   bool in = false, out = false;
   for (const call_row& call : calls)
     in = in || call.takes.in.has(name), out = out || call.takes.out.has(name);
   const std::string text = text_of(name);
-  if (name == parameter::request) in = true;    // taken by the i... forms
-  if (name == parameter::statuses) out = true;  // by wait_all() and test_all()
+  if (name == parameter::request) in = true;  // the i... forms take it
+  if (name == parameter::statuses) out = true;  // wait_all() and test_all() return it
   if (name == parameter::recv_buf) return "`recv_buf`, `recv_buf_out`";
   if (name == parameter::status || name == parameter::statuses) return fmt::format("`{0}`, `{0}_out`", text);
   return joined(in && out ? std::vector{code(text), code(text + "_out")}

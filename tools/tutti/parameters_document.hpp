@@ -5,7 +5,8 @@
 
 namespace tutti::tool {
 
-/// docs/parameters.md: every named parameter and every call; a test compares.
+/// Returns docs/parameters.md: every named parameter and every call. A test compares the file with
+/// it.
 std::string parameters_document();
 
 }  // namespace tutti::tool

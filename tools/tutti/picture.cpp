@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the trace of a run to messages, and the words for them.
+// Turns the trace of a run into messages and their descriptions.
 #include <algorithm>
 #include <deque>
 #include <map>

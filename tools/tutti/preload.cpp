@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti preload -- COMMAND: runs an MPI program as it is with tutti's collectives under it. Finds the library
-// that belongs to the launcher, sees to it that the ranks are started with it, the launcher without, and then
-// becomes the launcher.
+// tutti preload -- COMMAND: runs an unmodified MPI program with tutti's collectives. It finds the
+// library for the launcher's MPI, and arranges that the ranks load it and the launcher does not. It
+// then replaces itself by the launcher.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -37,14 +37,15 @@ struct preload_options {
 
 struct plan {
   std::string mpi, library;
-  std::string file;                                // what is started
-  words command;                                   // with which words
-  std::map<std::string, std::string> environment;  // what is set for it
+  std::string file;  // the program to start
+  words command;  // its arguments
+  std::map<std::string, std::string> environment;  // its additional variables
 };
 
 std::string title(const std::string& mpi) { return mpi == "openmpi" ? "Open MPI" : "MPICH"; }
 
-// The first of the words that is a program of `mpi`, or of any where that is empty; with its MPI.
+// Returns the first argument that is a program of `mpi`, or of any MPI if `mpi` is empty, with its
+// MPI.
 std::pair<std::string, std::string> program_among(const words& command, const std::string& mpi = {}) {
   for (const std::string& word : command) {
     if (word.starts_with('-')) continue;
@@ -54,7 +55,7 @@ std::pair<std::string, std::string> program_among(const words& command, const st
   return {};
 }
 
-// A rank that finds itself under the launcher of another MPI is a job of its own: as many jobs as ranks.
+// Under the launcher of another MPI, each rank would be a job of its own.
 void refuse_other_programs(const words& command, const std::string& mpi) {
   const words behind(command.begin() + 1, command.end());
   const auto [program, other] = program_among(behind);
@@ -84,13 +85,14 @@ std::string mpi_by_program(const words& command, const std::string& wanted) {
       fmt::format("{} is not a launcher and links no MPI; pass --mpi openmpi or --mpi mpich", command[0]));
 }
 
-// Beside the modules of engines.
+// The library is in the folder of the engine modules.
 std::string library_for(const std::string& mpi) {
   const std::string name = "libtutti-preload-" + mpi + ".so";
   const found_files files = find_files(name, "");
   if (!files.usable.empty()) {
     const std::string& file = files.usable.front();
-    // The loader would take it for the names of several libraries, and for no reason at all run without.
+    // The loader splits LD_PRELOAD at these characters. It would run the program without the
+    // library and report nothing useful.
     if (file.find_first_of(" :\t\n") != std::string::npos)
       throw called_wrongly(
           fmt::format("LD_PRELOAD splits names at spaces and colons, but {} has one; set TUTTI_MODULE_PATH "
@@ -109,7 +111,8 @@ std::string library_for(const std::string& mpi) {
                   name, title(mpi), fmt::join(module_folders(), ", "), title(mpi)));
 }
 
-// The variables of ours that ranks shall have, by name; what is set here already comes along.
+// The TUTTI_ variables that the ranks need, by name. It includes those that this process has
+// inherited.
 std::map<std::string, std::string> settings_for_ranks(const preload_options& case_options) {
   std::map<std::string, std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -123,7 +126,7 @@ std::map<std::string, std::string> settings_for_ranks(const preload_options& cas
   return all;
 }
 
-// The launcher's own option would come behind ours, and take its place.
+// An LD_PRELOAD option of the launcher comes after ours and would replace it.
 void refuse_a_second_preload(const words& command) {
   for (std::size_t i = 1; i + 1 < command.size(); ++i)
     for (const char* option : {"-x", "--x", "-env", "--env", "-genv", "--genv"})
@@ -133,8 +136,8 @@ void refuse_a_second_preload(const words& command) {
             "{} LD_PRELOAD would replace that of tutti; set LD_PRELOAD before tutti instead", option));
 }
 
-// What the programs of Open MPI's --app are started with stands in its file. A program may have an option
-// --app of its own: only what stands in front of one is the launcher's.
+// With Open MPI's --app, a file contains the commands of the programs. A program may have its own
+// option --app. Only an option before the first program belongs to the launcher.
 void refuse_a_file_of_programs(const words& command) {
   for (std::size_t i = 1; i < command.size() && program_file(command[i]).empty(); ++i)
     if (command[i] == "--app" || command[i] == "-app")
@@ -142,7 +145,7 @@ void refuse_a_file_of_programs(const words& command) {
           "Open MPI passes no variables to the programs of --app; write them on the command line instead");
 }
 
-// Open MPI: -x NAME=VALUE, again for each program of several, which a colon separates.
+// Open MPI: -x NAME=VALUE, repeated for each of several programs, which a colon separates.
 words for_openmpi(const words& command, const std::string& preload,
                   const std::map<std::string, std::string>& settings) {
   if (std::getenv("OMPI_MCA_mca_base_env_list") != nullptr)
@@ -164,7 +167,7 @@ words for_openmpi(const words& command, const std::string& preload,
   return all;
 }
 
-// MPICH: -genv NAME VALUE, for all programs. It passes the rest on by itself, unless it is told not to.
+// MPICH: -genv NAME VALUE, for all programs. By default it passes all other variables.
 words for_mpich(const words& command, const std::string& preload,
                 const std::map<std::string, std::string>& settings) {
   words all{command[0], "-genv", "LD_PRELOAD", preload};
@@ -204,7 +207,7 @@ plan make_plan(const words& command, const preload_options& case_options) {
   return p;
 }
 
-// As a shell would have to be told.
+// Quotes a word for a shell.
 std::string quoted(const std::string& word) {
   constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
   if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a long piece of work is, on standard error: on a terminal a bar, in a log a line for every tenth.
+// Shows the progress of a long operation on standard error: a bar on a terminal, a line for every
+// tenth in a log.
 #pragma once
 
 #include <cstddef>

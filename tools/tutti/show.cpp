@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti show: an algorithm for one call, message by message. The schedules of all ranks run in the abstract
-// (src/proof/), and what they did is shown.
+// tutti show: shows an algorithm for one call, message by message. It executes the schedules of all
+// ranks symbolically (src/proof/).
 #include "show.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ choice find(const std::string& text) {
       return read_choice(found[0]->what, whole);
     } catch (const usage_error& e) {
       const std::string why = e.what();
-      throw called_wrongly{why.substr(why.find('"'))};  // what stands before is known
+      throw called_wrongly{why.substr(why.find('"'))};  // the user knows the part before it
     }
   if (found.size() > 1) {
     std::string names;
@@ -114,7 +114,8 @@ proof::case_options call_of(const show_options& requested, const choice& c) {
   return w;
 }
 
-// A vector of two elements for each rank, or blocks of two: more where the schedules cut them smaller.
+// A vector of two elements per rank, or blocks of two elements. The count is larger if the
+// schedules cut them into smaller pieces.
 std::size_t usual_count(proof::case_options w, const std::vector<schedule>& schedules) {
   const bool blocks = is_vector_form(w.what) || w.what == collective::gather ||
                       w.what == collective::scatter || w.what == collective::allgather ||
@@ -133,7 +134,7 @@ picture look_at(const show_options& requested) {
   p.algorithm = c.pure;
   p.count = w.count;
   p.call = proof::make_plan(w);
-  std::size_t elements = 0;  // results are compared where that is quick
+  std::size_t elements = 0;  // results are compared only if that is quick
   for (int r = 0; r < w.ranks; ++r) elements += p.call.input_size(r) + p.call.output_size(r);
   p.result = proof::run_abstract(p.call, schedules, {.symbols = elements < 4'000'000, .record = true});
   if (p.result.ok()) collect_messages(p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti show` found out about one call, and the three ways to show it: as lines, as JSON, as a drawing.
+// What `tutti show` knows about one call, and the three output formats: text, JSON, drawing.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace tutti::tool {
 
-/// A transfer with both of its ends. `send` is a put as well; of a put, and of a signal nobody awaits, there
-/// is no step on the other side.
+/// A transfer with both of its ends. `sent` may also be a put. A put, or a signal that nobody
+/// awaits, has no step on the receiving side.
 struct message {
   int from = 0, to = 0;
   const proof::traced_step* sent = nullptr;
@@ -23,7 +23,7 @@ struct message {
   bool is_reduced() const noexcept { return received != nullptr && received->kind == step_kind::recv_reduce; }
 };
 
-/// A local step, done once the messages of unit `time` are through; -1: before the first.
+/// A local step that follows the messages of time `time`; -1: before the first message.
 struct local_work {
   int rank = 0;
   const proof::traced_step* what = nullptr;
@@ -33,13 +33,13 @@ struct local_work {
 struct picture {
   const pure_algorithm* algorithm = nullptr;
   proof::plan call;
-  std::size_t count = 0;  ///< as asked for
+  std::size_t count = 0;  ///< as the user gave it
   proof::outcome result;
   std::vector<message> messages;   ///< by time, then by sender
   std::vector<local_work> locals;  ///< by time, then by rank
 };
 
-/// One of the three claims of an algorithm, for the call.
+/// One of the three claims of an algorithm, evaluated for the call.
 struct claim {
   std::string_view name, formula;
   proof::claimed here;
@@ -47,20 +47,21 @@ struct claim {
 };
 std::vector<claim> claims_of(const picture& p);
 
-/// Matches what was sent with what was received.
+/// Matches sends with receives.
 void collect_messages(picture& p);
 
 /// "output[4..8)"
 std::string text_of(const proof::traced_place& p);
-/// "input", and short: "in".
+/// "input", or "in" if `brief`.
 std::string_view name_of_buffer(buffer b, bool brief = false);
-/// What becomes of it where it arrives: "output[4..8)", "output[4..8) = received op input[4..8)".
+/// What the receiver does with the message: "output[4..8)", "output[4..8) = received op
+/// input[4..8)".
 std::string arrival_of(const message& m);
 /// "copy output[4..8) = input[4..8)"
 std::string text_of_local(const proof::traced_step& s);
 
 struct view {
-  int rank = -1;  ///< only this one's part; -1: all
+  int rank = -1;  ///< shows only this rank; -1: all
   bool everything = false;
 };
 std::string as_text(const picture& p, const view& how);

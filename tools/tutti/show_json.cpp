@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An algorithm for a call as JSON: ranks[].rounds[][] of steps. The steps of one array are under way
-// together; so the transfers of a round are one array, and its local steps stand in later ones, those in one
-// array that do not depend on one another.
+// Writes an algorithm for a call as JSON: ranks[].rounds[][] of steps. The steps of one array are
+// in progress at the same time. So the transfers of a round are one array. Its local steps follow
+// in further arrays; each contains steps that do not depend on one another.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ json place(const traced_place& p) {
   return {{"buffer", name_of_buffer(p.where)}, {"offset", p.first}, {"count", p.count}};
 }
 
-// Without a point where it is.
+// Whole numbers without a decimal point.
 json whole(double x) {
   if (std::isfinite(x) && std::abs(x) < 1e15 && x == std::floor(x)) return static_cast<std::int64_t>(x);
   return x;
@@ -71,7 +71,8 @@ json local(const traced_step& s) {
   }
 }
 
-// Whether one writes what the other reads or writes. Where a call is in place, input and output are one.
+// Whether one step writes what the other reads or writes. In an in-place call, input and output are
+// the same memory.
 bool depend(const traced_step& a, const traced_step& b, bool aliased) {
   const auto meet = [&](const traced_place& x, const traced_place& y) {
     const auto memory = [&](buffer w) { return aliased && w == buffer::input ? buffer::output : w; };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An algorithm for a call as a drawing: time goes down, a line a rank. A message leaves its sender at the
-// top of a step and comes to its receiver at the bottom, what it carries is written at both ends; so labels
-// meet no arrows, as each rank sends one message a step and receives one. Local steps stand below.
+// Draws an algorithm for a call as SVG: time runs downwards, and each rank is a line. A message
+// leaves its sender at the top of a step and reaches its receiver at the bottom. Its contents are
+// written at both ends. Labels and arrows never cross, because each rank sends and receives one
+// message per step. Local steps are drawn below.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -18,10 +19,10 @@ namespace {
 using proof::traced_place;
 using proof::traced_step;
 
-constexpr std::int64_t max_steps = 64;  // unless all are wanted
+constexpr std::int64_t max_steps = 64;  // unless the user wants all
 constexpr int margin = 64, header = 104, footer = 78, mark_height = 16;
-constexpr int max_told = 12;    // of local steps of one kind
-constexpr double letter = 5.5;  // of a label
+constexpr int max_told = 12;  // of local steps of one kind
+constexpr double letter = 5.5;  // width of a character of a label
 
 constexpr const char* style = R"(<style>
   .paper { fill: #ffffff } .band { fill: #f4f6f8 } .lane { stroke: #c3c9d0; stroke-width: 1.5 }
@@ -58,7 +59,7 @@ std::string brief(const traced_place& p) {
 class drawing {
  public:
   drawing(const picture& p, const view& how) : p_(p), how_(how) {
-    // Wide enough for the longest label, as long as that is bearable.
+    // Wide enough for the longest label, within a limit.
     std::size_t longest = 0;
     for (const message& m : p.messages) {
       longest = std::max(longest, brief(m.sent->source).size());
@@ -118,7 +119,7 @@ class drawing {
 
  private:
   enum class mark : std::uint8_t { copies, reduces, counts };
-  /// All of one kind that a rank does after a step.
+  /// All local steps of one kind that a rank does after a step.
   struct work {
     int count = 0;
     std::string label, text;
@@ -141,7 +142,7 @@ class drawing {
       body_ += fmt::format("<text class=\"place\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", at, y, text);
   }
 
-  // A circle with a plus: something is combined.
+  // A circle with a plus: the symbol of a reduction.
   static std::string plus(double at, double y, double r) {
     return fmt::format(
         "<circle class=\"mark reduces\" cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"{2}\"/>"
@@ -162,7 +163,7 @@ class drawing {
     body_ += fmt::format("<g class=\"message{}\"><title>step {}, {} to {}: {}</title>", faint(others), m.time,
                          m.from, m.to, escaped(text));
     const double x1 = x(m.from), x2 = x(m.to);
-    // The head of an arrow that is reduced ends at the circle around its receiver.
+    // The arrow of a message that is reduced ends at the circle around its receiver.
     double end_x = x2, end_y = to;
     if (reduced && m.from != m.to) {
       const double dx = x1 - x2, dy = from - to, length = std::max(std::abs(dx), 1.0) + std::abs(dy) * 0.3;
@@ -205,7 +206,7 @@ class drawing {
   double draw_step(std::int64_t t, double y) {
     const auto first = std::lower_bound(p_.messages.begin(), p_.messages.end(), t,
                                         [](const message& m, std::int64_t time) { return m.time < time; });
-    // Long arrows that cross are given more height, or they would be too flat to be followed.
+    // Long arrows that cross get more height, because flat arrows are hard to follow.
     const auto last = std::find_if(first, p_.messages.end(), [&](auto& m) { return m.time != t; });
     int farthest = 1, far = 0;
     for (auto m = first; m != last; ++m) {

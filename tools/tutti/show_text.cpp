@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An algorithm for a call as lines of text: what it is, what it costs, and its messages step by step.
+// Writes an algorithm for a call as text: its description, its costs, and its messages step by
+// step.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -14,7 +15,7 @@ namespace {
 using proof::traced_round;
 using proof::traced_step;
 
-constexpr std::size_t max_lines = 16;   // of a step
+constexpr std::size_t max_lines = 16;  // of a step
 constexpr std::size_t max_groups = 20;  // steps or rounds
 
 struct group {
@@ -22,7 +23,7 @@ struct group {
   std::vector<std::string> lines;
 };
 
-// The beginning and the end of a long schedule, and of a step of many messages.
+// Shortens a long schedule, or a step of many messages, to its beginning and its end.
 std::string folded(const std::vector<group>& all, bool everything, std::string_view what) {
   std::string text;
   bool any = false;

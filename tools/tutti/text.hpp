@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of the command line: names that were meant, lines that fit.
+// Text functions of the command line: suggestions for misspelt names, and line wrapping.
 #pragma once
 
 #include <string>
@@ -12,33 +12,36 @@
 
 namespace tutti::tool {
 
-/// `did you mean "allreduce"?`, or if no name of a collective is near what was typed, where they are listed.
+/// Returns `did you mean "allreduce"?`. If no collective has a similar name, returns where the
+/// names are listed.
 std::string suggest_collective(std::string_view typed);
-/// The same of algorithms and compositions; as "ring" alone if that is nearer than "allreduce/ring".
+/// The same for algorithms and compositions. Returns "ring" alone if that is nearer than
+/// "allreduce/ring".
 std::string suggest_algorithm(std::string_view typed);
-/// The same of both.
+/// The same for collectives, algorithms and compositions.
 std::string suggest_any(std::string_view typed);
 
-/// The columns that a line may have: COLUMNS if it is set, else those of the terminal that standard output
-/// is. 0: any number, since it is none.
+/// Returns the columns of a line: COLUMNS if it is set, else the width of the terminal on standard
+/// output. Returns 0, for no limit, if standard output is no terminal.
 std::size_t columns_of_output();
 
-/// "commutative, not_in_place"; `none` where there are none.
+/// "commutative, not_in_place", or `none` if there are no restrictions.
 std::string restrictions_of(const catalogue_entry& a, std::string_view none);
 
-/// How the environment asks for it: "TUTTI_ALLREDUCE_ALGORITHM=ring", with its parameters.
+/// The variable that selects it: "TUTTI_ALLREDUCE_ALGORITHM=ring", with its parameters.
 std::string setting_for(const pure_algorithm& a);
 std::string setting_for(const composed_algorithm& c);
 
-/// Broken between words, each line after `indent` blanks, the last one ended too.
+/// Breaks the text between words. Each line begins with `indent` blanks, and the last one ends with
+/// a newline.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
-/// The same with lines that fit into the terminal, and are 96 columns long at most.
+/// The same for the width of the terminal, at most 96 columns.
 std::string wrapped(std::string_view text, std::size_t indent);
 
-/// For XML.
+/// Escapes the text for XML.
 std::string escaped(std::string_view text);
 
-/// Whole numbers without a point.
+/// Formats whole numbers without a decimal point.
 std::string number(double x);
 
 }  // namespace tutti::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti tree: decision trees as one document in its normal form, or as a drawing.
+// tutti tree: prints decision trees as one document in normal form, or as a drawing.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -52,7 +52,7 @@ int run(const tree_options& requested) {
     d = requested.is_default ? builtin_document(engine) : *detail::load_trees(engine);
   } else {
     d = load_tree("tree", requested.file, status);
-    // With an engine: all that decides there.
+    // With an engine: the file on top of the engine's built-in trees.
     if (d && !requested.engine.empty()) d = overlay(builtin_document(engine), *d);
   }
   if (!d) return status;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decision trees as a drawing: a block for each collective, its regions from top to bottom as they are asked,
-// and to the right of each its thresholds down to what is run. A row a leaf; the same choice has the same
-// colour everywhere.
+// Draws decision trees as SVG: a block for each collective, with its regions from top to bottom in
+// the order of evaluation. The thresholds and choices of a region are to its right, one row for
+// each leaf. The same choice has the same colour everywhere.
 #include "tree_svg.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double row = 26, line = 14, left = 16, region_width = 330, split_width = 96, label_width = 92,
                  gap = 22, leaf_height = 20;
-constexpr double letter = 6.3;  // of a label
+constexpr double letter = 6.3;  // width of a character of a label
 constexpr std::size_t region_letters = 48;
 
 constexpr const char* style = R"(<style>
@@ -39,7 +39,7 @@ constexpr const char* style = R"(<style>
 </style>
 )";
 
-// As documents write it: 65536 is 64K.
+// The notation of documents: 65536 is 64K.
 std::string short_number(std::uint64_t n) {
   for (const auto& [shift, unit] : {std::pair(30, "G"), {20, "M"}, {10, "K"}})
     if (n != 0 && n % (std::uint64_t{1} << shift) == 0) return fmt::format("{}{}", n >> shift, unit);
@@ -85,7 +85,7 @@ class tree_drawing {
  private:
   double draw_half(tree_half half, double y) {
     const bool pure = half == tree_half::pure;
-    std::string quiet;  // collectives whose tree chooses no composition at all
+    std::string quiet;  // collectives whose tree chooses no composition
     bool any = false;
     for (std::size_t c = 0; c < collective_names.size(); ++c) {
       const std::vector<tree_region>& regions = d_.of(half)[c];
@@ -150,7 +150,7 @@ class tree_drawing {
     return all;
   }
 
-  // A node whose rows begin at `top`, with the link to it from (x, from).
+  // Draws a node whose rows begin at `top`, and the link to it from (x, from).
   void draw_node(const tree_node& n, collective what, double x, double from, double top,
                  const std::string& label) {
     const double middle = top + height_of(n) / 2;
@@ -191,7 +191,7 @@ class tree_drawing {
     widest_ = std::max(widest_, at + width);
   }
 
-  // In the order of their appearance, so that few are alike.
+  // Assigns colours in the order of appearance, so that few are similar.
   std::string colour_of(const catalogue_entry* entry) {
     if (entry == nullptr) return "plain";
     const auto known = std::find(coloured_.begin(), coloured_.end(), entry->short_name());

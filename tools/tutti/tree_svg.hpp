@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decision trees as a drawing.
+// Draws decision trees as SVG.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tutti::tool {
 
-/// `only`: the collective to draw, empty for all.
+/// `only`: the collective to draw; empty for all.
 std::string tree_as_svg(const document& d, std::string_view title, std::string_view only = {});
 
 }  // namespace tutti::tool

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti tune: measures what may be quicker than what is chosen now, and writes the trees that choose it.
+// tutti tune: measures alternatives to the current choices and writes trees that choose the
+// fastest.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -50,7 +51,7 @@ double seconds_since(steady::time_point start) {
   return std::chrono::duration<double>(steady::now() - start).count();
 }
 
-// "120s", "2m", "90"; negative where it is none of these.
+// Parses "120s", "2m" or "90". Returns a negative number if the text has another form.
 double read_seconds(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -59,7 +60,7 @@ double read_seconds(const std::string& text) {
   return unit.empty() || unit == "s" ? value : unit == "m" || unit == "min" ? 60 * value : -1;
 }
 
-// Powers of two, halves between them, and the number itself.
+// Powers of two, the midpoints between them, and the number of ranks itself.
 std::vector<int> numbers_of_ranks(int ranks, bool quick) {
   std::vector<int> all;
   for (int p = 2; p <= ranks; p *= 2) {
@@ -73,12 +74,13 @@ std::vector<int> numbers_of_ranks(int ranks, bool quick) {
   return all;
 }
 
-// What a reader must know to judge the figures, and to have them again.
+// Describes the environment, so that a reader can judge and repeat the measurements.
 std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::string& mpi,
                                                const std::vector<int>& ranks) {
   std::map<std::string, std::string> all;
   all["cpu"] = tuning::processor();
-  all["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));  // mpirun may bind this process to one
+  // mpirun may bind this process to one core.
+  all["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
   all["engine"] = w.engine;
   for (const int p : ranks) all["ranks"] += (all["ranks"].empty() ? "" : ",") + std::to_string(p);
   if (!mpi.empty()) all["mpi"] = mpi;
@@ -103,7 +105,7 @@ std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::
   return all;
 }
 
-// The first line of what an MPI says of itself, with single blanks.
+// The first line of an MPI's version text, with single blanks.
 std::string one_line(const std::string& text) {
   std::istringstream words(text.substr(0, text.find_first_of("\n,")));
   std::string all;
@@ -111,7 +113,7 @@ std::string one_line(const std::string& text) {
   return all;
 }
 
-// Trees that stand on others were measured by several commands, and perhaps over several MPIs.
+// Trees that are based on others were measured by several commands, possibly over several MPIs.
 std::map<std::string, std::string> with_former(std::map<std::string, std::string> now,
                                                const std::map<std::string, std::string>& former) {
   for (const auto& [key, value] : former) {
@@ -132,7 +134,8 @@ std::string text_of_file(const std::string& name) {
   return std::move(text);
 }
 
-// Where the document goes: DIR/ENGINE.json where a folder is named. Refused before anything is measured.
+// Returns the output file: DIR/ENGINE.json if the user names a folder. Throws before any
+// measurement if it is unusable.
 std::filesystem::path place_of(const tune_wishes& w) {
   std::filesystem::path path = w.output;
   std::error_code fault;
@@ -146,7 +149,7 @@ std::filesystem::path place_of(const tune_wishes& w) {
   return path;
 }
 
-// All of it or nothing, whatever interrupts.
+// Writes the whole file or nothing, even if a signal interrupts.
 void write_whole(const std::filesystem::path& path, const std::string& text) {
   sigset_t interrupts, before;
   sigemptyset(&interrupts);
@@ -213,7 +216,8 @@ void check_wishes(tune_wishes& w) {
   if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"the number of ranks must be 2 to 4096"};
 }
 
-// What is measured over one MPI says nothing of another: the condition that tells them apart, declared.
+// Measurements over one MPI are not valid for another. Declares and returns the condition that
+// distinguishes them.
 literals only_for(const engine_entry& engine, const std::string& module, document& trees) {
   const std::string name = module == "openmpi" ? "open_mpi" : module;
   literals all;
@@ -227,7 +231,8 @@ literals only_for(const engine_entry& engine, const std::string& module, documen
   return all;
 }
 
-// A campaign for each number of ranks, into `t` of the process in which rank 0 is. False where a rank failed.
+// Runs a campaign for each number of ranks. The process of rank 0 receives the results in `t`.
+// Returns false if a rank failed.
 bool measure_all(const tune_wishes& w, const document& base, const tuning::rules& rules,
                  const std::vector<int>& numbers, double budget, tuned& t) {
   progress_bar progress;
@@ -239,7 +244,7 @@ bool measure_all(const tune_wishes& w, const document& base, const tuning::rules
     wanted.keep = rules;
     wanted.guidelines = numbers[i] == w.ranks;
     tuning::campaign_result result;
-    bool here = false;  // rank 0 is in this process
+    bool here = false;  // whether rank 0 is in this process
     const tuning::progress said = [&](const std::string& what, double) {
       progress.show(fmt::format("{} ranks: {}", numbers[i], what),
                     std::min(1.0, seconds_since(start) / budget));
@@ -263,7 +268,7 @@ bool measure_all(const tune_wishes& w, const document& base, const tuning::rules
   return true;
 }
 
-// The trees to their file, or to standard output, and the report to where the trees are not.
+// Writes the trees to their file or to standard output, and the report to the other stream.
 void tell(const tune_wishes& w, const tuned& t, const std::filesystem::path& place,
           const std::string& trees) {
   if (!w.output.empty()) write_whole(place, trees);

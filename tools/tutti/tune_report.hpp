@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tutti tune tells of a campaign: to a person, and to a program.
+// Reports a campaign of tutti tune as text or as JSON.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct tuned {
 };
 
 std::string as_text(const tuned& t);
-/// With the document, which is JSON too.
+/// Includes the document, which is JSON too.
 std::string as_json(const tuned& t, const std::string& document);
 
 }  // namespace tutti::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti validate: decision trees, with every fault at its place.
+// tutti validate: checks decision trees and reports every error with its place.
 #include <memory>
 #include <string>
 #include <vector>

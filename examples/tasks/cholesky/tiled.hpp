@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky's factorisation A = L L^T by tiles: the kernels, which are calls of BLAS and LAPACK, and the order
-// in which they are called. Who calls them, and when, is for others to say: at once, or as tasks.
+// The tiled Cholesky factorisation A = L L^T: the kernels, which call BLAS and LAPACK, and the
+// order of their calls. The caller decides where and when they run: at once, or as tasks.
 //
-// A tile has its elements column by column; of a symmetric matrix there are those on and below the diagonal,
-// and the factor takes their place.
+// A tile is stored by columns. Of a symmetric matrix only the tiles on and below the diagonal are
+// stored, and the factor overwrites them.
 #pragma once
 
 #include <cmath>
@@ -23,12 +23,12 @@ void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, con
 void dgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
             const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
             const double* beta, double* c, const int* ldc);
-[[gnu::weak]] void openblas_set_num_threads(int n);  // of OpenBLAS alone
+[[gnu::weak]] void openblas_set_num_threads(int n);  // only OpenBLAS has it
 }
 
 namespace cholesky {
 
-/// A tile is run by one task: BLAS shall not make threads of its own.
+/// One task runs a tile, so BLAS must not start threads of its own.
 inline void one_thread_each() {
   if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
 }
@@ -41,7 +41,7 @@ inline int side(const_tile t) {
 }
 inline constexpr double one = 1, minus_one = -1;
 
-/// A tile of the diagonal by its factor.
+/// Factorises a tile of the diagonal in place.
 struct potrf_kernel {
   static constexpr const char* name = "potrf";
   void operator()(tile a) const {
@@ -53,7 +53,7 @@ struct potrf_kernel {
 };
 inline constexpr potrf_kernel potrf;
 
-/// b = b L^-T, with the factor L of the tile on the diagonal above it.
+/// b = b L^-T, where L is the factor of the diagonal tile above it.
 struct trsm_kernel {
   static constexpr const char* name = "trsm";
   void operator()(tile b, const_tile l) const {
@@ -63,7 +63,7 @@ struct trsm_kernel {
 };
 inline constexpr trsm_kernel trsm;
 
-/// c -= a a^T, on the diagonal.
+/// c -= a a^T, for a tile on the diagonal.
 struct syrk_kernel {
   static constexpr const char* name = "syrk";
   void operator()(tile c, const_tile a) const {
@@ -73,7 +73,7 @@ struct syrk_kernel {
 };
 inline constexpr syrk_kernel syrk;
 
-/// c -= a b^T, below it.
+/// c -= a b^T, for a tile below the diagonal.
 struct gemm_kernel {
   static constexpr const char* name = "gemm";
   void operator()(tile c, const_tile a, const_tile b) const {
@@ -83,13 +83,13 @@ struct gemm_kernel {
 };
 inline constexpr gemm_kernel gemm;
 
-/// Where a tile is in the matrix of tiles; row >= column.
+/// The position of a tile in the matrix of tiles; row >= column.
 struct place {
   int row, column;
 };
 
-/// The factorisation of tiles x tiles tiles, right-looking: calls `run(kernel, written, read ...)`, the last
-/// ones places, for each step.
+/// Factorises tiles x tiles tiles, right-looking. Calls `run(kernel, written, read ...)` for each
+/// step; all arguments after the kernel are places.
 template <class Run>
 void factorise(int tiles, Run&& run) {
   for (int k = 0; k < tiles; ++k) {
@@ -102,7 +102,8 @@ void factorise(int tiles, Run&& run) {
   }
 }
 
-/// The rank that has a tile, block cyclically: of a grid of ranks that is as square as it can be.
+/// Returns the rank that owns a tile: block-cyclic over a grid of ranks that is as square as
+/// possible.
 inline int owner(place at, int p) {
   int rows = 1;
   for (int r = 1; r * r <= p; ++r)
@@ -113,8 +114,8 @@ inline int owner(place at, int p) {
 
 inline double operations(int order) { return std::pow(static_cast<double>(order), 3) / 3; }
 
-/// Element (i, j) of a symmetric matrix of this order: anything between 0 and 1, and so much on the diagonal
-/// that it is positive definite.
+/// Element (i, j) of a symmetric matrix of this order: a value between 0 and 1, plus `order` on the
+/// diagonal, which makes the matrix positive definite.
 inline double element(int i, int j, int order) {
   const int low = i < j ? i : j, high = i < j ? j : i;
   std::uint64_t x = (static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high)) + 1;
@@ -123,7 +124,7 @@ inline double element(int i, int j, int order) {
   return static_cast<double>(x >> 11) * 0x1p-53 + (i == j ? order : 0);
 }
 
-/// Sets a tile to what the matrix has there.
+/// Fills a tile with the elements of the matrix at that place.
 inline void fill(tile t, place at, int order) {
   const int n = side(t);
   for (int j = 0; j < n; ++j)
@@ -131,7 +132,7 @@ inline void fill(tile t, place at, int order) {
       t[static_cast<std::size_t>(j) * n + i] = element(at.row * n + i, at.column * n + j, order);
 }
 
-/// The tiles on and below the diagonal, in rows.
+/// The tiles on and below the diagonal, by rows.
 template <class T>
 class triangle {
  public:
@@ -161,17 +162,18 @@ inline matrix filled(int tiles, int length) {
   return a;
 }
 
-/// The kernels one after the other.
+/// Runs the kernels one after the other.
 inline void factorise(matrix& a, int tiles) {
   factorise(tiles, [&](auto kernel, place written, auto... read) { kernel(a[written], a[read]...); });
 }
 
-/// How far L L^T is from the matrix, beside rounding: |A - L L^T| / (|A| n eps), in the Frobenius norm.
+/// Returns the scaled residual |A - L L^T| / (|A| n eps), in the Frobenius norm.
 inline double residual(matrix& l, int tiles) {
   const int length = side(l[{0, 0}]), order = tiles * length;
   double off = 0, whole = 0;
   std::vector<double> a(static_cast<std::size_t>(length) * length);
-  // Above its diagonal a tile of the diagonal has what nobody has overwritten.
+  // The kernels do not write above the diagonal of a diagonal tile, so those elements must be
+  // cleared.
   matrix low = l;
   for (int k = 0; k < tiles; ++k)
     for (int j = 0; j < length; ++j)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of tasks by operators whose neutral element is not T{}: what contributions begin as, and what
-// is made of them. Beside a sequential run.
+// Tests reductions of tasks by operators whose neutral element is not T{}: the initial value of
+// contributions, and the result, compared with a serial run.
 #include <complex>
 #include <cstddef>
 #include <functional>
@@ -20,7 +20,8 @@ namespace tasks = tutti::tasks;
 
 namespace {
 
-// Two tasks of each rank work on their contribution by `op` itself. The datum begins as `first`.
+// Two tasks of each rank change their contribution with `op` itself. The data handle begins with
+// `first`.
 template <class T, class Op, class... Neutral>
 void combined(tutti::communicator& world, T first, Op op, const std::function<T(int)>& of,
               Neutral... neutral) {
@@ -63,7 +64,7 @@ void extremes_of_one_sign(tutti::communicator& world) {
   combined<int>(world, -1000, tutti::ops::max<int>{}, [](int i) { return -100 - i; });
 }
 
-// Every functor that is known by name begins as what it leaves alone.
+// For every functor that is known by name, the initial value is its neutral element.
 template <class T, class Op>
 void leaves_alone(tutti::communicator& world, Op op, T sample) {
   tasks::runtime rt(world);
@@ -114,7 +115,7 @@ void own_types_and_spans(tutti::communicator& world) {
   const auto h = world.is_root() ? rt.data(v, 0) : rt.data<std::span<long>>(0, v.size());
   const auto s = world.is_root() ? rt.data(sum, 0) : rt.data<int>(0);
   const auto times = [](long a, long b) { return a * b % 1000003; };
-  const std::string kept(100, 'k');  // a kernel with something to destroy
+  const std::string kept(100, 'k');  // the kernel has state to destroy
   for (int r = 0; r < p; ++r)
     rt.insert(
         [kept](std::span<long> mine, int& one) {
@@ -131,7 +132,8 @@ void own_types_and_spans(tutti::communicator& world) {
   }
 }
 
-// Another value of the same operator is another neutral element: both leave it alone, and nothing is lost.
+// Another state of the same operator has another neutral element. Both keep operands unchanged, so
+// no contribution is lost.
 void two_values(tutti::communicator& world) {
   const auto larger = [](int a, int b) { return a < b ? b : a; };
   tasks::runtime rt(world);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operators are taken on which elements, and that those that are give what they should.
+// Tests which operators are accepted for which elements, and that accepted operators give the right
+// results.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -75,7 +76,7 @@ void sums(communicator& world) {
   check.equal(sum, right);
 }
 
-// Results of another type than the element's that lose nothing.
+// Results of another type than the element's, without loss of information.
 void other_results(communicator& world) {
   const int p = world.size();
   const std::vector<short> v = {1, 2};

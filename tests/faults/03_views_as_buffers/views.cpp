@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views and references as buffers: their elements are sent and written, wherever a container could stand.
+// Tests views and references as buffers: their elements are sent and written, in every place that
+// accepts a container.
 #include <array>
 #include <complex>
 #include <functional>
@@ -29,7 +30,7 @@ using ints = std::vector<int>;
 
 namespace {
 
-// --- elements that are known to hold addresses
+// --- elements that are known to contain addresses
 template <class... T>
 inline constexpr bool all_hold_addresses = (detail::holds_address<T>() && ...);
 template <class... T>
@@ -56,7 +57,7 @@ ints first(int n, int from) {
   for (int i = 0; i < n; ++i) v.push_back(from + i);
   return v;
 }
-// What an allgather of these elements of every rank gives: rank r has `from + 100 r` and so on.
+// The result of an allgather in which rank r sends `from + 100 r` and the following numbers.
 ints of_all(int p, int n, int from) {
   ints all;
   for (int r = 0; r < p; ++r)
@@ -76,7 +77,8 @@ void sent(communicator& world) {
   check.equal(world.allgather(send_buf(v | views::drop_while([&](int x) { return x < 100 * me + 2; }))),
               last_three);
   check.equal(world.allgather(send_buf(views::all(v))), all);
-  check.equal(world.allgather(send_buf(first(5, 100 * me) | views::take(2))), two);  // owns them
+  // The view owns its elements.
+  check.equal(world.allgather(send_buf(first(5, 100 * me) | views::take(2))), two);
   check.equal(world.allgather(send_buf(views::counted(v.begin(), 2))), two);
   check.equal(world.allgather(send_buf(views::single(me))).size(), std::size_t(p));
   check.equal(world.allgather(send_buf(std::ref(v))), all);
@@ -119,7 +121,7 @@ void received(communicator& world) {
   check.equal(made, right);
   check.throws<usage_error>([&] { world.allgather(send_buf(v), recv_buf(made | views::take(2 * p - 1))); },
                             {"recv_buf", "elements"});
-  // In place: a part of a container, of which the rest stays.
+  // In place on a part of a container; the rest must not change.
   ints whole = {-1, me, me, -1};
   world.allreduce(send_recv_buf(whole | views::drop(1) | views::take(2)), op(std::plus<>{}));
   check.equal(whole, ints{-1, p * (p - 1) / 2, p * (p - 1) / 2, -1});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In place, resize_to_fit gives exactly the elements of the call: in every form, on every rank, and in a call
-// that is like the last one. The other policies leave what is beyond them alone.
+// Tests resize_to_fit in place: the container gets exactly the elements of the call, in every form,
+// on every rank, and in repeated calls. The other policies keep elements beyond them.
 #include <vector>
 
 #include "support/check.hpp"
@@ -16,10 +16,10 @@ namespace {
 
 int sum_of_ranks(int p) { return p * (p - 1) / 2; }
 
-// `call(v, n)`: on n elements of v. `right`: the first element then.
+// `call(v, n)` works on n elements of v; afterwards the first element must be `right`.
 template <class Call>
 void fits(int value, int right, const Call& call) {
-  for (int round = 0; round < 3; ++round)  // warm, too
+  for (int round = 0; round < 3; ++round)  // also as a repeated call
     for (const std::size_t n : {1u, 1u, 2u, 5u, 0u}) {
       ints v(5, value);
       call(v, static_cast<int>(n));
@@ -77,7 +77,7 @@ void scans(communicator& world) {
   });
 }
 
-// Those that combine nothing.
+// Collectives without an operator.
 void others(communicator& world) {
   const int p = world.size(), me = world.rank();
   const auto blocks = static_cast<std::size_t>(p);

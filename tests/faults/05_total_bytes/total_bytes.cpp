@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree that divides allgatherv and reduce_scatter by total_bytes takes the step of the counts that the call
-// has, in every form of the call. The numbers of ranks are 2 to 5, the tree is by_total_bytes.json.
+// Tests a tree that tests total_bytes for allgatherv and reduce_scatter: every form of the call
+// must take the step of its counts. The numbers of ranks are 2 to 5, and the tree is
+// by_total_bytes.json.
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ using namespace tutti;
 
 namespace {
 
-std::vector<int> unequal(int ranks, int total) {  // the sum is `total`
+std::vector<int> unequal(int ranks, int total) {  // with this sum
   std::vector<int> counts(static_cast<std::size_t>(ranks), 0);
   counts.back() = total - total / 3;
   counts.front() += total / 3;

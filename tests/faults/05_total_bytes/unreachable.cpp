@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step that no call can reach is a fault of the tree, and no step that a call reaches is.
+// Tests that a step which no call can reach is an error of the tree, and that a reachable step is
+// not.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// What is said of a region of a collective; empty if it is good.
+// Returns the error for a region of a collective; empty if the region is valid.
 std::string said(const std::string& collective, const std::string& when, const std::string& by,
                  const std::string& steps) {
   return all_faults(read_pure("{\"" + collective + "\": [{\"when\": {" + when + "}, \"by\": \"" + by +
@@ -71,7 +72,7 @@ TEST(steps, that_contradict_what_is_asked_before_them_are_reported) {
             std::string::npos);
 }
 
-// Whatever call there is: its quantities are values that all_values() and possible() admit.
+// For any call, all_values() and possible() contain the values of its quantities.
 TEST(steps, that_a_call_reaches_are_never_reported) {
   std::size_t tried = 0;
   for_each_situation([&](selection_context s) {
@@ -106,7 +107,7 @@ TEST(total_bytes, is_the_sum_of_the_counts_and_saturates) {
   EXPECT_EQ(value_of(quantity::total_bytes, s), 64u);
   s.call = agreed_part(c, 3, true);
   EXPECT_EQ(value_of(quantity::total_bytes, s), 0u);
-  c.what = collective::gatherv;  // the root alone has them
+  c.what = collective::gatherv;  // only the root has the counts
   s.call = agreed_part(c, 3);
   EXPECT_EQ(value_of(quantity::total_bytes, s), 0u);
   const std::size_t many[] = {~std::size_t{0}, 2, 2};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files the trees come from, in which order, and what is told of halves that no variable reads.
+// Tests from which files the trees come, in which order, and the warning about halves that no
+// variable reads.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -28,7 +29,7 @@ struct sources : testing::Test {
     pure = here.file("pure.json", R"({"schema": "tutti/tree/1", "pure": {"allreduce": [
       {"when": {"inter": false}, "use": "recursive_doubling"}]}})");
   }
-  // "composition, algorithm" of an allreduce of 8000 bytes, and what was said.
+  // Returns "composition, algorithm" of an allreduce of 8000 bytes, and captures the output.
   std::string chosen() {
     std::string text;
     said = said_on_stderr([&] {
@@ -64,7 +65,7 @@ TEST_F(sources, the_default_place_is_in_the_users_configuration) {
   }
   EXPECT_TRUE(detail::trees_of_the_user().is_default);
   EXPECT_EQ(chosen(), "reduce_bcast, double_tree");
-  const set_for_now relative("XDG_CONFIG_HOME", "config");  // counts as not set
+  const set_for_now relative("XDG_CONFIG_HOME", "config");  // a relative path counts as not set
   EXPECT_EQ(detail::trees_of_the_user().path, here.path("home/.config/tutti/trees.json"));
   const set_for_now none("TUTTI_TREES", "none");
   EXPECT_EQ(detail::trees_of_the_user().path, "");
@@ -92,7 +93,7 @@ TEST_F(sources, the_old_variables_lie_on_top_and_tell_what_they_do_not_read) {
     const set_for_now on_top("TUTTI_COLL_SELECTION_JSON_FILE", pure);
     EXPECT_EQ(chosen(), "reduce_bcast, recursive_doubling");
   }
-  const set_for_now rank("OMPI_COMM_WORLD_RANK", "1");  // rank 0 says it
+  const set_for_now rank("OMPI_COMM_WORLD_RANK", "1");  // only rank 0 prints
   chosen();
   EXPECT_EQ(said, "");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With TUTTI_TREES, or a file at its default place, both halves of both_halves.json are in force on every
-// engine.
+// Tests that TUTTI_TREES, or a file at the default path, puts both halves of both_halves.json in
+// effect on every engine.
 #include <string>
 #include <vector>
 

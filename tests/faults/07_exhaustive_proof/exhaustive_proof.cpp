@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reduce that is wrong only for 41 ranks and root 13, in one mode, is found; and what is told of the proof
-// counts what was tried.
+// Tests that the proof detects a reduce that is wrong only for 41 ranks and root 13 in one mode.
+// The report must count what was tried.
 #include <gtest/gtest.h>
 
 #include "proof/composed_cases.hpp"
@@ -18,7 +18,7 @@ struct {
   bool in_place, commutative;
 } planted;
 
-// As reduce/linear, but for one call, in which the root takes nothing.
+// The same as reduce/linear, except that in one case the root combines nothing.
 void wrong_once(const shape& s, builder& b) {
   const bool here =
       s.size == 41 && s.root == 13 && s.in_place == planted.in_place && s.commutative == planted.commutative;

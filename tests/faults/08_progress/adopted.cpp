@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that has adopted two communicators of MPI's: what is under way on one goes on in waits on the
+// Tests a program with two adopted MPI communicators: operations on one progress in waits on the
 // other, and while a third is adopted.
 #include <cstdio>
 #include <functional>
@@ -18,7 +18,8 @@ namespace {
 
 using step = std::function<void()>;
 
-// Rank 0 sends what waits for its receive before it comes to what the others stand in.
+// Rank 0 sends a message that needs its posted receive, before it enters the call in which the
+// others wait.
 void receive_beside(const communicator& here, const step& stand) {
   std::vector<int> sent(300000, 7), got;
   if (here.rank() == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Under the preload: all ranks but 0 have begun a collective that the library serves, and stand in a barrier of
- * MPI's own. Rank 0 comes to the barrier before it begins its part, or after that is complete. Neither may
- * keep the others for long. */
+ * Tests the preload library: all ranks except 0 have begun a collective of tutti and wait in a
+ * barrier of MPI. Rank 0 enters the barrier before it begins its part, or after that is
+ * complete. Neither may delay the others for long. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * late CALL SECONDS, under the preload, on three ranks: rank 1 has begun a sum and stands in a blocking call
- * of MPI's own, rank 0 waits for the sum before it makes that call, and rank 2 begins its part of the sum
- * SECONDS later. So rank 1 must do its part of the sum while it stands in the call. */
+ * late CALL SECONDS: tests the preload library on three ranks. Rank 1 has begun a sum and waits
+ * in a blocking call of MPI. Rank 0 waits for the sum before it makes that call, and rank 2
+ * begins its part of the sum SECONDS later. So rank 1 must do its part of the sum inside the
+ * call. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

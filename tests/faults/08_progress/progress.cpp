@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever a rank has under way goes on while it waits in any other call. In each case rank 0 completes what
-// one front end has begun before it makes the call of another; all other ranks make that call first. So they
-// stand in it until rank 0 comes, and rank 0 comes when they have done their part of the first.
+// Tests that every operation in progress on a rank progresses while the rank waits in another call.
+// In each case rank 0 completes an operation of one front end before it makes the call of another
+// one. All other ranks make that call first. So they wait in it until rank 0 arrives, and rank 0
+// needs their part of the first operation.
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,16 +27,16 @@ using step = std::function<void()>;
 bool first(const communicator& c) { return c.rank() == 0; }
 int sum_of_ranks(const communicator& c) { return c.size() * (c.size() - 1) / 2; }
 
-/// Rank 0 completes before `stand`, the others behind it.
+/// Rank 0 calls `complete` before `stand`, the others after it.
 void in_order(const communicator& c, const step& complete, const step& stand) {
   if (first(c)) complete();
   stand();
   if (!first(c)) complete();
 }
 
-// --- what is under way
+// --- operations in progress
 
-// All have waited for their own tasks; the parts of a reduction are asked for behind that, by a tree.
+// All ranks have waited for their own tasks. A tree requests the parts of a reduction later.
 void reduction_of_tasks(communicator& w, const step& stand) {
   long t = 1;
   tasks::runtime rt(w);
@@ -47,7 +48,7 @@ void reduction_of_tasks(communicator& w, const step& stand) {
   if (first(w)) check.equal(t, 1L + sum_of_ranks(w));
 }
 
-// Rank 0 reads what tasks of the others make, which nobody has waited for there.
+// Rank 0 reads results of tasks on the other ranks, which have not waited for them.
 void tasks_not_waited_for(communicator& w, const step& stand) {
   std::vector<int> made(static_cast<std::size_t>(w.size()), -1);
   long sum = 0;
@@ -104,7 +105,7 @@ void persistent_begun(communicator& w, const step& stand) {
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
-// A message that is received when its length is known, and whose sender waits for that.
+// The receive begins when its length is known, and the sender waits for it.
 void receive_without_count(communicator& w, const step& stand) {
   std::vector<int> sent(300000, 7), got;
   std::optional<decltype(w.irecv(recv_buf<resize_to_fit>(got), source(0), tag(3)))> in;
@@ -117,7 +118,7 @@ void receive_without_count(communicator& w, const step& stand) {
   check.equal(got, sent);
 }
 
-// The same of a group that was made without a message.
+// The same on a group that was made without a message.
 void receive_in_group(communicator& w, const step& stand) {
   communicator all = w.range(0, w.size() - 1);
   receive_without_count(all, stand);
@@ -157,7 +158,7 @@ void composed(communicator& w) {
   check.equal(v[99], w.size());
 }
 
-// From rank 0 to each other, in a call that waits for it.
+// Messages from rank 0 to each other rank, in a call that waits for them.
 void messages(communicator& w, const std::function<void()>& receive) {
   if (!first(w)) return receive();
   for (int r = 1; r < w.size(); ++r) w.send(send_buf(r), destination(r), tag(9));
@@ -240,7 +241,7 @@ const call_that_waits calls[] = {
     {"supersteps", supersteps},
     {"tasks", other_tasks}};
 
-// A runtime of the upper ranks alone, and a barrier of all: the lowest knows nothing of any task.
+// A runtime of the upper ranks only, and a barrier of all ranks. The lowest rank has no tasks.
 void runtime_of_a_part(communicator& w) {
   const bool in = w.rank() != 0;
   auto part = w.split(in ? 0 : 1);
@@ -250,7 +251,7 @@ void runtime_of_a_part(communicator& w) {
     w.barrier(algorithm("native"));
 }
 
-// Each of two communicators overlaps the other, and each rank of the middle has something under way on one.
+// Two overlapping communicators; each rank in both has an operation in progress on one of them.
 void overlapping(communicator& w) {
   if (w.size() < 3) return;
   const int last = w.size() - 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A collective of MPI's own whose counts differ: MPICH explains its error by a chain of causes that is longer
-// than MPI_MAX_ERROR_STRING. Its text is asked for between two rows of bytes that have to stay, on a stack of
-// as little beside.
+// Tests a native MPI collective with different counts: MPICH's error text is a chain of causes that
+// is longer than MPI_MAX_ERROR_STRING. The program requests the text between two arrays of bytes
+// that must not change.
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
                                  places.data(), MPI_INT, MPI_COMM_WORLD);
   if (code != MPI_SUCCESS && is_told(code)) std::fprintf(stderr, "rank %d: told\n", rank);
   std::fflush(stderr);
-  // The others may still print; and after such an error MPI_Finalize may wait for ever.
+  // The other ranks may still print. After such an error MPI_Finalize may block forever.
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   std::_Exit(0);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# one_caller.sh ROOT: fails when MPI_Error_string is called elsewhere than by mpi::error_text(), whose buffer is large
-# enough for it.
+# one_caller.sh ROOT: fails if any function other than mpi::error_text() calls MPI_Error_string.
+# Only error_text() has a buffer that is large enough.
 set -u
 cd "$1" || exit 2
 callers=$(grep -rlE 'P?MPI_Error_string *\(' src include tools bench)

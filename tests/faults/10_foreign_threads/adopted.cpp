@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// adopted LEVEL: a program that starts MPI itself with that level of threads, and calls from
-// another thread, which lets go of communicators too.
+// adopted LEVEL: a program that starts MPI itself with that thread level. Another thread calls
+// tutti, and also destroys communicators.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -23,7 +23,8 @@ long threads() {
   return n;
 }
 
-// What another thread has let go of does not keep the job, which has a thread that looks for long waits.
+// A communicator destroyed by another thread must not keep the job alive, whose helper thread
+// watches for long waits.
 bool job_ends() {
   const long before = threads();
   for (int i = 0; i < 2; ++i) {
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
     } catch (const tutti::usage_error& e) {
       said = e.what();
     }
-    // An MPI may give a level that is higher than what was asked for, or lower.
+    // An MPI may provide a higher or lower level than requested.
     well = provided >= MPI_THREAD_SERIALIZED
                ? said == "nothing" && sum == world.size()
                : said.find("does not run rank") != std::string::npos && sum == 0;

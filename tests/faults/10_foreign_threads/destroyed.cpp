@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// destroyed: a request under way that another thread destroys. The job fails, and the rank's own thread may
-// still write to the buffers that the request owned; AddressSanitizer sees where they are gone.
+// destroyed: another thread destroys a request in progress. The job fails, and the rank's own
+// thread may still write to the buffers of the request. AddressSanitizer would detect freed
+// buffers.
 #include <cstdio>
 #include <string>
 #include <thread>

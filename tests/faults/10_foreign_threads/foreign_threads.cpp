@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls from threads that do not carry the rank throw usage_error at once, whatever the call and
-// however warm it is, and leave the communicator as it was.
+// Tests that calls from threads that do not carry the rank throw usage_error at once, for every
+// call and also for cached calls. The communicator must stay usable.
 #include <future>
 #include <map>
 #include <mutex>
@@ -21,7 +21,7 @@ using tests::check;
 
 namespace {
 
-// What `use` throws on a thread of its own.
+// Returns the message that `use` throws on another thread.
 template <class Use>
 std::string refusal_of(Use&& use) {
   try {
@@ -38,8 +38,7 @@ void refused(const char* what, const Use& use) {
   check.that(text.find("does not run rank") != std::string::npos, std::string(what) + " throws " + text);
 }
 
-// Every kind of call, after it has been made on the right thread often enough to be told from the
-// last one.
+// Makes every kind of call after it is cached on the right thread.
 void calls(communicator& world) {
   std::vector<int> v(3, world.rank()), w(3), sum(3), all(3 * static_cast<std::size_t>(world.size()));
   const std::vector<int> counts(static_cast<std::size_t>(world.size()), 3);
@@ -94,7 +93,7 @@ void requests(communicator& world) {
   plan.wait();
 }
 
-// Let go of elsewhere: no call, so no error.
+// Objects destroyed on another thread: destruction is no call, so it is no error.
 void let_go(communicator& world) {
   for (int i = 0; i < 3; ++i) {
     std::optional<communicator> other = world.duplicate();
@@ -112,7 +111,7 @@ void let_go(communicator& world) {
   world.barrier();
 }
 
-// Ranks of one process: where each finds the others' communicators.
+// For ranks of one process: where each finds the others' communicators.
 struct everybody {
   std::mutex lock;
   std::map<int, communicator*> all;
@@ -123,7 +122,8 @@ everybody& shared() {
 }
 
 void of_another_rank(communicator& world) {
-  if (world.native().ep().node() == nullptr || world.size() < 2) return;  // ranks that are processes
+  // Skips engines whose ranks are processes.
+  if (world.native().ep().node() == nullptr || world.size() < 2) return;
   {
     const std::lock_guard guard(shared().lock);
     shared().all[world.rank()] = &world;
@@ -140,7 +140,7 @@ void of_another_rank(communicator& world) {
   world.barrier();
 }
 
-// Kernels, on whichever thread they run.
+// Kernels, on any thread.
 void kernels(communicator& world) {
   for (const int workers : {1, 2}) {
     tasks::options how;

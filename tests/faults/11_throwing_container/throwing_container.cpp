@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The container that one rank receives into throws when it is made large enough. That rank's call throws the
-// same, the others' calls end with what this rank has sent, and the next call of all is right: for every
-// collective in every form. In checked mode the others are told.
+// Tests that the receive container of one rank throws when it is resized. That rank's call throws
+// the same exception. The calls of the others complete with this rank's data, and the next call is
+// right, for every collective in every form. In checked mode the other ranks throw.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -22,7 +22,7 @@ using ints = std::vector<int>;
 
 namespace {
 
-// Memory that there is, or is not.
+// An allocator that can run out of memory.
 template <class T>
 struct allocator {
   using value_type = T;
@@ -39,7 +39,7 @@ struct allocator {
 };
 using scarce = std::vector<int, allocator<int>>;
 
-// One that is not of the standard library, and throws something else: also when it becomes smaller.
+// A container outside the standard library that throws another type, also when it shrinks.
 struct refusal {};
 struct stubborn {
   using value_type = int;
@@ -66,8 +66,8 @@ struct trial {
   int p = world.size(), me = world.rank();
   bool suffers = me == victim;
 
-  // `call(out)` receives into `out`; `right(out)` judges what the others get. `tells`: the form compares in
-  // checked mode.
+  // `call(out)` receives into `out`, and `right(out)` checks the result on the other ranks.
+  // `tells`: whether the form is compared in checked mode.
   template <class Call, class Right>
   void one(const char* name, bool tells, const Call& call, const Right& right) const {
     scarce out{allocator<int>(suffers)};
@@ -86,7 +86,7 @@ struct trial {
       check.that(!told && right(out), std::string(name) + ": what the others have received");
     check.equal(world.allreduce_single(send_buf(1), op(std::plus<>{})), p);
   }
-  // The three forms; `make(mode, out)` makes the call, and returns what has to be waited for.
+  // The three forms: `make(mode, out)` makes the call and returns the object to wait for.
   template <class Blocking, class Nonblocking, class Persistent, class Right>
   void forms(const char* name, const Blocking& blocking, const Nonblocking& nonblocking,
              const Persistent& persistent, const Right& right) const {
@@ -175,7 +175,8 @@ void even(const trial& t) {
   FORMS(gatherv, send_buf(mine), root(t.victim), recv_counts(ints(at(p), 2)));
 }
 
-// A bcast's buffer is both; in place the others get zeros, for what is lost with the container.
+// A bcast's buffer is input and output. In place, the other ranks get zeros, because the data are
+// lost with the container.
 void in_place(const trial& t) {
   const communicator& w = t.world;
   const int p = t.p, root_of_it = t.victim == 0 ? p - 1 : 0;
@@ -201,7 +202,7 @@ void in_place(const trial& t) {
       [&](scarce& v) { w.allgather(send_recv_buf<resize_to_fit>(v), send_count(1)); }, long_enough);
 }
 
-// What is asked for besides, and what is thrown by others than allocators.
+// Output lists, and exceptions that do not come from allocators.
 void lists_and_others(const trial& t) {
   const communicator& w = t.world;
   const int p = t.p, me = t.me;
@@ -234,7 +235,8 @@ void lists_and_others(const trial& t) {
     if (!threw && !told) check.equal(out.inside, ints(2, p - 1));
     check.equal(w.allreduce_single(send_buf(1), op(std::plus<>{})), p);
   }
-  if (checked_mode()) return;  // a grid's two hops are not compared, so a refusal cannot be told there
+  // Checked mode does not compare the two hops of a grid, so the others cannot learn of the error.
+  if (checked_mode()) return;
   const grid_communicator grid(w);
   const ints counts(at(p), 2);
   scarce out{allocator<int>(t.suffers)};
@@ -249,7 +251,7 @@ void lists_and_others(const trial& t) {
   check.equal(grid.allreduce_single(send_buf(1), op(std::plus<>{})), p);
 }
 
-// Neighbours alone are served, those of a graph and those of another group.
+// Only neighbours get data: those of a graph, and those of another group.
 void other_kinds(const trial& t) {
   const int p = t.p, me = t.me;
   const auto ring = t.world.graph({(me + p - 1) % p}, {(me + 1) % p});
@@ -277,7 +279,7 @@ void other_kinds(const trial& t) {
   }
 }
 
-// An object that cannot be written on one rank: the others of its exchange of counts are told.
+// An object that cannot be serialized on one rank: the exchange of counts reports it to the others.
 struct writes_badly {
   std::vector<int> inside = {1, 2, 3};
   bool fails = false;

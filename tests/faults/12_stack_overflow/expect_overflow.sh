@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect_overflow.sh PATTERN COMMAND...: passes when COMMAND is ended by SIGSEGV or SIGBUS and has
-# printed a line that matches PATTERN, once.
+# expect_overflow.sh PATTERN COMMAND...: passes if SIGSEGV or SIGBUS ends COMMAND, which has printed
+# exactly one line that matches PATTERN.
 set -u
 pattern=$1
 shift

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// overflow CASE: ranks that outgrow their stacks, and ranks that do not.
+// overflow CASE: ranks that overflow their stacks, and ranks that do not.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ namespace {
   return n < 0 ? 0 : deeper(n + 1) + room[n % 1000];
 }
 
-// Its lowest bytes are touched first.
+// The function touches its lowest bytes first.
 [[gnu::noinline]] double frame_of_half_a_mebibyte(int n) {
   double a[256][256];
   asm volatile("" : : "r"(a) : "memory");
@@ -46,19 +46,19 @@ void large_frame(communicator& world) {
   world.barrier();
 }
 
-// On the stack of the rank that waits for it.
+// A kernel that runs on the stack of a waiting rank.
 void kernel(communicator& world) {
   tasks::options how;
   how.workers = 1;
   tasks::runtime rt(world, how);
-  auto of_the_last = rt.data<double>(world.size() - 1);  // who owns it runs the kernel
+  auto of_the_last = rt.data<double>(world.size() - 1);  // the owner runs the kernel
   world.barrier();
   rt.insert([](double& x) { x = frame_of_half_a_mebibyte(1); }, tasks::read_write(of_the_last));
   rt.wait_all();
   world.barrier();
 }
 
-// The usual stack holds it.
+// The default stack has room for it.
 void array(communicator& world) {
   if (frame_of_half_a_mebibyte(world.rank()) != world.rank())
     throw usage_error("array", 0, "", "is wrong", "");
@@ -82,7 +82,7 @@ void other_fault(communicator& world) {
   world.barrier();
 }
 
-// A handler of the program's stays.
+// A signal handler of the program stays installed.
 int own_handler() {
   std::signal(SIGSEGV, [](int) { _exit(0); });
   run(run_options{}, [](communicator& world) {
@@ -92,7 +92,7 @@ int own_handler() {
   return 1;
 }
 
-// run_options are checked as the variable is.
+// run_options are validated in the same way as the variable.
 int options() {
   run_options too_small;
   too_small.stack_bytes = 4096;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// after CASE: communicators and requests that outlive their run, or were moved from; ranks, and
-// children of theirs, that call exit().
+// after CASE: communicators and requests that outlive their run, or were moved from, and ranks and
+// their child processes that call exit().
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -26,7 +26,7 @@ using tests::check;
 
 namespace {
 
-// What a rank has left of its run.
+// Objects of a rank that outlive its run.
 struct remains {
   explicit remains(communicator& given) : world(given), other(given.duplicate()) {}
   communicator world, other;
@@ -58,7 +58,7 @@ void leave(communicator& world) {
   world.isend(send_buf(mine->sent), destination(me), tag(2), request(mine->posted));
   mine->found = world.mprobe(tag(2));
   world.irecv(recv_buf(mine->received), source(me), tag(1), request(mine->posted));
-  world.ibarrier(request(mine->begun));  // left under way: it is waited for at the end
+  world.ibarrier(request(mine->begun));  // still in progress: the end of the run waits for it
 }
 
 template <class Call>
@@ -141,7 +141,7 @@ void moved_from(communicator& world) {
   plan_now.wait();
 }
 
-// It is not ended, and nothing crashes.
+// A runtime that outlives its run: calls throw, and its destruction does not crash.
 void runtime() {
   std::unique_ptr<tasks::runtime> kept;
   run(run_options{}, [&](communicator& world) { kept = std::make_unique<tasks::runtime>(world); });
@@ -155,11 +155,11 @@ int with(std::string_view name) {
   return 2;
 }
 
-// A child whose exec fails may call exit(), as posix programs do: it is no rank.
+// A child whose exec fails may call exit(), as POSIX programs do. It is no rank.
 void forked(communicator& world) {
   world.barrier();
   if (world.rank() == world.size() / 2) {
-    std::fflush(nullptr);  // else the child prints what this process has not written yet
+    std::fflush(nullptr);  // otherwise the child prints buffered output of this process
     const pid_t child = fork();
     if (child == 0) {
       alarm(30);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect_first.sh PATTERN COMMAND...: passes when COMMAND ends by itself with a status that is not
-# 0, and the first of its lines that tutti has written matches PATTERN.
+# expect_first.sh PATTERN COMMAND...: passes if COMMAND ends by itself with a non-zero status, and
+# the first line that tutti printed matches PATTERN.
 set -u
 pattern=$1
 shift

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// root_cause CASE: rank 1 refuses its arguments, after which all others fail because of it.
+// root_cause CASE: rank 1 rejects its arguments, and then all other ranks fail because of it.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -38,7 +38,7 @@ void by_root(communicator& world) {
   world.scatterv(send_buf(v), send_counts(counts), root(1));
 }
 
-// The others hand the error on in one of their own.
+// The other ranks rethrow the error inside one of their own.
 void wrapped(communicator& world) {
   try {
     negative_counts(world);
@@ -47,7 +47,7 @@ void wrapped(communicator& world) {
   }
 }
 
-// Many times, since who throws first is a matter of time.
+// Repeats the case, because timing decides which rank throws first.
 int found() {
   for (int i = 0; i < 200; ++i) {
     try {

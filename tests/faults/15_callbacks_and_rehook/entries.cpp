@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// entries CASE: a process throws in a callback, or process 1 makes another collective entry than the others.
-// Every process gets LPF_ERR_FATAL, from that call or sync, and the job goes on: a section after it is as
-// good as new.
+// entries CASE: a process throws in a callback, or process 1 calls another collective function than
+// the others. Every process gets LPF_ERR_FATAL from that call or sync, and the job continues. A
+// later section must work.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -28,8 +28,8 @@ constexpr double sum_of_ones = 1;
 constexpr std::size_t many = 5000;
 constexpr lpf_pid_t thrower = 1;
 
-// Values, and whose they are. Whoever first combines those of `thrower` throws, once in a process of the
-// system: so the others hold data that nobody throws at.
+// Values with their owners. In each operating-system process only the first combination with a
+// value of `thrower` throws. So later combinations in that process succeed.
 std::atomic_flag has_thrown;
 struct marked {
   double values[many];
@@ -91,7 +91,7 @@ void allreduce(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
     return lpf_allreduce(c, at, slot, sizeof(small<1>), &add<small<1>>);
   });
 }
-// The section ends with the sync that has failed.
+// The section ends with the failed sync.
 void allreduce_at_end(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   one_throws<small<1>>(
       ctx, s, p,
@@ -149,7 +149,7 @@ void outer_sync(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
   sync_fails_for_all(ctx);
 }
 
-// The same with another section within.
+// The same with another inner section.
 void inner_rehooks_outer(lpf_t, lpf_pid_t s, lpf_pid_t, lpf_args_t args) {
   if (s != 1) return;
   CHECK(lpf_rehook(*static_cast<const lpf_t*>(args.input), inner, LPF_NO_ARGS) == LPF_ERR_FATAL);
@@ -162,7 +162,7 @@ void outer_rehook(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
   sync_fails_for_all(ctx);
 }
 
-// Process 1 fails, and the section ends without a sync after it.
+// Process 1 fails, and the section ends without a further sync.
 void inner_with_mistake(lpf_t ctx, lpf_pid_t s, lpf_pid_t, lpf_args_t) {
   if (s == 1) CHECK(lpf_deregister(ctx, LPF_INVALID_MEMSLOT) == LPF_ERR_FATAL);
 }
@@ -179,7 +179,7 @@ void good(lpf_t ctx, lpf_pid_t s, lpf_pid_t, lpf_args_t args) {
 struct test_case {
   const char* name;
   lpf_spmd_t run;
-  bool fails = true;  // the section, and with it lpf_exec()
+  bool fails = true;  // whether the section, and with it lpf_exec(), fails
 };
 constexpr test_case cases[] = {{"reduce", &reduce},
                                {"allreduce", &allreduce},
@@ -205,7 +205,7 @@ int main(int argc, char** argv) {
     args.output = &came;
     args.output_size = sizeof came;
     CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &good, args) == LPF_SUCCESS && came);
-    // What the other processes have written comes by the launcher.
+    // The launcher forwards the output of the other processes.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::fprintf(stderr, "all processes have ended\n");
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Process 1 hooks, the others finalize, or sync within a section: all find out, and nobody waits. After
- * MPI_Finalize() nobody is asked.
+ * Process 1 hooks, and the others finalize, or sync within a section. All processes get an error
+ * and none blocks. After MPI_Finalize() no communication happens.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three threads of the program hook; within the section one hooks again, while the others sync.
+// Three threads of the program hook. Within the section one of them hooks again while the others
+// sync.
 #include <cstdio>
 #include <cstdlib>
 #include <thread>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operator of tutti/bsp.hpp throws on some processes. These get its exception from the sync, the others a
-// peer_error from the same one.
+// An operator of tutti/bsp.hpp throws on some processes. These get its exception from the sync, and
+// the others get a peer_error from the same sync.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ void program(tutti::communicator& world) {
     std::fprintf(stderr, "rank %d: %s\n", world.rank(), e.what());
     try {
       ctx.sync();
-    } catch (const std::out_of_range&) {  // for good
+    } catch (const std::out_of_range&) {  // the context has failed permanently
       return;
     }
   } catch (const tutti::peer_error&) {

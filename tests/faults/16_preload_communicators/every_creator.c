@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every call that creates a communicator. On each one that is created a nonblocking call is the first, so
-// nothing can be agreed inside it, and blocking calls follow; all are alive at one time, so that no two may
-// be taken for each other, and some are freed and created again, so that handles are reused.
+// Tests every MPI call that creates a communicator. The first call on each new communicator is
+// nonblocking, so nothing can be agreed inside it; blocking calls follow. All communicators exist
+// at the same time, so that confusion between two is detected. Some are freed and created again, so
+// that handles are reused.
 #include "check.h"
 
 enum { MOST = 64, CALLS_UNDER_WAY = 2 };
 
 struct all {
-  MPI_Comm comms[MOST];  // MPI_COMM_NULL on ranks that one leaves out
+  MPI_Comm comms[MOST];  // MPI_COMM_NULL on ranks outside
   int n;
 };
 
@@ -44,7 +45,7 @@ static void create(struct all* all, MPI_Comm of) {
   MPI_Comm_create_group(of, part, 3, &comm);
   keep(all, comm);
   MPI_Group_free(&part);
-  // Two parts, by two calls that know nothing of each other.
+  // Two parts, made by two independent calls.
   const int half = ranks / 2, upper = rank >= half;
   if (upper)
     MPI_Group_range_incl(group, 1, (int[1][3]){{half, ranks - 1, 1}}, &part);
@@ -84,10 +85,10 @@ static void create(struct all* all, MPI_Comm of) {
   MPI_Comm_free(&mine);
 }
 
-/// What `comm` sums to when every rank gives its rank times `factor`.
+/// The sum on `comm` if every rank contributes its rank times `factor`.
 static int sum_of(MPI_Comm comm, int factor) { return factor * size_of(comm) * (size_of(comm) - 1) / 2; }
 
-/// On all at once: the calls on each must not meet those on another.
+/// Uses all communicators at once: the calls on each must not match those on another.
 static long use(struct all* all) {
   MPI_Request requests[MOST * CALLS_UNDER_WAY];
   int given[MOST][CALLS_UNDER_WAY], sums[MOST][CALLS_UNDER_WAY];
@@ -118,7 +119,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   struct all all = {.n = 0};
   create(&all, MPI_COMM_WORLD);
-  // Of those that are created of parts the siblings have one name, but no member in common.
+  // Siblings created from parts have the same name, but no common member.
   create(&all, all.comms[3]);
   long cases = use(&all);
   for (int i = 0; i < all.n; i += 2)

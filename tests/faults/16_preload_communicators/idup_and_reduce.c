@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nonblocking duplicates of two communicators are under way together with nonblocking reductions on the
-// communicators that they are made of. Every second rank begins with the other one. Then all collectives run
-// on the duplicates, the first of them nonblocking on one and blocking on the other.
+// Nonblocking duplicates of two communicators are in progress together with nonblocking reductions
+// on their parents. Every second rank begins with the other communicator. Then all collectives run
+// on the duplicates; the first one is nonblocking on one and blocking on the other.
 #include <stdio.h>
 
 #include "check.h"
@@ -12,7 +12,7 @@ static void expect_sum(MPI_Comm comm, int got, int given, const char* what) {
   if (got != right) fail("allreduce", "%s: the sum is %d, should be %d", what, got, right);
 }
 
-/// Blocking calls; a rank of another communicator must not meet them.
+/// Makes blocking calls; they must not match those of another communicator.
 static long use(MPI_Comm comm, int round, const char* what) {
   const int rank = rank_in(comm), ranks = size_of(comm);
   int mine = rank + round, sum = 0, all[64], root = 0;
@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
     }
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < 2; ++i) expect_sum(old[i], sums[i], round, "on the old one");
-    // A nonblocking call is the first on each; one is waited for before a blocking one, the other behind.
+    // The first call on each is nonblocking. One is waited for before a blocking call, the other
+    // after it.
     for (int i = 0; i < 2; ++i)
       MPI_Iallreduce(&mine[i], &next[i], 1, MPI_INT, MPI_SUM, made[i], &requests[i]);
     MPI_Wait(&requests[round % 2], MPI_STATUS_IGNORE);

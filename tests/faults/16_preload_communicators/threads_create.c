@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI_THREAD_MULTIPLE: each of three threads makes communicators of the world with a tag of its own, of all
-// ranks or all but the first, and calls collectives on them at once. No thread waits for another, and each
-// rank starts its threads in another order.
+// MPI_THREAD_MULTIPLE: each of three threads creates communicators of the world with its own tag,
+// of all ranks or all but the first. The threads call collectives on them at the same time. No
+// thread waits for another, and each rank starts its threads in another order.
 #include <pthread.h>
 
 #include "check.h"

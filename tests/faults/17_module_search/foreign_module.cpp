@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands for code of somebody else: its constructor runs as soon as it is loaded.
+// Stands for code of another user: its constructor runs as soon as it is loaded.
 #include <cstdio>
 #include <cstdlib>
 

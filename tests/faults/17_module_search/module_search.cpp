@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(trust, folder_of_temporary_files) {
-  // Below the sticky /tmp, which everybody may write to.
+  // Below /tmp, which is sticky and writable for everybody.
   char text[] = "/tmp/tutti-trust-XXXXXX";
   ASSERT_NE(mkdtemp(text), nullptr);
   const fs::path folder = text, file = folder / "libtutti-mpi-x.so";
@@ -33,7 +33,7 @@ TEST(trust, folder_of_temporary_files) {
   EXPECT_EQ(judge(file).why_not, "is in " + folder.string() + ", which can be written by other users");
   ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
 
-  // A link is followed: what counts is where it leads to.
+  // Links are followed; the target counts.
   ASSERT_EQ(chmod(file.c_str(), 0646), 0);
   fs::create_directory(folder / "other");
   fs::create_symlink(file, folder / "other" / "libtutti-mpi-x.so");

@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
   tutti::run_options options;
   options.argc = argc;
   options.argv = argv;
-  options.header = nullptr;  // as a program that was compiled elsewhere
+  options.header = nullptr;  // the same as in a program that was compiled elsewhere
   return tutti::run(
       options,
       [](tutti::communicator& world) {

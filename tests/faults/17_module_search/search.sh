@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# search.sh PROGRAM FOREIGN TOOL MPI LAUNCHER...: the program stands in FOLDER/x, and FOLDER/lib/tutti, which it searches,
-# holds foreign code under the name of a module. Cases of files that belong to somebody else need root.
+# search.sh PROGRAM FOREIGN TOOL MPI LAUNCHER...: copies the program to FOLDER/x. It searches
+# FOLDER/lib/tutti, which contains foreign code under the name of a module. Cases with files of
+# other users need root.
 set -u
 program=$1 foreign=$2 tool=$3 mpi=$4
 shift 4
@@ -19,7 +20,8 @@ chmod 755 "$module" "$folder/lib" "$folder/lib/tutti"
 
 failed=0
 
-# job ARGUMENT...: a job of the launcher. MPICH's may lose what processes that end at once have printed.
+# job ARGUMENT...: runs a job of the launcher. MPICH's launcher may lose the output of processes
+# that exit at once.
 job() {
   local output status
   for _ in 1 2 3 4 5; do
@@ -32,7 +34,8 @@ job() {
 }
 fail() { echo "FAILED $1: $2"; failed=1; }
 
-# refused CASE TEXT: neither the program nor the tool runs the foreign code, and both name the reason.
+# refused CASE TEXT: neither the program nor the tool runs the foreign code, and both print the
+# reason.
 refused() {
   local output status
   output=$(job -n 2 "$folder/x/program" 2>&1)
@@ -46,7 +49,8 @@ refused() {
   "$folder/x/tutti" info --json | grep -q '"not_loaded": \[$' || fail "$1" "tutti info --json does not name it"
 }
 
-# The check itself: files of the user are loaded, so the cases below fail for the reason they name.
+# Tests the check itself: files of the user are loaded, so the cases below fail for the stated
+# reason.
 job -n 2 "$folder/x/program" 2>&1 | grep -q 'foreign code ran' || fail own 'a module of the user is not loaded'
 
 chmod 777 "$folder/lib/tutti"
@@ -68,7 +72,8 @@ if [ "$(id -u)" = 0 ]; then
   chown 4711 "$folder/lib"
   refused folder_above_of_others 'belongs to user 4711'
   chown 0 "$folder/lib"
-  # Who owns the folder of the program is not trusted for that, who owns the program is: beside it, and nowhere else.
+  # The owner of the program's folder is not trusted. The owner of the program is trusted, but only
+  # for modules in the program's own installation.
   chown 4711 "$folder/x" "$module"
   refused folder_of_the_program 'belongs to user 4711'
   chown 4711 "$folder/x/program" "$folder/x/tutti" "$folder/lib" "$folder/lib/tutti"
@@ -80,7 +85,7 @@ if [ "$(id -u)" = 0 ]; then
   grep -qF 'belongs to user 4711' <<< "$output" || fail owner_elsewhere "it is not named: $output"
   mv "$folder/elsewhere/"* "$module"
   chown 0 "$folder/x" "$folder/x/program" "$folder/x/tutti" "$folder/lib" "$folder/lib/tutti" "$module"
-  # A program with other rights than its caller's obeys no variable of the caller that names code.
+  # A set-user-ID program ignores all variables of the caller that name code.
   if ! findmnt -no OPTIONS -T "$folder" | grep -qw nosuid; then
     mkdir "$folder/named"
     mv "$module" "$folder/named"

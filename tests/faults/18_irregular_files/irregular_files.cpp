@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FIFOs and devices are no trees and take no traces, and nobody waits for them; whoever cannot write its
-// output ends with a status that says so.
+// Tests that FIFOs and devices are rejected as trees and as trace files, and never block. A command
+// that cannot write its output must exit with a non-zero status.
 #include <chrono>
 
 #include <gtest/gtest.h>

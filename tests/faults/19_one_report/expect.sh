@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect.sh CASE SOURCE TEXT COMMAND...: passes if COMMAND fails by itself and prints one report ("tutti: rank N failed: ..."),
-# without a doubled prefix, that has TEXT ("%" separates several) and every line of SOURCE that is marked "PLACE CASE".
+# expect.sh CASE SOURCE TEXT COMMAND...: passes if COMMAND fails by itself and prints one report
+# ("tutti: rank N failed: ..."), without a doubled prefix. The report must contain TEXT ("%"
+# separates several) and every line of SOURCE that is marked "PLACE CASE".
 set -u
 case=$1 source=$2 texts=$3
 shift 3

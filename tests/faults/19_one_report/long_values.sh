@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# long_values.sh PROGRAM: values of the environment that cannot be obeyed are quoted up to 200 characters.
+# long_values.sh PROGRAM: invalid values of the environment are quoted up to 200 characters.
 set -u
 long=$(printf 'x%.0s' {1..1000})
 bad=0

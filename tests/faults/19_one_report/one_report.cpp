@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that fail, each with one report that names the user's call and its place: one_report CASE. Lines
-// marked PLACE are those that the report has to name.
+// one_report CASE: jobs that fail, each with one report that names the user's call and its place.
+// Lines marked PLACE are those that the report must name.
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
          if (world.rank() == 1) world.recv<int>(tag(3));  // PLACE sync
          ctx.sync();                                      // PLACE sync
        }},
-      // Without.
+      // Without checked mode.
       {"root",
        [](communicator& world) {
          int x = 0;

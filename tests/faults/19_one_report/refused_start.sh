@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# refused_start.sh TEXT COMMAND...: passes if COMMAND fails, and says TEXT on one line.
+# refused_start.sh TEXT COMMAND...: passes if COMMAND fails and prints TEXT on one line.
 set -u
 text=$1
 shift

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // adopted CASE: a program that starts MPI itself and adopts it.
-// twice: one rank makes the others wait in a collective of MPI's own on the second of two communicators, each
-// of which watches its waits; each waiting rank reports once.
-// refused: one rank has a TUTTI_DEADLOCK_AFTER that is none; all ranks throw, and know which one that is.
+//
+// - twice: one rank makes the others wait in a native MPI collective on the second of two
+//   communicators. Each communicator watches its waits, and each waiting rank reports once.
+// - refused: one rank has an invalid TUTTI_DEADLOCK_AFTER. All ranks throw, and the errors name
+//   that rank.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +25,8 @@ using namespace tutti;
 bool twice() {
   communicator first = adopt(MPI_COMM_WORLD), second = adopt(MPI_COMM_WORLD);
   std::vector<double> v(3), sum(3);
-  // Short waits on the first communicator, for as long as one long wait: they are not reported.
+  // Short waits on the first communicator that together last as long as one long wait: they are not
+  // reported.
   for (int i = 0; i < 25; ++i) {
     if (first.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first.allreduce(send_buf(v), recv_buf(sum), op(std::plus<>{}), algorithm("native"));
@@ -43,7 +46,7 @@ bool refused(int rank) {
   std::string said = "nothing";
   try {
     communicator world = adopt(MPI_COMM_WORLD);
-  } catch (const error& e) {  // usage_error of the rank itself, peer_error of the others
+  } catch (const error& e) {  // usage_error on the rank itself, peer_error on the others
     said = e.what();
   }
   const bool well = said.find("TUTTI_DEADLOCK_AFTER") != std::string::npos &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank makes the others wait: long_wait CASE. No rank fails.
+// long_wait CASE: one rank makes the others wait. No rank fails.
 #include <chrono>
 #include <functional>
 #include <map>
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
          late(world);
          world.barrier(algorithm("dissemination"));  // PLACE schedule
        }},
-      {"nobody",  // waits, each of them short
+      {"nobody",  // only short waits
        [](communicator& world) {
          for (int i = 0; i < 25; ++i) {
            if (world.rank() == 1) std::this_thread::sleep_for(100ms);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# once.sh TEXT COMMAND...: passes when COMMAND ends by itself, within 30 seconds and with a status that is not 0, and its
-# report, which holds TEXT, is printed once.
+# once.sh TEXT COMMAND...: passes if COMMAND ends by itself within 30 seconds with a non-zero
+# status, and prints its report, which contains TEXT, once.
 set -u
 text=$1
 shift

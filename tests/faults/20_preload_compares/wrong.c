@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wrong CASE: collective calls that differ from rank to rank, on three ranks. Where they are left to the MPI
-// they would hang or give a wrong result. Checked mode ends the job; a line "it came back" says that it did
-// not. Cases in which it must not end the job say FAILED where something else is wrong.
+// wrong CASE: collective calls that differ between three ranks. If MPI runs them, they would block
+// or give a wrong result. Checked mode ends the job; the line "it came back" shows that it did not.
+// Cases in which it must not end the job print FAILED on any other error.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,7 +180,7 @@ static void disconnect_and_barrier(void) {
     MPI_Barrier(comm);
 }
 
-// Rank 1 sends more than it expects of itself, which no other rank sees.
+// Rank 1 sends more than it expects from itself, which no other rank can see.
 static int gather_own_block(void) {
   int counts[16], places[16], x[4] = {0}, y[64];
   for (int r = 0; r < ranks; ++r) counts[r] = 1, places[r] = 4 * r;
@@ -201,7 +201,7 @@ static void own_block_returned(void) {
   must(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "a barrier after it has failed");
 }
 
-// Of a reduce_scatter a rank need not be in place where the others are.
+// In a reduce_scatter some ranks may be in place and others not.
 static void in_place_of_some(void) {
   int counts[16] = {0}, given[16] = {1}, taken[16] = {1};
   counts[0] = 1;

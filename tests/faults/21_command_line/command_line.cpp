@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the command line answers to names that are not what they should be, to sizes, and to narrow terminals.
+// Tests the command line with misspelt names, with sizes, and on narrow terminals.
 #include <algorithm>
 #include <sstream>
 
@@ -90,7 +90,7 @@ TEST(list, fits_the_terminal) {
       EXPECT_LE(longest_line(e.text), columns) << what << columns << "\n" << e.text;
       EXPECT_NE(e.text.find("bcast/linear") != e.text.npos, std::string(what) == " allreduce") << e.text;
     }
-  // In a pipe no column is left out: a script finds its field.
+  // In a pipe no column is omitted, so a script finds its field.
   const ending piped = shell("env -u COLUMNS '" TUTTI_TOOL "' list allreduce");
   EXPECT_NE(piped.text.find("source"), piped.text.npos);
   if (shell("command -v script").status != 0) return;

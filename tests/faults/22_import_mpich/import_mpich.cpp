@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection files as MPICH has them are recognised, and converted into trees that decide as they do.
+// Tests that MPICH's selection files are recognised and converted into trees with the same
+// decisions.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ struct import_mpich : testing::Test {
   import_mpich() : tree(here.path("tree.json")) {
     notes = tutti("import mpich " + sample + " --output " + tree);
   }
-  // "bcast/knomial:k=4" of what a call runs.
+  // Returns the algorithm of a call, for example "bcast/knomial:k=4".
   std::string chosen(const std::string& call) const {
     const ending e = shell("TUTTI_COLL_STRICT=1 TUTTI_TREES=" + tree + " '" TUTTI_TOOL "' explain " + call +
                            " --engine mpi --json");
@@ -103,7 +104,7 @@ TEST_F(import_mpich, of_other_files_is_refused) {
   EXPECT_EQ(tutti("import mpich " + here.path("none.json")).status, 2);
   EXPECT_EQ(tutti("import openmpi " + sample).status, 2);
   EXPECT_EQ(tutti("import").status, 2);
-  // Whatever stands in it.
+  // Unusual contents.
   const std::string strange = here.file("strange.json", R"({"collective=bcast": {"comm_size<0": {}, "x": 3,
     "comm_size<=-1": [], "algorithm": null}, "collective=scan": 7, "collective=": {}, "comm_type=x": {"": {}}})");
   const ending e = tutti("import mpich " + strange + " --output " + here.path("out.json"));

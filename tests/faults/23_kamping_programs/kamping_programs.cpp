@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the examples and tests of KaMPIng 0.2.1 use, as they write it. Each result is compared with what plain
-// calls of MPI give.
+// Tests the features that the examples and tests of KaMPIng 0.2.1 use, in their notation. Each
+// result is compared with that of plain MPI calls.
 //
 // Longer than a file should be: a list of cases.
 #include <algorithm>
@@ -316,7 +316,7 @@ void bools(const Communicator<>& comm) {
 
 // --- reductions over datatypes with gaps ---
 
-// Items of |int|gap|int|: the first numbers are added, of the second the greater is taken.
+// Items of |int|gap|int|: adds the first ints and takes the maximum of the second ones.
 void combine_items(void* in, void* inout, int* length, MPI_Datatype* type) {
   MPI_Aint lower = 0, extent = 0;
   MPI_Type_get_extent(*type, &lower, &extent);
@@ -329,7 +329,7 @@ void combine_items(void* in, void* inout, int* length, MPI_Datatype* type) {
     b[at + 2] = std::max(a[at + 2], b[at + 2]);
   }
 }
-// Items of |gap|int|gap|, where order matters: the digits of a, then those of b.
+// Items of |gap|int|gap| with a non-commutative operator: the digits of a, then those of b.
 void append_items(void* in, void* inout, int* length, MPI_Datatype*) {
   for (int i = 0; i < *length; ++i) {
     int& left = static_cast<int*>(in)[3 * i + 1];
@@ -410,7 +410,7 @@ void items(const Communicator<>& comm) {
   comm.allreduce(send_buf(digits), recv_buf(sums), send_recv_type(middle), send_recv_count(2),
                  op(ops::plus<>{}));
   check.equal(sums, std::vector<int>{5, p * (p + 1) / 2, 5, 5, 9 * p - p * (p - 1) / 2, 5});
-  // Refused on all ranks, before anything is sent.
+  // All ranks reject it before anything is sent.
   check.throws<MpiErrorException>(
       [&] {
         comm.allreduce(send_buf(digits), recv_buf(b), send_recv_type(middle), send_recv_count(3), op(append));
@@ -433,7 +433,7 @@ void items(const Communicator<>& comm) {
   MPI_Op_free(&append);
 }
 
-// --- what the search for more of the kind found ---
+// --- further cases of the same kind ---
 
 void others(const Communicator<>& comm) {
   const Communicator<own_container> other;

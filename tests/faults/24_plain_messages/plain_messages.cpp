@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that is ported from MPI to tutti/kamping.hpp call by call: on one communicator some messages are
-// sent by MPI and received by kamping, others the other way round. Each must match as if both were MPI's.
+// Tests a program that is ported from MPI to tutti/kamping.hpp call by call. On one communicator
+// MPI sends some messages and kamping receives them, and the reverse. Each must match as if both
+// were MPI's.
 #include <numeric>
 
 #include "tutti/serialization.hpp"
@@ -18,7 +19,7 @@ std::vector<int> numbers(std::size_t n, int from) {
   return v;
 }
 
-// Below and above what MPI sends without an answer, and what tutti does.
+// Lengths below and above the eager limits of MPI and of tutti.
 constexpr std::size_t lengths[] = {0, 200, 300, 100000};
 
 struct ring {
@@ -126,10 +127,10 @@ void received_by_kamping(const Communicator<>& comm) {
       const Status status = comm.probe(source(r.left), tag(t), status_out()).extract_status();
       std::vector<int> v(status.count<int>());
       MPI_Recv(v.data(), static_cast<int>(v.size()), MPI_INT, status.source_signed(), status.tag(), r.native,
-               MPI_STATUS_IGNORE);  // the probe has left it
+               MPI_STATUS_IGNORE);  // the probe has left the message in the queue
       return v;
     });
-    // One half of a sendrecv each.
+    // Each side makes one half of a sendrecv.
     const std::vector<int> mine = numbers(n, comm.rank_signed());
     ++t;
     if (comm.rank() % 2 == 0) {
@@ -145,8 +146,8 @@ void received_by_kamping(const Communicator<>& comm) {
   comm.barrier();
 }
 
-// Receives that could take the same messages get them in the order in which they were begun, whoever began
-// them.
+// Receives that could match the same messages get them in the order in which they began, whichever
+// library began them.
 void in_order(const Communicator<>& comm) {
   const ring r{comm};
   constexpr int t = 300;
@@ -168,7 +169,8 @@ void in_order(const Communicator<>& comm) {
   for (Request& each : by_kamping) each.wait();
   check.equal(got, numbers(6, 0));
 
-  // Of unknown length: among kamping's the order holds too, and others' messages stay where they are.
+  // Receives of unknown length: the order also holds among kamping's receives, and messages for
+  // others stay.
   auto first = comm.irecv<int>(tag(t));
   std::vector<int> second(1, -1), third(1, -1);
   Request of_second, of_third;
@@ -193,8 +195,8 @@ void in_order(const Communicator<>& comm) {
   comm.barrier();
 }
 
-// While kamping waits for a plain message it serves what this rank owes: rank 0 sends when its sum is there,
-// which needs the others' parts.
+// While kamping waits for a plain message, it progresses the rank's operations. Rank 0 sends when
+// its sum is complete, which needs the parts of the others.
 void serves_others(const Communicator<>& comm) {
   const std::vector<int> big(100000, 1);
   for (int i = 0; i < 3; ++i) {
@@ -209,7 +211,7 @@ void serves_others(const Communicator<>& comm) {
       check.equal(sum.wait()[0], comm.size_signed());
     }
   }
-  // The same where a message waits to be read.
+  // The same if a message waits to be received.
   const std::vector<int> mine(100000, comm.rank_signed());
   auto sum = comm.iallreduce(send_buf(big), op([](int a, int b) { return a + b; }, ops::commutative));
   if (comm.rank() == 0) {
@@ -227,13 +229,14 @@ void serves_others(const Communicator<>& comm) {
   comm.barrier();
 }
 
-// A message that is too long is an exception whether it had come before the receive or comes later, and the
-// program's error handler stays what it was.
+// A message that is too long throws, whether it arrives before or after the receive began. The
+// program's error handler stays installed.
 void too_long(const Communicator<>& comm) {
   const ring r{comm};
   const std::vector<int> mine = numbers(20, 0);
   for (const bool before : {true, false}) {
-    // Of a message to oneself Open MPI 4.1 does not say that it was too long for a receive that was there.
+    // Open MPI 4.1 does not report truncation of a message to the own rank if the receive began
+    // first.
     if (!before && comm.size() == 1) continue;
     std::vector<int> got(40, -1);
     Request coming;
@@ -257,7 +260,7 @@ void too_long(const Communicator<>& comm) {
   MPI_Errhandler now;
   MPI_Comm_get_errhandler(r.native, &now);
   check.that(now == MPI_ERRORS_ARE_FATAL);
-  // A receive that has no room leaves the message where MPI finds it.
+  // A receive with too little room leaves the message where MPI finds it.
   MPI_Request request;
   MPI_Isend(mine.data(), 20, MPI_INT, r.right, 501, r.native, &request);
   std::vector<int> little(2);
@@ -329,7 +332,7 @@ int main(int argc, char** argv) {
   return tests::as_user(argc, argv, [] {
     Communicator comm;
     all(comm);
-    // Others than the world: parts of it, and what the program made itself.
+    // Communicators other than the world: parts of it, and those that the program made.
     const Communicator half = comm.split(comm.rank_signed() % 2, -comm.rank_signed());
     all(half);
     MPI_Comm made;
@@ -337,7 +340,7 @@ int main(int argc, char** argv) {
     {
       const Communicator own(made);
       received_by_kamping(own);
-      // What comes on one communicator is not seen on another.
+      // A message on one communicator is invisible on another.
       own.bsend(send_buf(1), destination(own.rank()), tag(7));
       own.probe(tag(7));
       check.that(!comm.iprobe(tag(7)) && !half.iprobe(tag(7)));

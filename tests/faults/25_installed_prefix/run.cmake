@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs to a fresh prefix, builds C, C++ and task programs against it with pkg-config and with CMake, and runs each on
-# an embedded engine and under each MPI; then moves the prefix and runs them again. These programs stand in the prefix
-# and move with it. Programs outside are built against the moved prefix: they find its modules by its headers.
+# Installs to a fresh prefix and builds C, C++ and task programs against it with pkg-config and with
+# CMake. Runs each on an embedded engine and under each MPI, then moves the prefix and runs them
+# again. These programs are in the prefix and move with it. Programs outside are built against the
+# moved prefix; they find its modules by its headers.
 include("${CMAKE_CURRENT_LIST_DIR}/../../consumer/steps.cmake")
 set(here "${CMAKE_CURRENT_LIST_DIR}/programs")
 string(REPLACE "|" ";" launchers "${launchers}")
@@ -14,7 +15,7 @@ set(package_bsplib tutti-lpf)
 set(package_ranks tutti)
 set(package_tasks tutti)
 
-# Programs in `folder` as pkg-config of `prefix` says, with the name pkg-config-<program>.
+# Builds the programs in `folder` with pkg-config of `prefix`, under the name pkg-config-<program>.
 function(build_by_pkg_config folder)
   foreach(program IN LISTS programs)
     file(GLOB source "${here}/${program}.c" "${here}/${program}.cpp")
@@ -60,7 +61,7 @@ function(run_all folder)
   endforeach()
 endfunction()
 
-# Each program uses what it names: tasks two workers, where there is a module of workers.
+# Each program uses what its name says: tasks uses two workers if there is a module of workers.
 set(ENV{TUTTI_TASK_WORKERS} 1)
 if(workers)
   set(ENV{TUTTI_TASK_WORKERS} 2)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LPF_ROOT registers, resizes, puts, gets and syncs, outside of all sections, before them, between and after;
- * collectives, BSMP and BSPlib work on it; within a section it is refused.
+ * Tests that LPF_ROOT registers, resizes, puts, gets and syncs outside of all sections: before,
+ * between and after them. Collectives, BSMP and BSPlib work on it. Within a section it is
+ * rejected.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,8 @@ static void alone(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
 
 static void messages(int* from, int* into) {
   lpf_memslot_t local, global, more;
-  /* As LPF's functional tests do it: nothing before the resize, and the resize counts from the sync on. */
+  /* The same as in LPF's functional tests: nothing has capacity before the resize, and the
+   * resize takes effect at the sync. */
   CHECK(lpf_register_local(LPF_ROOT, from, sizeof *from, &local) == LPF_ERR_OUT_OF_MEMORY);
   OK(lpf_resize_message_queue(LPF_ROOT, 4));
   OK(lpf_resize_memory_register(LPF_ROOT, 4));
@@ -93,7 +95,7 @@ int main(void) {
   OK(lpf_rehook(LPF_ROOT, &alone, args));
   CHECK(out == 17);
   OK(lpf_exec(LPF_ROOT, LPF_MAX_P, &section, LPF_NO_ARGS));
-  /* An error fails this context for good, and nothing else. */
+  /* An error fails this context permanently, and nothing else. */
   CHECK(lpf_deregister(LPF_ROOT, 4711) == LPF_ERR_FATAL);
   CHECK(lpf_sync(LPF_ROOT, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
   return 0;

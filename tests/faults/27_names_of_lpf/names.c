@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lpf/bsp.h has everything; an lpf_coll_t tells P and s, of strided objects too; _LPF_INCLUSIVE_MEMORY is
- * defined.
+ * Tests that lpf/bsp.h includes everything, that lpf_coll_t contains P and s, also for strided
+ * objects, and that _LPF_INCLUSIVE_MEMORY is defined.
  */
 #include "../../lpf/check.h"
 #include "lpf/bsp.h"
@@ -12,7 +12,8 @@
 
 #define OK(call) CHECK((call) == LPF_SUCCESS)
 
-/* As programs do that know the fields: each of the P members finds its own place in the array of all. */
+/* Uses the fields in the same way as LPF programs: each of the P members finds its own place in
+ * the common array. */
 static void spmd(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   static const lpf_coll_t zero = {0};
   lpf_coll_t all = LPF_INVALID_COLL, odd = LPF_INVALID_COLL;

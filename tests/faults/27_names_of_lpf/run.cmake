@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds a C program that includes lpf/mpi.h as tutti-lpf-mpi-<mpi>.pc says, and runs it under that MPI.
+# Builds a C program that includes lpf/mpi.h with tutti-lpf-mpi-<mpi>.pc, and runs it under that
+# MPI.
 include("${CMAKE_CURRENT_LIST_DIR}/../../consumer/steps.cmake")
 set(kind pkg-config)
 ask_pkg_config(tutti-lpf-mpi-${mpi})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls return whose arguments cannot be served, or need not be looked at. PROGRAM P
+// errors P: tests the return values of calls whose arguments cannot be served, or are not used.
 #include "../../lpf/layers/bsplib.hpp"
 #include "lpf/collectives.h"
 
@@ -21,14 +21,15 @@ void impossible_collectives(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
     CHECK(lpf_collectives_init_strided(ctx, s, p, s, p, 1, 1, much, 0, &c) == LPF_ERR_OUT_OF_MEMORY);
   }
   CHECK(c.ctx == LPF_INVALID_COLL.ctx && c.P == 0);
-  // Of the register nothing is gone, and all goes on; large sizes that can be had are.
+  // The register has lost no entry, and the process continues. Large sizes that are available
+  // succeed.
   FINE(lpf_collectives_init(ctx, s, p, 1, 8, 8, &c));
   FINE(lpf_collectives_init(ctx, s, p, 1, std::size_t{1} << 33, std::size_t{1} << 33, &c));
   CHECK(lpf_collectives_init(ctx, s, p, 1, 8, 8, &c) == LPF_ERR_OUT_OF_MEMORY);
   FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
-// Puts and gets of nothing look at no address.
+// Puts and gets of zero bytes use no address.
 void of_zero_bytes(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   for (const int safe : {0, 1}) {
     bsp_program on(ctx, s, p, args, safe, 2);
@@ -49,7 +50,8 @@ void of_zero_bytes(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// Process 0 registers null, so that nobody reaches memory there, and it names no memory itself.
+// Process 0 registers null. So no process may access memory there, and process 0 cannot use the
+// registration itself.
 void registered_as_null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   int x = 5, y = 6;
@@ -70,8 +72,8 @@ void registered_as_null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   on.sync();
 }
 
-// Process 0 alone syncs, or all but process 0: they fail, everybody's object ends well, and so does the
-// section.
+// Only process 0 syncs, or all but process 0. The syncs fail; all objects and the section end
+// normally.
 template <bool First>
 void sync_that_is_missed(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   bsplib_t b;
@@ -80,7 +82,7 @@ void sync_that_is_missed(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   DONE(bsplib_destroy(b));
 }
 
-// The tag is copied by the call, the payload is not.
+// The call copies the tag, but not the payload.
 void tag_of_hpsend(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   bsplib_set_tagsize(on.b, sizeof(unsigned));
@@ -100,7 +102,7 @@ void tag_of_hpsend(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// A section that has all processes leaves one to each, which lpf_exec() agrees with.
+// A section with all processes leaves one to each; lpf_exec() and the machine agree on it.
 void free_processes(lpf_t ctx, lpf_pid_t, lpf_pid_t p, lpf_args_t) {
   lpf_machine_t m = LPF_INVALID_MACHINE;
   FINE(lpf_probe(ctx, &m));

@@ -32,7 +32,7 @@ static void spmd(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   struct memory m;
   char text[16] = "";
   memset(&m, 0, sizeof m);
-  /* Over MPI process 0 alone knows the case. */
+  /* Over MPI only process 0 knows the case. */
   if (s == 0) strcpy(text, (const char*)args.input);
   OK(lpf_resize_memory_register(ctx, 1));
   OK(lpf_resize_message_queue(ctx, 2 * p));
@@ -43,7 +43,7 @@ static void spmd(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
   OK(lpf_deregister(ctx, m.third));
   if (strcmp(text, "after_bsplib") == 0) {
-    /* While its object is there, messages that come count in no queue. */
+    /* While the BSPlib object exists, incoming messages do not count in a queue. */
     bsplib_t bsplib;
     CHECK(bsplib_create(ctx, s, p, 0, 0, &bsplib) == BSPLIB_SUCCESS);
     CHECK(bsplib_destroy(bsplib) == BSPLIB_SUCCESS);
@@ -63,7 +63,7 @@ static void spmd(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     OK(lpf_put(ctx, m.first, 8, 0, m.second, 8 * (s % 8), 8, LPF_MSG_DEFAULT));
   }
   if (strcmp(text, "right") == 0) {
-    /* Sizes may differ, and local slots may. */
+    /* Sizes may differ between processes, and so may local slots. */
     OK(lpf_register_global(ctx, s == 0 ? NULL : m.a, s == 0 ? 0 : 8 * (s % 8), &m.third));
     if (s == 1) OK(lpf_register_local(ctx, m.a, 8, &m.third));
     OK(lpf_put(ctx, m.first, 0, 0, m.second, 8 * (s % 8), 8, LPF_MSG_DEFAULT));
@@ -83,11 +83,13 @@ static void rehooks(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   lpf_args_t inner = LPF_NO_ARGS;
   (void)p, (void)args;
   if (s == 1) inner.input_size = 8;
-  CHECK(lpf_rehook(ctx, &nothing, inner) == LPF_ERR_FATAL);  /* on all: the section lacks a process */
+  /* Fails on all processes, because one is missing in the section. */
+  CHECK(lpf_rehook(ctx, &nothing, inner) == LPF_ERR_FATAL);
   OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
   inner = LPF_NO_ARGS;
   if (s == 1) inner.output_size = 8;
-  CHECK(lpf_rehook(ctx, &nothing, inner) == LPF_ERR_FATAL);  /* on all: the section lacks a process */
+  /* Fails on all processes, because one is missing in the section. */
+  CHECK(lpf_rehook(ctx, &nothing, inner) == LPF_ERR_FATAL);
   OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that use the library wrongly, or whose processes are taken away: misuse CASE. CMakeLists.txt says
-// what each must print, with which status, and how soon it must end.
+// misuse CASE: programs that use the library wrongly, or whose processes are killed. CMakeLists.txt
+// states the output, the status and the time limit of each.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -25,7 +25,7 @@ namespace {
 
 using namespace tutti;
 
-constexpr int odd = 1;  // the rank that errs
+constexpr int odd = 1;  // the rank with the mistake
 
 void sum(communicator& world, std::size_t n = 1) {
   std::vector<int> mine(n, 1);
@@ -34,10 +34,10 @@ void sum(communicator& world, std::size_t n = 1) {
     if (x != world.size()) throw std::logic_error("a wrong sum");
 }
 
-// The others are well inside of their call by then.
+// By then the other ranks are inside their call.
 void later() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
 
-// A process of its own lets this one go on after a while.
+// A child process resumes this process after a while.
 void stop_for_a_while() {
   const pid_t self = getpid();
   if (fork() == 0) {
@@ -64,7 +64,7 @@ std::optional<nonblocking_result<std::vector<int>>> kept_request;
 using program = std::function<void(communicator&)>;
 
 const std::map<std::string, program> cases = {
-    // --- calls that do not match
+    // --- Calls that do not match.
     {"other_collective",
      [](communicator& world) {
        int x = 0;
@@ -104,7 +104,7 @@ const std::map<std::string, program> cases = {
          a.wait(), b.wait();
        }
      }},
-    {"bad_argument",  // of one rank
+    {"bad_argument",  // on one rank
      [](communicator& world) {
        std::vector<int> counts(world.size(), 1), mine(world.size(), 1);
        if (world.rank() == odd) counts[0] = -5;
@@ -126,7 +126,7 @@ const std::map<std::string, program> cases = {
        else
          grid.alltoallv(send_buf(mine), send_counts(counts), recv_counts(counts));
      }},
-    // --- ranks that go away
+    // --- Ranks that disappear.
     {"early_return",
      [](communicator& world) {
        sum(world);
@@ -169,7 +169,7 @@ const std::map<std::string, program> cases = {
     {"aborts", [](communicator& world) { signalled(world, [] { std::abort(); }); }},
     {"killed", [](communicator& world) { signalled(world, [] { raise(SIGKILL); }); }},
     {"stopped", [](communicator& world) { signalled(world, stop_for_a_while); }},
-    // --- objects that are gone
+    // --- Destroyed objects.
     {"freed_communicator",
      [](communicator& world) {
        communicator other = world.duplicate();
@@ -200,7 +200,7 @@ const std::map<std::string, program> cases = {
          r.wait();
        sum(world);
      }},
-    // --- threads that carry no rank
+    // --- Threads that carry no rank.
     {"foreign_thread",
      [](communicator& world) {
        sum(world);

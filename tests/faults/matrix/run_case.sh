@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run_case.sh STATUS SECONDS REPORTS TEXT COMMAND...: passes if COMMAND ends by itself within SECONDS with STATUS (a number, or
-# "failure" for any but 0), prints TEXT (a regular expression; -: whatever), prints REPORTS lines that begin with "tutti:" or fewer, and
-# leaves no process behind. STATUS "waits": it prints TEXT within SECONDS and goes on waiting; then it is ended.
+# run_case.sh STATUS SECONDS REPORTS TEXT COMMAND...: passes if COMMAND ends by itself within
+# SECONDS with STATUS, a number, or "failure" for any but 0. It must print TEXT, a regular
+# expression, or "-" for any output. It must print at most REPORTS lines that begin with "tutti:",
+# and leave no process behind. With STATUS "waits", it must print TEXT within SECONDS and continue
+# to wait; the script then ends it.
 set -u
 status=$1 seconds=$2 reports=$3 text=$4
 shift 4
@@ -11,13 +13,13 @@ shift 4
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 begin=$(date +%s%N)
-mark=MISUSE_CASE=$$.$RANDOM  # by which its processes are known: several cases may run at once
+mark=MISUSE_CASE=$$.$RANDOM  # identifies its processes, because several cases may run at once
 env "$mark" timeout -k 5 "$seconds" "$@" > "$output" 2>&1 &
 job=$!
 waited=no
 if [ "$status" = waits ]; then
   while kill -0 $job 2> /dev/null && ! grep -qE "$text" "$output"; do sleep 0.1; done
-  sleep 0.5  # the others may print it too, and should not
+  sleep 0.5  # other ranks may print it too, and should not
   kill -0 $job 2> /dev/null && waited=yes
   kill $job 2> /dev/null
 fi
@@ -25,7 +27,7 @@ wait $job 2> /dev/null
 ended=$?
 took=$((($(date +%s%N) - begin) / 1000000))
 
-sed -i 's/complete\(tutti:\)/complete\n\1/' "$output"  # what several ranks print may share a line
+sed -i 's/complete\(tutti:\)/complete\n\1/' "$output"  # output of several ranks may share a line
 
 why=()
 case $status in
@@ -38,7 +40,7 @@ esac
 printed=$(grep -cE '^tutti:' "$output")
 [ "$printed" -le "$reports" ] || why+=("it printed $printed reports in place of $reports")
 
-# Ranks that outlive their launcher.
+# Finds ranks that outlive their launcher.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   left=$(cd /proc && grep -slzxF "$mark" [0-9]*/environ | sed 's,/.*,,' | tr '\n' ' ')
   [ -n "$left" ] || break

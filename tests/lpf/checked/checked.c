@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One mistake, named by the argument, in an otherwise right program: with TUTTI_CHECK=1 every process is
- * told, and the report names the calls of both sides with their lines. Ends with 0 where all processes saw
- * LPF_ERR_FATAL; of `none`, where none did.
+ * Makes one mistake, named by the argument, in an otherwise right program. With TUTTI_CHECK=1
+ * every process gets an error, and the report names the calls of both sides with their lines.
+ * Exits with 0 if all processes saw LPF_ERR_FATAL; for `none`, if no process did.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static void schedule(struct state* t, const char* what) {
   lpf_pid_t next = (t->s + 1) % t->p;
   if (is(what, "none")) {
     lpf_put(t->ctx, t->as, 0, next, t->bs, 0, 16, LPF_MSG_DEFAULT);
-    lpf_put(t->ctx, t->as, 8, next, t->bs, 8, 16, LPF_MSG_DEFAULT); /* writes may overlap, and so may reads */
+    /* Writes may overlap, and so may reads. */
+    lpf_put(t->ctx, t->as, 8, next, t->bs, 8, 16, LPF_MSG_DEFAULT);
     lpf_get(t->ctx, next, t->as, 8, t->bs, 32, 16, LPF_MSG_DEFAULT);
     lpf_allreduce(t->coll, &t->element, t->es, sizeof t->element, sum);
   } else if (is(what, "read_and_written")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With LPF_CHECKED calls are still calls: qualified, in conditions, as arguments.
+// Tests that calls with LPF_CHECKED are still valid C++: qualified, in conditions, as arguments.
 #include "lpf/collectives.h"
 #include "lpf/core.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives over all processes: each alone with many shapes, several at once beside puts and gets, and
-// the limits of an object.
+// Tests the collectives over all processes: each alone with many shapes, several at once beside
+// puts and gets, and the limits of an object.
 #include <algorithm>
 #include <limits>
 
@@ -27,7 +27,7 @@ std::vector<shape> tried_of(const std::vector<shape>& all, unsigned p) {
   return some;
 }
 
-// Slots and messages for any batch of jobs.
+// Resizes to enough slots and messages for any batch of jobs.
 void room_for_jobs(const process& me) { me.room(200, 8 * me.p + 8); }
 
 void every_shape_of_moves(const process& me) {
@@ -79,12 +79,12 @@ void every_shape_of_combinations(const process& me) {
     }
   }
   shapes = tried_of(shapes, me.p);
-  // What is small may go another way: up to 40 bytes, and beyond.
+  // Small collectives, up to 40 bytes, may use another path.
   for (const unsigned root : roots_of(me.p))
     for (const std::size_t n : {40, 41})
       shapes.push_back({.what = kind::combine, .size = 1, .num = n, .root = root});
   for (const std::size_t n : {5, 6}) shapes.push_back({.what = kind::allcombine, .size = 8, .num = n});
-  // The faults of the first implementation.
+  // Faults of the first implementation.
   shapes.push_back({.what = kind::allcombine, .size = 24, .num = 1});
   shapes.push_back({.what = kind::combine, .size = 24, .num = 6, .root = me.p - 1});
   one_by_one(me, all, shapes);
@@ -136,8 +136,8 @@ std::vector<shape> one_of_each(unsigned p, std::size_t turn) {
   return shapes;
 }
 
-// As many as there may be, of two objects, beside puts and gets that all arrive in the same sync; and one
-// more, which does nothing.
+// The maximum number of calls on two objects, beside puts and gets that arrive in the same sync.
+// One further call does nothing.
 void several_at_once(const process& me) {
   me.room(200, 200 * me.p);
   for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 6 / thin() + 1); ++turn) {
@@ -183,7 +183,8 @@ void several_at_once(const process& me) {
   }
 }
 
-// Beyond max_elem_size or max_byte_size a call does nothing, and others go on; also where num * size wraps.
+// Beyond max_elem_size or max_byte_size a call does nothing, and others continue; also if num *
+// size overflows.
 void limits(const process& me) {
   room_for_jobs(me);
   const team all = make_team(me, 3, 8, 100), tiny = make_team(me, 3, 0, 0);
@@ -238,7 +239,7 @@ void limits(const process& me) {
   end_team(me, tiny);
 }
 
-// A collective that syncs behind the user's back would empty the queue, and make a resize true.
+// A collective with a hidden sync would empty the queue, and make a resize take effect.
 void nothing_is_hidden(const process& me) {
   if (suite::checked()) return;
   me.room(200, 2 * me.p + 2);
@@ -257,7 +258,7 @@ void nothing_is_hidden(const process& me) {
   me.needs(lpf_resize_message_queue(me.ctx, 4 * me.p + 4), "lpf_resize_message_queue");
   for (auto& j : jobs) {
     lpf_err_t end = j->call();
-    // What collectives take of the queue is theirs; it is there for the next superstep in any case.
+    // A collective may use the queue, but the queue is available in the next superstep in any case.
     me.check(end == LPF_SUCCESS || end == LPF_ERR_OUT_OF_MEMORY, "a collective beside a full queue");
     me.returns(lpf_put(me.ctx, g, 0, me.pid, g, 8, 1, LPF_MSG_DEFAULT), LPF_ERR_OUT_OF_MEMORY,
                "put after a collective with a full queue");
@@ -267,7 +268,8 @@ void nothing_is_hidden(const process& me) {
   end_team(me, all);
 }
 
-// Three objects over the same processes, used in another order by each process: only of one object the calls
+// Three objects over the same processes; each process uses them in another order. Only calls on one
+// object have a common order.
 // are in the order of all.
 void any_order(const process& me) {
   me.room(200, 64 * me.p);
@@ -307,8 +309,8 @@ void any_order(const process& me) {
   for (const team& one : t) end_team(me, one);
 }
 
-// Each object takes one entry of the register and gives it back; numbers of objects that are gone are refused
-// elsewhere (misuse.cpp).
+// Each object takes one entry of the register and returns it. misuse.cpp tests numbers of destroyed
+// objects.
 void objects_come_and_go(const process& me) {
   me.room(4, 4 * me.p);
   const int times = me.p > 16 ? 5 : 100 / static_cast<int>(thin());
@@ -338,7 +340,7 @@ void objects_come_and_go(const process& me) {
   me.check(lpf_collectives_get_context(LPF_INVALID_COLL) == LPF_NONE, "the context of LPF_INVALID_COLL");
 }
 
-// Room for one call is there again after every sync, whatever the call was.
+// After every sync there is room for one call again, whatever the call was.
 void room_comes_back(const process& me) {
   room_for_jobs(me);
   const team all = make_team(me, 1, 24, 24), alone = make_team(me, me.pid, me.pid + 1, 1, 1, 24, 24);

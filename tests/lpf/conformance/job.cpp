@@ -8,7 +8,7 @@
 namespace suite {
 namespace {
 
-// Combiners have no argument that could lead to a process.
+// Combiners have no argument that could refer to a process, so these are global.
 std::atomic<std::size_t> max_elements = 0;
 std::atomic<int> complaints = 0;
 std::atomic<const char*> diagnostic = nullptr;
@@ -65,7 +65,7 @@ const char* name(kind k) {
 
 std::uint64_t weight(std::uint64_t text, std::size_t i) { return byte_of_text(text, i) + 1; }
 
-// What member k gives to a combination.
+// The contribution of member k to a combination.
 void write_operand(unsigned char* to, std::uint64_t text, std::size_t num, std::size_t size) {
   if (size != sizeof(vote)) return write_text(to, text, num * size);
   for (std::size_t i = 0; i < num; ++i) {
@@ -152,7 +152,7 @@ void job::enrol() {
   const std::size_t own = team_.member() ? team_.place * shape_.size : 0, n = shape_.size;
   const bool even = team_.place % 2 == 0;
   const bool from_src =
-      k == kind::gather ? !root : !rooted || root;  // whether src is touched, but by reductions
+      k == kind::gather ? !root : !rooted || root;  // whether src is used, except by reductions
   const bool into_dst = k == kind::gather ? root : !rooted || !root;
   if (combines(k)) {
     place_slot(src_, true, false, src_slot_, 0, src_.size());
@@ -212,7 +212,7 @@ lpf_err_t job::call() const {
 }
 
 void job::expect() {
-  // What is in place begins with what the separate area would have.
+  // In place, the buffer begins with the contents of the separate area.
   const std::size_t n = shape_.size, own = team_.place * n;
   if (shape_.in_place && ((shape_.what == kind::gather && at_root()) ||
                           (shape_.what == kind::allgather && team_.place % 2 == 0))) {
@@ -306,7 +306,7 @@ void one_by_one(const process& me, const team& by, const std::vector<shape>& all
       jobs[i - begin]->begin();
       me.sync();
       jobs[i - begin]->verify();
-      if (combines(all[i].what)) me.sync();  // the number of elements is of all processes
+      if (combines(all[i].what)) me.sync();  // the number of elements is set for all processes
     }
     for (auto& j : jobs) j->withdraw();
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call of a collective on one process: its memory between canaries, the call, and what must stand where
-// afterwards, on members and on others, also where LPF's documents say that nothing is touched.
+// One collective call on one process: its memory between canaries, the call, and the expected
+// contents. It checks members and other processes, and areas that must stay unchanged by LPF's
+// documents.
 #pragma once
 
 #include <memory>
@@ -22,41 +23,41 @@ inline bool is_rooted(kind k) {
 }
 inline bool combines(kind k) { return k >= kind::reduce; }
 
-/// What an area is that a call does not touch.
+/// The state of an area that a call does not use.
 enum class idle { full, empty, invalid };
 
 struct shape {
   kind what = kind::broadcast;
   std::size_t size = 0, num = 1;
   unsigned root = 0;
-  bool in_place = false;  ///< of an allgather: on members of even number, and then without the own block
+  bool in_place = false;  ///< of an allgather: only on even members; sets exclude
   bool exclude = false;
   idle untouched = idle::full;
-  bool local = false;  ///< slots are local where they may be
+  bool local = false;  ///< slots are local if the call permits it
 };
 std::string text_of(const shape& s);
 
-/// Who makes a collective, as one process knows it.
+/// The members of a collective as one process knows them.
 struct team {
   lpf_coll_t coll;
-  unsigned size, place;  ///< place >= size: it is no member
+  unsigned size, place;  ///< place >= size: this process is no member
   bool member() const { return place < size; }
 };
 
 class job {
  public:
-  /// `text` tells jobs apart that are under way together.
+  /// `text` distinguishes jobs that are in progress together.
   job(const process& me, const team& by, const shape& s, std::uint64_t text);
   job(const job&) = delete;
-  /// Registers two slots; on all processes of the section, members or not.
+  /// Registers two slots, on all processes of the section, members or not.
   void enrol();
   void withdraw();
   lpf_err_t call() const;
-  /// Schedules it, on a member.
+  /// Schedules the call, on a member.
   void begin() const {
     if (team_.member()) me_.needs(call(), text_of(shape_));
   }
-  /// After the sync; `happened` false: it must have done nothing.
+  /// Checks the result after the sync. If `happened` is false, the call must have done nothing.
   void verify(bool happened = true);
 
  private:
@@ -74,23 +75,24 @@ class job {
   std::uint64_t text_;
   guarded src_, dst_;
   bytes src_before_, dst_before_, src_after_, dst_after_;
-  bool undefined_ = false;  // what stands in src afterwards
+  bool undefined_ = false;  // whether the contents of src afterwards are undefined
   lpf_memslot_t src_slot_, dst_slot_;
   bool src_registered_ = false, dst_registered_ = false;
 };
 
-/// Sizes that there are combiners for; of 24 they check that elements are such.
+/// Sizes with combiners. For size 24 they check that elements are valid.
 inline constexpr std::size_t element_sizes[] = {1, 3, 8, 24, 1000};
 
-/// How many elements a combiner may be called with at the most. To be set between two syncs, without
-/// collectives, equal on all processes.
+/// Sets the maximum number of elements in a call of a combiner. Call it between two syncs, without
+/// collectives, with the same value on all processes.
 void combine_at_most(std::size_t n);
 
-/// Each in a superstep of its own, or all in one.
+/// Runs each in a superstep of its own, or all in one.
 void one_by_one(const process& me, const team& by, const std::vector<shape>& all);
 void all_at_once(const process& me, const team& by, const std::vector<shape>& all);
 
-/// An object over all, or over some; to be called by all processes, used after the next sync.
+/// Makes an object over all processes, or over some. All processes call it, and use it after the
+/// next sync.
 team make_team(const process& me, std::size_t calls, std::size_t element, std::size_t most);
 team make_team(const process& me, unsigned lo, unsigned hi, unsigned str, std::size_t calls,
                std::size_t element, std::size_t most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts and gets: supersteps that are drawn, carried out by a plain program on every process, and compared
-// byte by byte; and writes that overlap, whose result must be that of some order of whole messages.
+// Tests puts and gets: every process simulates random supersteps and compares byte by byte.
+// Overlapping writes must give the result of some order of whole messages.
 #include <algorithm>
 
 #include "suite.hpp"
@@ -14,7 +14,7 @@ using suite::process;
 
 struct message {
   bool is_get;
-  unsigned origin, from, to;  // the bytes go from one to the other; one of them is the origin
+  unsigned origin, from, to;  // bytes go from `from` to `to`; one of them is the origin
   std::size_t source, target, size;
 };
 
@@ -36,7 +36,7 @@ enum class kind {
 constexpr kind kinds[] = {kind::all_pairs, kind::to_oneself, kind::many_small, kind::few_large, kind::to_one,
                           kind::from_one,  kind::one_alone,  kind::one_small,  kind::ring,      kind::mixed};
 
-// The messages of a superstep, by all processes; what is written is disjoint, with gaps.
+// Draws the messages of a superstep by all processes; written areas are disjoint, with gaps.
 std::vector<message> draw(dice& d, kind k, unsigned p, std::size_t area) {
   std::vector<message> made;
   std::vector<std::size_t> filled(p, 0);
@@ -103,7 +103,8 @@ void schedule(const process& me, const std::vector<message>& all, lpf_memslot_t 
   }
 }
 
-// Two areas a process, which take turns as source and target; every process keeps those of all in a model.
+// Two areas per process, which take turns as source and target. Every process keeps a model of all
+// areas.
 void drawn_supersteps(const process& me) {
   const std::size_t area = std::clamp<std::size_t>((std::size_t{1} << 22) / me.p / me.p, 256, 1 << 17);
   guarded memory[2] = {guarded(area), guarded(area)};
@@ -161,11 +162,11 @@ void all_sizes(const process& me) {
     suite::write_text(given.data(), n + me.pid, used);
     std::fill_n(put.data(), used, 0);
     std::fill_n(got.data(), used, 0);
-    me.sync();  // others get from here
+    me.sync();  // other processes get from here
     me.needs(lpf_put(me.ctx, s[0], used - n, behind, s[1], used - n, n, LPF_MSG_DEFAULT), "lpf_put");
     me.needs(lpf_get(me.ctx, behind, s[0], 0, s[2], 0, n, LPF_MSG_DEFAULT), "lpf_get");
     me.sync();
-    // The source is the program's again.
+    // The program may use the source again.
     std::fill_n(given.data(), used, 0xee);
     std::fill_n(wanted.begin(), used, 0);
     for (std::size_t i = used - n; i < used; ++i) wanted[i] = suite::byte_of_text(n + before, i);
@@ -178,7 +179,7 @@ void all_sizes(const process& me) {
   }
 }
 
-// Many more messages than processes, of a byte each, from all to one and back.
+// Many more messages than processes, of one byte each, from all to one and back.
 void crowds(const process& me) {
   const std::size_t each = me.p > 16 ? 100 : 20000 / me.p;
   guarded given(each), taken(each * me.p), back(each);
@@ -204,14 +205,14 @@ void crowds(const process& me) {
   me.check(given.intact() && taken.intact() && back.intact(), "a canary");
 }
 
-// One that writes part of an area; the bytes say which.
+// A message that writes part of an area; the bytes identify it.
 struct writer {
   std::size_t at, size;
   unsigned char mark;
 };
 
-// Whether some order of whole writes explains the bytes. Whoever is seen at a byte came after all others
-// that write there; that must have no circle.
+// Whether some order of whole writes explains the bytes. The writer visible at a byte came after
+// all others that write there. This relation must have no cycle.
 bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<writer>& all,
                   std::string& why) {
   const std::size_t w = all.size();
@@ -255,7 +256,7 @@ void overlapping_writes(const process& me) {
   dice d(5 + me.p);
   const std::size_t area = me.p > 100 ? 4096 : 60000;
   const int rounds = me.p > 16 ? 4 : 40 / static_cast<int>(suite::thin());
-  const unsigned shown = std::min(me.p, 24u);  // so many write, into as many
+  const unsigned shown = std::min(me.p, 24u);  // number of writers, and of targets
   guarded memory(area);
   constexpr unsigned each = 5;
   lpf_memslot_t target, sources;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong: each wrong argument is an error on the process that passes it, for good; the others learn it
-// in a sync; nobody hangs, and the next section is as good as new. So is one whose processes do not all stay.
+// Tests mistakes: each wrong argument is a permanent error on the process that passes it. The
+// others learn of it in a sync, no process blocks, and the next section works. The same holds for a
+// section that some processes leave.
 #include <limits>
 
 #include "lpf/collectives.h"
@@ -15,7 +16,7 @@ using suite::process;
 constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t area = 64;
 
-// What is there to be misused: by all processes of a section.
+// The objects to misuse, made by all processes of a section.
 struct tools {
   const process& me;
   guarded memory{area}, more{area};
@@ -55,14 +56,14 @@ struct tools {
 
 void ignore(std::size_t, const void*, void*) {}
 
-// Whether the call itself can tell, or the next sync of somebody at the latest.
+// Whether the call itself detects the mistake, or at the latest the next sync of some process.
 enum class told { at_once, at_sync };
 
 struct misuse {
   const char* name;
   told when;
   lpf_err_t (*act)(tools&);
-  unsigned least = 1;  // processes
+  unsigned least = 1;  // minimum number of processes
 };
 
 constexpr misuse all_misuses[] = {
@@ -197,7 +198,7 @@ constexpr misuse all_misuses[] = {
      [](tools& t) { return lpf_allcombine(t.coll, t.memory.data(), t.global, 8, 1, nullptr); }},
 };
 
-// All that the failed context answers.
+// All functions on the failed context.
 void fails_for_good(const process& me, tools& t) {
   lpf_memslot_t s;
   lpf_coll_t c;
@@ -220,7 +221,7 @@ void check_memory(const process& me, tools& t) {
   me.check(t.memory.intact() && t.more.intact(), "a canary");
 }
 
-// What is right, so that there is something under way when somebody fails; it moves bytes that are alike.
+// Right calls, so that operations are in progress when a process fails; they move equal bytes.
 void keep_busy(const process& me, tools& t) {
   me.needs(t.put(t.global, 0, t.next(), t.other, 32, 8), "lpf_put");
   me.needs(t.get(t.next(), t.global, 8, t.other, 40, 8), "lpf_get");
@@ -229,7 +230,7 @@ void keep_busy(const process& me, tools& t) {
 
 enum class busy { nobody, all_others, all };
 
-// Process `who` does it, and syncs then, or goes away at once.
+// Process `who` makes the mistake. Then it syncs, or leaves at once.
 void one_misuses(const process& me, const misuse& how, unsigned who, bool stays, busy with) {
   tools t(me);
   if (with == busy::all) keep_busy(me, t);
@@ -242,7 +243,7 @@ void one_misuses(const process& me, const misuse& how, unsigned who, bool stays,
       me.returns(end, LPF_ERR_FATAL, how.name);
       fails_for_good(me, t);
     }
-    // What goes unpunished is not to be seen by anybody.
+    // If the library reports no error here, no other process can see the mistake.
     if (!stays && end != LPF_SUCCESS) return;
   }
   for (int k = 0; k < 2 && end == LPF_SUCCESS; ++k) end = lpf_sync(me.ctx, LPF_SYNC_DEFAULT);
@@ -286,7 +287,7 @@ void every_misuse(const process& me) {
     }
 }
 
-// Contexts that are none fail, and nothing else does.
+// Invalid contexts give errors, and nothing else fails.
 void no_context(const process& me) {
   tools t(me);
   for (const lpf_t none : {LPF_NONE, LPF_ROOT}) {
@@ -338,7 +339,7 @@ void no_context(const process& me) {
            "a put after calls in no context");
 }
 
-// Some leave, with work scheduled or not; those that sync are told, now and always.
+// Some processes leave, with or without scheduled work. Those that sync get an error, from then on.
 template <unsigned Which>
 void some_leave(const process& me) {
   tools t(me);
@@ -355,14 +356,14 @@ void some_leave(const process& me) {
   fails_for_good(me, t);
 }
 
-// All leave at once, whatever was scheduled: that is no failure.
+// All processes leave at once, with or without scheduled work: that is no failure.
 void all_leave(const process& me) {
   tools t(me);
   me.needs(t.put(t.global, 0, t.next(), t.other, 0, 8), "lpf_put");
   me.needs(t.get(t.next(), t.global, 0, t.other, 8, 8), "lpf_get");
 }
 
-// Several fail at once, each in its own way.
+// Several processes fail at once, each in its own way.
 void all_fail(const process& me) {
   tools t(me);
   me.returns(all_misuses[me.pid % 13].act(t), LPF_ERR_FATAL, all_misuses[me.pid % 13].name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program in C99: what the machine says of itself, and a superstep of everything. Each failed check ends
- * the process, and with it the test.
+ * A program in C99: what the machine reports, and a superstep with everything. Each failed check
+ * ends the process, and with it the test.
  */
 #include <float.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "lpf/core.h"
 #include "lpf/pthread.h"
 
-/* For static initialisers, as documents of LPF promise. */
+/* Usable in static initialisers, as LPF's documents promise. */
 static lpf_coll_t none;
 
 static void fail(lpf_pid_t pid, int line, const char* what) {
@@ -27,7 +27,7 @@ static void fail(lpf_pid_t pid, int line, const char* what) {
 
 enum { figures = 8 * 7 };
 
-/* All that a machine says, of small, large and odd arguments. */
+/* Queries the machine with small, large and unusual arguments. */
 static void ask(lpf_machine_t m, double all[2 * figures]) {
   const lpf_pid_t p[8] = {0, 1, 2, 3, 100, 65536, UINT_MAX / 2, UINT_MAX};
   const size_t bytes[7] = {0, 1, 8, 1000, 1 << 20, SIZE_MAX / 2, SIZE_MAX};

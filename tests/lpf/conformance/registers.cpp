@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registers and queues: what capacity they have and from when on, slots, and supersteps in which little
-// happens.
+// Tests registers and queues: their capacity and when it takes effect, slots, and supersteps with
+// little work.
 #include <chrono>
 #include <cstdio>
 #include <limits>
@@ -20,7 +20,7 @@ using suite::process;
 
 constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_may_end = false;  // sanitizers end the program then
+constexpr bool memory_may_end = false;  // sanitizers end the program if memory runs out
 #else
 constexpr bool memory_may_end = true;
 #endif
@@ -31,7 +31,7 @@ lpf_err_t put_word(const process& me, lpf_memslot_t from, std::size_t i, unsigne
   return lpf_put(me.ctx, from, 8 * i, to, into, 8 * k, 8, LPF_MSG_DEFAULT);
 }
 
-// How many slots there is room for now; takes none.
+// Returns how many slots the register has room for now; takes none.
 std::size_t room_of_register(const process& me) {
   std::vector<lpf_memslot_t> made;
   word w = 0;
@@ -116,7 +116,8 @@ void cannot_be_had(const process& me) {
   me.check(w[1] == (me.pid + me.p - 1) % me.p, "the puts arrive");
 }
 
-// Where memory ends in the middle of a resize, nothing of it is done. Alone, since the limit is of all.
+// If memory runs out in the middle of a resize, the resize has no effect. Runs alone, because the
+// limit applies to the whole process.
 void half_can_be_had(const process& me) {
   if (!memory_may_end) return;
   std::size_t pages = 0;
@@ -229,8 +230,8 @@ void drawn_resizes(const process& me) {
   }
 }
 
-// Slots come and go, on all processes in the same order, of different sizes, null where they are empty; local
-// ones in any order beside them. Each leads where it should.
+// Slots come and go, on all processes in the same order, with different sizes, null if they are
+// empty. Local slots come and go in any order. Each slot must refer to its own area.
 void slots_come_and_go(const process& me) {
   constexpr std::size_t most = 40;
   const auto size_of = [&](std::size_t key, unsigned pid) { return (key * 7 + pid * 13) % 5 * 8; };
@@ -274,7 +275,7 @@ void slots_come_and_go(const process& me) {
     me.sync();
     for (std::size_t a = 0; a < globals.size(); ++a)
       for (std::size_t b = 0; b < a; ++b) me.check(globals[a].slot != globals[b].slot, "a slot is two areas");
-    // Into the last word of each area of the neighbour, and an empty message to its end.
+    // Puts into the last word of each area of the neighbour, and puts an empty message at its end.
     const unsigned to = (me.pid + 1) % me.p, by = (me.pid + me.p - 1) % me.p;
     for (std::size_t i = 0; i < globals.size(); ++i) {
       const std::size_t far = size_of(globals[i].key, to);
@@ -317,8 +318,8 @@ void nothing_for_long(const process& me) {
   for (int k = 0; k < steps; ++k) me.sync();
 }
 
-// One is always far ahead, or behind, and another one each time. What was put in one superstep is not seen in
-// another, and its source is the program's again after the sync.
+// One process, a different one each time, is always far ahead or behind. A put of one superstep is
+// invisible in another, and its source is free after the sync.
 void ahead_and_behind(const process& me) {
   std::vector<word> taken(me.p, 0);
   word given[2] = {};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives over some of the processes: every subset that bounds and a stride can name, several of them in
-// one superstep, disjoint and overlapping. Who is no member of an object does nothing but sync.
+// Tests collectives over some of the processes: every subset that bounds and a stride can describe,
+// several in one superstep, disjoint and overlapping. A process that is no member of an object only
+// syncs.
 #include <algorithm>
 
 #include "job.hpp"
@@ -51,7 +52,7 @@ void every_stride(const process& me) {
   }
 }
 
-// What is wanted of every object, in the order in which this process asks for it; all in one superstep.
+// The calls on every object, in the order of this process; all in one superstep.
 struct wanted {
   team by;
   std::vector<shape> shapes;
@@ -83,7 +84,8 @@ void disjoint(const process& me) {
   me.room(100, 64 * me.p);
   const unsigned half = me.p / 2;
   for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 8 / thin() + 1); ++turn) {
-    // Members of one make one call each, of the other several, or none in every fourth superstep.
+    // Members of one object make one call each; members of the other make several, or none in every
+    // fourth superstep.
     const team even = make_team(me, 0, me.p, 2, 9, 24, 1000), odd = make_team(me, 1, me.p, 2, 9, 24, 1000);
     const team low = make_team(me, 0, half, 1, 9, 24, 1000), high = make_team(me, half, me.p, 1, 9, 24, 1000);
     in_one_superstep(
@@ -98,8 +100,8 @@ void disjoint(const process& me) {
   }
 }
 
-// Every process is in three of three objects at the most, and each begins with another one: made and used in
-// different orders, nobody may wait for anybody.
+// Every process is in at most three of the objects, and each begins with another one. Objects are
+// made and used in different orders, so no process may wait for another.
 void around(const process& me) {
   me.room(100, 64 * me.p);
   const unsigned p = me.p;
@@ -146,7 +148,8 @@ void rows_and_columns(const process& me) {
   end_team(me, c);
 }
 
-// lpf_collectives_init() of fewer processes than there are, and an object within a superstep of others.
+// lpf_collectives_init() with fewer processes than there are, and an object within a superstep of
+// others.
 void the_first_ones(const process& me) {
   me.room(64, 16 * me.p + 16);
   const unsigned some = me.p > 1 ? me.p - 1 : 1;

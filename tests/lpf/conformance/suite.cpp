@@ -12,7 +12,7 @@
 namespace suite {
 namespace {
 
-// Of this process of the operating system, in which many of LPF's may live.
+// Of this operating-system process, which may contain many LPF processes.
 std::atomic<int> failures = 0;
 bool main_runs = false;
 
@@ -47,8 +47,8 @@ void run_all(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const
     if (!e.fails) at.returns(end, LPF_SUCCESS, "lpf_rehook");
     at.returns(lpf_sync(ctx, LPF_SYNC_DEFAULT), LPF_SUCCESS, "lpf_sync of the outer section");
   }
-  // The processes of a job that wait before main end with what the library likes: those that have failed end
-  // here, a little later, so that others have said what they have to.
+  // The library decides the exit status of processes that wait before main. So processes that have
+  // failed exit here, after a delay in which others can print.
   if (failures > 0 && !main_runs) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     std::fflush(nullptr);

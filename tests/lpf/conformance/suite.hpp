@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the programs of this folder share: cases that run on all processes, each in a section of its own, and
-// checks. A failed check is said with the process, the engine and what differed, is counted, and fails the
-// program whichever process it was, without asking the library to tell the others.
+// Shared code of the programs of this folder: cases that run on all processes, each in its own
+// section, and checks. A failed check prints the process, the engine and the difference. It fails
+// the program on any process, without the library's help.
 #pragma once
 
 #include <cstddef>
@@ -28,42 +28,42 @@ struct process {
   void check(bool holds, const std::string& what) const {
     if (!holds) fail(what);
   }
-  /// That a call has returned what it should.
+  /// Checks that a call has returned the expected value.
   void returns(lpf_err_t got, lpf_err_t wanted, const std::string& call) const;
-  /// The same of success; the case ends on this process where it fails.
+  /// The same for success; on failure the case ends on this process.
   void needs(lpf_err_t got, const std::string& call) const;
   void equal(const unsigned char* got, const unsigned char* wanted, std::size_t n,
              const std::string& what) const;
   void sync() const { needs(lpf_sync(ctx, LPF_SYNC_DEFAULT), "lpf_sync"); }
-  /// Room for so many slots and messages, at once.
+  /// Resizes to so many slots and messages, and syncs.
   void room(std::size_t slots, std::size_t messages) const;
 };
 
-/// Ends a case on one process; it was said why.
+/// Ends a case on one process; the reason has been printed.
 struct broken {};
 
 struct entry {
   const char* name;
   void (*run)(const process&);
-  unsigned most = 1u << 30;  ///< processes, at the most
-  bool fails = false;        ///< the section comes to a bad end, as it should
-  unsigned least = 1;        ///< processes, at the least
+  unsigned most = 1u << 30;  ///< maximum number of processes
+  bool fails = false;  ///< the section is expected to fail
+  unsigned least = 1;  ///< minimum number of processes
 };
 
 /// Each program defines its own.
 extern const std::span<const entry> tests;
 
-/// Every how many of many cases are tried: 1 unless LPF_TEST_THIN says more, as it does where a superstep
-/// takes milliseconds.
+/// Only every thin()-th of many cases runs: 1 unless LPF_TEST_THIN is larger, as it is where a
+/// superstep takes milliseconds.
 unsigned thin();
-/// Whether case i of many is.
+/// Whether case i of many runs.
 inline bool is_tried(std::size_t i) { return i % thin() == i / thin() % thin(); }
 
-/// Whether checked mode is on. It counts messages at their target too, so that a queue that is filled to the
-/// brim with what is sent is one that overflows.
+/// Whether checked mode is on. It counts messages at their target too, so a queue that a process
+/// fills completely with its own messages overflows.
 bool checked();
 
-/// A sequence that is the same everywhere (SplitMix64, Steele, Lea, Flood 2014).
+/// A random sequence that is the same everywhere (SplitMix64, Steele, Lea, Flood 2014).
 class dice {
  public:
   explicit dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
@@ -80,7 +80,7 @@ class dice {
   std::uint64_t state_;
 };
 
-/// The byte that stands at a place of a text that every process knows.
+/// The byte at a position of a text that every process knows.
 inline unsigned char byte_of_text(std::uint64_t text, std::size_t at) {
   std::uint64_t z = (text + 1) * 0x9e3779b97f4a7c15u + at * 0xbf58476d1ce4e5b9u;
   z ^= z >> 29;
@@ -100,7 +100,7 @@ class guarded {
   }
   unsigned char* data() { return all_.data() + canary; }
   std::size_t size() const { return size_; }
-  /// What stands around it is as it was.
+  /// Whether the canaries around the memory are unchanged.
   bool intact() const {
     for (std::size_t i = 0; i < canary; ++i)
       if (all_[i] != 0xa5 || all_[canary + size_ + i] != 0xa5) return false;

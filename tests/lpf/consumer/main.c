@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program of somebody else, in C: all it knows of LPF is what was installed.
+ * A third-party program in C that uses only installed files of LPF.
  */
 #include <stdio.h>
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds main.c against an installed tutti::lpf, the way that `kind` says, and runs it.
+# Builds main.c against an installed tutti::lpf in the way that `kind` names, and runs it.
+#
 #   find_package        the CMake package
-#   pkg-config          tutti-lpf.pc, linked as the compiler likes to
-#   pkg-config-static   tutti-lpf.pc with --static, and a program that is static where there is a libtutti_lpf.a
+#   pkg-config          tutti-lpf.pc, with the compiler's default linking
+#   pkg-config-static   tutti-lpf.pc with --static; a static program if there is libtutti_lpf.a
 include("${CMAKE_CURRENT_LIST_DIR}/../../consumer/steps.cmake")
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 if(kind STREQUAL find_package)
@@ -21,10 +22,10 @@ if(NOT said MATCHES "2 processes")
   message(FATAL_ERROR "expected 2 processes, got: ${said}")
 endif()
 
-# The same program under each MPI. A static program cannot load a module, and says so.
+# Runs the same program under each MPI. A static program cannot load a module, and reports it.
 unset(ENV{TUTTI_ENGINE})
 unset(ENV{TUTTI_RANKS})
-unset(ENV{TUTTI_MODULE_PATH})  # the program finds the modules by the headers that it was compiled with
+unset(ENV{TUTTI_MODULE_PATH})  # the program finds the modules by its headers
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
 string(REPLACE "|" ";" launchers "${launchers}")

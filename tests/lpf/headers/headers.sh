@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# headers.sh INCLUDE COMPILER FLAGS ...  every header of LPF compiles by itself, twice over, as C99 and as C++, without
-# warnings, and leaves no macro behind but its guard and the versions of the specification.
+# headers.sh INCLUDE COMPILER FLAGS ... : checks that every header of LPF compiles by itself,
+# included twice, as C99 and as C++, without warnings. It may define no macro except its guard and
+# the versions of the specification.
 include=$1
 compiler=$2
 shift 2
@@ -14,7 +15,7 @@ for header in "$include"/lpf/*.h; do
   for language in 'c -std=c99 -pedantic' 'c++ -std=c++20'; do
     "$compiler" -x $language -Wall -Wextra -Werror -fsyntax-only "-I$include" "$@" - <<< "$text" || complain "$name: as $language"
   done
-  # What it brings itself: all macros, less those of the headers of others that it includes.
+  # The header's own macros: all macros except those of the foreign headers that it includes.
   others=$(grep -rhoE '#include <[^>]+>' "$include/lpf" | sort -u)
   extra=$(comm -13 \
     <("$compiler" -x c -std=c99 -dM -E "$@" - <<< "$others" | awk '{ print $2 }' | sort -u) \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BSMP: what every process receives is what an oracle says that the others have sent to it.
+// Tests BSMP: every process must receive what a model says that the others sent to it.
 #include "lpf/bsmp.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr lpf_sync_attr_t sync_attr = 0;
 
-// Makes room in the context, for `objects` with so many messages, and entries of one's own.
+// Resizes the context for `objects` with so many messages, and for further registers and puts of
+// the program.
 void make_room(lpf_t ctx, lpf_pid_t p, std::size_t objects, std::size_t messages, std::size_t registers = 0,
                std::size_t puts = 0) {
   FINE(lpf_resize_memory_register(ctx, 2 * objects + registers));
@@ -65,7 +66,7 @@ struct sender {
                   bytes == 0 ? LPF_INVALID_MEMSLOT : slot, used + tag_bytes, bytes));
     used += tag_bytes + bytes;
   }
-  // Sends what this process sends: all to one process after the other, or in turn.
+  // Sends the messages of this process: all to one process after the other, or in turn.
   void send_all(const traffic& t, bool in_turn) {
     used = 0;
     if (!in_turn) {
@@ -87,7 +88,7 @@ struct sender {
     CHECK(same(tag, bytes_of(content, tag_bytes)));
     CHECK(same(payload, bytes_of(content + 1, bytes)));
   }
-  // Reads `most` messages at most of what has come.
+  // Reads at most `most` of the received messages.
   void check_all(const traffic& t, std::size_t most = ~std::size_t{0}) {
     std::size_t read = 0;
     for (lpf_pid_t from = 0; from < p; ++from)
@@ -119,14 +120,14 @@ void random_traffic(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
       const traffic t{drawn({tag, step}), step % 5 == 4 ? 0 : most, step % 5 == 3 ? 0 : max_bytes};
       b.send_all(t, step % 2 == 0);
       FINE(lpf_bsmp_sync(b.object, sync_attr));
-      b.check_all(t, step % 3 == 2 ? 1 : ~std::size_t{0});  // what is left is dropped
+      b.check_all(t, step % 3 == 2 ? 1 : ~std::size_t{0});  // unread messages are discarded
     }
     b.end();
     FINE(lpf_sync(ctx, sync_attr));
   }
 }
 
-// One sends to one, more than an object of its own could send.
+// One process sends many messages to another, which receives more than its own object could send.
 void uneven(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   const std::size_t many = 500;
   make_room(ctx, p, 1, many, 1);
@@ -144,7 +145,7 @@ void uneven(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   b.end();
 }
 
-// Each sends long ones to all, so that each receives more than buffer_size.
+// Each process sends long messages to all, so that each receives more than buffer_size.
 void long_messages(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   const std::size_t bytes = 1 << 16;
   make_room(ctx, p, 1, 2, 1);
@@ -164,7 +165,7 @@ void long_messages(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   b.end();
 }
 
-// Puts and gets of one's own are complete, too; and tag and payload are read in the sync.
+// Puts and gets of the program also complete, and tag and payload are read in the sync.
 void beside_puts(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   make_room(ctx, p, 1, 1, 3, 4);
   std::uint64_t mine = 0, from_left = 0, from_right = 0;
@@ -214,7 +215,7 @@ void several_objects(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   for (sender& one : all) one.end();
 }
 
-// What does not fit is refused, and what was sent before arrives.
+// A message that does not fit is rejected, and earlier messages arrive.
 void full(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   make_room(ctx, p, 2, 3, 1);
   sender b(ctx, s, p, 2, 3, 20, false);
@@ -260,7 +261,8 @@ void wrong_arguments(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   CHECK(lpf_send(b, 0, LPF_INVALID_MEMSLOT, 0, LPF_INVALID_MEMSLOT, 0, 0) == LPF_ERR_BSMP_INVAL);
   FINE(lpf_bsmp_create(ctx, s, p, 1, 0, 1, &b));
   lpf_bsmp_t second = LPF_INVALID_BSMP;
-  CHECK(lpf_bsmp_create(ctx, s, p, 1, 0, 1, &second) == LPF_ERR_OUT_OF_MEMORY);  // the register is full
+  // The register is full.
+  CHECK(lpf_bsmp_create(ctx, s, p, 1, 0, 1, &second) == LPF_ERR_OUT_OF_MEMORY);
   CHECK(second == LPF_INVALID_BSMP);
   FINE(lpf_sync(ctx, sync_attr));
   CHECK(lpf_send(b, p, LPF_INVALID_MEMSLOT, 0, LPF_INVALID_MEMSLOT, 0, 0) == LPF_ERR_BSMP_INVAL);
@@ -271,9 +273,9 @@ void wrong_arguments(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   FINE(lpf_bsmp_destroy(&b));
 }
 
-// The context's queue is shorter than it should be: sends are refused, and all goes on.
+// The context's queue is too short: sends are rejected, and everything else continues.
 void short_queue(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
-  // Checked mode reports it: messages count at their target too.
+  // Checked mode reports it, because messages count at their target too.
   const char* const mode = std::getenv("TUTTI_CHECK");
   if (mode != nullptr && *mode == '1') return;
   FINE(lpf_resize_memory_register(ctx, 3));
@@ -286,7 +288,7 @@ void short_queue(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
     b.send(s, 1, 9);
     CHECK(lpf_send(b.object, s, b.slot, 0, b.slot, 0, 5) == LPF_ERR_OUT_OF_MEMORY);
     CHECK(lpf_send(b.object, s, b.slot, 0, b.slot, 0, 0) == LPF_ERR_OUT_OF_MEMORY);
-    // The note to the receiver finds no room any more.
+    // The notification of the receiver has no room any more.
     CHECK(lpf_bsmp_sync(b.object, sync_attr) == LPF_ERR_OUT_OF_MEMORY);
     CHECK(is_empty(b.object));
   }

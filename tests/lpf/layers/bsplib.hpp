@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the programs of BSPlib share.
+// Shared code of the BSPlib programs.
 #pragma once
 
 #include "layers.hpp"
@@ -8,7 +8,7 @@
 
 namespace layers {
 
-/// An object that lasts as long as a section.
+/// An object that lives as long as a section.
 struct bsp_program {
   bsp_program(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, const lpf_args_t& args, int safe = 1, std::size_t hp = 8) {
     check_processes(s, p, args);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each of BSPlib's errors, on every process that should have it; and after those that do not stay all goes on
-// as before.
+// Tests each of BSPlib's errors on every process that should get it. After temporary errors
+// everything continues as before.
 #include <algorithm>
 #include <cstdlib>
 
@@ -40,7 +40,7 @@ void null_pointers(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     on.sync();
     std::size_t n = 0;
     DONE(bsplib_qsize(on.b, &n, nullptr));
-    CHECK(n == 1);  // what was refused has not been sent
+    CHECK(n == 1);  // the rejected message was not sent
     CHECK(bsplib_get_tag(on.b, &n, nullptr) == BSPLIB_ERR_NULL_POINTER);
     CHECK(bsplib_move(on.b, nullptr, 1) == BSPLIB_ERR_NULL_POINTER);
     DONE(bsplib_move(on.b, nullptr, 0));
@@ -65,7 +65,7 @@ void out_of_range(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
       CHECK(bsplib_send(on.b, q, nullptr, &y, 1) == BSPLIB_ERR_PID_OUT_OF_RANGE);
       CHECK(bsplib_hpsend(on.b, q, nullptr, &y, 1) == BSPLIB_ERR_PID_OUT_OF_RANGE);
     }
-    // Within the memory of one's own, or of nobody.
+    // An address inside a registered area, and an unregistered one.
     CHECK(bsplib_put(on.b, 0, &y, x.data() + 1, 0, 1) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
     CHECK(bsplib_hpput(on.b, 0, &y, &y, 0, 1) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
     CHECK(bsplib_get(on.b, 0, &y, 0, &y, 1) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
@@ -96,7 +96,8 @@ void out_of_range(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// One registers more, fewer, or ends another; then nothing of the superstep has taken effect, but its puts.
+// One process registers more or fewer areas, or ends another registration. Then nothing of the
+// superstep takes effect except its puts.
 void mismatches(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   unsigned x = ~0u, y = ~0u;
@@ -109,7 +110,7 @@ void mismatches(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     at = ~0u;
     return here;
   };
-  const bool odd = s == p - 1;  // the one that does something else
+  const bool odd = s == p - 1;  // the process that differs
   const auto expected = [&](bsplib_err_t e) { return p == 1 ? BSPLIB_SUCCESS : e; };
   DONE(bsplib_push_reg(on.b, &x, sizeof x));
   on.sync();
@@ -136,7 +137,7 @@ void mismatches(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
 
     DONE(bsplib_push_reg(on.b, &y, sizeof y));
     on.sync();
-    // As many ends, of different registrations; and in another order.
+    // The same number of ended registrations, but of different ones; and in another order.
     DONE(bsplib_pop_reg(on.b, odd ? &x : &y));
     CHECK(bsplib_sync(on.b) == expected(BSPLIB_ERR_POPREG_MISMATCH));
     if (p == 1) DONE(bsplib_push_reg(on.b, &x, sizeof x));
@@ -163,7 +164,7 @@ void mismatches(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     on.sync();
     CHECK(put(y) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
   }
-  // All is still in order.
+  // Everything still works.
   DONE(bsplib_push_reg(on.b, &y, sizeof y));
   on.sync();
   DONE(put(y));
@@ -215,7 +216,7 @@ void check_all_fatal(bsplib_t b, void* x) {
   CHECK(bsplib_qsize(b, nullptr, nullptr) == BSPLIB_ERR_FATAL);
   CHECK(bsplib_move(b, x, 1) == BSPLIB_ERR_FATAL);
   CHECK(bsplib_hpmove(b, nullptr, nullptr) == SIZE_MAX);
-  DONE(bsplib_destroy(b));  // its failure has been returned
+  DONE(bsplib_destroy(b));  // the failure has been returned already
 }
 
 void beyond_in_unsafe_mode(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
@@ -227,7 +228,8 @@ void beyond_in_unsafe_mode(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args)
   DONE(bsplib_push_reg(b, &x, 1));
   DONE(bsplib_sync(b));
   if (s == p - 1) DONE(bsplib_put(b, 0, &x, &x, 1, 1));
-  // The target sees it at once, the others when they sync with it again; in checked mode all at once.
+  // The target sees it at once, and the others when they sync with it again. In checked mode all
+  // see it at once.
   const char* const mode = std::getenv("TUTTI_CHECK");
   const bool checked = mode != nullptr && *mode == '1';
   bsplib_err_t code = bsplib_sync(b);

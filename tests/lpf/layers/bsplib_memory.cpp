@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BSPlib's puts and gets, buffered and not, against an oracle that every process runs for all of them.
+// Tests BSPlib's puts and gets, buffered and unbuffered, against a model that every process runs
+// for all.
 #include <algorithm>
 #include <numeric>
 
@@ -10,8 +11,8 @@ using namespace layers;
 
 namespace {
 
-// Values as of the call; a get sees what stood there before the puts, and what it brings is there before they
-// write.
+// A put sends the value at the time of the call. A get reads the contents before the puts, and its
+// result is written before the puts write.
 void order_in_a_superstep(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   const lpf_pid_t right = (s + 1) % p, left = (s + p - 1) % p;
@@ -20,13 +21,13 @@ void order_in_a_superstep(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) 
   on.sync();
   int value = 100 + int(s), got = -1;
   DONE(bsplib_put(on.b, right, &value, x, 0, sizeof value));
-  value = -7;  // no matter
+  value = -7;  // has no effect
   DONE(bsplib_get(on.b, right, x, 0, &got, sizeof got));
-  // Into x[1] a get brings something, and a put of the left one writes over it.
+  // A get writes to x[1], and a put of the left process overwrites it.
   DONE(bsplib_get(on.b, right, x, 0, &x[1], sizeof(int)));
   value = 200 + int(s);
   DONE(bsplib_put(on.b, right, &value, x, sizeof(int), sizeof value));
-  // A put of what a get will change takes what is there now.
+  // A put from memory that a get will change takes the present contents.
   x[2] = 300 + int(s);
   DONE(bsplib_put(on.b, right, &x[2], x, 3 * sizeof(int), sizeof(int)));
   DONE(bsplib_get(on.b, left, x, 0, &x[2], sizeof(int)));
@@ -39,7 +40,7 @@ void order_in_a_superstep(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) 
   CHECK(x[3] == 300 + int(left));
 }
 
-// A ring of gets, each of which reads what another one writes: all see the values before.
+// A ring of gets, each of which reads what another one writes: all read the old values.
 void gets_of_what_gets_write(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   std::vector<std::uint64_t> x(1000, s);
@@ -73,7 +74,7 @@ void all_to_all(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// More than all queues had room for, from one process alone and from all.
+// More operations than all queues had room for, from one process and from all.
 void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   for (const int safe : {0, 1}) {
     bsp_program on(ctx, s, p, args, safe);
@@ -101,7 +102,7 @@ void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// Puts that overlap: some of them, whole.
+// Overlapping puts: the result consists of some of them, whole.
 void overlapping(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   unsigned char x[64];
@@ -135,7 +136,7 @@ void nothing_at_all(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// All processes, with memory of different sizes: each draws what each does.
+// All processes, with memory of different sizes: each draws the operations of all.
 struct simulation {
   static constexpr std::size_t cells = 40;
   std::vector<std::vector<std::uint64_t>> registered, other;  // of process 0, 1 ...
@@ -156,8 +157,8 @@ struct operation {
   std::size_t near, far, count;  // cells
 };
 
-// Nobody writes a cell twice, but that a put may write what a get writes. What hpput and hpget use nobody
-// else does, so they have the upper half of all memory.
+// No cell is written twice, except that a put may overwrite the result of a get. Only hpput and
+// hpget use the upper half of all memory.
 std::vector<operation> operations(lpf_pid_t p, std::uint64_t step, const simulation& all) {
   std::vector<operation> made;
   std::vector<std::vector<int>> put_to(p), got_to(p), got_to_other(p), direct_use(p), direct_other(p);

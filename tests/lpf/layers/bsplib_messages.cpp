@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BSPlib's messages: what every process can read in a superstep is what an oracle says that the others have
-// sent.
+// Tests BSPlib's messages: every process must read in a superstep what a model says that the others
+// have sent.
 #include <algorithm>
 
 #include "bsplib.hpp"
@@ -34,7 +34,7 @@ std::vector<message> messages(std::uint64_t step, lpf_pid_t from, lpf_pid_t to, 
   return all;
 }
 
-// Takes one, in one of the ways that there are.
+// Receives one message, in one of the possible ways.
 void check_one(bsplib_t b, const message& m, std::uint64_t way) {
   std::size_t status = 0;
   std::vector<unsigned char> tag(m.tag.size()), payload(m.payload.size() + 5, 77);
@@ -54,7 +54,7 @@ void check_one(bsplib_t b, const message& m, std::uint64_t way) {
   for (std::size_t i = 0; i < payload.size(); ++i) CHECK(payload[i] == (i < n ? m.payload[i] : 77));
 }
 
-// Tag sizes change all the time, and are those of the superstep in which a message is sent.
+// Tag sizes change often; the size of the superstep in which a message is sent applies.
 void drawn_messages(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   for (const int safe : {0, 1}) {
     bsp_program on(ctx, s, p, args, safe);
@@ -66,7 +66,7 @@ void drawn_messages(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
         CHECK(bsplib_set_tagsize(on.b, next + 1) == tag_size);
         CHECK(bsplib_set_tagsize(on.b, next) == tag_size);
       }
-      std::vector<std::vector<message>> keep;  // what is sent late
+      std::vector<std::vector<message>> keep;  // messages whose buffers must stay until the sync
       for (lpf_pid_t k = 0; k < p; ++k)
         keep.push_back(messages(step, s, step % 2 == 0 ? k : p - 1 - k, tag_size));
       // One process after the other, or in turn.
@@ -79,7 +79,7 @@ void drawn_messages(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
             const bool late = drawn({step, s, k, i, 9}) % 2 == 0;
             DONE((late ? bsplib_hpsend : bsplib_send)(on.b, step % 2 == 0 ? k : p - 1 - k, m.tag.data(),
                                                       m.payload.data(), m.payload.size()));
-            if (!late) {  // has been read
+            if (!late) {  // the buffer has been copied
               std::fill(m.tag.begin(), m.tag.end(), 0);
               std::fill(m.payload.begin(), m.payload.end(), 0);
             }
@@ -90,7 +90,8 @@ void drawn_messages(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
         for (message& m : messages(step, from, s, tag_size)) expected.push_back(m);
       std::size_t left = 0, bytes = 0, expected_bytes = 0;
       for (const message& m : expected) expected_bytes += m.payload.size();
-      const std::size_t read = step % 4 == 3 ? expected.size() / 2 : expected.size();  // the rest is dropped
+      // The unread messages are discarded.
+      const std::size_t read = step % 4 == 3 ? expected.size() / 2 : expected.size();
       for (std::size_t i = 0; i < read; ++i) {
         DONE(bsplib_qsize(on.b, &left, &bytes));
         CHECK(left == expected.size() - i && bytes == expected_bytes);
@@ -105,7 +106,7 @@ void drawn_messages(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// All send to one, more than was ever sent before.
+// All processes send more messages to one than ever before.
 void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args, 0);
   CHECK(bsplib_set_tagsize(on.b, 4) == 0);
@@ -134,7 +135,7 @@ void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   check_empty(on.b);
 }
 
-// With puts, gets and a registration in the same superstep; long ones.
+// Long messages, with puts, gets and a registration in the same superstep.
 void beside_all_else(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   const std::size_t n = 50000;

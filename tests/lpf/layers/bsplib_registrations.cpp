@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BSPlib's registrations: when they take effect, and which one an address means.
+// Tests BSPlib's registrations: when they take effect, and which one an address refers to.
 #include <algorithm>
 
 #include "bsplib.hpp"
@@ -9,7 +9,7 @@ using namespace layers;
 
 namespace {
 
-// Writes the own number + `mark` to the right one, and sees what has come from the left one.
+// Puts the own number + `mark` to the right process, and checks what the left one has put.
 void check_put(bsp_program& on, void* name, unsigned& seen, unsigned mark, std::size_t offset = 0) {
   const lpf_pid_t s = bsplib_pid(on.b), p = bsplib_nprocs(on.b);
   const unsigned value = s + mark;
@@ -33,10 +33,10 @@ void effect_at_the_sync(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     on.sync();
     check_put(on, &x, x, 10);
     DONE(bsplib_pop_reg(on.b, &x));
-    check_put(on, &x, x, 20);  // ends after this superstep
+    check_put(on, &x, x, 20);  // the registration ends after this superstep
     CHECK(try_put(on, &x) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
     CHECK(bsplib_pop_reg(on.b, &x) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
-    // Of one superstep: they cancel out, or replace each other.
+    // In one superstep they cancel out, or replace each other.
     DONE(bsplib_push_reg(on.b, &x, sizeof x));
     DONE(bsplib_pop_reg(on.b, &x));
     CHECK(bsplib_pop_reg(on.b, &x) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
@@ -54,7 +54,7 @@ void effect_at_the_sync(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// One address many times, with sizes that grow and shrink, differently on each process.
+// Registers one address many times, with sizes that grow and shrink, differently on each process.
 void sizes_on_a_stack(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   std::vector<char> x(1000);
@@ -76,7 +76,7 @@ void sizes_on_a_stack(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   CHECK(try_put(on, x.data()) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
 }
 
-// An address that is the same on some processes and not on others means the last registration.
+// An address that is the same on some processes and not on others refers to the last registration.
 void last_one_wins(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   unsigned a = ~0u, b = ~0u;
@@ -96,7 +96,8 @@ void last_one_wins(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   CHECK(s == 0 || a == 5);
 }
 
-// Null names no memory, and no memory is reached where null is registered.
+// A process cannot use a registration as null, and no process accesses memory of a process that
+// registered null.
 void null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   std::vector<unsigned> x(s == 0 ? p : 0, ~0u);
@@ -140,10 +141,10 @@ void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// Drawn registrations of four places, which each process has in an order of its own, against stacks of the
-// oracle.
+// Random registrations of four places, which each process has in its own order, compared with
+// stacks in the model.
 struct entry {
-  std::size_t place;  // the same number names another address on each process
+  std::size_t place;  // the same number is another address on each process
   bool coming, ending;
 };
 
@@ -192,8 +193,8 @@ void drawn_registrations(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// Objects one after the other, in one context; each ends with registrations of addresses in another order on
-// each process.
+// Several objects in one context, one after the other. Each ends with registrations of addresses in
+// another order on each process.
 void again(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   std::vector<unsigned> x(30);
   for (int i = 0; i < 10; ++i) {

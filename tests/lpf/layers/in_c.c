@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Both layers from C99: a sum over all processes by each way that there is.
+ * Uses both layers in C99: a sum over all processes in every possible way.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ static void by_bsplib(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   free(values);
 }
 
-/* One section for both: the second in a context of its own. */
+/* One section for both; the second runs in a context of its own. */
 static void both(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   by_bsmp(ctx, s, p, args);
   CHECK(lpf_rehook(ctx, &by_bsplib, args) == LPF_SUCCESS);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the programs of this folder share: a check that ends the whole job, whichever process it fails on;
-// numbers that every process can draw for every other; and a main that runs each case in a section of its
-// own.
+// Shared code of the programs of this folder. A check ends the whole job on failure. Random numbers
+// are the same on every process. The main runs each case in its own section.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ inline void check(bool holds, const char* what, const char* file, int line) {
 #define FINE(...) CHECK((__VA_ARGS__) == LPF_SUCCESS)
 #define DONE(...) CHECK((__VA_ARGS__) == BSPLIB_SUCCESS)
 
-/// A number that depends on these alone.
+/// Returns a number that depends only on the arguments.
 inline std::uint64_t drawn(std::initializer_list<std::uint64_t> from) {
   std::uint64_t x = 0x243f6a8885a308d3u;
   for (const std::uint64_t part : from) {
@@ -40,7 +39,7 @@ inline std::uint64_t drawn(std::initializer_list<std::uint64_t> from) {
   return x;
 }
 
-/// Bytes that tell of `seed`.
+/// Returns bytes that depend on `seed`.
 inline std::vector<unsigned char> bytes_of(std::uint64_t seed, std::size_t n) {
   std::vector<unsigned char> all(n);
   for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<unsigned char>(drawn({seed, i}));
@@ -54,7 +53,7 @@ inline bool same(const void* a, const std::vector<unsigned char>& b) {
 struct test_case {
   const char* name;
   lpf_spmd_t run;
-  bool fails = false;  ///< the section ends with LPF_ERR_FATAL
+  bool fails = false;  ///< the section must end with LPF_ERR_FATAL
 };
 
 /// PROGRAM P [CASE]
@@ -74,7 +73,7 @@ inline int run(int argc, char** argv, std::initializer_list<test_case> cases) {
   return 0;
 }
 
-/// The section has as many processes as the job.
+/// Checks that the section has as many processes as the job.
 inline void check_processes(lpf_pid_t pid, lpf_pid_t nprocs, const lpf_args_t& args) {
   if (pid == 0)
     CHECK(args.input_size == sizeof nprocs && *static_cast<const lpf_pid_t*>(args.input) == nprocs);

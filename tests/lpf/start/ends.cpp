@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ends HOW: programs that end in other ways than by returning from main, and what processes that never come
-// there have of the program's static objects. The test says with which code, and that it ends at all.
+// ends HOW: programs that end in other ways than by returning from main. Also tests which static
+// objects of the program exist in processes that never reach main. The test expects a certain exit
+// code, and that the program ends at all.
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace {
 
-// Set up by constructors before main, in this file and in another one.
+// Initialised by constructors before main, in this file and in another one.
 struct words {
   std::string text;
   words() : text("of this file") {}
@@ -35,7 +36,7 @@ void quiet(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
 }
 
-// In the last process.
+// Acts in the last process.
 template <void (*Act)(lpf_t)>
 void act(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t) {
   if (pid + 1 == nprocs) Act(ctx);
@@ -67,7 +68,7 @@ int main(int argc, char** argv) {
   if (how == "section_throws") return run(&act<throw_something>) == LPF_ERR_FATAL ? 8 : 0;
   if (how == "section_exits") return run(&act<call_exit>) == LPF_ERR_FATAL ? 8 : 0;
   if (how == "section_aborts") return run(&act<call_abort>) == LPF_ERR_FATAL ? 8 : 0;
-  if (how == "runs")  // over MPI the others do not come here, so it is refused
+  if (how == "runs")  // over MPI the other processes do not come here, so it is rejected
     return tutti::run(argc, argv, [](tutti::communicator& world) { world.barrier(); });
   CHECK(how == "return");
   return 0;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ends_with.sh CODE COMMAND ...  fails where the command does not end with that code; any: with another than 0
+# ends_with.sh CODE COMMAND ... : fails unless the command ends with that code; "any" stands for
+# every non-zero code.
 wanted=$1
 shift
 "$@"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exec PROCESSES: lpf_exec() from a main in plain C99, with static functions, on whatever started it.
- * PROCESSES are free.
+ * exec PROCESSES: calls lpf_exec() from a main in plain C99, with static functions, under any
+ * launcher. PROCESSES are free.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hook_mpi PROCESSES: lpf_hook() over communicators of a program that starts MPI itself, in C99.
+ * hook_mpi PROCESSES: calls lpf_hook() over communicators of a program that starts MPI itself,
+ * in C99.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  CHECK(argc > 1 && size == atoi(argv[1])); /* all are in main */
+  CHECK(argc > 1 && size == atoi(argv[1]));  /* all are in main */
   hooked(MPI_COMM_WORLD);
   hooked(MPI_COMM_SELF);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &some);
@@ -67,7 +68,8 @@ int main(int argc, char** argv) {
   hooked(MPI_COMM_WORLD);
   CHECK(lpf_mpi_initialize_with_mpicomm(MPI_COMM_NULL, &init) == LPF_ERR_FATAL && init == LPF_INIT_NONE);
   CHECK(lpf_mpi_finalize(LPF_INIT_NONE) == LPF_ERR_FATAL);
-  CHECK(lpf_exec(LPF_ROOT, 1, &inner, LPF_NO_ARGS) == LPF_ERR_FATAL); /* never copies of one */
+  /* lpf_exec() never runs copies of one process. */
+  CHECK(lpf_exec(LPF_ROOT, 1, &inner, LPF_NO_ARGS) == LPF_ERR_FATAL);
   MPI_Finalize();
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// lpf_hook() over threads that the program has made; and those that do not agree.
+// Tests lpf_hook() over threads of the program, and over threads whose arguments disagree.
 #include <atomic>
 #include <functional>
 #include <stdexcept>
@@ -40,7 +40,7 @@ void hook_once(lpf_init_t init, lpf_pid_t pid, lpf_pid_t p) {
   CHECK(got == pid + p);
 }
 
-// A section of the same threads within their section, and an exec of each.
+// A section of the same threads within their section, and an exec on each.
 void nested(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   hook_once(*static_cast<const lpf_init_t*>(args.input), pid, nprocs);
   CHECK(lpf_exec(
@@ -72,7 +72,7 @@ void hooks(lpf_pid_t p) {
     for (int i = 0; i < 20; ++i) hook_once(init, pid, p);
     CHECK(lpf_hook(init, &nested, {&init, sizeof init, nullptr, 0, nullptr, 0}) == LPF_SUCCESS);
     CHECK(lpf_hook(init, &fails_in_the_last, LPF_NO_ARGS) == LPF_ERR_FATAL);
-    hook_once(init, pid, p);  // what failed is over
+    hook_once(init, pid, p);  // the failure has no lasting effect
     CHECK(lpf_pthread_finalize(init) == LPF_SUCCESS);
   });
 }
@@ -85,20 +85,21 @@ void disagreements() {
       CHECK(lpf_pthread_initialize(pid_of(thread), nprocs_of(thread), &init) == LPF_ERR_FATAL);
       CHECK(init == LPF_INIT_NONE);
     });
-    hooks(2);  // and nothing is left of it
+    hooks(2);  // and nothing of it remains
   };
   const auto own = [](lpf_pid_t thread) { return thread; };
   const auto three = [](lpf_pid_t) { return lpf_pid_t{3}; };
   all_are_told(
       3, [](lpf_pid_t thread) { return thread / 2; }, three);  // 0 0 1
   all_are_told(
-      3, [](lpf_pid_t thread) { return thread + 1; }, three);                        // 1 2 3
+      3, [](lpf_pid_t thread) { return thread + 1; }, three);  // 1 2 3
   all_are_told(3, own, [](lpf_pid_t thread) { return lpf_pid_t{3} - thread / 2; });  // 3 3 2
   all_are_told(3, own,
-               [](lpf_pid_t thread) { return lpf_pid_t{3} + thread % 2; });  // 3 4 3: nobody comes fourth
+               // 3 4 3: a fourth thread never comes
+               [](lpf_pid_t thread) { return lpf_pid_t{3} + thread % 2; });
 }
 
-// Who waits for a thread that has left learns it.
+// A thread that waits for one that has left gets an error.
 void one_leaves() {
   tally_of_test()->entered = 0;
   on_threads(3, [](lpf_pid_t pid) {

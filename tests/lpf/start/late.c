@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * late PROCESSES LIBRARY: a function of a library that only the first process has loaded. Where processes
- * share memory all have it; else all say that they have not, and the job goes on.
+ * late PROCESSES LIBRARY: runs a function of a library that only process 0 has loaded. If
+ * processes share memory, all have it. Otherwise all report an error, and the job continues.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the programs of this folder share, in C99: a roll, a file in which each process of a section signs, so
- * that one of them can tell which have run, whatever processes are.
+ * Shared code of the programs of this folder, in C99: a roll, which is a file that each process
+ * of a section signs. So one process can find out which ones have run.
  */
 #ifndef TESTS_LPF_START_ROLL_H
 #define TESTS_LPF_START_ROLL_H
@@ -14,13 +14,13 @@
 
 #include "../check.h"
 
-/* All processes have its name from the environment, where the test has put it. */
+/* All processes get the name from the environment, which the test sets. */
 static inline const char* roll_name(void) {
   const char* given = getenv("TUTTI_TEST_ROLL");
   return given != NULL ? given : "roll_of_test";
 }
 
-/* Appends of a few bytes do not mix. */
+/* Appends of a few bytes are atomic. */
 static inline void roll_sign(unsigned pid) {
   const int file = open(roll_name(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   CHECK(file >= 0);
@@ -28,7 +28,7 @@ static inline void roll_sign(unsigned pid) {
   close(file);
 }
 
-/* Whether 0 .. processes - 1 have signed, `times` each, and nobody else. */
+/* Whether exactly 0 .. processes - 1 have signed, each `times` times. */
 static inline int roll_is(unsigned processes, unsigned times) {
   unsigned all = 0, pid = 0;
   unsigned* seen = (unsigned*)calloc(processes, sizeof *seen);

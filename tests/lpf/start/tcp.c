@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tcp PROCESSES PORT [PID]: processes that find one another at a port, in an order that is not MPI's, in C99.
- * Without PID they are one job's, with it each was started alone.
+ * tcp PROCESSES PORT [PID]: processes that meet at a port, in an order that is not MPI's, in
+ * C99. Without PID they are processes of one job; with PID each was started alone.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -34,7 +34,7 @@ static void apart(const char* port, lpf_pid_t pid, lpf_pid_t nprocs, int timeout
   CHECK(init == LPF_INIT_NONE);
 }
 
-/* No host of that name, but MPI is there then. */
+/* There is no such host, but MPI is initialised afterwards. */
 static void begun_by_call(const char* port) {
   lpf_init_t init = LPF_INIT_NONE;
   CHECK(lpf_mpi_initialize_over_tcp("no such host", port, 10, 0, 1, &init) == LPF_ERR_FATAL);
@@ -62,17 +62,20 @@ int main(int argc, char** argv) {
   CHECK(size == atoi(argv[1]));
   together(argv[2], (lpf_pid_t)(size - 1 - rank), (lpf_pid_t)size);
   if (size > 1) {
-    if (rank > 0) together(argv[2], (lpf_pid_t)(rank - 1), (lpf_pid_t)(size - 1)); /* without one of them */
+    /* One of the processes is missing. */
+    if (rank > 0) together(argv[2], (lpf_pid_t)(rank - 1), (lpf_pid_t)(size - 1));
     MPI_Barrier(MPI_COMM_WORLD);
-    if (size > 2) apart(argv[2], (lpf_pid_t)(rank == 0 ? 0 : 1), (lpf_pid_t)size, 5000); /* one twice */
+    /* One process number occurs twice. */
+    if (size > 2) apart(argv[2], (lpf_pid_t)(rank == 0 ? 0 : 1), (lpf_pid_t)size, 5000);
     MPI_Barrier(MPI_COMM_WORLD);
     apart(argv[2], (lpf_pid_t)rank, (lpf_pid_t)(rank == 0 ? size : size + 1), 5000);
     MPI_Barrier(MPI_COMM_WORLD);
-    apart(argv[2], (lpf_pid_t)rank, (lpf_pid_t)(size + 1), 500); /* one never comes */
+    apart(argv[2], (lpf_pid_t)rank, (lpf_pid_t)(size + 1), 500);  /* one never comes */
     MPI_Barrier(MPI_COMM_WORLD);
-    apart(argv[2], (lpf_pid_t)(rank + 1), (lpf_pid_t)(size + 1), 500); /* not the first */
+    /* The first process is missing. */
+    apart(argv[2], (lpf_pid_t)(rank + 1), (lpf_pid_t)(size + 1), 500);
     MPI_Barrier(MPI_COMM_WORLD);
     together(argv[2], (lpf_pid_t)rank, (lpf_pid_t)size);
   }
-  return 0; /* whoever has begun MPI finalizes it */
+  return 0;  /* the side that has started MPI also finalizes it */
 }

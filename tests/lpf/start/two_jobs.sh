@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# two_jobs.sh PROGRAM PORT LAUNCHER ...  starts the program as two jobs, of which process 0 and process 1 try to come
-# together; fails where one of them does
+# two_jobs.sh PROGRAM PORT LAUNCHER ... : starts the program as two jobs whose processes 0 and 1 try
+# to meet. Fails if one of them succeeds.
 program=$1
 port=$2
 shift 2

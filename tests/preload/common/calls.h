@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All collectives of MPI 3.1 behind one call, blocking or not, so that a case is written once.
+// All collectives of MPI 3.1 behind one function, blocking or not, so that a case is written once.
 #ifndef TUTTI_TESTS_PRELOAD_CALLS_H
 #define TUTTI_TESTS_PRELOAD_CALLS_H
 
@@ -27,7 +27,8 @@ enum collective {
   COLLECTIVES
 };
 
-/// Whatever a collective may be given; each reads what it needs. Bcast has its buffer in `recv`.
+/// The arguments of all collectives; each collective reads those that it needs. Bcast has its
+/// buffer in `recv`.
 struct args {
   const void* send;
   void* recv;
@@ -42,7 +43,7 @@ struct args {
 
 const char* name_of(enum collective which);
 
-/// The call, nonblocking where there is a request.
+/// Makes the call; it is nonblocking if `request` is not null.
 int call(enum collective which, const struct args* a, MPI_Request* request);
 
 #endif

@@ -24,7 +24,7 @@ void fail(const char* collective, const char* format, ...) {
   va_start(rest, format);
   vsnprintf(said, sizeof said, format, rest);
   va_end(rest);
-  // One write: lines of several ranks must not mix.
+  // One write, so that lines of several ranks do not mix.
   fprintf(stderr, "FAILED rank %d of %d: %s: %s\n", rank_in(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD),
           collective, said);
   fflush(stderr);

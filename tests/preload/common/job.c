@@ -56,7 +56,7 @@ void start(struct job* job, int nonblocking) {
   job->own_types = 0;
 }
 
-/// The items that may be anything are as they are.
+/// Accepts any contents of the items that are undefined after the call.
 static void accept(const struct memory* memory, const struct part* open) {
   const ptrdiff_t start = memory->base - memory->bytes + open->at;
   for (long i = 0; i < open->items; ++i) {

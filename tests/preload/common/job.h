@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A collective call with its memory: what lies in it before, and every byte of what must lie in it
-// afterwards, gaps and guards included. Several may be under way.
+// A collective call with its memory: the contents before it, and every expected byte after it,
+// including gaps and guards. Several jobs may be in progress.
 #ifndef TUTTI_TESTS_PRELOAD_JOB_H
 #define TUTTI_TESTS_PRELOAD_JOB_H
 
 #include "calls.h"
 #include "layouts.h"
 
-/// `items` basic elements `at` bytes from the base of a buffer. What they are before the call and after it: a
-/// key of write_items(), 0 for nothing written, or elements one after another, packed, in `values`.
+/// `items` basic elements `at` bytes from the base of a buffer. Their contents before and after the
+/// call are a key of write_items(), 0 for unwritten memory, or packed elements in `values`.
 struct part {
   const struct layout* layout;
   ptrdiff_t at;
@@ -21,7 +21,7 @@ struct part {
 struct memory {
   char *bytes, *expected, *base;
   size_t size;
-  struct part open;  // items that may be anything afterwards
+  struct part open;  // items that are undefined after the call
 };
 
 struct job {
@@ -36,13 +36,13 @@ struct job {
   char name[160];
 };
 
-/// Memory for these parts, with guards around it.
+/// Allocates memory for these parts, with guards around it.
 struct memory remember(const struct part* parts, int n);
 
-/// The call; nonblocking, it is under way afterwards. Types that the job made are freed at once.
+/// Makes the call; a nonblocking call is then in progress. Frees datatypes of the job at once.
 void start(struct job* job, int nonblocking);
 
-/// Waits where it is under way, then check(), then drop().
+/// Waits for a nonblocking call, then calls check() and drop().
 void complete(struct job* job);
 void check(const struct job* job);
 void drop(struct job* job);

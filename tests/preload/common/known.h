@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Open MPI 4.1.4 and MPICH 4.0.2 get wrong themselves: such calls are made only where the argument all=1
-// says that none of them is left to the MPI.
+// Calls that Open MPI 4.1.4 and MPICH 4.0.2 get wrong themselves. Programs make such calls only
+// with the argument all=1, which states that tutti serves all of them.
 #ifndef TUTTI_TESTS_PRELOAD_KNOWN_H
 #define TUTTI_TESTS_PRELOAD_KNOWN_H
 

@@ -30,7 +30,7 @@ int int_layouts(struct layout* all) {
   all[n++] = of_ints("contiguous", type, 3, (ptrdiff_t[]){0, 1, 2}, 3);
   MPI_Type_vector(3, 1, 2, MPI_INT, &type);
   all[n++] = of_ints("vector", type, 3, (ptrdiff_t[]){0, 2, 4}, 5);
-  MPI_Type_dup(type, &type);  // of what is still in use
+  MPI_Type_dup(type, &type);  // the old type is still in use
   all[n++] = of_ints("dup", type, 3, (ptrdiff_t[]){0, 2, 4}, 5);
   MPI_Type_vector(2, 1, 3, MPI_INT, &old);
   type = resized(old, -2 * (MPI_Aint)sizeof(int), 7 * (MPI_Aint)sizeof(int), 1);

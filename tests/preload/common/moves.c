@@ -21,7 +21,7 @@ static int is_uneven(enum collective which) {
          which == ALLTOALLW;
 }
 
-/// What one rank has of a call: its parts of both buffers, and numbers for the v and w forms.
+/// One rank's view of a call: its parts of both buffers, and numbers for the v and w forms.
 struct making {
   const struct move* move;
   enum collective which;
@@ -48,18 +48,19 @@ static unsigned key(const struct making* m, int from, int to) {
   return 1 + m->move->seed * 4096U + (unsigned)(from * 64 + to);
 }
 
-/// Basic elements that `from` sends to `to`; to < 0: to everybody.
+/// Returns the basic elements that `from` sends to `to`; to < 0: to all.
 static long items_of(const struct making* m, int from, int to) {
   const long unit = common_items(m->move->send, m->move->recv);
   if (!is_uneven(m->which)) return m->move->units * unit;
   if (m->which != ALLTOALLV && m->which != ALLTOALLW)
     return m->move->units * unit * ((from + (to > 0 ? to : 0) * 3 + m->move->seed) % 4);
   if (m->move->in_place)
-    return m->move->units * unit * ((from + to + m->move->seed) % 4);  // as much each way
+    // Both directions have the same length.
+    return m->move->units * unit * ((from + to + m->move->seed) % 4);
   return m->move->units * unit * ((from * 3 + to * 5 + m->move->seed) % 4);
 }
 
-/// Whether the call says where each block of that side lies.
+/// Whether the call gives the displacement of each block of that side.
 static int has_displacements(const struct making* m, int side) {
   switch (m->which) {
     case GATHERV:
@@ -72,14 +73,15 @@ static int has_displacements(const struct making* m, int side) {
   }
 }
 
-/// The next block of a buffer: with whom, how long, and its key before and after.
+/// Adds the next block of a buffer: its peer, its length, and its key before and after the call.
 static void add(struct making* m, int side, int peer, long items, unsigned before, unsigned after) {
   const struct layout* layout = layout_on(m, side, peer);
   const long count = layout->items > 0 ? items / layout->items : m->move->units;
   const ptrdiff_t unit = m->which == ALLTOALLW ? 1 : layout->extent;
   ptrdiff_t at = m->end[side];
   if (m->move->gaps && has_displacements(m, side)) at += (peer % 3 + 1) * layout->extent;
-  if (m->which == ALLTOALLW) at = (at + 63) / 64 * 64 + 64;  // room for negative bounds, and aligned
+  // Leaves room for negative bounds, and aligns.
+  if (m->which == ALLTOALLW) at = (at + 63) / 64 * 64 + 64;
   struct part* p = &m->parts[side][m->used[side]++];
   *p = (struct part){.layout = layout,
                      .at = at,
@@ -91,7 +93,7 @@ static void add(struct making* m, int side, int peer, long items, unsigned befor
   m->end[side] = at + count * layout->extent;
 }
 
-/// A block for each peer; with gaps they lie in the order 1, 2, ..., 0.
+/// Adds a block for each peer; with gaps their order is 1, 2, ..., 0.
 static void add_all(struct making* m, int side) {
   const int in_place = m->move->in_place && side == RECV;
   for (int i = 0; i < m->ranks; ++i) {
@@ -151,7 +153,7 @@ static void add_parts(struct making* m) {
   }
 }
 
-/// The type as it is given to MPI; one with addresses is the job's own.
+/// The datatype for MPI; the job owns datatypes with addresses.
 static MPI_Datatype type_of(struct job* job, const struct making* m, const struct layout* layout,
                             const char* base) {
   if (!m->move->absolute) return layout->type;
@@ -163,7 +165,7 @@ static MPI_Datatype type_of(struct job* job, const struct making* m, const struc
   return *made;
 }
 
-/// Buffer, type and count of one side of the call.
+/// Sets buffer, datatype and count of one side of the call.
 static void give(struct job* job, struct making* m, int side) {
   struct args* a = &job->args;
   const int unused = m->used[side] == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs of the collectives that move data: each block is named by who sends it to whom, so that every rank
-// knows what all others hold.
+// Jobs of the collectives that move data. The key of each block identifies its sender and receiver,
+// so every rank knows the data of all.
 #ifndef TUTTI_TESTS_PRELOAD_MOVES_H
 #define TUTTI_TESTS_PRELOAD_MOVES_H
 
@@ -10,11 +10,12 @@
 struct move {
   MPI_Comm comm;
   const struct layout *send, *recv;  // of the same signature
-  long units;  // a block has this many times common_items(); those of v and w have 0 to 3 times as many
+  // A block has this many times common_items(); those of v and w have 0 to 3 times as many.
+  long units;
   int root;
   int in_place;
-  int gaps;      // between the blocks of v and w, which lie in another order then
-  int absolute;  // the buffers are MPI_BOTTOM, and the types have addresses
+  int gaps;  // between the blocks of v and w, and blocks in another order
+  int absolute;  // the buffers are MPI_BOTTOM, and the datatypes contain addresses
   unsigned seed;
 };
 

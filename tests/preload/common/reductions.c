@@ -20,7 +20,7 @@ long elements_of(enum collective which, const struct reduction* r, int ranks) {
   return all;
 }
 
-/// The fold of what the ranks from 0 to `last` bring to elements [first, first + n).
+/// Folds the contributions of ranks 0 to `last` to the elements [first, first + n).
 static char* folded(const struct algebra* algebra, int last, long first, long n) {
   char* all = room_for((size_t)(n * algebra->bytes));
   for (long i = 0; i < n; ++i) {
@@ -42,7 +42,7 @@ static char* brought(const struct algebra* algebra, int rank, long n) {
   return all;
 }
 
-/// What this rank gets: the elements, how many, NULL where its buffer is not touched.
+/// Returns the elements that this rank gets, and their number; NULL if its buffer stays unchanged.
 static char* result_of(enum collective which, const struct reduction* r, int rank, int ranks, long* n) {
   long first = 0;
   *n = block_of(which, r, rank);
@@ -74,7 +74,7 @@ void make_reduction(struct job* job, enum collective which, const struct reducti
   if (in_place) {
     struct part both[2] = {part, {.layout = algebra->layout, .items = n * items, .values_after = result}};
     job->recv = remember(both, 2);
-    // What is behind the block that comes out may be anything.
+    // The contents after the resulting block are undefined.
     job->recv.open = (struct part){
         .layout = algebra->layout, .at = n * algebra->layout->extent, .items = (all - n) * items};
     job->args.send = MPI_IN_PLACE;

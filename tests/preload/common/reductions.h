@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs of the collectives that reduce: elements of any datatype under an operator that is told as a C
-// function beside the MPI_Op. What must come out is the fold in the order of the ranks, element by element.
+// Jobs of the collectives that reduce elements of any datatype with an MPI_Op and an equivalent C
+// function. The expected result is the fold in rank order, element by element.
 #ifndef TUTTI_TESTS_PRELOAD_REDUCTIONS_H
 #define TUTTI_TESTS_PRELOAD_REDUCTIONS_H
 
@@ -9,14 +9,15 @@
 
 enum { MOST_VALUE = 64 };
 
-/// What is reduced. Elements are packed here: `bytes` of the layout's items one after another.
+/// The elements and the operator of a reduction. Elements are packed here: `bytes` of the layout's
+/// items, contiguous.
 struct algebra {
   const char* name;
   const struct layout* layout;
   MPI_Op op;
   int bytes;
-  void (*value)(char* element, int rank, long index);                  // what a rank brings
-  void (*combine)(const char* left, const char* right, char* result);  // may not alias
+  void (*value)(char* element, int rank, long index);  // the contribution of a rank
+  void (*combine)(const char* left, const char* right, char* result);  // result may not alias
 };
 
 struct reduction {
@@ -31,7 +32,7 @@ int reduces(enum collective which);
 
 void make_reduction(struct job* job, enum collective which, const struct reduction* reduction);
 
-/// Elements of a whole vector of that call, on p ranks.
+/// Returns the elements of a whole vector of that call on p ranks.
 long elements_of(enum collective which, const struct reduction* reduction, int ranks);
 
 #endif

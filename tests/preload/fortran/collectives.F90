@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! All collectives from Fortran, blocking and nonblocking, checked on every rank: with MPI_IN_PLACE, MPI_BOTTOM, an operator and a
-! datatype of the program's own. Compiled three times: for mpif.h (BY_MPIF), for the module mpi (BY_MPI) and for mpi_f08 (BY_F08).
+! Tests all collectives from Fortran, blocking and nonblocking, checked on every rank. Uses
+! MPI_IN_PLACE, MPI_BOTTOM, and an operator and a datatype of the program. Compiled three times: for
+! mpif.h (BY_MPIF), for the module mpi (BY_MPI) and for mpi_f08 (BY_F08).
 #ifdef BY_F08
 #define COMM_T type(MPI_Comm)
 #define TYPE_T type(MPI_Datatype)
@@ -31,13 +32,13 @@ module common_parts
   integer :: cases = 0
 contains
 
-  ! What rank r brings at i.
+  ! The contribution of rank r to element i.
   pure integer function brings(r, i)
     integer, intent(in) :: r, i
     brings = (r + 1) * 1000 + i
   end function
 
-  ! The sum of that over the ranks 0 to last.
+  ! The sum of the contributions of ranks 0 to last.
   pure integer function total(last, i)
     integer, intent(in) :: last, i
     total = 1000 * (last + 1) * (last + 2) / 2 + (last + 1) * i
@@ -57,7 +58,7 @@ contains
     end do
   end subroutine
 
-  ! A product of 2x2 matrices modulo a prime: it does not commute.
+  ! A product of 2x2 matrices modulo a prime, which is not commutative.
   pure function product_of(a, b) result(c)
     integer, intent(in) :: a(4), b(4)
     integer :: c(4)
@@ -121,7 +122,7 @@ program collectives
 
 contains
 
-  ! Waits where there is something to wait for.
+  ! Waits if the call is nonblocking.
   subroutine finish(nonblocking, request)
     logical, intent(in) :: nonblocking
     REQUEST_T, intent(inout) :: request
@@ -194,7 +195,7 @@ contains
     call finish(nonblocking, request)
   end subroutine
 
-  ! Rank r has r mod 3 elements; the blocks lie four apart.
+  ! Rank r has r mod 3 elements; the blocks begin four elements apart.
   subroutine uneven(nonblocking)
     logical, intent(in) :: nonblocking
     integer :: counts(ranks), displs(ranks), ones(ranks), bytes(ranks), all(4 * ranks), expected(4 * ranks), got(4), r, i, n
@@ -235,7 +236,7 @@ contains
     call finish(nonblocking, request)
     call check('scatterv', got, [(merge(brings(rank, i), -1, i <= n), i=1, 4)])
 
-    ! Everybody sends me as much as I have, and what it sends names both of us.
+    ! Each rank sends me as many elements as I have; their values identify both ranks.
     expected = -1
     do r = 0, ranks - 1
       do i = 1, n
@@ -380,7 +381,7 @@ contains
     call check('alltoall in place', all, [((brings(r, rank * 10 + i), i=1, 5), r=0, ranks - 1)])
   end subroutine
 
-  ! The buffer is in the datatype.
+  ! The datatype contains the address of the buffer.
   subroutine bottom
     integer, target, asynchronous :: x(10)
     integer(MPI_ADDRESS_KIND) :: at(2)
@@ -407,7 +408,7 @@ contains
     call MPI_Type_free(type, ierr)
   end subroutine
 
-  ! A row of a matrix is a vector with gaps; gathered, rows become columns.
+  ! A row of a matrix is a vector with gaps; gathered rows become columns.
   subroutine rows
     integer :: a(3, 4), all(4, ranks), i, r
     TYPE_T :: row
@@ -453,7 +454,7 @@ contains
     if (rank == ranks / 2) call check('ireduce by an operator of its own', reshape(got, [4 * n]), reshape(expected, [4 * n]))
   end subroutine
 
-  ! Several requests are completed together, with and without statuses, a message among them.
+  ! Completes several requests together, with and without statuses, including a message.
   subroutine several
     integer, parameter :: n = 4
     integer, asynchronous :: x(3, n), from_left
@@ -499,7 +500,7 @@ contains
     end do
   end subroutine
 
-  ! On a communicator of some ranks, that is freed.
+  ! On a communicator of some ranks, which is then freed.
   subroutine parts
     COMM_T :: comm
     integer :: mine, got, i, members, number

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators of all kinds: parts, reordered, cartesian and their parts, of a group, between two groups and
-// merged, of one rank; many at once, and made and freed again and again.
+// Tests communicators of all kinds: parts, reordered, cartesian and their parts, of a group,
+// intercommunicators and merged ones, of one rank. Many exist at once, and some are created and
+// freed repeatedly.
 #include <stdlib.h>
 
 #include "check.h"
@@ -15,7 +16,7 @@ static void sum(const char* left, const char* right, char* result) {
   *(int*)(void*)result = *(const int*)(const void*)left + *(const int*)(const void*)right;
 }
 
-/// Every collective once on that communicator, blocking and nonblocking.
+/// Runs every collective once on that communicator, blocking and nonblocking.
 static long run_all(MPI_Comm comm, const struct layout* ints, long units) {
   const int ranks = size_of(comm);
   const struct algebra algebra = {"sum", ints, MPI_SUM, 4, value, sum};
@@ -44,7 +45,7 @@ static long run_all(MPI_Comm comm, const struct layout* ints, long units) {
   return cases;
 }
 
-/// A sum over one, to see that it is this communicator.
+/// Checks by a sum that calls run on this communicator.
 static void expect_sum(MPI_Comm comm, const char* what) {
   int one = 1, all = 0;
   MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm);
@@ -86,7 +87,7 @@ static long run_kinds(const struct layout* ints) {
   cases += run_all(comm, ints, 8);
   MPI_Comm_free(&comm);
   MPI_Group_free(&backwards);
-  // Only those within it call: no collective of all may be behind this.
+  // Only members of the group call this function, so it must not use a collective of all ranks.
   MPI_Group_range_incl(group, 1, (int[1][3]){{ranks / 2, ranks - 1, 1}}, &backwards);
   if (rank >= ranks / 2) {
     MPI_Comm_create_group(MPI_COMM_WORLD, backwards, 99, &comm);
@@ -99,7 +100,7 @@ static long run_kinds(const struct layout* ints) {
   return cases;
 }
 
-/// Between two groups, where the library has nothing to do; and what they are when merged.
+/// An intercommunicator, which the library ignores, and the communicator that results from a merge.
 static long run_between(const struct layout* ints) {
   const int rank = rank_in(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   if (ranks < 2) return 0;

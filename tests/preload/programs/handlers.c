@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A nonblocking call that fails is told to the error handler of its own communicator, once, and to no other.
-// What MPI_Wait says is the same error.
+// Tests that a failing nonblocking call invokes the error handler of its own communicator once, and
+// no other. MPI_Wait must return the same error.
 #include <mpi.h>
 #include <stdio.h>
 
@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   MPI_Comm_create_errhandler(count, &handler);
   MPI_Barrier(tested[1]);
   for (int i = 0; i < 2; ++i) MPI_Comm_set_errhandler(tested[i], handler);
-  // Seen when the call begins, and (round 2 and 3) when it goes on: the root comes last then.
+  // The error is detected when the call begins, or (rounds 2 and 3) later, because the root then
+  // comes last.
   for (int round = 0; round < 4; ++round) {
     const int i = round % 2, before[2] = {told[0], told[1]};
     int data[20] = {0}, kind = MPI_SUCCESS;

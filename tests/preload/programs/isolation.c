@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nothing of the library can be seen by the program: no message, no attribute, no callback, no name and no
-// error handler of its private communicators, whatever collectives are under way.
+// Tests that the program cannot see the library: no message, attribute, callback, name or error
+// handler of its private communicators, whichever collectives are in progress.
 #include <stdio.h>
 #include <string.h>
 
 #include "check.h"
 #include "known.h"
 
-/// What was called for the program's own attribute, and on which communicators; MPI hands a callback no other
-/// place to count.
+/// Calls of the callbacks for the program's own attribute. MPI gives a callback no other place to
+/// count.
 static int copied = 0, deleted = 0;
 
 static int copy(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* flag) {
@@ -46,7 +46,7 @@ static void expect_no_message(MPI_Comm comm, const char* when) {
          status.MPI_TAG);
 }
 
-/// Nobody goes on before all are here; by messages elsewhere, since what is looked at must stay empty.
+/// A barrier by messages on another communicator, because the tested one must stay empty.
 static void meet(MPI_Comm apart) {
   int token = 0;
   const int rank = rank_in(apart), ranks = size_of(apart);
@@ -56,7 +56,7 @@ static void meet(MPI_Comm apart) {
   }
 }
 
-/// A receive of anything from anybody gets the program's message, with collectives before, behind and around
+/// A wildcard receive must match the program's message, with collectives before, after and around
 /// it.
 static long run_messages(MPI_Comm comm, MPI_Comm apart, const struct layout* ints) {
   const int rank = rank_in(comm), ranks = size_of(comm);
@@ -137,7 +137,8 @@ static long run_attributes(MPI_Comm base, const struct layout* ints) {
   return 1;
 }
 
-/// A handler of the program's sees its own errors alone: none of collectives that succeed.
+/// An error handler of the program must get only the program's errors, and none of successful
+/// collectives.
 static long run_handlers(MPI_Comm base, const struct layout* ints) {
   MPI_Comm comm;
   MPI_Errhandler own, found;
@@ -160,7 +161,7 @@ static long run_handlers(MPI_Comm base, const struct layout* ints) {
   return 1;
 }
 
-/// What the program sees of MPI_COMM_WORLD and MPI_COMM_SELF.
+/// Tests what the program sees of MPI_COMM_WORLD and MPI_COMM_SELF.
 static long run_predefined(void) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0, flag = 0, *bound = NULL;
@@ -168,7 +169,7 @@ static long run_predefined(void) {
   if (strcmp(name, "MPI_COMM_WORLD") != 0) fail("MPI_Comm_get_name", "it is \"%s\"", name);
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &flag);
   if (!flag || *bound < 32767) fail("MPI_TAG_UB", "it is %d", flag ? *bound : -1);
-  // The highest tag is the program's.
+  // The highest tag is available to the program.
   int got = 0;
   const int rank = rank_in(MPI_COMM_WORLD);
   MPI_Sendrecv(&rank, 1, MPI_INT, rank, *bound, &got, 1, MPI_INT, rank, *bound, MPI_COMM_WORLD,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wrong calls, and what MPI says of each: the error class on every rank, where errors return and where a
-// handler of the program's is called. What it prints is to be the same whatever serves the calls. With
-// fatal=N it makes the wrong call N under the default handler and must not come back.
+// Tests wrong calls: the error class on every rank, with MPI_ERRORS_RETURN and with a handler of
+// the program. The output must not depend on what serves the calls. With fatal=N the program makes
+// the wrong call N under the default handler, and the call must not return.
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ static void add_all(struct wrongs* w, MPI_Comm comm) {
   add(w, "communicator is null", BCAST, MPI_COMM_NULL);
 }
 
-/// Calls of the handler, and the class of the last; MPI hands a handler no other place.
+/// Calls of the handler, and the class of the last error. MPI gives a handler no other place.
 static int handled = 0, handled_class = 0;
 
 static void handler(MPI_Comm* comm, int* code, ...) {
@@ -104,7 +104,7 @@ static int class_of(int code) {
   return class;
 }
 
-/// What all ranks say of a case, printed by rank 0; by messages.
+/// Rank 0 collects the result of a case from all ranks by messages and prints it.
 static void tell(const char* name, enum collective which, int nonblocking, const int* mine) {
   const int rank = rank_in(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   if (rank > 0) {
@@ -122,7 +122,7 @@ static void tell(const char* name, enum collective which, int nonblocking, const
   }
 }
 
-/// What the MPI itself does not survive, since it does not look at its counts.
+/// Calls that crash the MPI itself, because it does not check its counts.
 static int left_out(const struct wrong* w, int nonblocking) {
 #ifdef OPEN_MPI
   (void)nonblocking;
@@ -145,7 +145,7 @@ static void run(const struct wrong* w, int nonblocking) {
   tell(w->name, w->which, nonblocking, said);
 }
 
-/// Each call, on a communicator that has served right ones.
+/// Makes each wrong call on a communicator that has served right ones.
 static long run_all(MPI_Errhandler errhandler, long only) {
   MPI_Comm comm;
   struct wrongs w = {.n = 0};
@@ -159,7 +159,7 @@ static long run_all(MPI_Errhandler errhandler, long only) {
     if (only < 0 || only == 2 * i) run(&w.all[i], 0);
     if (only < 0 || only == 2 * i + 1) run(&w.all[i], 1);
   }
-  // Right calls go on as before.
+  // Right calls still work.
   for (int i = 0; i < 3; ++i) {
     sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
@@ -178,7 +178,7 @@ static void run_truncated(int nonblocking) {
   int many[100] = {0};
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // of requests
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // for errors of requests
   MPI_Barrier(comm);
   struct wrong w = {
       "too long for its receivers",

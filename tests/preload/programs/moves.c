@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives that move data, of ints: every size, every root, in place, uneven with gaps; each blocking and,
-// all under way at once, nonblocking.
+// Tests collectives that move ints: every size, every root, in place, uneven with gaps. Each runs
+// blocking, and nonblocking with all in progress at once.
 #include "moves.h"
 
 #include "check.h"
@@ -9,7 +9,7 @@
 
 enum { MOST = 64 };
 
-/// Jobs that are started one after another and completed together, the last first.
+/// Jobs that are started one after another and completed together in reverse order.
 struct batch {
   struct job jobs[MOST];
   int n;
@@ -52,7 +52,7 @@ static void run_all(struct batch* b, const struct layout* ints, int ranks) {
   }
 }
 
-/// A MiB in all, once each.
+/// 1 MiB in all, once for each collective.
 static void run_large(struct batch* b, const struct layout* ints, int ranks) {
   for (enum collective which = BCAST; which <= ALLTOALLW; ++which) {
     const long whole = 1L << 18;

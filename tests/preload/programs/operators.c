@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every predefined operator on every type that MPI 3.1 allows it for (5.9.2), and MINLOC and MAXLOC on all
-// pairs. What must come out is computed in the widest type and cut down.
+// Tests every predefined operator on every type that MPI 3.1 allows for it (5.9.2), and MINLOC and
+// MAXLOC on all pairs. The expected result is computed in the widest type and then narrowed.
 #include <complex.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct type {
   int bits_only;  // an integer of Fortran or of MPI itself: no logical operators
 };
 
-/// Whatever an element holds.
+/// A value of any element type.
 struct wide {
   int64_t i;
   long double re, im;
@@ -52,7 +52,7 @@ static struct wide load(const struct type* t, const char* at) {
     return w;
   }
   uint64_t bits = 0;
-  memcpy(&bits, at, (size_t)t->size);  // little end first, as on all machines that this is run on
+  memcpy(&bits, at, (size_t)t->size);  // little endian, as on all machines that run this test
   const int shift = 64 - 8 * t->size;
   w.i = t->kind == SIGNED ? (int64_t)(bits << shift) >> shift : (int64_t)bits;
   return w;
@@ -78,9 +78,9 @@ static void store(const struct type* t, struct wide w, char* at) {
   }
 }
 
-/// What a rank brings: of every sign, with zeros, and small enough that products are exact. Unsigned ones are
-/// below half of what their type holds, since MPICH 4.0.2 takes the greater for negative; Open MPI 4.1.4
-/// takes MPI_OFFSET for unsigned.
+/// The contribution of a rank: both signs, zeros, and small enough that products are exact.
+/// Unsigned values are below half of their type's range, because MPICH 4.0.2 treats larger ones as
+/// negative. Open MPI 4.1.4 treats MPI_OFFSET as unsigned.
 static struct wide value(const struct type* t, enum operation op, int rank, int index) {
   struct wide w = {0};
   const int drawn = (rank * 7 + index * 3 + 1) % 5;
@@ -145,7 +145,7 @@ static struct wide combine(const struct type* t, enum operation op, struct wide 
     case OPERATIONS:
       break;
   }
-  // As narrow as the type is.
+  // Narrows the value to the type.
   char narrow[WIDEST];
   store(t, r, narrow);
   return load(t, narrow);
@@ -170,7 +170,7 @@ static int allowed(const struct type* t, enum operation op) {
   return 0;
 }
 
-/// Ranks whose values make up what this one gets of a collective: the last, or -1 where it gets nothing.
+/// Returns the last rank whose values contribute to this rank's result, or -1 if it gets none.
 static int last_of(enum collective which, int rank, int ranks) {
   switch (which) {
     case REDUCE:
@@ -188,7 +188,7 @@ static long run(const struct type* t, enum operation op, const char* op_name, MP
   const int rank = rank_in(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   const enum collective all[] = {ALLREDUCE, REDUCE, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN};
   for (int c = 0; c < 5; ++c) {
-    // All operators are allreduced, and each in one more collective.
+    // All operators run in allreduce, and each in one more collective.
     if (c > 0 && (cases + c) % 4 != 0) continue;
     const enum collective which = all[c];
     const int whole = which == REDUCE_SCATTER_BLOCK ? COUNT * ranks : COUNT;
@@ -295,7 +295,7 @@ static long run_named(long cases) {
   return cases;
 }
 
-/// A pair of a value and an index, wherever the type has them.
+/// A type that consists of a value and an index.
 struct pair {
   const char* name;
   MPI_Datatype type;
@@ -311,7 +311,7 @@ static long run_pair(const struct pair* p, enum operation op, long cases) {
     char *mine = room_for((size_t)(whole * p->extent)), *got = room_for((size_t)(whole * p->extent));
     memset(mine, 0, (size_t)(whole * p->extent));
     for (int i = 0; i < whole; ++i) {
-      // Equal values are among them: the lower index counts.
+      // Some values are equal: then the lower index wins.
       const int drawn = (rank * 3 + i) % 4 - 2;
       store(&p->value, (struct wide){drawn, drawn, 0}, mine + i * p->extent);
       store(&p->index, (struct wide){100 - rank * 7 + i, 100 - rank * 7 + i, 0},

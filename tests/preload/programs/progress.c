@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A collective under way goes on while its rank is in any other call of MPI: rank 0 starts one and is then
-// held by a message that the others send only when the collective has ended for them.
+// Tests that a collective in progress continues while its rank is in any other MPI call. Rank 0
+// starts one and then waits for a message, which the others send only after the collective has
+// ended for them.
 #include <stdlib.h>
 
 #include "check.h"
@@ -37,7 +38,7 @@ static const char* const holders[] = {"MPI_Recv",
                                       "MPI_Allreduce elsewhere",
                                       "MPI_Comm_dup"};
 
-/// What rank 0 does about rank `peer` while its collective is under way.
+/// The call in which rank 0 waits for rank `peer` while its collective is in progress.
 static void hold(enum holder holder, int peer, MPI_Comm comm, MPI_Comm elsewhere) {
   int got = -1, sent = 5, flag = 0, index = 0, sum = 0;
   MPI_Request request;
@@ -90,7 +91,7 @@ static void hold(enum holder holder, int peer, MPI_Comm comm, MPI_Comm elsewhere
   if (got != peer) fail(holders[holder], "from rank %d it got %d", peer, got);
 }
 
-/// What another rank does when its collective has ended.
+/// What another rank does after the end of its collective.
 static void release(enum holder holder, int rank, MPI_Comm comm, MPI_Comm elsewhere) {
   int got = 0;
   if (holder == SSEND) {
@@ -104,8 +105,8 @@ static void release(enum holder holder, int rank, MPI_Comm comm, MPI_Comm elsewh
   }
 }
 
-/// Sparse exchange: who receives does not know from how many. Each receives all that is sent to it, and
-/// nothing else.
+/// Sparse exchange: a receiver does not know the number of senders. Each rank must receive all that
+/// is sent to it, and nothing else.
 static void exchange_sparsely(MPI_Comm comm, int round) {
   const int rank = rank_in(comm), ranks = size_of(comm);
   int expected = 0, received = 0, barrier_begun = 0, done = 0;
@@ -158,7 +159,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Barrier(comm);
   MPI_Barrier(elsewhere);
-  // Those in which everybody needs rank 0.
+  // Collectives in which every rank needs rank 0.
   static const enum collective needing[] = {BARRIER, BCAST, ALLGATHER, ALLTOALL};
   static const long sizes[] = {1, 40000};
   long cases = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random collectives, with random datatypes and operators, on random communicators, some under way while
-// others begin, completed in random order, with messages between them. seed=N draws other ones, calls=N as
-// many. All ranks draw alike.
+// Tests random collectives with random datatypes and operators on random communicators. Some are in
+// progress while others begin; they complete in random order, with messages between them. seed=N
+// and calls=N select the sequence and its length. All ranks draw the same sequence.
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void int_sum(const char* left, const char* right, char* result) {
   memcpy(result, &a, sizeof a);
 }
 
-/// Affine maps x -> ax + b modulo a prime, one after another: the order counts.
+/// Composition of affine maps x -> ax + b modulo a prime: the order matters.
 static void map_value(char* element, int rank, long index) {
   const int v[2] = {rank + 2, (int)(index % 97) + rank};
   memcpy(element, v, sizeof v);
@@ -56,7 +56,7 @@ static void map_op(void* in, void* inout, int* count, MPI_Datatype* type) {
   }
 }
 
-/// All that calls are drawn from.
+/// Everything that calls are drawn from.
 struct world {
   MPI_Comm comms[COMMS];
   struct layout layouts[MOST_LAYOUTS];
@@ -64,11 +64,11 @@ struct world {
   struct algebra algebras[2];
 };
 
-/// Draws a call; 0 where this one is not to be made.
+/// Draws a call; returns 0 if this call must not be made.
 static int draw_job(struct draw* d, const struct world* w, struct job* job, int nonblocking, int all) {
   const MPI_Comm comm = w->comms[below(d, COMMS)];
   const enum collective which = (enum collective)below(d, COLLECTIVES);
-  // On halves of odd sizes the roots differ, the draws do not.
+  // Communicators of different sizes have different roots, but the same draws.
   const int root = below(d, 840), units = below(d, 4) == 0 ? below(d, 3000) : below(d, 20),
             in_place = below(d, 3) == 0;
   const int gaps = below(d, 2), absolute = below(d, 5) == 0, send = below(d, w->layouts_n),
@@ -146,7 +146,8 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &w.comms[2]);
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &w.comms[3]);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &w.comms[4]);
-  // Before a blocking call on a communicator the library may leave nonblocking ones to the MPI.
+  // Before the first blocking call on a communicator, the library may leave nonblocking calls to
+  // the MPI.
   for (int i = 1; i < COMMS; ++i) {
     if (w.comms[i] != MPI_COMM_NULL) MPI_Barrier(w.comms[i]);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives that reduce, with predefined operators on ints and doubles: every size, every root, in place,
-// uneven; each blocking and, all under way at once, nonblocking.
+// Tests collectives that reduce ints and doubles with predefined operators: every size, every root,
+// in place, uneven. Each runs blocking, and nonblocking with all in progress at once.
 #include "reductions.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void int_max(const char* left, const char* right, char* result) {
   memcpy(result, a > b ? &a : &b, sizeof a);
 }
 
-/// Small integers, so that sums do not depend on their order.
+/// Small integers, so that sums do not depend on the order.
 static void double_value(char* element, int rank, long index) {
   const double value = (double)((rank * 31 + index) % 1000) - 400;
   memcpy(element, &value, sizeof value);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests of nonblocking collectives among the MPI's own: messages, persistent ones and null. Completed by
-// every call that completes requests, out of order, with what they were started with already freed.
+// Tests requests of nonblocking collectives among those of MPI: messages, persistent and null
+// requests. Every MPI function that completes requests is used, out of order, after the arguments
+// of the calls have been freed.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ static const char* const ways[] = {"MPI_Wait",     "MPI_Waitall",  "MPI_Waitany"
                                    "MPI_Waitsome", "MPI_Test",     "MPI_Testall",
                                    "MPI_Testany",  "MPI_Testsome", "MPI_Request_get_status"};
 
-/// All that is under way at once: collectives, then an isend, an irecv and a persistent receive, then null.
+/// All requests in progress: collectives, then an isend, an irecv and a persistent receive, then a
+/// null request.
 struct all {
   struct job jobs[JOBS];
   MPI_Request requests[ALL];
@@ -33,7 +35,7 @@ static void check_empty(const MPI_Status* status, const char* way) {
   }
 }
 
-/// Request i has completed, with that status where there is one.
+/// Records that request i has completed, with that status if it is not null.
 static void completed(struct all* a, int i, const MPI_Status* status, const char* way) {
   if (i < 0 || i >= ALL - 1) fail(way, "it says that request %d of %d completed", i, ALL - 1);
   if (a->done[i]++ > 0) fail(way, "it says twice that request %d completed", i);
@@ -103,7 +105,7 @@ static void complete_one(struct all* a, int i, enum way way) {
     while (!flag) MPI_Test(&a->requests[i], &flag, &status);
   } else {
     while (!flag) MPI_Request_get_status(a->requests[i], &flag, &status);
-    // It leaves the request: asked again it says the same.
+    // The function does not free the request: a second call must give the same result.
     if (a->requests[i] == MPI_REQUEST_NULL && i != ALL - 1) fail(ways[way], "request %d has become null", i);
     MPI_Request_get_status(a->requests[i], &flag, MPI_STATUS_IGNORE);
     if (!flag) fail(ways[way], "request %d was complete and is not any more", i);
@@ -152,14 +154,14 @@ static void complete_all(struct all* a, enum way way, int with_statuses) {
       }
       break;
     default:
-      // The last first: a receive before the collectives, and these against the order in which they were
-      // started.
+      // In reverse order: a receive before the collectives, and these in reverse order of their
+      // starts.
       for (int i = ALL - 1; i >= 0; --i) complete_one(a, i, way);
       break;
   }
 }
 
-/// Nothing active is left: what says which one completed says none.
+/// No active request is left: functions that return a completed request must return none.
 static void check_none(struct all* a) {
   int index = 0, n = 0, flag = 0, indices[ALL];
   MPI_Status status;
@@ -197,8 +199,8 @@ static void sum_op(void* in, void* inout, int* count, MPI_Datatype* type) {
   for (int i = 0; i < *count; ++i) ((long*)inout)[i] += ((long*)in)[i];
 }
 
-/// Type, operator and communicator are freed while calls with them are under way. Open MPI 4.1.4 alone does
-/// not survive the last.
+/// The datatype, operator and communicator are freed while calls with them are in progress. Open
+/// MPI 4.1.4 itself crashes if the communicator is freed.
 static long run_freed(MPI_Comm base, int also_comms) {
   enum { ROUNDS = 10 };
   struct job jobs[ROUNDS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI_THREAD_MULTIPLE: each thread of a rank calls collectives on a communicator of its own, blocking and
-// nonblocking, in another order than the others.
+// Tests MPI_THREAD_MULTIPLE: each thread of a rank calls blocking and nonblocking collectives on
+// its own communicator, in another order than the other threads.
 #include <pthread.h>
 
 #include "check.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives that move data, of derived datatypes: every pair of types that have one signature, on the
-// sender and on the receiver; gaps and what lies around stay untouched. Also by absolute addresses from
-// MPI_BOTTOM, and each type that only the call needs is freed while it is under way.
+// Tests collectives that move data with derived datatypes: every pair of types with one signature
+// on sender and receiver. Gaps and surrounding memory must not change. Also uses absolute addresses
+// from MPI_BOTTOM, and frees types while the call is in progress.
 #include "check.h"
 #include "known.h"
 #include "moves.h"
 
-/// Which cases are run, and how many were.
+/// Selects the cases, and counts them.
 struct run {
   int all;
   long cases;
@@ -32,9 +32,9 @@ static void run(struct run* r, enum collective which, struct move move) {
 static void run_pairs(struct run* r, const struct layout* layouts, int n, int ranks) {
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {
-      if ((layouts[i].items == 0) != (layouts[j].items == 0)) continue;  // another signature
+      if ((layouts[i].items == 0) != (layouts[j].items == 0)) continue;  // different signatures
       for (enum collective which = BCAST; which <= ALLTOALLW; ++which) {
-        // Each pair in some collectives, each collective with each type on both sides.
+        // Each pair runs in some collectives; each collective runs with each type on both sides.
         if (i != j && (i + 2 * j + (int)which) % 3 != 0) continue;
         const struct layout* send = which == BCAST ? &layouts[j] : &layouts[i];
         run(r, which,
@@ -50,7 +50,7 @@ static void run_pairs(struct run* r, const struct layout* layouts, int n, int ra
   }
 }
 
-/// Every rank has another type for the same 12 ints.
+/// Each rank uses a different datatype for the same 12 ints.
 static void run_bcasts(struct run* r, const struct layout* layouts, int n, int rank, int ranks) {
   const struct layout* dividing[MOST_LAYOUTS];
   int m = 0;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators of the program's own: products of matrices, which do not commute; words put together, of a type
-// with gaps; sums that commute. Each counts its calls and the elements they were given, which is as often as
-// MPI permits.
+// Tests user-defined operators: products of matrices, which are not commutative, concatenation of
+// words in a type with gaps, and commutative sums. Each operator counts its calls and elements; the
+// counts must be within the limits of MPI.
 #include <string.h>
 
 #include "check.h"
 #include "known.h"
 
-/// What the operators saw. MPI gives them no pointer of ours.
+/// What the operators saw; MPI passes them no user pointer.
 static long calls_seen = 0, elements_seen = 0, wrong_types = 0;
 static MPI_Datatype expected_type;
 
 static void saw(const int* count, const MPI_Datatype* type) {
   ++calls_seen;
   elements_seen += *count;
-  // Copies of the type are allowed by MPI where they are equal: size and extent are.
+  // MPI may pass a copy of the datatype, so only size and extent are compared.
   int size = 0, expected_size = 0;
   MPI_Aint low, extent, expected_low, expected_extent;
   MPI_Type_size(*type, &size);
@@ -56,8 +56,8 @@ static void matrix_op(void* in, void* inout, int* count, MPI_Datatype* type) {
   }
 }
 
-// Words of at most 12 letters, with their length, in a type of 24 bytes that begins 4 bytes below: the left
-// one comes first.
+// Words of at most 12 letters with their length, in a datatype of 24 bytes that begins 4 bytes
+// below the address. The left word comes first.
 struct word {
   int length;
   char letters[12];
@@ -79,7 +79,7 @@ static void word_combine(const char* left, const char* right, char* result) {
 
 enum { WORD_EXTENT = 32 };
 
-/// The length stands behind the letters: at 16; the letters at 0.
+/// The letters are at offset 0, and the length is at offset 16.
 static void word_op(void* in, void* inout, int* count, MPI_Datatype* type) {
   saw(count, type);
   for (int i = 0; i < *count; ++i) {
@@ -96,7 +96,7 @@ static void word_op(void* in, void* inout, int* count, MPI_Datatype* type) {
   }
 }
 
-// A sum of two shorts that lie in the wrong order, far from each other.
+// A sum of two shorts that are in reverse order and far apart.
 static void short_value(char* element, int rank, long index) {
   const short s[2] = {(short)(rank * 100 + index), (short)(index - rank)};
   memcpy(element, s, sizeof s);
@@ -134,12 +134,12 @@ static struct layout resized_layout(struct layout l, int n, const int* lengths, 
   return l;
 }
 
-/// The elements that a rank's operator combines in a call: never more than all pairs of every rank, and on
-/// all ranks together not fewer than a result needs.
+/// Checks the elements that a rank's operator combined in a call. No rank may combine more than all
+/// pairs. All ranks together must combine at least as many as a result needs.
 static void check_calls(enum collective which, const struct reduction* r, const char* name) {
   const int ranks = size_of(r->comm);
   long all[2] = {elements_seen, wrong_types}, sums[2];
-  // Told by messages, so that no collective is checked by another.
+  // Uses messages, so that no collective checks another one.
   if (rank_in(r->comm) == 0) {
     memcpy(sums, all, sizeof sums);
     for (int i = 1; i < ranks; ++i) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every collective of mpi4py, on NumPy arrays and on pickled objects, blocking and nonblocking, checked on every rank.
+# Tests every collective of mpi4py, on NumPy arrays and on pickled objects, blocking and
+# nonblocking, checked on every rank.
 import sys
 
 import numpy as np
@@ -110,7 +111,8 @@ def uneven(comm, call):
         expected[displs[r]:displs[r] + counts[rank]] = 1000 * r + displs[rank] + np.arange(counts[rank])
     call('Alltoallv', [sent, counts, displs, MPI.DOUBLE], [got, mine, displs, MPI.DOUBLE])
     check('Alltoallv', got, expected)
-    # Open MPI 4.1.4 itself takes displacements for counts on one rank, and reads a type for each neighbour of a topology.
+    # On one rank Open MPI 4.1.4 itself takes displacements as counts. On a topology it reads a type
+    # for each neighbour.
     if ranks == 1 or comm.Get_topology() != MPI.UNDEFINED:
         return
     got = np.full(5 * ranks + 5, -1.0)

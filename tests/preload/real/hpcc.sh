@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# hpcc.sh FOLDER: a rank of HPC Challenge in its folder, for 4 ranks. Rank 0 prints what the benchmark's own verification says,
-# without what differs from run to run, and fails where it is not content.
+# hpcc.sh FOLDER: runs one rank of HPC Challenge in its folder, for 4 ranks. Rank 0 prints the
+# results of the benchmark's own verification without parts that differ between runs. It fails if
+# the verification fails.
 set -u
 folder=$1
 cd "$folder" || exit 2

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PETSc solves a convection-diffusion equation on a grid by GMRES and by conjugate gradients, and the error
-// against the known solution is small. What it prints has no digit that depends on the order of a sum.
+// Tests PETSc: it solves a convection-diffusion equation on a grid by GMRES and by conjugate
+// gradients. The error against the known solution must be small. The output has no digit that
+// depends on the order of a sum.
 #include <petscksp.h>
 
 static PetscErrorCode assemble(PetscInt n, PetscReal wind, Mat* a) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GoogleTests that fail: on the last rank of a job, with one of many seeds, on what was drawn.
+// GoogleTests that fail: on the last rank of a job, with one of many seeds, on random input.
 #include <cstdio>
 #include <random>
 

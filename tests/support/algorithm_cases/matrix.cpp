@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which cases there are.
+// Defines the cases.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ std::string name_of_case(const wanted_call& w) {
          std::to_string(w.root) + "/count_" + std::to_string(w.count);
 }
 
-// Where there are many ranks, fewer roots and counts.
+// With many ranks, there are fewer roots and counts.
 std::vector<int> roots_for(collective what, int size) {
   std::vector<int> roots{0};
   if (!is_rooted(what)) return roots;
@@ -40,10 +40,10 @@ std::vector<int> roots_for(collective what, int size) {
 std::vector<std::size_t> counts_for(how_much tried, int size) {
   if (tried == how_much::some) return {static_cast<std::size_t>(size) + 2};
   if (size > 8) return {0, 1, 3, 17};
-  return {0, 1, 3, 17, 200, 3001};  // cells and rendezvous
+  return {0, 1, 3, 17, 200, 3001};  // with cells and rendezvous
 }
 
-// Whether such a call is permitted to the algorithm, composition or engine.
+// Whether the restrictions of the algorithm, composition or engine permit the call.
 template <class T>
 bool serves(detail::communicator_impl& communicator_impl, const wanted_call& w) {
   agreed_signature s;
@@ -59,7 +59,7 @@ bool serves(detail::communicator_impl& communicator_impl, const wanted_call& w) 
   return w.name.ends_with("/native") ? communicator_impl.offers_native(s) != native_offer::none : permits(read_choice(w.what, w.name), s);
 }
 
-// All calls that the restrictions of one name permit, in the same order on all ranks.
+// Runs all calls that the restrictions of one name permit, in the same order on all ranks.
 template <class T>
 void try_all_of(detail::communicator_impl& communicator_impl, cases& cases, const std::string& name, collective what, how_much tried,
                 bool composed = false) {
@@ -69,8 +69,8 @@ void try_all_of(detail::communicator_impl& communicator_impl, cases& cases, cons
     if (op == kind::lambda && tried == how_much::some) continue;
     for (const bool in_place : {false, true}) {
       if (in_place && (what == collective::barrier || what == collective::bcast)) continue;
-      // On others' operands a rank's result may lie: the embedded engines leave this to schedules. Native
-      // collectives of an MPI do not take operators of ours.
+      // A rank's result may overlap operands that others read, so the embedded engines leave this
+      // case to schedules. Native collectives of an MPI do not accept operators of tutti.
       if (in_place && name.ends_with("/native") && what == collective::reduce_scatter_block) continue;
       for (const int root : roots_for(what, communicator_impl.size()))
         for (const std::size_t count : counts_for(tried, communicator_impl.size()))
@@ -83,7 +83,7 @@ void try_all_of(detail::communicator_impl& communicator_impl, cases& cases, cons
   }
 }
 
-// The name with other values of its parameters.
+// Returns the name with other values of its parameters.
 std::vector<std::string> variants(const catalogue_entry& a, int size) {
   std::vector<std::string> all;
   for (const algorithm_parameter_range& one : a.parameters) {

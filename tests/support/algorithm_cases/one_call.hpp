@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call on one rank, made below the C++ face and checked element by element against plain loops, gaps and
-// bounds included.
+// Makes one call on one rank below the C++ API and checks it element by element against plain
+// loops, including gaps and bounds.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace tests {
 
-/// What is called, and how.
+/// The collective and its form.
 struct wanted_call {
   std::string name;  // of the algorithm or composition
   collective what;
@@ -23,7 +23,7 @@ struct wanted_call {
   bool in_place = false, nonblocking = false;
   int root = 0;
   std::size_t count = 0;
-  bool composed = false;  // `name` is a composition's
+  bool composed = false;  // `name` is a composition
 };
 
 template <class T>
@@ -49,7 +49,7 @@ class one_call {
     if (combines(w_.what)) c_.op = operator_of<T>(w_.op);
   }
 
-  /// Throws where anything is not as it should be.
+  /// Throws if any element is wrong.
   void check() {
     switch (w_.what) {
       case collective::barrier:
@@ -88,7 +88,7 @@ class one_call {
  private:
   using sizes = std::vector<std::size_t>;
 
-  // --- making the call
+  // --- calls
 
   void carry_out() {
     if (!w_.nonblocking) {
@@ -99,7 +99,7 @@ class one_call {
     while (!under_way->test()) {
     }
   }
-  // With one element behind the output that nothing may touch.
+  // The output is followed by one element that must not change.
   void call_with_buffers() {
     c_.input = in_.empty() ? &canary<T> : in_.data();
     out_.push_back(canary<T>);
@@ -117,10 +117,10 @@ class one_call {
     c_.in_place = true;
   }
 
-  // --- looking at the result
+  // --- results
 
   [[noreturn]] static void fail(std::size_t at, const T& got, const T& wanted, const char* why) {
-    std::ostringstream text;  // `+`: a byte is a number
+    std::ostringstream text;  // `+` prints a byte as a number
     text << "element " << at << " is ";
     if constexpr (requires { +got; })
       text << +got << ", should be " << +wanted;
@@ -140,11 +140,11 @@ class one_call {
     return all;
   }
 
-  // Uneven and with zeros, for vector forms.
+  // Uneven counts with zeros, for vector forms.
   std::size_t count_of(std::size_t from, std::size_t to) const {
     return n_ == 0 ? 0 : (1 + from * 3 + to * 5) % (n_ + 1);
   }
-  // Blocks in reverse order or not, a gap of one before each; returns where the last one ends.
+  // Blocks in order or in reverse, with a gap of one before each. Returns the end of the last one.
   std::size_t spread(const sizes& counts, sizes& displs, bool backwards) const {
     std::size_t end = 0;
     for (std::size_t i = 0; i < ranks_; ++i) {
@@ -155,7 +155,7 @@ class one_call {
     return end;
   }
 
-  // --- the collectives
+  // --- collectives
 
   void bcast() {
     give(n_);
@@ -281,7 +281,7 @@ class one_call {
       for (std::size_t i = 0; i < in_counts_[me_]; ++i) expect(i, value<T>(w_.root, in_displs_[me_] + i));
   }
 
-  // Every pair of ranks has values of its own.
+  // Every pair of ranks has different values.
   T value_for(std::size_t from, std::size_t to, std::size_t i) const {
     return value<T>(static_cast<int>(from * ranks_ + to), i);
   }
@@ -296,7 +296,7 @@ class one_call {
       for (std::size_t r = 0; r < ranks_; ++r)
         for (std::size_t i = 0; i < out_counts_[r]; ++i) out_[out_displs_[r] + i] = value_for(me_, r, i);
       c_.in_place = true;
-    } else {  // dense: displacements are the library's to find
+    } else {  // dense: the library computes the displacements
       for (std::size_t r = 0; r < ranks_; ++r)
         for (std::size_t i = 0; i < in_counts_[r]; ++i) in_.push_back(value_for(me_, r, i));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cases combine: kinds of operator below the C++ face, and the values that each rank gives.
+// The operators of the cases, below the C++ API, and the values of each rank.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace tests {
 
 using namespace tutti;
 
-/// Kinds of operator: one that commutes, one whose order matters, one that the library knows and has kernels
-/// for, and a lambda with something captured.
+/// Kinds of operators: commutative, order-dependent, known to the library with a kernel of its own,
+/// and a lambda with a capture.
 enum class kind { commuting, ordered, builtin, lambda };
 inline constexpr kind kinds[] = {kind::commuting, kind::ordered, kind::builtin, kind::lambda};
 inline constexpr const char* kind_names[] = {"commuting", "ordered", "builtin", "lambda"};
@@ -34,7 +34,7 @@ void combine_all(const void* l, const void* r, void* out, std::size_t n, void*) 
   for (std::size_t i = 0; i < n; ++i)
     static_cast<T*>(out)[i] = combined(static_cast<const T*>(l)[i], static_cast<const T*>(r)[i], K);
 }
-// The state is what a lambda captured: a factor of one, which a lost pointer would not be.
+// The state is the capture of a lambda: a factor of one. A lost pointer would give another factor.
 template <class T>
 void combine_with_state(const void* l, const void* r, void* out, std::size_t n, void* state) {
   const std::uint64_t one = *static_cast<std::uint64_t*>(state);

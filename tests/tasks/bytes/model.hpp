@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a runtime is to send, by what is said of it and nothing else: contents go from where they are at home
-// to where they are used and not known; copies are kept for each pair of ranks, the longest unused go first
-// where they are too many, and all go when the datum is modified.
+// A model of what a runtime sends, from the documentation only. Contents move from their home to
+// ranks that use them and have no copy. Copies are kept for each pair of ranks; the least recently
+// used ones are evicted first. A write to the data invalidates all copies.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@ class model {
     return static_cast<int>(data_.size()) - 1;
   }
   int owner(int d) const { return at(d).owner; }
-  /// Whether this rank has its contents.
+  /// Whether this rank has the contents.
   bool has(int d, int rank) { return at(d).home == rank || holds(at(d).home, rank, d); }
 
-  // --- what is inserted
+  // --- insertions
   struct use {
     int datum;
-    char how;  // r, w, x: both, + : contributes
+    char how;  // r, w, x: both, +: contributes
   };
   void task(int on, const std::vector<use>& uses) {
     for (const use& u : uses) {
@@ -50,7 +50,7 @@ class model {
         if (on != d.home && std::ranges::find(d.contributors, on) == d.contributors.end())
           d.contributors.push_back(on);
       } else if (on != d.home) {
-        move(u.datum, on, d.home);  // the result goes home, and whoever made it has it
+        move(u.datum, on, d.home);  // the result moves home, and its writer keeps it
         if (cache_) hold(d.home, on, u.datum);
       }
     }
@@ -59,7 +59,7 @@ class model {
     settle(d, false);
     bring(d, to);
   }
-  // To be looked at, and no copies.
+  // Contents to read, without copies.
   void gather(const std::vector<int>& list, int root) {
     for (const int d : list) {
       settle(d, false);
@@ -79,7 +79,7 @@ class model {
     }
   }
   void set_owner(int d, int owner) {
-    settle(d, false);  // not everybody knows whether the contents have gone to the last one already
+    settle(d, false);  // not all ranks know whether the contents have moved to the last owner
     if (at(d).owner == owner) return;
     at(d).owner = owner;
     forget_copies(d, owner);
@@ -99,12 +99,13 @@ class model {
     for (int d = 0; d < static_cast<int>(data_.size()); ++d) collect(d);
   }
 
-  // --- what is to be seen
+  // --- results
   const table& sent() const { return sent_; }
   const table& messages() const { return messages_; }
-  std::uint64_t contributed() const { return contributed_; }  // bytes that go up trees, somehow
+  // The bytes that move up trees, in any way.
+  std::uint64_t contributed() const { return contributed_; }
   std::uint64_t hits() const { return hits_; }
-  bool packed() const { return packed_; }  // some went together
+  bool packed() const { return packed_; }  // some messages were combined
   static std::uint64_t to(const table& t, int r) {
     std::uint64_t sum = 0;
     for (const auto& row : t) sum += row[static_cast<std::size_t>(r)];
@@ -132,7 +133,7 @@ class model {
     sent_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)] += at(d).size;
     ++messages_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
-  // Short data go by the binomial tree below the root, where there are four ranks or more.
+  // Short data use the binomial tree below the root, if there are four ranks or more.
   void spread(int d, int from, int to, int root) {
     if (from == to) return;
     if (p_ < 4 || at(d).size > 1024) return move(d, from, to);
@@ -191,7 +192,7 @@ class model {
   bool cache_;
   std::size_t room_;
   std::vector<datum> data_;
-  std::map<pair, std::vector<int>> copies_;  // the longest unused first
+  std::map<pair, std::vector<int>> copies_;  // least recently used first
   table sent_, messages_;
   std::uint64_t contributed_ = 0, hits_ = 0;
   bool packed_ = false;

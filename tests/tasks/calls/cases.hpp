@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls of the task face, each by name, in parts.
+// The tests of the calls of the task front end, by name and in groups.
 #pragma once
 
 #include <functional>
@@ -21,22 +21,22 @@ using tutti::communicator;
 using list = std::vector<std::pair<std::string, std::function<void(communicator&)>>>;
 
 void add_transfers(list&);  // send, recv, isend, irecv and their requests
-void add_detached(list&);   // and callbacks, tags that are unlocked, arrays
-void add_data(list&);       // how they are made, tagged, moved and removed
-void add_kernels(list&);    // what runs, where, and with what
-void add_uses(list&);       // acquire, fetch, scatter, gather, cache, flush
+void add_detached(list&);  // and callbacks, unlocked tags, arrays
+void add_data(list&);  // creation, tags, change of owner, removal
+void add_kernels(list&);  // what runs, where, and with what
+void add_uses(list&);  // acquire, fetch, scatter, gather, cache, flush
 void add_reductions(list&);
 void add_together(list&);  // several runtimes, workers, statistics
 
 inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// Until `over()`; the runtime goes on meanwhile.
+/// Progresses the runtime until `over()` returns true.
 template <class Over>
 void until(tasks::runtime& rt, const Over& over) {
   while (!over()) rt.progress();
 }
 
-/// A datum of each rank, which it owns.
+/// Creates a data handle for each rank, which owns it.
 template <class T>
 std::vector<tasks::handle<T>> one_each(tasks::runtime& rt, T& mine) {
   std::vector<tasks::handle<T>> all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data: how they are made, numbered, tagged, given to another owner and removed.
+// Tests data handles: creation, sequence numbers, tags, change of owner, removal.
 #include <array>
 #include <memory>
 #include <string>
@@ -61,7 +61,7 @@ void kinds(communicator& world) {
   check.equal(rt.statistics().tasks_run, 1u);
 }
 
-// Whoever runs a task is given memory, and the owner's begins as zeros.
+// The rank that runs a task gets memory; the owner's memory begins with zeros.
 void memory_of_the_runtime(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
@@ -99,13 +99,14 @@ void handles(communicator& world) {
   check.that(rt.rank(a) == 0 && rt.tag(a) == 0 && rt.tag(b) == 1);
 }
 
-// Tags are as good as numbers, in any order, and a rank that has nothing to do with a datum need not make it.
+// Tags work like sequence numbers, in any order. A rank that does not use a data handle need not
+// create it.
 void tags(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
   std::vector<int> mine{me};
   std::vector<tasks::handle<std::span<int>>> all(at(p));
-  for (int i = 0; i < p; ++i) {  // each in another order
+  for (int i = 0; i < p; ++i) {  // each rank in another order
     const int r = (me + i) % p;
     if (r == me)
       all[at(r)] = rt.data(mine, r, tasks::with_tag(100 * r));
@@ -114,7 +115,7 @@ void tags(communicator& world) {
   }
   check.equal(rt.tag(all[at(me)]), 100 * me);
   std::vector<int> seen(at(p), -1);
-  for (int r = 0; r < p; ++r)  // everybody inserts everything
+  for (int r = 0; r < p; ++r)  // every rank inserts every task
     rt.insert([&s = seen[at(r)]](std::span<const int> v) { s = v[0]; }, tasks::read(all[at(r)]),
               tasks::on((r + 1) % p));
   rt.wait_all();
@@ -129,7 +130,8 @@ void tags_that_are_set(communicator& world) {
   const int p = rt.size(), me = rt.rank(), last = p - 1;
   int x = me, y = 10 + me, z = 20 + me;
   const auto hx = rt.data(x, 0);
-  if (me == last || me == 0) {  // others have no such datum: its number is the next one's
+  // The other ranks have no such handle, so they use its number for the next one.
+  if (me == last || me == 0) {
     const auto hy = rt.data(y, 0);
     check.equal(rt.tag(hy), 1);
     rt.set_tag(hy, 77);
@@ -143,14 +145,15 @@ void tags_that_are_set(communicator& world) {
   rt.insert([](int& a, const int& b) { a += b; }, tasks::read_write(hx), tasks::read(hz));
   rt.wait_all();
   if (me == 0) check.equal(x, 20 + last);
-  const auto tagged = rt.data<int>(0, tasks::with_tag(1));  // a space of its own: it is not the number 1
+  // Tags have their own space, so this is not the data with number 1.
+  const auto tagged = rt.data<int>(0, tasks::with_tag(1));
   int seen = -1;
   rt.insert([&](const int& v) { seen = v; }, tasks::read(tagged), tasks::on(last));
   rt.wait_all();
   check.equal(seen, me == last ? 0 : -1);
 }
 
-// The new owner runs what writes, and has the contents when they are used.
+// The new owner runs tasks that write, and gets the contents at their next use.
 void set_rank_and_use(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
@@ -190,7 +193,7 @@ void set_rank_and_overwrite(communicator& world) {
   rt.wait_all();
   if (me == last) check.equal(v, std::vector<int>(3000, 9));
   if (me == 0 && p > 1)
-    check.equal(rt.statistics().bytes_sent[at(last)], 0u);  // nothing that anybody could need
+    check.equal(rt.statistics().bytes_sent[at(last)], 0u);  // no rank needs any data
 }
 
 void set_rank_and_scatter(communicator& world) {
@@ -208,7 +211,7 @@ void set_rank_and_scatter(communicator& world) {
   check.equal(all[at(me)], 50 + me);
   for (int r = 0; r < p; ++r) rt.insert([](int& x) { x += 7; }, tasks::read_write(handles[at(r)]));
   for (int r = 0; r < p; ++r) rt.set_rank(handles[at(r)], 0);
-  rt.wait_all();  // they stay where they are until they are used
+  rt.wait_all();  // the contents stay until they are used
   for (int r = 0; r < p; ++r) rt.insert([](int& x) { x *= 2; }, tasks::read_write(handles[at(r)]));
   rt.wait_all();
   if (me == 0)
@@ -238,13 +241,13 @@ void removed(communicator& world) {
     rt.remove(h);
     check.that(!h);
     if (me == last) check.equal(sum, 2000 * (round + 3));
-    x.reset();  // the memory is the program's again
+    x.reset();  // the program owns the memory again
     rt.remove(numbered);
   }
   rt.wait_all();
 }
 
-// The seed's: those that are needed by what one runs are made, and no others.
+// The original program's pattern: each rank creates only the handles that its own tasks need.
 void made_where_needed(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), n = 4 * p;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transfers that nobody waits for: callbacks, tags that are unlocked, several at once.
+// Tests transfers that nobody waits for: callbacks, unlocked tags, several at once.
 #include <algorithm>
 #include <array>
 
@@ -39,7 +39,7 @@ void with_and_without_callback(communicator& world) {
   }
 }
 
-// When a callback is called its transfer is complete: a receive's datum is there.
+// When a callback runs, its transfer is complete and the received contents are available.
 void called_when_complete(communicator& world) {
   tasks::runtime rt(world);
   const around a(rt);
@@ -68,7 +68,7 @@ void without_any(communicator& world) {
   check.equal(ran, 1);
 }
 
-// The task has nothing to do with the datum but that it waits for its transfer.
+// The task does not use the data, but waits for the transfer.
 void unlocked_by_one(communicator& world) {
   tasks::runtime rt(world);
   const around a(rt);
@@ -80,7 +80,7 @@ void unlocked_by_one(communicator& world) {
   rt.insert([](int& x) { x = 1; }, tasks::write(ht));
   check.equal(*rt.acquire(ht, tasks::access::read), 1);  // tasks run
   check.equal(seen, -1);
-  auto ready = rt.isend(ht, a.before, 2);  // whoever waits for this has not sent before
+  auto ready = rt.isend(ht, a.before, 2);  // the receiver of this has not sent before
   rt.recv(hg, a.next, 2);
   rt.isend_detached(ho, a.next, 1, tasks::unlock(2));
   int sent = 0;
@@ -91,10 +91,11 @@ void unlocked_by_one(communicator& world) {
   check.equal(sent, 1);
 }
 
-// A task that waits may follow one that runs, and one that comes when the tag is free need not wait.
+// A waiting task may follow one that runs. A task inserted after the tag was unlocked need not
+// wait.
 void unlocked_by_hand(communicator& world) {
   tasks::runtime rt(world);
-  int ran = 0, later = 0, x = 0;  // nothing orders the two tasks, so each has its own
+  int ran = 0, later = 0, x = 0;  // the two tasks are unordered, so each has its own data
   const auto h = rt.data(x, world.rank());
   rt.insert([&] { ran = 1; }, tasks::after(3));
   rt.insert([](int& y) { y = 1; }, tasks::write(h));
@@ -155,14 +156,14 @@ void arrays_with_callback(communicator& world) {
   check.equal(came, 1);
 }
 
-// What a callback inserts is waited for by the same wait_all().
+// The same wait_all() also waits for tasks that a callback inserts.
 void callbacks_that_insert(communicator& world) {
   tasks::runtime rt(world);
   const around a(rt);
   int token = 0, steps = 0;
   const auto h = rt.data(token, a.me);
   constexpr int rounds = 5;
-  // The order of insertion is that of use: what is sent on goes out before the next one is received.
+  // The order of insertion is the order of use: the data are sent on before the next receive.
   std::function<void()> turn = [&] {
     rt.insert([](int& t) { ++t; }, tasks::read_write(h));
     ++steps;
@@ -178,7 +179,7 @@ void callbacks_that_insert(communicator& world) {
   check.equal(token, (rounds - 1) * a.p + a.me + 1);
 }
 
-// The seed's: nloops * size in the end.
+// The token ring of the original program: the result is nloops * size.
 void token_ring(communicator& world) {
   tasks::runtime rt(world);
   const int rank = rt.rank(), size = rt.size(), nloops = 8;

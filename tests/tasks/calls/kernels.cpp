@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runs: any callable, on the rank that the arguments say, with its data in any order among them.
+// Tests kernels: any callable, on the rank that the arguments select, with data in any order among
+// them.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -17,7 +18,7 @@ struct times {
   void operator()(int& x) const { x *= factor; }
 };
 struct once {
-  std::unique_ptr<int> owned;  // it can be moved only
+  std::unique_ptr<int> owned;  // move-only
   void operator()(int& x) { x += (*owned)++; }
 };
 
@@ -45,7 +46,7 @@ void callables(communicator& world) {
   check.equal(rt.statistics().tasks_run, me == last ? 11u : 0u);
 }
 
-// A kernel that was inserted and not run is ended as well; one that was run is ended once.
+// A kernel that never ran is destroyed too; a kernel that ran is destroyed once.
 void ended_once(communicator& world) {
   auto counted = std::make_shared<int>(0);
   {
@@ -61,7 +62,7 @@ void ended_once(communicator& world) {
     rt.wait_all();
     check.equal(counted.use_count(), 1);
     for (int i = 0; i < 10; ++i) rt.insert([counted](int& v) { ++v; }, tasks::read_write(h));
-  }  // its end waits
+  }  // the destructor waits
   check.equal(counted.use_count(), 1);
 }
 
@@ -92,8 +93,8 @@ void alignment(communicator& world) {
   check.equal(ran.load(), (rt.rank() == 0 ? 1 : 0) + (rt.rank() == last ? 2 : 0));
 }
 
-// The owner of what is written; the rank that is named; the owner of the datum that is named, among the
-// task's or not.
+// The rank that runs a task: the owner of the written data, the named rank, or the owner of the
+// named data, which need not be an argument of the task.
 void who_runs(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1, mid = p / 2;
@@ -106,18 +107,18 @@ void who_runs(communicator& world) {
   };
   task(0, 0, tasks::read_write(hx), tasks::read(hy));
   task(1, last, tasks::read(hx), tasks::read_write(hy), tasks::read(hz));
-  task(2, last, tasks::read(hy));  // nothing is written, all of it is one rank's
+  task(2, last, tasks::read(hy));  // nothing is written, and all data have one owner
   task(3, mid, tasks::on(mid), tasks::read(hx), tasks::read(hy));
   task(4, mid, tasks::read_write(hx), tasks::on_owner_of(hz), tasks::read_write(hy));
   task(5, last, tasks::read(hx), tasks::on_owner_of(hy), tasks::name("five"));
-  task(6, -1);  // no data: whoever inserts it
+  task(6, -1);  // no data: the rank that inserts it
   task(7, last, tasks::on(last));
   task(8, 0, tasks::name("eight"), tasks::reduce(hx, std::plus<>{}), tasks::read(hz));
   rt.wait_all();
   check.equal(ran, right);
 }
 
-// What several owners' data get goes home, and all later tasks see it.
+// Results for data of several owners are sent home, and all later tasks see them.
 void several_owners(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
@@ -153,7 +154,7 @@ void several_owners(communicator& world) {
   check.equal(row, std::vector<int>(2000, right_rows[at(me)]));
 }
 
-// Reads need no order among themselves, and writes wait for all reads before.
+// Reads are unordered among themselves, and writes wait for all earlier reads.
 void reads_beside_writes(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size();
@@ -174,7 +175,7 @@ void reads_beside_writes(communicator& world) {
   if (rt.rank() == p - 1) check.equal(rt.acquire(sums, tasks::access::read).get()[0], 20);
 }
 
-// More than may be under way: insert() works off some.
+// More tasks than may be pending: insert() runs some of them.
 void more_than_pending(communicator& world) {
   for (const std::size_t most : {1u, 7u, 1000u}) {
     tasks::runtime rt(world, {.max_pending = most});
@@ -192,7 +193,7 @@ void more_than_pending(communicator& world) {
   }
 }
 
-// Ranks that a task does not concern leave it out: those that own nothing of it, and hold no copy.
+// Ranks that a task does not concern may omit it: they own none of its data and hold no copy.
 void left_out(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions: contributions of tasks on any ranks.
+// Tests reductions: contributions of tasks on any ranks.
 #include <algorithm>
 
 #include "calls/cases.hpp"
@@ -17,7 +17,7 @@ struct longer {
   }
 };
 
-// One contribution of each rank, to a datum that begins as `first`.
+// One contribution of each rank to data that begin with `first`.
 template <class T, class Op, class... Neutral>
 void one_of_each(communicator& world, T first, Op op, T neutral, const std::function<T(int)>& of,
                  Neutral... given) {
@@ -60,7 +60,7 @@ void operators(communicator& world) {
       tasks::neutral(1));  // any callable
 }
 
-// A type and an operator of the program's own.
+// A type and an operator of the program.
 void own_type(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
@@ -79,7 +79,7 @@ void own_type(communicator& world) {
   if (me == p - 1) check.that(x.begin == right.begin && x.length == right.length);
 }
 
-// wait_all() completes it, without another use.
+// wait_all() completes the reduction, without another use.
 void complete_after_wait_all(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
@@ -93,7 +93,7 @@ void complete_after_wait_all(communicator& world) {
   }
 }
 
-// Many of each rank, of spans, with reads and writes in between.
+// Many contributions of each rank to spans, with reads and writes in between.
 void many_between_other_uses(communicator& world) {
   for (const std::size_t n : {1u, 300u, 20000u}) {
     tasks::runtime rt(world);
@@ -121,7 +121,7 @@ void many_between_other_uses(communicator& world) {
             tasks::read_write(h), tasks::on(p - 1));
         right *= 2;
       }
-      if (round == 2) {  // what was contributed is overwritten
+      if (round == 2) {  // the contributions are overwritten
         rt.insert(
             [](std::span<double> v) {
               for (double& y : v) y += 1000;
@@ -154,7 +154,7 @@ void one_operator_after_another(communicator& world) {
   if (me == p - 1) check.equal(x, right);
 }
 
-// Its own contribution reads another datum, and writes a third one.
+// Contributions that also read one data handle and write another.
 void beside_other_data(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();

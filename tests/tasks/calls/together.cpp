@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several runtimes at once, several workers, and what a runtime tells of itself.
+// Tests several runtimes at once, several workers, and statistics.
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -17,7 +17,8 @@ std::uint64_t total(const std::vector<std::uint64_t>& v) {
   return std::accumulate(v.begin(), v.end(), std::uint64_t{0});
 }
 
-// Numbers, tags and copies of one are nothing to the other, also where ranks, owners and data are the same.
+// Sequence numbers, tags and copies of one runtime do not affect the other, even for the same
+// ranks, owners and data.
 void two_runtimes(communicator& world, const std::function<communicator()>& make_second) {
   const int p = world.size(), me = world.rank();
   const communicator second = make_second();
@@ -25,7 +26,8 @@ void two_runtimes(communicator& world, const std::function<communicator()>& make
   const int q = b.size(), there = b.rank();
   int x = me + 1, y = -1;
   std::vector<int> row(400, me + 1);
-  std::vector<tasks::handle<int>> in_a = one_each(a, x), in_b = one_each(b, x);  // the same data in both
+  // The same data in both runtimes.
+  std::vector<tasks::handle<int>> in_a = one_each(a, x), in_b = one_each(b, x);
   std::vector<tasks::handle<std::span<int>>> rows_a, rows_b;
   for (int r = 0; r < p; ++r) rows_a.push_back(r == me ? a.data(row, r) : a.data<std::span<int>>(r, 400));
   for (int r = 0; r < q; ++r) rows_b.push_back(r == there ? b.data(row, r) : b.data<std::span<int>>(r, 400));
@@ -45,10 +47,10 @@ void two_runtimes(communicator& world, const std::function<communicator()>& make
   std::vector<int> values(at(q));
   second.allgather(tutti::send_buf(x), tutti::recv_buf(values));
   check.equal(sum_b.load(), 3L * 2 * values[at(before_in_b)]);
-  // Each sent its data once, and knows nothing of the other's copies.
+  // Each has sent its data once, and does not know the copies of the other.
   check.equal(total(a.statistics().bytes_sent), p > 1 ? 1604u : 0u);
   check.equal(total(b.statistics().bytes_sent), q > 1 ? 1604u : 0u);
-  // Written in one, and copies of the other flushed.
+  // Written in one runtime, so the copies of the other are flushed.
   for (int r = 0; r < p; ++r) a.insert([](int& v) { v += 10; }, tasks::read_write(in_a[at(r)]));
   a.wait_all();
   b.flush();
@@ -64,7 +66,7 @@ void over_one_communicator(communicator& world) {
 void over_a_part(communicator& world) {
   two_runtimes(world, [&] { return std::move(*world.split(world.rank() % 2, -world.rank())); });
 }
-// One waits for what comes by the other.
+// A wait in one runtime progresses the other.
 void one_serves_the_other(communicator& world) {
   tasks::runtime a(world), b(world);
   const int p = a.size(), me = a.rank();
@@ -75,7 +77,7 @@ void one_serves_the_other(communicator& world) {
     if (p > 1)
       a.insert([](int& v, int w) { v += w; }, tasks::read_write(all[at(r)]),
                tasks::read(all[at((r + 1) % p)]));
-  if (me == 0) a.wait_all();  // the others stand in a wait of b meanwhile, and serve a
+  if (me == 0) a.wait_all();  // meanwhile the others wait in b and progress a
   auto s = b.isend(hx, (me + 1) % p, 1);
   b.recv(hy, (me + p - 1) % p, 1);
   s.wait();
@@ -109,7 +111,7 @@ void other_order(communicator& world) {
   check.equal(seen, p - 1);
 }
 
-// Kernels run beside one another: each waits for the other to be under way.
+// Two kernels run at the same time: each waits until the other has started.
 void workers_meet(communicator& world) {
   tasks::runtime rt(world, {.workers = 2});
   check.equal(rt.workers(), 2);
@@ -125,7 +127,7 @@ void workers_meet(communicator& world) {
     });
   rt.wait_all();
   check.that(!alone[0] && !alone[1], "two kernels run at once");
-  // Contributions to one datum, too.
+  // The same for contributions to one data handle.
   int sum = 0;
   here = 0;
   const auto h = rt.data(sum, me);
@@ -142,7 +144,7 @@ void workers_meet(communicator& world) {
   check.equal(sum, 4);
 }
 
-// Many small tasks on many workers, with orders among them that differ.
+// Many small tasks on many workers, with different dependencies.
 void workers_in_order(communicator& world) {
   tasks::runtime rt(world, {.workers = 3});
   const int p = rt.size(), me = rt.rank();
@@ -163,7 +165,7 @@ void workers_in_order(communicator& world) {
   for (int i = 0; i < n; ++i) check.equal(mine[at(i)], right[at(me * n + i)]);
 }
 
-// While tasks run, the rank's own thread takes part.
+// The rank's own thread also runs tasks.
 void workers_by_default(communicator& world) {
   tasks::runtime rt(world);
   check.that(rt.workers() >= 1);
@@ -187,7 +189,7 @@ void statistics(communicator& world) {
   check.equal(s.messages_sent[at(last)], me == 0 && p > 1 ? 1u : 0u);
   check.equal(world.allreduce_single(tutti::send_buf(s.cache_hits), tutti::op(std::plus<>{})),
               p > 1 ? 4u : 0u);
-  // Whoever waits for a sleeper is idle.
+  // A rank that waits for a sleeping kernel is idle.
   if (p > 1) {
     rt.insert([](int& v) { std::this_thread::sleep_for(std::chrono::milliseconds(50)), ++v; },
               tasks::read_write(h));

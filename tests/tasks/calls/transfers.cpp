@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transfers that the program asks for and waits for.
+// Tests explicit transfers that the program waits for.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -14,7 +14,7 @@ using tutti::rank::any;
 
 int value_of(int from, int to) { return 1000 * from + to; }
 
-// Everybody to the next, and to itself where it is alone.
+// Each rank sends to the next one, or to itself if it is alone.
 void send_and_recv(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), next = (me + 1) % p, before = (me + p - 1) % p;
@@ -88,7 +88,7 @@ void to_itself(communicator& world) {
   check.equal(d, c);
 }
 
-// A rank sends when it is told to, so that the other knows that nothing can have come.
+// A rank sends only on request, so the other knows that nothing can have arrived before.
 void tests_of_requests(communicator& world) {
   tasks::runtime rt(world);
   const int me = rt.rank();
@@ -103,7 +103,7 @@ void tests_of_requests(communicator& world) {
     until(rt, [&] { return (s = coming.test()).has_value(); });
     check.that(s->source() == 1 && s->tag() == 9 && s->count<int>() == 1);
     check.equal(x, 42);
-    check.equal(coming.wait().source(), 1);  // once more
+    check.equal(coming.wait().source(), 1);  // a second time
     check.that(coming.test().has_value());
   } else {
     rt.recv(hg, 0, 8);
@@ -127,8 +127,8 @@ void requests_are_things(communicator& world) {
     check.equal(moved.wait().source(), me);
     check.equal(in, 1);
     moved = rt.irecv(hj, me, 2);
-    (void)rt.isend(hb, me, 2);  // its end waits for it
-  }                             // and so does that of the receive
+    (void)rt.isend(hb, me, 2);  // its destructor waits
+  }  // and so does that of the receive
   check.equal(also, 2);
 }
 
@@ -161,7 +161,7 @@ void other_lengths(communicator& world) {
     std::vector<int> whole(n, me), more(2 * n, -7), few(n - 1, -7);
     const auto hw = rt.data(whole, me), hm = rt.data(more, me), hf = rt.data(few, me);
     auto sent = rt.isend(hw, next, 1);
-    check.equal(rt.recv(hm, before, 1).count<int>(), n);  // the rest stays as it was
+    check.equal(rt.recv(hm, before, 1).count<int>(), n);  // the rest is unchanged
     std::vector<int> right(2 * n, -7);
     std::fill_n(right.begin(), n, before);
     check.equal(more, right);
@@ -172,15 +172,15 @@ void other_lengths(communicator& world) {
         {"irecv", std::to_string(4 * n).c_str(), std::to_string(4 * n - 4).c_str()});
     check.equal(few, std::vector<int>(n - 1, -7));
     sent.wait();
-    sent = rt.isend(hw, next, 2);  // what follows is as if nothing had been
+    sent = rt.isend(hw, next, 2);  // the error has no lasting effect
     check.equal(rt.recv(hm, before, 2).source(), before);
     sent.wait();
     rt.wait_all();
   }
 }
 
-// The request is submitted when the data are ready: neither before the tasks that write them, nor after those
-// that overwrite them.
+// A transfer begins when the data are ready: after earlier tasks that write them, and before later
+// tasks that overwrite them.
 void in_their_place(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), next = (me + 1) % p, before = (me + p - 1) % p;
@@ -229,14 +229,14 @@ void many_early(communicator& world) {
   for (int& x : in) hi.push_back(rt.data(x, me));
   for (int i = 0; i < many; ++i) rt.isend_detached(ho[at(i)], next, i);
   rt.barrier();
-  std::vector<tasks::request> coming;  // the other way round
+  std::vector<tasks::request> coming;  // in reverse order
   for (int i = many - 1; i >= 0; --i) coming.push_back(rt.irecv(hi[at(i)], before, i));
   for (auto& c : coming) check.equal(c.wait().source(), before);
   for (int i = 0; i < many; ++i) check.equal(in[at(i)], 1000 * before + i);
   rt.wait_all();
 }
 
-// Peers are ranks of that communicator, and its other messages may be theirs.
+// Peers are ranks of that communicator. The same communicator may also carry other messages.
 void over_another_communicator(communicator& world) {
   tasks::runtime rt(world);
   const int p = world.size(), me = world.rank();

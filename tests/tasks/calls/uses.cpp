@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's own uses of data, and what brings data to other ranks: acquire, fetch, scatter, gather, the
-// cache and flushes.
+// Tests the program's own uses of data, and the calls that move data to other ranks: acquire,
+// fetch, scatter, gather, the cache and flushes.
 #include <algorithm>
 #include <atomic>
 #include <type_traits>
@@ -34,7 +34,7 @@ void views(communicator& world) {
     const auto r = rt.acquire(hx, access::read);
     static_assert(std::is_same_v<decltype(*r), const pair&>);
     check.that(r->a == 5 && (*r).b == 6);
-    const auto more = rt.acquire(hx, access::read);  // reads beside one another
+    const auto more = rt.acquire(hx, access::read);  // several reads at the same time
     check.equal(more->a, 5);
   }
   {
@@ -42,7 +42,7 @@ void views(communicator& world) {
     static_assert(std::is_same_v<decltype(*w), std::span<float>>);
     for (float& y : *w) y = 3;
     w.release();
-    w.release();  // it is already
+    w.release();  // it is released already
     const auto r = rt.acquire(hv, access::read);
     static_assert(std::is_same_v<decltype(r.get()), std::span<const float>>);
     check.that(r.get().size() == 10 && r.get()[9] == 3);
@@ -50,7 +50,7 @@ void views(communicator& world) {
   rt.wait_all();
 }
 
-// acquire() waits for the tasks before it, and those behind wait for the view.
+// acquire() waits for earlier tasks, and later tasks wait for the view.
 void in_their_place(communicator& world) {
   tasks::runtime rt(world);
   const int me = rt.rank();
@@ -64,7 +64,7 @@ void in_their_place(communicator& world) {
     rt.insert([](int& v) { v = -v; }, tasks::read_write(h));
     rt.insert([&](const int& v) { read = v; }, tasks::read(h));
     rt.insert([](int& v) { ++v; }, tasks::read_write(other));
-    check.equal(*rt.acquire(other, access::read), round + 1);  // what has nothing to do with it goes on
+    check.equal(*rt.acquire(other, access::read), round + 1);  // independent tasks continue
     check.equal(*w, 2 * (7 * round + 1));
     *w = 7 * (round + 1) + 1;
     w.release();
@@ -74,7 +74,7 @@ void in_their_place(communicator& world) {
   }
 }
 
-// A view for reading lets other reads go on, and keeps writes back.
+// A view for reading allows other reads, and delays writes.
 void reads_go_on(communicator& world) {
   tasks::runtime rt(world);
   const int me = rt.rank();
@@ -108,14 +108,14 @@ void fetched(communicator& world) {
       const auto copy = rt.acquire(h, access::read);
       check.equal(copy.get()[499], 1 << round);
     }
-    for (int r = 1; r < p; ++r)  // the owner and the target are enough
+    for (int r = 1; r < p; ++r)  // only the owner and the target call it
       if (me == 0 || me == r) rt.fetch(h, r);
-    if (p > 1) rt.fetch(tasks::handle<int>(), (me + 1) % p);  // nothing to do with this rank
+    if (p > 1) rt.fetch(tasks::handle<int>(), (me + 1) % p);  // does not concern this rank
     rt.wait_all();
   }
 }
 
-// The owner changes it by itself; copies are flushed then.
+// The owner changes the data itself; flush() then invalidates the copies.
 void changed_by_the_program(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
@@ -130,7 +130,7 @@ void changed_by_the_program(communicator& world) {
   rt.wait_all();
   if (me == 0) {
     check.equal(x, 30);
-    x = 100;  // nothing is under way
+    x = 100;  // no operation is in progress
   }
   rt.flush();
   for (int r = 0; r < p; ++r) rt.insert([&](int v) { sum += v; }, tasks::read(h), tasks::on(r));
@@ -138,8 +138,8 @@ void changed_by_the_program(communicator& world) {
   check.equal(sum.load(), 10 + 15 + 20 + 25 + 100);
 }
 
-// One rank has read it all, as in the seed's program; blocks go to their owners, are worked on, and come
-// back.
+// One rank has read all input, as in the original program. Blocks are scattered to their owners,
+// processed, and gathered.
 void scatter_compute_gather(communicator& world) {
   const int p = world.size(), me = world.rank();
   for (const std::size_t n : {1u, 300u, 10000u})
@@ -174,7 +174,7 @@ void scatter_compute_gather(communicator& world) {
                 check.equal(block.get()[i], static_cast<float>((at(b) * n + i) % 5000 + at(round)));
             }
         }
-        if (me == root)  // they are where the program has them
+        if (me == root)  // they are in the program's memory
           for (std::size_t i = 0; i < vector.size(); ++i)
             check.equal(vector[i], static_cast<float>(i % 5000 + 2));
       }
@@ -190,12 +190,12 @@ void gathered_to_all(communicator& world) {
     for (int root = 0; root < p; ++root) rt.gather(all, root);
     for (int r = 0; r < p; ++r) check.equal(*rt.acquire(all[at(r)], access::read), r + 100 * (round + 1));
   }
-  rt.gather(std::vector<tasks::handle<int>>(), 0);  // of nothing
+  rt.gather(std::vector<tasks::handle<int>>(), 0);  // of an empty list
   rt.scatter(std::vector<tasks::handle<int>>(5), p - 1);
   rt.wait_all();
 }
 
-// On and off, in the same place on all ranks.
+// Switches the cache on and off, at the same place on all ranks.
 void cache_on_and_off(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1;
@@ -212,13 +212,13 @@ void cache_on_and_off(communicator& world) {
   check.equal(sum.load(), me == last ? right : 0);
 }
 
-// Nobody waits for anything but the call itself.
+// No rank waits for anything but the call itself.
 void barriers(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank();
   int x = 0, in = -1;
   const auto h = rt.data(x, me), hi = rt.data(in, me);
-  rt.irecv_detached(hi, (me + p - 1) % p, 3);  // of what is sent after the barrier
+  rt.irecv_detached(hi, (me + p - 1) % p, 3);  // receives a message sent after the barrier
   for (int i = 0; i < 20; ++i) {
     check.equal(in, -1);
     rt.barrier();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws a program, and follows while it does which ranks hold copies or have contributed: these stay
-// concerned. What the library needs may be less, never more.
+// Draws a program and tracks which ranks hold copies or have contributed. These ranks stay
+// concerned. The library may need fewer ranks, never more.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -24,7 +24,7 @@ class drawing {
     g_.how.max_pending = pending[below(5)];
     g_.others = seed % 2 == 0 ? leaving_out::nothing : seed % 4 == 1 ? leaving_out::all : leaving_out::some;
     tagged_ = g_.others != leaving_out::nothing || chance(30);
-    most_ = 1 << below(12);  // few more often than many
+    most_ = 1 << below(12);  // small numbers more often than large ones
     most_ = std::min(most, most_ + static_cast<int>(below(static_cast<std::size_t>(most_))));
   }
 
@@ -60,7 +60,7 @@ class drawing {
     return who;
   }
 
-  /// Those to whom a use of it matters.
+  /// The ranks that a use of the data concerns.
   std::vector<char> around(int d) const {
     std::vector<char> who = nobody();
     who[at(owner_[at(d)])] = 1;
@@ -96,7 +96,7 @@ class drawing {
     g_.data.push_back(std::move(d));
     add({.kind = step_kind::create, .datum = data() - 1, .concerned = everyone()});
   }
-  // As the seed's programs begin: one rank has read it all.
+  // One rank has read all input, as in the original programs.
   void scatter_first_contents() {
     for (int root = 0; root < p_; ++root) {
       step s{.kind = step_kind::scatter, .rank = root, .concerned = everyone()};
@@ -114,7 +114,7 @@ class drawing {
     create();
     return data() - 1;
   }
-  // Contributions and contents that are elsewhere come to the owner, as those know that they concern.
+  // Moves contributions and contents to the owner, in a step that concerns all their ranks.
   void settle(int d) {
     if (unsettled_[at(d)].empty()) return;
     add({.kind = step_kind::fetch, .datum = d, .rank = owner_[at(d)], .concerned = around(d)});
@@ -189,13 +189,13 @@ class drawing {
     one.work = std::move(w);
     add(std::move(one));
   }
-  // Copies are worth nothing once something is added; who has the contents themselves stays concerned.
+  // A contribution invalidates copies. A rank that has the contents stays concerned.
   void keep_if_moved(int d) {
     unsettled_[at(d)].insert(holders_[at(d)].begin(), holders_[at(d)].end());
     holders_[at(d)].clear();
   }
 
-  // --- everything else
+  // --- other steps
   void something_else() {
     switch (below(14)) {
       case 0:
@@ -230,7 +230,7 @@ class drawing {
         if (chance(30)) remove(any_datum());
     }
   }
-  // Who has contributed to data of one of them waits too.
+  // Ranks that have contributed to data of a waiting rank wait too.
   std::vector<char> some_who_wait() {
     std::vector<char> who = some();
     for (bool more = true; more;) {
@@ -277,7 +277,7 @@ class drawing {
     settle(from), settle(to);
     step s{.kind = step_kind::transfer, .datum = from, .other = to, .concerned = nobody()};
     s.concerned[at(owner_[at(from)])] = s.concerned[at(owner_[at(to)])] = 1;
-    s.tag = transfers_++;  // of its own: those of one pair are sent as they become ready
+    s.tag = transfers_++;  // unique: transfers of a pair may overtake each other
     work w;
     w.shape = shape_of_one(g_.data[at(to)].of);
     if (w.shape != 0 && chance(40)) {
@@ -321,13 +321,14 @@ class drawing {
     }
     const step done = s;
     add(std::move(s));
-    if (g_.how.cache_bytes < std::size_t{1} << 20 || !chance(50)) return;  // else some are gone again
+    // Otherwise some copies have been evicted.
+    if (g_.how.cache_bytes < std::size_t{1} << 20 || !chance(50)) return;
     std::vector<char> who = nobody();
     who[at(done.rank)] = 1;
     for (const int d : done.list)
       add({.kind = step_kind::look, .datum = d, .rank = done.rank, .concerned = who});
   }
-  // What one rank owns gets other owners, and goes there at once.
+  // Data of one rank get other owners and move there at once.
   void move_and_scatter() {
     step s{.kind = step_kind::scatter, .rank = any_rank(), .concerned = everyone()};
     for (const int d : some_data())
@@ -344,9 +345,8 @@ class drawing {
     alive_[at(d)] = 0;
   }
 
-  // --- in the end
-  // A rank makes the data that it is concerned with at any time; calls that are for all that have a datum
-  // concern these.
+  // --- at the end. A rank creates the data that concern it at any time. Calls for all ranks with
+  // the data concern these ranks.
   void who_knows_what() {
     for (auto& d : g_.data) d.known = d.tag < 0 || g_.others == leaving_out::nothing ? everyone() : nobody();
     const auto meets = [&](int d, const std::vector<char>& who) { join(g_.data[at(d)].known, who); };
@@ -374,7 +374,7 @@ class drawing {
           s.kind == step_kind::remove)
         s.concerned = g_.data[at(s.datum)].known;
     if (g_.others != leaving_out::some) return;
-    for (step& s : g_.steps)  // some of the others come along, who can skip it
+    for (step& s : g_.steps)  // some other ranks insert the task too, and can skip it
       if (s.kind == step_kind::task && s.work.wish != wish_kind::on_after && s.work.runs >= 0)
         join(s.concerned, some());
   }
@@ -384,9 +384,10 @@ class drawing {
   bool tagged_ = false, beginning_ = true;
   graph g_;
   std::vector<int> owner_;
-  std::vector<std::set<int>> holders_, unsettled_;  // by datum: ranks; the latter have what the owner has not
+  // By data handle: ranks. The latter have contents or contributions that the owner lacks.
+  std::vector<std::set<int>> holders_, unsettled_;
   std::vector<char> alive_;
-  std::uint64_t tags_ = 0;  // to be unlocked
+  std::uint64_t tags_ = 0;  // to unlock
   int transfers_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A random task program as a list of steps, the same on all ranks: data that come and go, tasks that use
-// them, and everything else that a runtime can be asked for in between. With each step goes which ranks it
-// concerns; the others may leave it out.
+// A random task program as a list of steps, the same on all ranks: data that are created and
+// removed, tasks that use them, and all other calls of a runtime. Each step lists the ranks that it
+// concerns; the others may omit it.
 #pragma once
 
 #include <cstddef>
@@ -15,43 +15,43 @@
 namespace graphs {
 
 enum class step_kind : std::uint8_t {
-  create,     // `datum`
-  task,       // `work`
-  fetch,      // `datum` to `rank`
-  look,       // `rank` has an up-to-date copy of `datum`, and acquires it
-  change,     // the owner of `datum` acquires and changes it; then copies are flushed
-  transfer,   // an explicit one from `datum`'s owner to the owner of `other`, whose copies are flushed
+  create,  // `datum`
+  task,  // `work`
+  fetch,  // `datum` to `rank`
+  look,  // `rank` has an up-to-date copy of `datum`, and acquires it
+  change,  // the owner of `datum` acquires and changes it; then copies are flushed
+  transfer,  // explicitly from `datum`'s owner to the owner of `other`, whose copies are flushed
   set_owner,  // of `datum`, to `rank`
-  scatter,    // `list`, from `rank`
-  gather,     // `list`, to `rank`
-  cache,      // `on`
-  flush,      // `datum`
+  scatter,  // `list`, from `rank`
+  gather,  // `list`, to `rank`
+  cache,  // `on`
+  flush,  // `datum`
   flush_all,
   wait_all,  // on the ranks concerned
   barrier,
   progress,  // on the ranks concerned
-  remove     // `datum`
+  remove  // `datum`
 };
 
 enum class wish_kind : std::uint8_t { none, on, on_owner, on_after };
 
-/// A task: `shape` of the table says how it uses which types, `data` which data these are.
+/// A task: `shape` is an index in the table of shapes, and `data` are its arguments.
 struct work {
   std::size_t shape = 0;
   std::vector<int> data;
   wish_kind wish = wish_kind::none;
-  int runs = 0;                 // the rank; -1: each rank that inserts it
-  int owner_of = 0;             // with on_owner
-  std::uint64_t salt = 0;       // what makes this task's values unlike those of others
-  std::uint64_t waits_for = 0;  // the tag, with on_after: unlocked by a transfer of just before
+  int runs = 0;  // the rank; -1: each rank that inserts it
+  int owner_of = 0;  // with on_owner
+  std::uint64_t salt = 0;  // makes the values of this task unique
+  std::uint64_t waits_for = 0;  // the tag, with on_after: a transfer just before unlocks it
 };
 
 struct step {
   step_kind kind = step_kind::task;
   int datum = -1, other = -1, rank = 0;
   bool on = false;
-  std::uint64_t salt = 0;     // of change
-  int tag = 0;                // of a transfer
+  std::uint64_t salt = 0;  // of change
+  int tag = 0;  // of a transfer
   std::uint64_t unlocks = 0;  // by transfer
   graphs::work work{};
   std::vector<int> list{};
@@ -61,12 +61,12 @@ struct step {
 struct datum_shape {
   type of = type::number;
   std::size_t count = 1;
-  int owner = 0;                 // when it is made
-  long tag = -1;                 // below 0: numbered
-  int contents_at = -1;          // a rank other than the owner, from where they are scattered first of all
-  std::vector<char> own_memory;  // by rank: the program's
-  std::vector<char> known;       // by rank: whether it makes the datum at all
-  std::uint64_t salt = 0;        // of the first contents, where these stand in the program's memory
+  int owner = 0;  // at creation
+  long tag = -1;  // below 0: without a tag
+  int contents_at = -1;  // a rank other than the owner, from which the first contents are scattered
+  std::vector<char> own_memory;  // by rank: memory of the program
+  std::vector<char> known;  // by rank: whether it creates the handle
+  std::uint64_t salt = 0;  // of the first contents, if they are in the program's memory
 
   std::size_t bytes() const { return count * size_of(of); }
 };
@@ -75,18 +75,19 @@ enum class leaving_out : std::uint8_t { nothing, all, some };
 
 struct graph {
   tutti::tasks::options how;
-  leaving_out others = leaving_out::nothing;  // what ranks that are not concerned leave out
+  leaving_out others = leaving_out::nothing;  // what ranks that are not concerned omit
   std::vector<datum_shape> data;
   std::vector<step> steps;
 };
 
-/// The program of this seed for p ranks, of about `most` tasks at most; `workers`: 0 draws 1 or 3.
+/// Draws the program of this seed for p ranks, with at most about `most` tasks. `workers`: 0 draws
+/// 1 or 3.
 graph draw(std::uint64_t seed, int p, int most, int workers);
 
-/// What the program does with a datum up to this step, and who is concerned.
+/// Describes what the program does with the data up to this step, and which ranks are concerned.
 std::string story(const graph& g, int datum, std::size_t last);
 
-/// One rank runs it, beside a sequential run of the same program, and checks what it can see.
+/// Runs the program on one rank beside a serial run, and checks everything that the rank can see.
 void play(const graph& g, const tutti::communicator& world, std::uint64_t seed);
 
 }  // namespace graphs

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank runs a drawn program, and beside it, step by step and one task after the other, the same program
-// on plain memory. What tasks have read here, what copies hold and what owned data hold in the end must be
-// what that gives.
+// Runs a random program on one rank, and beside it, step by step, the same program serially on
+// plain memory. The values that tasks read here, the copies, and the final owned data must be equal
+// in both.
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 namespace tasks = tutti::tasks;
 using tests::check;
 
-/// Memory that any element may stand in.
+/// Aligned memory for elements of any type.
 class area {
  public:
   area() = default;
@@ -31,8 +31,8 @@ class area {
 };
 
 struct datum {
-  area right;  // what a sequential run has there
-  area mine;   // this rank's memory, where the program has some
+  area right;  // contents in a serial run
+  area mine;  // this rank's memory, if the program provides it
   any_handle handle;
   int owner = 0;
   bool alive = false;
@@ -134,7 +134,7 @@ class player {
       if (me_ == from)
         std::memcpy(d.mine.data(), d.right.data(), shape.bytes());
       else
-        std::memset(d.mine.data(), 0x5a, shape.bytes());  // must never be seen
+        std::memset(d.mine.data(), 0x5a, shape.bytes());  // no task may see these bytes
     }
     switch (shape.of) {
       case type::number:
@@ -180,7 +180,7 @@ class player {
     told& t = told_.emplace_back();
     t.step = now_;
     s.run(places.data(), w.salt, &t.right);
-    if (w.runs >= 0 ? w.runs != me_ : !here) t.got = t.right;  // nothing to be told
+    if (w.runs >= 0 ? w.runs != me_ : !here) t.got = t.right;  // another rank runs the task
     if (!here) return;
     if (w.runs < 0 || w.runs == me_) ++ran_;
     spoken how;
@@ -215,7 +215,7 @@ class player {
     expected_ += (from.owner == me_) + (to.owner == me_ && s.unlocks == 0);
     std::memcpy(to.right.data(), from.right.data(), from.right.size());
   }
-  // The calls take handles of one type: those of the others are other calls.
+  // The calls take handles of one type, so there is one call for each type.
   template <class Call>
   void of_one_type(const std::vector<int>& list, Call&& call) {
     of_type<unsigned>(list, call), of_type<stamp>(list, call);
@@ -230,7 +230,7 @@ class player {
   }
 
   // --- comparisons
-  // The first task here that has read other contents tells more than what came of it.
+  // The first task here that read wrong contents explains more than its result.
   [[noreturn]] void differs(const std::string& what, int d) const {
     std::string more = story(g_, d, now_);
     for (const told& t : told_)
@@ -285,7 +285,7 @@ class player {
   std::size_t now_ = 0, compared_ = 0;
   std::uint64_t ran_ = 0;
   int called_ = 0, expected_ = 0;
-  tasks::runtime rt_;  // goes first: it waits for what uses the others
+  tasks::runtime rt_;  // destroyed first: it waits for uses of the other members
 };
 
 }  // namespace

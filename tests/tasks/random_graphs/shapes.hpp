@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks of random graphs: a table of shapes, each of which says how a task uses data of which types. A task's
-// kernel reads all that it may and writes values that depend on all that it has read, so that whatever is
-// done in a wrong order, or with old data, gives other values to the end.
+// Tasks of random graphs: a table of shapes, each of which states how a task uses data of which
+// types. A kernel reads all that it may, and writes values that depend on all that it read. So a
+// wrong order, or old data, changes the values until the end.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@
 
 namespace graphs {
 
-struct stamp {  // a type of the program's own
+struct stamp {  // a user type
   std::uint32_t a, b, c;
 };
 struct add_stamps {
@@ -45,7 +45,7 @@ constexpr std::size_t size_of(type t) {
   return sizes[static_cast<int>(t)];
 }
 
-/// Handles of one datum on one rank: that of its type, the others are empty.
+/// The handles of one data object on one rank: the one of its type is set, the others are empty.
 struct any_handle {
   tutti::tasks::handle<unsigned> number;
   tutti::tasks::handle<graphs::stamp> stamp;
@@ -64,7 +64,7 @@ struct any_handle {
       return shorts;
   }
 };
-/// `run` with the handle that the datum's type has.
+/// Calls `run` with the handle of the object's type.
 template <class Run>
 auto with(type t, any_handle& h, Run&& run) {
   switch (t) {
@@ -114,7 +114,7 @@ void mix_in(std::uint64_t& h, std::span<const E> all) {
   for (const E& x : all) h = h * 0x100000001b3u + bits(x);
   h = mixed(h);
 }
-/// All of it, by what was there (`keeps`) or not.
+/// Overwrites all elements, depending on the old values if `keeps` is true.
 template <class E>
 void overwrite(std::span<E> all, std::uint64_t h, bool keeps) {
   for (E& x : all) {
@@ -124,7 +124,7 @@ void overwrite(std::span<E> all, std::uint64_t h, bool keeps) {
 }
 
 // --- kernels
-/// How a task uses one datum.
+/// How a task uses one data object.
 template <class T, tutti::tasks::use_mode How>
 struct uses {
   using value = T;
@@ -144,7 +144,7 @@ std::span<E> as_span(std::span<E> x) {
 template <class... Uses>
 struct kernel {
   std::uint64_t salt;
-  std::uint64_t* told;  // what the task has read, for the rank that ran it to compare
+  std::uint64_t* told;  // the values that the task read, compared on the rank that ran it
 
   template <class... Given>
   void operator()(Given&&... given) const {
@@ -172,7 +172,7 @@ struct kernel {
 };
 
 // --- shapes
-/// Who is to run a task, as insert() is told.
+/// The rank selection that is passed to insert().
 struct spoken {
   int on = -1;
   any_handle* owner_of = nullptr;
@@ -190,12 +190,12 @@ struct shape {
   void (*run)(const tutti::tasks::place* places, std::uint64_t salt, std::uint64_t* told);
 };
 
-/// All that there are. The first uses no data.
+/// All shapes. The first one uses no data.
 const std::vector<shape>& shapes();
 
-/// First contents of a datum.
+/// Writes the first contents of a data object.
 void fill(type, std::size_t count, void* memory, std::uint64_t salt);
-/// As a task that changes all of it by what was there.
+/// Changes all elements depending on the old values, the same as a task.
 void change(type, std::size_t count, void* memory, std::uint64_t salt);
 
 }  // namespace graphs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened to a datum, for reports.
+// Describes the history of a data object, for error reports.
 #include <algorithm>
 
 #include "random_graphs/graph.hpp"

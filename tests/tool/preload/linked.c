@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that links an MPI and knows nothing else: it ends with 0 where three ranks have their sum. */
+ * A program that links an MPI and does not know tutti. It exits with 0 if three ranks have their
+ * sum. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// calls FILE: makes the calls of a file, one a line, so that TUTTI_TRACE has something to say:
+// calls FILE: makes the calls of a file, one per line, so that TUTTI_TRACE records them:
 //
 //   <collective> <count> <type> <op> <root> <in_place> <inter> <nonblocking>
 //
-// as in "allreduce 100 double sum 0 1 0 0". Results are not looked at: other tests do that.
+// An example is "allreduce 100 double sum 0 1 0 0". The program does not check results, because
+// other tests do.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -42,7 +43,7 @@ element type_called(const std::string& name) {
   throw std::runtime_error("no type " + name);
 }
 
-// Any function of two elements does: the left one.
+// Any function of two elements will do: this one returns the left one.
 void take_left(const void* left, const void*, void* result, std::size_t n, void* element_size) {
   if (result != left) std::memcpy(result, left, n * *static_cast<std::size_t*>(element_size));
 }
@@ -73,7 +74,7 @@ std::vector<wanted> read_calls(const char* file) {
   return all;
 }
 
-// What a call is made on: the job, two groups, or neighbours in a ring.
+// The communicators of the calls: the job, two groups, and neighbours in a ring.
 struct places {
   detail::communicator_impl& job;
   detail::communicator_handle groups, ring;

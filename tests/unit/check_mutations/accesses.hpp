@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run of correct schedules touched: by this a spoilt schedule is known to be equivalent.
+// The memory accesses in a run of correct schedules. They show whether a mutated schedule is
+// equivalent.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct use {
   bool writes;
 };
 
-// Accesses of a rank's round that are its own; a put's target is its peer's.
+// Accesses in one round of a rank to its own buffers. The target of a put belongs to the peer.
 inline std::vector<use> uses_of(const plan& p, int rank, const traced_round& r, int only_step = -1) {
   std::vector<use> all;
   const auto add = [&](traced_place a, bool writes) {
@@ -40,7 +41,7 @@ inline bool collide(const std::vector<use>& a, const std::vector<use>& b) {
   return false;
 }
 
-// Steps that were executed, and with how many elements at most.
+// The executed steps, with the maximum number of elements of each.
 inline std::map<std::uint32_t, std::size_t> executed(const std::vector<traced_round>& rounds) {
   std::map<std::uint32_t, std::size_t> all;
   for (const traced_round& r : rounds)
@@ -49,7 +50,7 @@ inline std::map<std::uint32_t, std::size_t> executed(const std::vector<traced_ro
   return all;
 }
 
-// How far a scratch buffer of a rank is used.
+// How far a rank uses a scratch buffer.
 inline std::size_t reach(const std::vector<traced_round>& rounds, buffer which) {
   std::size_t end = 0;
   for (const traced_round& r : rounds)
@@ -60,7 +61,7 @@ inline std::size_t reach(const std::vector<traced_round>& rounds, buffer which) 
   return end;
 }
 
-// Whether two runs touched the same elements in the same order.
+// Whether two runs accessed the same elements in the same order.
 inline bool same_accesses(const trace& a, const trace& b) {
   const auto same_place = [](const traced_place& x, const traced_place& y) {
     return x.where == y.where && x.first == y.first && x.count == y.count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the head of an algorithm claims is compared with what its run took.
+// Compares the claims in the head of an algorithm with the costs of its run.
 #include "unit/check_mutations/subject.hpp"
 
 namespace tutti::proof {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Order: neighbouring rounds swapped or merged, and writes into what is being sent.
+// Mutations of the order: adjacent rounds swapped or merged, and writes into a buffer that is being
+// sent.
 #include <bit>
 
 #include "unit/check_mutations/subject.hpp"
@@ -39,13 +40,13 @@ void spoil_order(const subject& s, int rank, tally& t) {
     const bool dependent = collide(uses_of(s.call, rank, *first), uses_of(s.call, rank, *second));
     schedule swapped = good;
     std::swap(swapped.items[i], swapped.items[i + 1]);
-    // Rounds that touch nothing of one another may be swapped, unless somebody waits for their order.
+    // Independent rounds may be swapped, unless a rank waits for their order.
     outcome o = run(swapped);
     const bool reordered = dependent || share_a_direction(*first, *second);
     ++(o.ok() ? t.equivalent : t.found);
     EXPECT_TRUE(!o.ok() || !reordered) << s.name << ", rank " << rank << ": rounds swapped at item " << i;
-    // Merged: all transfers at once, then all local steps. Where the first has local steps, they would come
-    // too late, so that what the second sends or takes of theirs is what makes them depend.
+    // Merged: all transfers at once, then all local steps. Local steps of the first round then run
+    // too late. So the rounds depend on each other if the second one transfers their data.
     schedule merged = good;
     const item a = good.items[i], b = good.items[i + 1];
     std::vector<step> steps;
@@ -66,7 +67,7 @@ void spoil_order(const subject& s, int rank, tally& t) {
     merged.items[i].locals = a.locals + b.locals;
     merged.items[i + 1] = item{};
     merged.items[i + 1].first = static_cast<std::uint32_t>(a.first + steps.size());
-    // What the transfers of the second touch and the first writes, or the other way round.
+    // What the transfers of the second round access and the first round writes, or the reverse.
     std::vector<use> early = uses_of(s.call, rank, *first), late;
     for (const traced_step& one : second->steps)
       if (!is_local(one.kind)) {
@@ -77,8 +78,9 @@ void spoil_order(const subject& s, int rank, tally& t) {
     ++(o.ok() ? t.equivalent : t.found);
     bool depends = collide(early, late);
     if (s.call.what == collective::barrier) {
-      // What a message says there is that its sender has heard of others. Among a power of two no message of
-      // dissemination is dispensable; among others some are, and then nothing is expected.
+      // In a barrier, a message states that its sender has heard from others. With a power of two,
+      // every message of dissemination is necessary. With other numbers some are not, and then the
+      // test expects nothing.
       if (!std::has_single_bit(static_cast<unsigned>(s.call.ranks))) continue;
       depends = true;
     }

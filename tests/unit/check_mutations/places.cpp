@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places: the next block is meant, or a scratch is one block short.
+// Mutations of places: the next block in place of the right one, or a scratch buffer that is one
+// block short.
 #include "unit/check_mutations/subject.hpp"
 
 namespace tutti::proof {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps: operands swapped, dropped, with another peer, counted twice.
+// Mutations of steps: operands swapped, steps removed, with another peer, or executed twice.
 #include "unit/check_mutations/subject.hpp"
 
 namespace tutti::proof {
 namespace {
 
-// A local step behind those of the round that `at` is in.
+// Adds a local step after those of the round that contains `at`.
 schedule with_local(schedule s, std::uint32_t at, const step& more) {
   std::uint32_t end = 0;
   for (item& i : s.items) {
@@ -30,8 +30,8 @@ void spoil_steps(const subject& s, int rank, tally& t) {
   const auto used = executed(rounds);
   for (std::uint32_t i = 0; i < good.steps.size(); ++i) {
     const step& one = good.steps[i];
-    const bool never = !used.contains(i);         // as in a loop of no trips
-    const bool empty = never || used.at(i) == 0;  // or nothing is in what it moves
+    const bool never = !used.contains(i);  // for example in a loop without iterations
+    const bool empty = never || used.at(i) == 0;  // or it moves no elements
     const auto spoilt = [&](auto&& change) {
       schedule bad = good;
       change(bad.steps[i]);

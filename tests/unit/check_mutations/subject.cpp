@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which algorithms are spoilt. Claims of theirs that are wrong are found, too.
+// The algorithms that are mutated. The test also detects wrong claims of theirs.
 #include "unit/check_mutations/subject.hpp"
 
 #include <stdexcept>
@@ -13,7 +13,7 @@ const pure_algorithm& algorithm(std::string_view name) {
   throw std::invalid_argument(std::string(name));
 }
 
-// Takes step `at` out of its round.
+// Removes step `at` from its round.
 schedule without(schedule s, std::uint32_t at) {
   for (item& i : s.items) {
     if (i.kind != item_kind::round) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checker is checked: correct schedules pass, and each schedule that is spoilt at one place is found out,
-// at every place of every algorithm. A change that leaves an equivalent schedule must be one that this test
-// can tell to be equivalent, by looking at the accesses of the unspoilt run.
+// Tests the proof itself: correct schedules pass, and each schedule with one mutation is rejected,
+// at every place of every algorithm. If a mutation gives an equivalent schedule, the test must
+// recognise that from the accesses of the correct run.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace tutti::proof {
 
 const pure_algorithm& algorithm(std::string_view name);
 
-/// Schedules of one call that are correct, and what their run did.
+/// Correct schedules of one call, and the record of their run.
 struct subject {
   std::string name;
   plan call;
@@ -54,15 +54,16 @@ class spoiler {
  public:
   explicit spoiler(const subject& s, tally& t) : subject_(s), tally_(t) {}
 
-  // Runs with one rank's schedule replaced. `harmless`: why this is no fault; then none may be found.
+  // Runs with one rank's schedule replaced. If `harmless` is true, the mutation is no error, and
+  // none may be reported.
   void expect_found(int rank, schedule spoilt, const std::string& how, bool harmless = false,
                     const schedule* without_it = nullptr) {
     auto all = subject_.schedules;
     all[static_cast<std::size_t>(rank)] = std::move(spoilt);
     const outcome o = machine_.run(subject_.call, all, {.symbols = true, .record = true});
-    // A place that is named otherwise, but is the same: a packed one, where all blocks are as long.
+    // Another name of the same place: a packed one if all blocks have equal length.
     if (o.ok()) harmless = harmless || same_accesses(o.recorded, subject_.unspoilt.recorded);
-    // A step that nothing needs: it copies what its target holds already.
+    // A redundant step: it copies what its target contains already.
     if (o.ok() && !harmless && without_it != nullptr) {
       all[static_cast<std::size_t>(rank)] = *without_it;
       harmless = machine_.run(subject_.call, all).ok();
@@ -78,10 +79,10 @@ class spoiler {
   abstract_machine machine_;
 };
 
-// Takes step `at` out of its round.
+// Removes step `at` from its round.
 schedule without(schedule s, std::uint32_t at);
 
-/// Of the algorithms in subject.cpp.
+/// For the algorithms in subject.cpp.
 class mutations : public testing::TestWithParam<std::string_view> {
  protected:
   template <class Spoil>

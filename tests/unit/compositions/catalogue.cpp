@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every composition of the catalogue, proved on symbols over layouts, ranks, roots, counts and operators.
+// Proves every composition of the catalogue with symbols, over topologies, ranks, roots, counts and
+// operators.
 #include "unit/compositions/every_composition.hpp"
 
 namespace tutti::proof {

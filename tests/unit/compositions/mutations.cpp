@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Faults planted in the programs of right compositions are found.
+// Tests that the proof detects errors planted in the plans of right compositions.
 #include <functional>
 #include <string>
 #include <utility>
@@ -12,7 +12,8 @@ namespace {
 
 struct planted {
   std::string name;
-  std::function<bool(composite_plan&, std::size_t step)> spoil;  // false: there is nothing of the kind
+  // Returns false if the plan has no such step.
+  std::function<bool(composite_plan&, std::size_t step)> spoil;
 };
 
 hierarchy nodes(std::vector<int> node_of) {
@@ -21,8 +22,8 @@ hierarchy nodes(std::vector<int> node_of) {
 
 class spoilt : public on_every_composition {};
 
-// Spoils every step of every rank below `ranks`, one at a time; all of them must be found. Returns how many
-// there were.
+// Mutates every step of every rank below `ranks`, one at a time; the proof must detect all
+// mutations. Returns their number.
 int expect_found(const composed_algorithm& c, const planted& fault_of, std::size_t ranks = 4) {
   const hierarchy layout = nodes({0, 0, 1, 1});
   int tried = 0;
@@ -123,7 +124,7 @@ TEST_P(spoilt, a_moved_result_is_found) {
 }
 
 TEST_P(spoilt, swapped_operands_are_found) {
-  // Nobody needs the sum of the last node in an exscan.
+  // In an exscan no rank needs the sum of the last node.
   const std::size_t ranks = GetParam()->what == collective::exscan ? 2 : 4;
   expect_found(*GetParam(),
                {"swapped",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of programs one by one, on programs that are written here: each is broken once, and said to be.
+// Tests the rules for composite plans one by one on hand-written plans: each rule is violated once,
+// and the proof must report it.
 #include <functional>
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which algorithm runs: named by a variable or a call, chosen by a tree of the user; and what is said of
-// names that do not serve, and of those that nobody used.
+// Tests which algorithm runs: named by a variable or a call, or chosen by a user's tree. Also tests
+// the messages about names that do not serve the call, and about unused ones.
 #include <string>
 #include <vector>
 
@@ -33,7 +33,8 @@ TEST_P(a_choice, is_what_a_variable_or_a_call_names) {
     check.equal(ran(world), "allreduce/ring");
     world.allreduce(send_buf(1), op(std::plus<>{}), algorithm("native"));
     check.equal(ran(world), "allreduce/native");
-    // Restrictions hold for what a call names itself: ring needs a commutative operator, and another is used.
+    // Restrictions also apply to an algorithm that the call names: ring needs a commutative
+    // operator, so another one runs.
     const auto last = [](int, int b) { return b; };
     const int got =
         world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative), algorithm("ring"));
@@ -84,7 +85,7 @@ TEST_P(a_choice, is_a_tree_of_the_users_unless_it_is_at_fault) {
     }));
   });
   EXPECT_EQ(said, "");
-  // ring needs an operator that commutes, which nothing says here.
+  // ring needs a commutative operator, which this region does not demand.
   here.file(
       "tree.json",
       R"({"schema": "tutti/tree/1", "pure": {"allreduce": [{"when": {"inter": false}, "use": "ring"}]}})");

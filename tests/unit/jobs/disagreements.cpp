@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks whose calls do not match: what checked mode says, and what is noticed without it.
+// Tests ranks whose calls do not match: the errors of checked mode, and what is detected without
+// it.
 #include <functional>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests of whole jobs on the embedded engines: fewer, as many and more ranks than workers.
+// Tests of whole jobs on the embedded engines, with fewer, as many and more ranks than workers.
 #pragma once
 
 #include <functional>

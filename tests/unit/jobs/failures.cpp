@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that throw, ranks that wait for ever: every job ends with one clear error, and none hangs.
+// Tests ranks that throw and ranks that wait forever: every job must end with one clear error, and
+// none may hang.
 #include <atomic>
 #include <stdexcept>
 #include <string>
@@ -42,7 +43,7 @@ TEST_P(a_failing_job, an_exception_beside_a_call_under_way_is_the_one_that_is_to
     std::vector<double> large(100000, 1.0);
     if (world.rank() == 1) {
       auto under_way = world.iallreduce(send_buf(large), op(std::plus<>{}), algorithm("ring"));
-      throw std::runtime_error("planted fault");  // nobody else ever calls it
+      throw std::runtime_error("planted fault");  // no other rank ever calls it
     }
     world.duplicate().barrier();
   });
@@ -78,7 +79,7 @@ TEST_P(a_failing_job, a_deadlock_is_reported_with_who_waits_where) {
 TEST_P(a_failing_job, a_deadlock_in_messages_names_the_peer) {
   const std::string text = failure_of([](communicator& world) {
     std::vector<int> v(4, world.rank());
-    // Rank 0 waits for a rank that went elsewhere.
+    // Rank 0 waits for a rank that is in another call.
     if (world.rank() == 0) {
       world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
     } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What fibers promise: any interleaving is right and can be repeated, exceptions stay apart, and there may be
-// thousands.
+// Tests the guarantees of fibers: any interleaving is right and repeatable, each fiber has its own
+// exceptions, and there may be thousands of fibers.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace tutti;
 
-// A mixture of everything, of which no interleaving may go wrong.
+// A mixture of all kinds of calls, which must be right in any interleaving.
 void mixed_workload(communicator& world) {
   const int p = world.size(), r = world.rank();
   communicator second = world.duplicate();

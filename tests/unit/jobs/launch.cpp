@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options and launchers that make no sense are named before any rank runs.
+// Tests that invalid options and launchers are reported before any rank runs.
 #include <string>
 
 #include "support/environment.hpp"
@@ -35,7 +35,7 @@ TEST(options_of_run, that_make_no_sense_are_named) {
 
 TEST(an_mpi_launcher, whose_module_is_missing_is_an_error) {
   const set_for_now path("TUTTI_MODULE_PATH", "/nonexistent");
-  const set_for_now launcher("PMIX_RANK", "0");  // a launcher that does not tell which MPI it belongs to
+  const set_for_now launcher("PMIX_RANK", "0");  // a launcher that does not reveal its MPI
   const set_for_now wanted("TUTTI_MPI", "no_such_mpi");
   const std::string text = refusal_of({"", 0});
   EXPECT_TRUE(says(text, "no_such_mpi"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that are refused, after which the communicator is usable.
+// Tests rejected calls, after which the communicator must stay usable.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each process puts its number into the first one's memory.
+ * Each process puts its number into the memory of process 0.
  */
 #include <stdio.h>
 

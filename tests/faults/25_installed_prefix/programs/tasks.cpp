@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks for as many workers as TUTTI_TASK_WORKERS says, whose module has to be found.
+// Requests as many workers as TUTTI_TASK_WORKERS specifies, which needs the module of workers.
 #include <cstdio>
 #include <cstdlib>
 

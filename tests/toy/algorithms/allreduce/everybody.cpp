@@ -2,7 +2,8 @@
 //
 // allreduce/everybody
 //
-// A toy: every rank sends its operand to all others, a window of them at a time, and combines what comes in.
+// A toy: every rank sends its operand to all others, a window of them at a time, and combines what
+// it receives.
 //
 // Source:       folklore
 // Restrictions: commutative, not_in_place
@@ -18,7 +19,8 @@ namespace tutti::algorithms::allreduce_everybody {
 void write(const shape& s, builder& b) {
   const int p = s.size, window = s.of(algorithm_parameter::window), turns = (p - 1) / window;
   const place own = whole(buffer::input), sum = whole(buffer::output);
-  // With those at the distances first ... first + n - 1, and further by `step` in each turn of a loop.
+  // Exchanges with the ranks at the distances first ... first + n - 1, which grow by `step` in each
+  // iteration of a loop.
   const auto exchange_with = [&](int first, int n, int step) {
     for (int i = 0; i < n; ++i)
       b.exchange(at(s.rank + first + i, step, p), own, at(s.rank - first - i, -step, p),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least that an engine can be: one rank, which talks to itself. What stands in this folder is all that
-// the steps of CONTRIBUTING.md ask for; the tests that use it show that it is enough.
+// A minimal engine: one rank, which communicates with itself. This folder contains only what the
+// steps of CONTRIBUTING.md require, and the tests show that this suffices.
 #include "engines/engine.hpp"
 
 #include <cstring>
@@ -23,9 +23,9 @@ class loopback_endpoint final : public message_endpoint {
   const hierarchy& layout() const noexcept override { return layout_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name&) override {
-    return open(members, 0, nullptr);  // with one rank nobody can be mistaken
+    return open(members, 0, nullptr);  // with one rank there is nobody to confuse with
   }
-  /// Nobody else could send what this rank waits for.
+  /// No other rank could send what this rank waits for.
   void pause(const shm::wait_site& site) override {
     throw deadlock_error(site.operation, 0, "", shm::describe(site), "let the rank send it before it waits");
   }
@@ -34,7 +34,7 @@ class loopback_endpoint final : public message_endpoint {
   hierarchy layout_ = layout_of_process(1);
 };
 
-// Messages meet by the call that they belong to, and within it in their order.
+// Messages match by the call that they belong to, and within a call in their order.
 class loopback_context final : public context {
  public:
   using context::context;
