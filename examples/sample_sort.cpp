@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sample sort of textbooks, compared with tutti::sort_globally, which also balances equal elements. The
-// sorted samples of all ranks give p - 1 splitters. Every element goes to the rank whose splitters
-// enclose it.
+// The sample sort of textbooks, compared with tutti::sort_globally, which also balances equal
+// elements. The sorted samples of all ranks give p - 1 splitters. Every element goes to the rank
+// whose splitters enclose it.
 #include <algorithm>
 #include <bit>
 #include <iterator>

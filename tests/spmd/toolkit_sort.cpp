@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests tutti::sort_globally and stable_sort_globally against std::stable_sort of everything on one rank, and
-// is_globally_sorted. No rank may get more than the limit in the head of sort.hpp, even if one
-// value fills everything.
+// Tests tutti::sort_globally and stable_sort_globally against std::stable_sort of everything on one
+// rank, and is_globally_sorted. No rank may get more than the limit in the head of sort.hpp, even
+// if one value fills everything.
 #include <cmath>
 #include <numeric>
 #include <random>
