@@ -61,8 +61,8 @@ struct settings {
 };
 
 constexpr const char* examples = R"(
-The time of an algorithm over that of the native collective stands beside it: below 1x it is the quicker one.
-The quickest of a column has a star.
+The number beside a time is its ratio to the time of the native collective: below 1x the algorithm is faster.
+A star marks the fastest of a column.
 
 Examples:
   algorithms --quick                                    the engine that TUTTI_ENGINE and TUTTI_RANKS name

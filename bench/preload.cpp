@@ -25,8 +25,8 @@ using bench::preload_figures;
 using bench::variant;
 
 constexpr const char* examples = R"(
-A figure with = behind it is of a call that was handed through to MPI: it is MPI's own, and the difference
-noise. Other variables, such as TUTTI_ALLREDUCE_ALGORITHM, reach the programs unchanged.
+A figure with = after it is of a call that was passed to MPI, so the difference is noise.
+Other variables, such as TUTTI_ALLREDUCE_ALGORITHM, reach the programs unchanged.
 Examples:
   preload
   preload --quick --collectives allreduce,bcast

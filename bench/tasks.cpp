@@ -33,7 +33,7 @@ struct settings {
 
 constexpr const char* examples = R"(
 Sides: threads and fibers (tutti in one process), openmpi and mpich (tutti over an MPI), starpu (StarPU-MPI over
-Open MPI) and starpu_yielding (the same, told to yield its cores while it waits: mpi_yield_when_idle).
+Open MPI) and starpu_yielding (the same with mpi_yield_when_idle: it yields its cores while it waits).
 
 Examples:
   tasks                                    everything, three times; minutes

@@ -15,8 +15,8 @@ namespace {
 constexpr const char* examples = R"(
 Examples:
   demo                                  all engines that this machine has
-  demo --engines threads:2,fibers:256   these only
-  demo --edges roads.txt --from A7      another graph: two vertices a line, '#' begins a comment
+  demo --engines threads:2,fibers:256   only these
+  demo --edges roads.txt --from A7      another graph: two vertices on a line, '#' begins a comment
   demo --text /usr/share/doc book.txt   other texts: files, and folders with all texts in them
   demo --json > demo.json               for scripts
   mpirun -n 4 demo                      as one MPI job

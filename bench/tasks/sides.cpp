@@ -112,7 +112,7 @@ void task_results::print_gains(const std::vector<task_side>& sides) const {
   };
   for (const task_side& peer : sides) {
     if (!peer.peer) continue;
-    fmt::print("\nas good as {}, times\n", peer.title);
+    fmt::print("\nperformance as a multiple of that of {}\n", peer.title);
     for (const one_case& c : cases_) {
       line(fmt::format("{} ({})", c.name, heading(c.on)), [&](const task_side& s) -> std::optional<double> {
         const auto mine = best(c, s.name), other = best(c, peer.name);
@@ -121,7 +121,7 @@ void task_results::print_gains(const std::vector<task_side>& sides) const {
       });
     }
   }
-  fmt::print("\nas good as the same without tasks, times\n");
+  fmt::print("\nperformance as a multiple of that of the same work without tasks\n");
   for (const one_case& c : cases_) {
     const one_case* const plain = find(c.on, c.against);
     if (plain == nullptr) continue;
@@ -132,7 +132,7 @@ void task_results::print_gains(const std::vector<task_side>& sides) const {
     });
     const one_case* const one = find({1, 1}, c.against);
     if (one == nullptr || c.on == task_setup{1, 1}) continue;
-    line(fmt::format("{} ({}, beside one core)", c.name, heading(c.on)),
+    line(fmt::format("{} ({}, against one core)", c.name, heading(c.on)),
          [&](const task_side& s) -> std::optional<double> {
            const auto mine = best(c, s.name), other = best(*one, s.name);
            if (!mine || !other) return std::nullopt;

@@ -40,7 +40,7 @@ class package_reader {
                  ? field::needs
                  : field::other;
     if (field_ != field::package && field_ != field::other && package_ == none)
-      throw input_error(file, number, "\"" + std::string(name) + "\" stands before its \"Package\"");
+      throw input_error(file, number, "\"" + std::string(name) + "\" precedes its \"Package\"");
     value(text.substr(colon + 1));
   }
 

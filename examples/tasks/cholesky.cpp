@@ -108,8 +108,8 @@ int main(int argc, char** argv) {
                              .dump());
     else
       fmt::print(
-          "cholesky of order {} on {} ranks: {:.1f} GFlop/s, residual {:.4f}, as the kernels one after the "
-          "other\n",
+          "cholesky of order {} on {} ranks: {:.1f} GFlop/s, residual {:.4f}, equal to the kernels run one "
+          "after the other\n",
           tiles * length, world.size(), gflops, r.residual);
   });
 }

@@ -238,7 +238,7 @@ void communicator_impl::compare_trees() {
                        "rank " + others + " would choose differently from rank 0: rank " +
                            std::to_string(first) + " has " + of_all[first].data() + "; rank 0 has " +
                            of_all[0].data(),
-                       "give all ranks the same variables and the same files");
+                       "set the same variables and the same files on all ranks");
 }
 
 namespace {

@@ -65,7 +65,7 @@ communicator_handle communicator_impl::with(topology shape, const char* operatio
                "name ranks of this communicator");
   if (!shape.graph && (shape.first_group <= 0 || shape.first_group >= size()))
     refuse(operation, "first",
-           "is " + std::to_string(shape.first_group) + " of " + std::to_string(size()) + " ranks",
+           "is " + std::to_string(shape.first_group) + ", but there are " + std::to_string(size()) + " ranks",
            ("leave at least one rank to each group: 1 to " + std::to_string(size() - 1)).c_str());
   if (shared_->set.check) {
     compare_with_others(nullptr, nullptr, operation);

@@ -21,8 +21,7 @@ void communicator_impl::refuse_freed(const char* operation) const {
 // What needs the addresses of all members, of whom this rank knows a few.
 void communicator_impl::refuse_few(const char* operation) const {
   if (!knows_all())
-    refuse(operation, "communicator",
-           "knows " + std::string(description_of(members_.knows())) + ", no others",
+    refuse(operation, "communicator", "knows only " + std::string(description_of(members_.knows())),
            "use its split(0), which knows all ranks");
 }
 

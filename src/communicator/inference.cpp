@@ -120,7 +120,7 @@ void refuse_size(caller s, parameter name, std::size_t holds, std::size_t needed
 void refuse_values(caller s, std::size_t values, std::size_t n) {
   refuse_call(s, parameter::values_on_rank_0,
               "holds " + std::to_string(values) + " values for " + std::to_string(n) + " elements",
-              "give one for all of them, or one for each");
+              "pass one for all of them, or one for each");
 }
 
 void refuse_room(caller s, parameter name, std::size_t needed) {
@@ -203,7 +203,7 @@ std::size_t extent_of_types(const call_site& s, parameter counts_name, const cou
     refuse_call(
         s, types_name,
         "holds " + std::to_string(types.size()) + " layouts for " + std::to_string(counts.size()) + " blocks",
-        "give one for each block");
+        "pass one for each block");
   std::size_t end = 0, packed = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const std::size_t at = displs_given ? displs[i] : packed;

@@ -55,7 +55,7 @@ void check_objects(const call_site& s, object_place at, int root, std::size_t ob
   }
   refuse_call(s, at.name,
               "has " + std::to_string(objects) + " objects for " + std::to_string(needed) + " ranks",
-              "give one object for each rank");
+              "pass one object for each rank");
 }
 
 }  // namespace tutti::detail

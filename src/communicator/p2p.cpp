@@ -49,7 +49,7 @@ void communicator_impl::refuse_peer(const char* operation, const char* parameter
   if (peer >= 0 && peer < size())
     refuse(operation, parameter,
            "is " + std::to_string(peer) + ", which rank " + std::to_string(rank()) +
-               " does not know: it knows " + std::string(description_of(members_.knows())),
+               " does not know: it knows only " + std::string(description_of(members_.knows())),
            "name one of these, or use split(0) of this communicator, which knows all ranks");
   refuse(operation, parameter,
          "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(size() - 1),

@@ -110,7 +110,7 @@ void staging::check_reach(caller where, parameter name, const side& s, const blo
   if (!far && end <= static_cast<std::ptrdiff_t>(s.holds_)) return;
   std::string problem = std::to_string(b.count) + " items";
   if (b.at != 0) problem += " from index " + std::to_string(b.at) + " on";
-  problem += far ? " exceed the address space"
+  problem += far ? " reach beyond the address space"
                  : " reach to byte " + std::to_string(end) + " of a buffer of " + std::to_string(s.holds_);
   refuse_call(where, name, problem, "pass fewer items or a larger buffer");
 }

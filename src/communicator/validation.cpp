@@ -133,7 +133,7 @@ void communicator_impl::validate_own_edges(const call& c) const {
     const std::size_t sent = c.what == collective::neighbor_allgatherv ? c.count : c.in_counts[to];
     if (sent != c.out_counts[from])
       refuse(called(c), "recv_counts",
-             "says " + std::to_string(c.out_counts[from]) + " from this rank to itself, but it sends " +
+             "is " + std::to_string(c.out_counts[from]) + " from this rank to itself, but it sends " +
                  std::to_string(sent),
              "pass equal counts for both ends of the edge");
     ++to;
@@ -202,10 +202,10 @@ void validate_own_block(const communicator_impl& where, const call& c) {
   if (c.in_place) return;
   if ((c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) &&
       c.count != c.out_counts[own])
-    where.refuse(called(c), "recv_counts",
-                 "says " + std::to_string(c.out_counts[own]) + " for this rank, which sends " +
-                     std::to_string(c.count),
-                 "set this rank's entry to the number of elements in send_buf");
+    where.refuse(
+        called(c), "recv_counts",
+        "is " + std::to_string(c.out_counts[own]) + " for this rank, which sends " + std::to_string(c.count),
+        "set this rank's entry to the number of elements in send_buf");
   if (c.what == collective::scatterv && at_root && c.count != c.in_counts[own])
     where.refuse(called(c), "recv_count",
                  "is " + std::to_string(c.count) + ", but send_counts has " +
@@ -216,7 +216,7 @@ void validate_own_block(const communicator_impl& where, const call& c) {
   const std::size_t takes = c.out_counts[own] * (c.out_types != nullptr ? c.out_types[own].size() : 1);
   if (gives != takes)
     where.refuse(called(c), "recv_counts",
-                 "says " + std::to_string(takes) + (c.what == collective::alltoallw ? " bytes" : "") +
+                 "is " + std::to_string(takes) + (c.what == collective::alltoallw ? " bytes" : "") +
                      " from this rank to itself, but send_counts has " + std::to_string(gives),
                  "pass equal counts for this rank's own block");
 }

@@ -174,7 +174,7 @@ void abstract_machine::state::open_round(int rank, const item& r) {
     t.peer = resolve(rank, s.peer);
     if (t.peer < 0 || t.peer >= plan_->ranks) fail(rank, "there is no rank " + std::to_string(t.peer));
     if (!reaches(how_.within, rank, t.peer, plan_->ranks))
-      fail(rank, "its peer is rank " + std::to_string(t.peer) + ", but \"Reach:\" says " +
+      fail(rank, "its peer is rank " + std::to_string(t.peer) + ", but \"Reach:\" permits " +
                      std::string(description_of(how_.within)));
     const bool silent = s.kind == step_kind::signal || s.kind == step_kind::await_signal;
     if (s.kind == step_kind::send || s.kind == step_kind::put || s.kind == step_kind::recv_reduce)

@@ -30,7 +30,7 @@ void refused_to_send(const communicator& world) {
                        {"isend", "send_count", "negative"});
   refused<usage_error>(
       [&] { (void)world.send_init(send_buf(mine), send_type(item), send_count(0x7fffffffffffffff), to()); },
-      {"send_init", "send_count", "memory"});
+      {"send_init", "send_count", "address space"});
   refused<usage_error>([&] { world.bsend(send_buf(mine), send_type(before), send_count(1), to()); },
                        {"bsend", "send_type", "4 bytes before"});
   ints both = mine;
@@ -105,10 +105,10 @@ void refused_to_start(const communicator& world) {
   auto sending = world.send_init(send_buf(mine), send_type(item), send_count(900), destination(r.right));
   auto receiving = world.recv_init(recv_buf(got), recv_type(item), source(r.left));
   receiving.start();
-  refused<usage_error>([&] { receiving.start(); }, {"recv_init", "under way"});
+  refused<usage_error>([&] { receiving.start(); }, {"recv_init", "in progress"});
   sending.start();
   mine.assign(mine.size(), tests::canary);
-  refused<usage_error>([&] { sending.start(); }, {"send_init", "under way"});
+  refused<usage_error>([&] { sending.start(); }, {"send_init", "in progress"});
   receiving.wait();
   sending.wait();
   check.equal(got, wide.spread(items_by(r.left, 900)));

@@ -242,7 +242,7 @@ void refusals(communicator& comm) {
   const int p = comm.size(), me = comm.rank();
   const std::vector<std::string> few(static_cast<std::size_t>(p + 1));
   check.throws<usage_error>([&] { comm.alltoall(send_buf(as_serialized(few))); },
-                            {"alltoall on", "send_buf", "objects, for"});
+                            {"alltoall on", "send_buf", "objects for"});
   try {
     comm.scatter(send_buf(as_serialized(few)), root(p - 1));
     check.that(false);

@@ -124,7 +124,7 @@ void beyond_what_is_received(const communicator& world) {
   if (p > 1) {
     displs[0] = displs[1];
     refused([&] { world.allgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(displs)); },
-            {"allgatherv", "recv_displs", "onto"});
+            {"allgatherv", "recv_displs", "over block"});
   }
   ints negative(static_cast<std::size_t>(p), -1);
   refused([&] { world.allgatherv(send_buf(two), recv_buf(holds), recv_type(item), recv_displs(negative)); },

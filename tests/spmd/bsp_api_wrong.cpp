@@ -53,7 +53,7 @@ void refused(communicator& world, int culprit, const std::function<void(bsp::con
 
 void all_refused(communicator& world) {
   const int p = world.size(), culprit = p / 2;
-  const std::string of_p = "is " + std::to_string(p) + " of " + std::to_string(p);
+  const std::string of_p = "is " + std::to_string(p) + ", but there are " + std::to_string(p);
   int x = 0;
   std::vector<int> two(2), blocks(static_cast<std::size_t>(p)), more(static_cast<std::size_t>(p) + 1);
   const auto wrong = [&](words said, const std::function<void(bsp::context&)>& what) {

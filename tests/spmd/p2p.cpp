@@ -348,7 +348,7 @@ void persistent(communicator& world) {
       for (int i = 0; i < 4; ++i) {
         std::ranges::copy(contents(world.rank() + i, 8, n), mine.begin());
         in->start();
-        check.throws<usage_error>([&] { in->start(); }, {"under way"});
+        check.throws<usage_error>([&] { in->start(); }, {"in progress"});
         if (mode == send_modes::ready) world.barrier();
         out->start();
         out->wait();

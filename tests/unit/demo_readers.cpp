@@ -72,7 +72,7 @@ TEST(packages, refusals_name_file_and_line) {
     return refusal([&] { graph::read_packages({path}, ""); });
   };
   EXPECT_EQ(said(text.path), text.path + ":2: \"Field: value\" expected: \"nonsense\"");
-  EXPECT_EQ(said(headless.path), headless.path + ":3: \"Depends\" stands before its \"Package\"");
+  EXPECT_EQ(said(headless.path), headless.path + ":3: \"Depends\" precedes its \"Package\"");
   EXPECT_EQ(said("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
 }
 

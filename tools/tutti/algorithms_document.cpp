@@ -15,38 +15,38 @@ namespace {
 
 constexpr const char* preface = R"(# Algorithms
 
-Made by `tutti list --markdown` from the heads of the files of `src/algorithms` and `src/compositions`: change those, and
-make it again.
-`tutti show NAME` draws an algorithm for a call, `tutti check NAME` proves it, and a call asks for it by `algorithm("NAME")` or
-by the variable `TUTTI_<COLLECTIVE>_ALGORITHM`, with parameters as in `chain:segment=64K`.
+`tutti list --markdown` writes this page from the heads of the files of `src/algorithms` and `src/compositions`. To change it,
+change those files and run the command again.
+`tutti show NAME` draws an algorithm for a call, and `tutti check NAME` proves it. A call selects it with `algorithm("NAME")` or
+with the variable `TUTTI_<COLLECTIVE>_ALGORITHM`, with parameters as in `chain:segment=64K`.
 
 ## How to read it
 
-What an algorithm costs is given by three formulas. `tutti check` compares them with its schedules: they hold exactly, and those
-that begin with `<=` as bounds, wherever the vector divides evenly into the parts that the algorithm cuts it into.
+Three formulas give the cost of an algorithm. `tutti check` compares them with its schedules. If the vector divides evenly into
+the parts of the algorithm, a formula is exact, and a formula that begins with `<=` is an upper bound.
 
 | | |
 | --- | --- |
-| rounds | how long the whole collective takes where a message takes one unit of time, whatever its length, and a rank sends one and receives one at a time; local work is free |
-| bytes | what the busiest rank sends |
-| scratch | memory of the rank that needs most, besides the buffers of the call |
+| rounds | the time of the whole collective if a message of any length takes one unit of time, a rank sends one and receives one message at a time, and local work is free |
+| bytes | the bytes that the busiest rank sends |
+| scratch | the memory of the rank that needs most, in addition to the buffers of the call |
 
-In them stand
+The formulas use these names
 
 | | |
 | --- | --- |
 @names@| @parameters@ | the algorithm's parameters |
 
 and `ceil`, `floor`, `min`, `max`, `log2`, `log(base, x)`, `sqrt`, `pow`, `ceil_log(k, x)` (the smallest e with k^e >= x) and
-`floor_log(k, x)` (the largest e with k^e <= x). A comparison is 1 or 0, and `c ? x : y` is as in C.
+`floor_log(k, x)` (the largest e with k^e <= x). A comparison is 1 or 0, and `c ? x : y` has the meaning that it has in C.
 
-Restrictions say which calls an algorithm or a composition serves:
+Restrictions state which calls an algorithm or a composition serves:
 
 | | |
 | --- | --- |
 @restrictions@
-The reach says how far its ranks send and receive, so that it serves groups whose members know a few others only (chains, rings,
-logchains, logrings); where nothing is said, to any rank:
+The reach states how far the ranks of an algorithm send and receive. It decides whether the algorithm serves groups whose members
+know only a few others (chains, rings, logchains, logrings). Without a reach, ranks may send to any rank:
 
 | | |
 | --- | --- |
@@ -126,10 +126,10 @@ std::string section(const pure_algorithm& a) {
 constexpr const char* compositions_preface = R"(
 ## Compositions
 
-A composition is a collective made of others: on all ranks, on the ranks of a node, or on a buffer that it makes. What it
-calls is chosen by the pure tree alone, so that none leads to another. The composition tree names them, a call asks for one by
-`composition("NAME")`, the environment by `TUTTI_<COLLECTIVE>_COMPOSITION`, with parameters as in `pipeline:segment=64K`; `@pure`
-is none. `tutti explain` says what one would call.
+A composition is a collective made of other collectives: on all ranks, on the ranks of a node, or on a buffer that it allocates.
+Only the pure tree chooses the algorithms of its inner calls, so no composition calls another one. The composition tree selects
+compositions. A call selects one with `composition("NAME")`, the environment with `TUTTI_<COLLECTIVE>_COMPOSITION`, with
+parameters as in `pipeline:segment=64K`; `@pure` selects none. `tutti explain` shows the inner calls of a composition.
 )";
 
 // A composition that serves several collectives is in the catalogue under each of them. The

@@ -22,14 +22,14 @@ using namespace detail;
 
 constexpr const char* preface = R"(# Named parameters
 
-Made by `tutti list --parameters` from the table of parameters (`include/tutti/detail/parameter_table.hpp`) and the rules by which the
-compiler judges calls (`include/tutti/detail/collective_rules.hpp`, `message_rules.hpp`): change those, and make it again.
-[The guide](guide/parameters.md) teaches them.
+`tutti list --parameters` writes this page from the table of parameters (`include/tutti/detail/parameter_table.hpp`) and the rules
+with which the compiler checks calls (`include/tutti/detail/collective_rules.hpp`, `message_rules.hpp`). To change it, change those
+files and run the command again. [The guide](guide/parameters.md) introduces the parameters.
 
 ## Every parameter
 
-`name(data)` is read by the call, `name_out()` is made by it and returned, `name_out(data)` written into `data`. The receive
-buffer is always made, so `recv_buf(...)` is `recv_buf_out(...)`.
+The call reads `name(data)`, creates and returns `name_out()`, and writes `name_out(data)` into `data`. The receive buffer is always
+an output, so `recv_buf(...)` is the same as `recv_buf_out(...)`.
 
 | parameter | written | what it is |
 | --- | --- | --- |
@@ -38,11 +38,11 @@ buffer is always made, so `recv_buf(...)` is `recv_buf_out(...)`.
 constexpr const char* calls_preface = R"(
 ## Every call
 
-All collectives take @common@ besides. They have the forms `i...` and `..._init`, which take the same; `i...` also takes
-`request`. Left out, a parameter is what the table above says, which costs nothing, unless the last column names an exchange:
-one more collective of 8 bytes a rank.
+All collectives also take @common@. They have the forms `i...` and `..._init`, which take the same parameters; `i...` also takes
+`request`. The table above gives the value of a parameter that is left out. Leaving it out costs nothing, unless the last column
+names an exchange: one more collective of 8 bytes per rank.
 
-| call | needs | may be given | may be asked for | exchanges counts |
+| call | needs | may be given | may be requested | exchanges counts |
 | --- | --- | --- | --- | --- |
 )";
 

@@ -35,8 +35,8 @@
   X(send_buf, send_buffer, "the elements to send: a contiguous container, a single value, or a list")    \
   X(recv_buf, out_buffer, "where received elements go; left out: a new container")                       \
   X(send_recv_buf, in_out_buffer, "sent from and received into; the in-place form of a collective")      \
-  X(send_count, count, "elements to send (to each rank, if all receive the same number); left out: the whole buffer") \
-  X(recv_count, count, "elements to receive (from each rank, if all send the same number); left out: inferred") \
+  X(send_count, count, "elements to send (per rank, if equal for all); left out: the whole buffer")      \
+  X(recv_count, count, "elements to receive (per rank, if equal for all); left out: inferred")           \
   X(send_recv_count, count, "elements of send_recv_buf, or of a reduction; left out: the whole buffer")  \
   X(send_counts, counts, "elements to send to each rank")                                                \
   X(recv_counts, counts, "elements to receive from each rank; left out: inferred by communication")      \

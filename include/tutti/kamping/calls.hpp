@@ -218,11 +218,10 @@ void check_items(const char* operation, const Args&... args) {
     const auto look = [&]<class A>(const A& a) {
       if constexpr (is_native_type<A>)
         if (!a.data.is_contiguous() || a.data.size() != sizeof(element))
-          throw MpiErrorException(
-              std::string(operation) +
-                  ": send_recv_type: an MPI_Op combines items of this datatype in the blocking "
-                  "call alone: use that, or an operator on elements",
-              MPI_ERR_TYPE);
+          throw MpiErrorException(std::string(operation) +
+                                      ": send_recv_type: an MPI_Op combines items of this datatype only in "
+                                      "the blocking call: use that call, or an operator on elements",
+                                  MPI_ERR_TYPE);
     };
     (look(args), ...);
   }

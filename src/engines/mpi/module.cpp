@@ -70,7 +70,7 @@ class only_run {
  public:
   only_run() {
     if (under_way.exchange(true))
-      throw engine_error("run", -1, "", "a run over MPI is under way in this process",
+      throw engine_error("run", -1, "", "a run over MPI is already in progress in this process",
                          "use its communicator; a program for LPF that calls run() by itself defines "
                          "LPF_MPI_AUTO_INITIALIZE as 0");
   }

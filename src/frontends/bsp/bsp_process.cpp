@@ -100,7 +100,7 @@ void process::refuse_far(direction way, int peer) {
   const char* const operation = way == direction::put ? "put" : "get";
   if (!is_process(peer))
     refuse(operation, way == direction::put ? "dst_pid" : "src_pid",
-           "is " + std::to_string(peer) + " of " + std::to_string(nprocs_) + " processes",
+           "is " + std::to_string(peer) + ", but there are " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
   refuse(operation, way == direction::put ? "dst_slot" : "src_slot", "is a local slot",
          "register the memory globally, on all processes");

@@ -27,7 +27,8 @@ void process::check_process(unsigned s, unsigned p, unsigned hi) {
            "is " + std::to_string(p) + " on process " + std::to_string(s) + " of " + std::to_string(nprocs_),
            "pass at most the number of processes, and call it only on processes 0 to p - 1");
   if (hi > p)
-    refuse("collectives_init", "hi", "is " + std::to_string(hi) + " of " + std::to_string(p) + " processes",
+    refuse("collectives_init", "hi",
+           "is " + std::to_string(hi) + ", but there are " + std::to_string(p) + " processes",
            "pass an exclusive upper bound of at most p");
 }
 
@@ -79,7 +80,8 @@ bool process::has_room(const char* operation, member_set& s, std::size_t count, 
 
 void process::check_root(const char* operation, const member_set& s, int root) {
   if (static_cast<unsigned>(root) >= static_cast<unsigned>(s.size()))
-    refuse(operation, "root", "is " + std::to_string(root) + " of " + std::to_string(s.size()) + " members",
+    refuse(operation, "root",
+           "is " + std::to_string(root) + ", but there are " + std::to_string(s.size()) + " members",
            "pass 0 to P - 1, the index of a member");
 }
 

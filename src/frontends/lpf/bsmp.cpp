@@ -203,7 +203,7 @@ lpf_err_t lpf_bsmp_create(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, size_t buffer_siz
   if (bsmp == nullptr) return invalid("lpf_bsmp_create", "bsmp", "is null", "pass a place for the object");
   *bsmp = LPF_INVALID_BSMP;
   if (s >= p)
-    return invalid("lpf_bsmp_create", "s", "is " + std::to_string(s) + " of " + std::to_string(p),
+    return invalid("lpf_bsmp_create", "s", "is " + std::to_string(s) + ", but p is " + std::to_string(p),
                    "pass the number of this process and the number of processes");
   lpf_bsmp_object* made = nullptr;
   try {
@@ -242,7 +242,7 @@ lpf_err_t lpf_send(lpf_bsmp_t bsmp, lpf_pid_t pid, lpf_memslot_t tag, size_t tag
   if (bsmp == nullptr) return no_object("lpf_send");
   lpf_bsmp_object& o = *bsmp;
   if (pid >= o.p)
-    return invalid("lpf_send", "pid", "is " + std::to_string(pid) + " of " + std::to_string(o.p),
+    return invalid("lpf_send", "pid", "is " + std::to_string(pid) + ", but p is " + std::to_string(o.p),
                    "pass 0 to p - 1", static_cast<int>(o.s));
   if (o.sent.messages() == o.max_messages || payload_size > o.max_bytes - o.sent_bytes)
     return LPF_ERR_BSMP_FULL;

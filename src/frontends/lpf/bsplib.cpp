@@ -63,7 +63,7 @@ bsplib_err_t check_process(const bsplib_object& b, const access& a, lpf_pid_t pe
   if (peer < b.nprocs) [[likely]]
     return BSPLIB_SUCCESS;
   return wrong(BSPLIB_ERR_PID_OUT_OF_RANGE, &b, a.operation, a.process,
-               "is " + std::to_string(peer) + " of " + std::to_string(b.nprocs) + " processes",
+               "is " + std::to_string(peer) + ", but there are " + std::to_string(b.nprocs) + " processes",
                "pass 0 to nprocs - 1");
 }
 
@@ -140,7 +140,7 @@ bsplib_err_t bsplib_create(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, int safem
   *bsplib = nullptr;
   if (pid >= nprocs)
     return wrong(BSPLIB_ERR_PID_OUT_OF_RANGE, nullptr, "bsplib_create", "pid",
-                 "is " + std::to_string(pid) + " of " + std::to_string(nprocs),
+                 "is " + std::to_string(pid) + ", but nprocs is " + std::to_string(nprocs),
                  "pass the number of this process and the number of processes");
   try {
     *bsplib = new bsplib_object(ctx, pid, nprocs, safemode != 0, max_hp_regs);

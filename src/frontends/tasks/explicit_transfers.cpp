@@ -222,7 +222,7 @@ void explicit_transfer_node::came(std::unique_ptr<arrival> a) {
         truncation_error("irecv", in_.rank(), "handle",
                          "rank " + std::to_string(came_->from) + " sent " + std::to_string(what.bytes) +
                              " bytes, but the data handle has " + std::to_string(bytes_),
-                         "make the data as long on both ranks")));
+                         "create the data handle with the same size on both ranks")));
     if (what.with == 0) return finish();
     aside_ = block::make(what.bytes);
     return in_.messages().take(*came_, aside_->data(), *this);

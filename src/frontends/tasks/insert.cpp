@@ -27,8 +27,9 @@ void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) con
       whose += (whose.empty() ? "" : ", ") + name_of(*uses[i].what) + " of rank " +
                std::to_string(uses[i].what->owner);
   refuse("insert", "on",
-         std::string(written ? "is needed: what the task writes" : "is needed: what the task only reads") +
-             " has several owners: " + whose,
+         std::string(written ? "is needed: the data that the task writes"
+                             : "is needed: the data that the task reads") +
+             " have several owners: " + whose,
          "name the rank that runs it, with on(rank) or on_owner_of(handle)");
 }
 

@@ -200,7 +200,8 @@ void task_graph::gather(data_handle* const* data, std::size_t n, int root) {
     if (data[i] != nullptr) check_own("gather", *data[i]);
   for (std::size_t i = 0; i < n; ++i)
     if (data[i] == nullptr && rank_ == root)
-      refuse("gather", "handles", "contain an empty one at the root", "create all data handles on the root");
+      refuse("gather", "handles", "contain an empty handle at the root",
+             "create all data handles on the root");
   scatter_gather_node* const node = size_ >= min_ranks ? &make_scatter_gather(root, true) : nullptr;
   for (std::size_t i = 0; i < n; ++i) {
     if (data[i] == nullptr) continue;

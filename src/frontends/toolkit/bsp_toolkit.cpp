@@ -52,7 +52,7 @@ bsp_set bsp_section::make_set(int lo, int hi, int stride) {
   };
   if (stride < 1) refuse("stride", "is " + std::to_string(stride), "pass 1 or more");
   if (hi > p)
-    refuse("hi", "is " + std::to_string(hi) + " of " + std::to_string(p) + " processes",
+    refuse("hi", "is " + std::to_string(hi) + ", but there are " + std::to_string(p) + " processes",
            "pass an exclusive upper bound of at most nprocs");
   if (lo < 0 || me < lo || me >= hi || (me - lo) % stride != 0)
     refuse("lo",

@@ -73,8 +73,8 @@ outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv
     if (how.ranks > engine.max_ranks)
       throw usage_error("run", -1, "TUTTI_RANKS",
                         "is " + std::to_string(how.ranks) + ", but the engine " + std::string(engine.name) +
-                            " has " + std::to_string(engine.max_ranks) +
-                            (engine.max_ranks == 1 ? " rank" : " ranks at most"),
+                            (engine.max_ranks == 1 ? " has " : " has at most ") +
+                            std::to_string(engine.max_ranks) + (engine.max_ranks == 1 ? " rank" : " ranks"),
                         std::string(engine.limit));
     return engine.run(how, program);
   }
