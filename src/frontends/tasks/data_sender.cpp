@@ -17,8 +17,7 @@ std::size_t data_sender::send(const head& what, const contents& from, std::size_
     head one = what;
     one.sequence = to->sequence;
     count(to->rank, bytes);
-    if (!messenger_.send(to->rank, one, from.data, bytes, {to + 1, whole - 1}, listener, from.in))
-      ++under_way;
+    if (!messages_.send(to->rank, one, from.data, bytes, {to + 1, whole - 1}, listener, from.in)) ++under_way;
     to += whole;
     n -= whole;
   }
@@ -28,7 +27,7 @@ std::size_t data_sender::send(const head& what, const contents& from, std::size_
 void data_sender::send_failure(int to, head what, const failure& why, std::span<const forwarding> further) {
   what.poisoned = 1;
   const std::string text = text_of(why);
-  messenger_.send(to, what, text.data(), text.size(), further);
+  messages_.send(to, what, text.data(), text.size(), further);
 }
 
 }  // namespace tutti::tasks

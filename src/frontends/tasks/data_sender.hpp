@@ -16,14 +16,14 @@ namespace tutti::tasks {
 
 class data_sender {
  public:
-  data_sender(messenger& by, int ranks)
-      : messenger_(by),
+  data_sender(message_channel& by, int ranks)
+      : messages_(by),
         bytes_sent_(static_cast<std::size_t>(ranks)),
         messages_sent_(static_cast<std::size_t>(ranks)) {}
   data_sender(const data_sender&) = delete;
   data_sender& operator=(const data_sender&) = delete;
 
-  messenger& messages() noexcept { return messenger_; }
+  message_channel& messages() noexcept { return messages_; }
   /// Sends contents to `n` ranks: to three or more by a binomial tree, in which receivers forward.
   /// Returns how often `listener` will be notified; 0 means that the contents are no longer needed.
   std::size_t send(const head& what, const contents& from, std::size_t bytes, const forwarding* to,
@@ -40,7 +40,7 @@ class data_sender {
   const std::vector<std::uint64_t>& messages_sent() const noexcept { return messages_sent_; }
 
  private:
-  messenger& messenger_;
+  message_channel& messages_;
   std::vector<std::uint64_t> bytes_sent_, messages_sent_;  // by rank
 };
 

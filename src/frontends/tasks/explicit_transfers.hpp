@@ -89,8 +89,9 @@ class explicit_transfer_node final : public node, public send_listener, public r
 
 class explicit_transfers {
  public:
+  /// `ranks`: the communicator of the runtime; null if no transfer is on another communicator.
   explicit_transfers(const transfer_services& with, replica_directory& replicas, follow_ups& then,
-                     detail::communicator_impl& ranks) noexcept
+                     const detail::communicator_impl* ranks) noexcept
       : with_(with), replicas_(replicas), then_(then), ranks_(ranks) {}
   explicit_transfers(const explicit_transfers&) = delete;
   explicit_transfers& operator=(const explicit_transfers&) = delete;
@@ -131,7 +132,7 @@ class explicit_transfers {
   const transfer_services& with_;
   replica_directory& replicas_;
   follow_ups& then_;
-  detail::communicator_impl& ranks_;
+  const detail::communicator_impl* ranks_;
   std::vector<explicit_transfer_node*> posted_;       // receives that wait for their message
   std::vector<std::unique_ptr<arrival>> unexpected_;  // messages that wait for their receive
   std::vector<explicit_transfer_node*> elsewhere_;    // under way on other communicators

@@ -88,7 +88,24 @@ class receive_listener {
   ~receive_listener() = default;
 };
 
-class messenger {
+/// How the nodes and tables of transfers send and receive. The unit tests have their own.
+class message_channel {
+ public:
+  /// Sends a message. Returns true if the contents are no longer needed. Otherwise notifies
+  /// `listener` later, and keeps `held`, which may be null, until then. Short contents are copied.
+  virtual bool send(int to, head what, const void* contents, std::size_t bytes,
+                    std::span<const forwarding> further = {}, send_listener* listener = nullptr,
+                    block* held = nullptr) = 0;
+  /// Begins to receive the contents of a message that travel alone. `listener` is notified when
+  /// they are complete.
+  virtual void receive(const arrival& a, std::byte* into, receive_listener& listener) = 0;
+
+ protected:
+  ~message_channel() = default;
+};
+
+/// Messages on the communicator of the runtime.
+class messenger final : public message_channel {
  public:
   static constexpr std::size_t max_inside = 4000;  // bytes that may follow the head
 
@@ -96,20 +113,15 @@ class messenger {
   ~messenger();
   messenger(const messenger&) = delete;
 
-  /// Sends a message. Returns true if the contents are no longer needed. Otherwise notifies
-  /// `listener` later, and keeps `held`, which may be null, until then. Short contents are copied.
-  bool send(int to, head what, const void* contents, std::size_t bytes,
-            std::span<const forwarding> further = {}, send_listener* listener = nullptr,
-            block* held = nullptr);
+  bool send(int to, head what, const void* contents, std::size_t bytes, std::span<const forwarding> further,
+            send_listener* listener, block* held) override;
+  void receive(const arrival& a, std::byte* into, receive_listener& listener) override;
   /// The next arrival, or null.
   std::unique_ptr<arrival> next();
-  /// Begins to receive long contents; `listener` is notified when they are complete.
-  void receive(const arrival& a, std::byte* into, receive_listener& listener);
   /// Progresses sends and receives. Returns whether any is complete.
   bool go_on();
   /// Whether sends, or receives of long contents, are under way.
   bool busy() const noexcept { return !outgoing_.empty() || !incoming_.empty(); }
-  message_queue& box() noexcept { return by_; }
 
  private:
   struct outgoing {

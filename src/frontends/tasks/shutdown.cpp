@@ -41,7 +41,7 @@ task_graph::task_graph(detail::communicator_impl& all, const options& how, const
       reductions_(services_, data_, replicas_),
       packs_(services_),
       follow_ups_(ready_),
-      explicit_(services_, replicas_, follow_ups_, *all_),
+      explicit_(services_, replicas_, follow_ups_, &*all_),
       lost_(services_, data_, transfers_, explicit_, reductions_) {
   all_->of_rank().add_active(*this);
 }
@@ -60,7 +60,7 @@ bool task_graph::meet(const char* operation, std::chrono::steady_clock::time_poi
     head what;
     what.kind = message_kind::meeting;
     what.sequence = round;
-    messenger_.send(static_cast<int>((rank_ + distance) % size_), what, nullptr, 0);
+    sender_.messages().send(static_cast<int>((rank_ + distance) % size_), what, nullptr, 0);
     ++in_barrier_;
     struct leave {
       int& in_barrier;
@@ -91,7 +91,7 @@ void task_graph::leave_by_exception() {
     head what;
     what.kind = message_kind::gone;
     for (int r = 0; r < size_; ++r)
-      if (r != rank_) messenger_.send(r, what, nullptr, 0);
+      if (r != rank_) sender_.messages().send(r, what, nullptr, 0);
     return;
   }
   all_->ep().abandon(

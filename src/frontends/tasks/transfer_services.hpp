@@ -19,7 +19,7 @@ struct transfer_services {
   data_sender& sender;
   task_trace* trace;  // null: nothing is traced
 
-  messenger& messages() const noexcept { return sender.messages(); }
+  message_channel& messages() const noexcept { return sender.messages(); }
   task_trace::clock::time_point trace_time() const noexcept {
     return trace != nullptr ? task_trace::clock::now() : task_trace::clock::time_point();
   }
