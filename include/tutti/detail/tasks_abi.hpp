@@ -186,7 +186,7 @@ void unlock(task_graph&, std::uint64_t tag);
 void barrier(task_graph&);
 /// Sends what is ready and receives what has arrived, and runs no kernel.
 void progress(task_graph&);
-statistics told(const task_graph&);
+statistics counts(const task_graph&);
 
 [[noreturn]] void refuse(const task_graph&, const char* operation, const char* parameter,
                          std::string_view problem, const char* remedy);

@@ -73,7 +73,7 @@ void wait_all(task_graph& f) { f.wait_all(); }
 void unlock(task_graph& f, std::uint64_t tag) { f.unlock(tag); }
 void barrier(task_graph& f) { f.barrier(); }
 void progress(task_graph& f) { f.progress_all(); }
-statistics told(const task_graph& f) { return f.counts(); }
+statistics counts(const task_graph& f) { return f.counts(); }
 
 void refuse(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
