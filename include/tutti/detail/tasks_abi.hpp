@@ -4,7 +4,7 @@
 // ends register data and insert tasks that read and write them; src/frontends/tasks derives transfers, order
 // and overlap.
 //
-// The rank of a flow calls all functions, from the thread that carries the rank, and not from
+// The rank of a task graph calls all functions, on the thread that carries the rank, and not from
 // kernels.
 //
 // ```cpp
@@ -83,7 +83,7 @@ struct data_handle;
 struct use {
   data_handle* what = nullptr;  ///< null: an empty handle
   use_mode how = use_mode::read;
-  const reducer* by = nullptr;  ///< of reduce; must live as long as the flow
+  const reducer* by = nullptr;  ///< of reduce; must live as long as the task graph
 };
 
 /// The memory that a kernel receives for one argument.

@@ -119,6 +119,13 @@ void ready_queue::help(void* self) {
 
 // --- the rank's own thread
 
+bool ready_queue::run_one() {
+  node* const n = pop();
+  if (n == nullptr) return false;
+  run(*n, 0);
+  return true;
+}
+
 void ready_queue::reap_all() noexcept {
   node* n = complete_.exchange(nullptr, std::memory_order_seq_cst);
   ++steps_;

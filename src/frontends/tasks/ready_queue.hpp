@@ -48,12 +48,7 @@ class ready_queue {
   /// How many nodes exist.
   std::size_t pending() const noexcept { return pending_; }
   /// Runs a kernel, if one is ready.
-  bool run_one() {
-    node* const n = pop();
-    if (n == nullptr) return false;
-    run(*n, 0);
-    return true;
-  }
+  bool run_one();
   /// Begins the ready nodes that only this thread runs; false if there are none.
   bool begin_own() {
     if (own_.load(std::memory_order_relaxed) == nullptr) return false;
