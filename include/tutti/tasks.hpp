@@ -338,7 +338,7 @@ class runtime {
   }
 
   /// The work of this rank so far.
-  tasks::statistics statistics() const { return abi::told(*graph_); }
+  tasks::statistics statistics() const { return abi::counts(*graph_); }
 
   // For the library.
   task_graph& native() const noexcept { return *graph_; }

@@ -4,7 +4,7 @@
 // ends register data and insert tasks that read and write them; src/frontends/tasks derives transfers, order
 // and overlap.
 //
-// The rank of a flow calls all functions, from the thread that carries the rank, and not from
+// The rank of a task graph calls all functions, on the thread that carries the rank, and not from
 // kernels.
 //
 // ```cpp
@@ -85,7 +85,7 @@ struct data_handle;
 struct use {
   data_handle* what = nullptr;  ///< null: an empty handle
   use_mode how = use_mode::read;
-  const reducer* by = nullptr;  ///< of reduce; must live as long as the flow
+  const reducer* by = nullptr;  ///< of reduce; must live as long as the task graph
 };
 
 /// The memory that a kernel receives for one argument.
@@ -188,7 +188,7 @@ void unlock(task_graph&, std::uint64_t tag);
 void barrier(task_graph&);
 /// Sends what is ready and receives what has arrived, and runs no kernel.
 void progress(task_graph&);
-statistics told(const task_graph&);
+statistics counts(const task_graph&);
 
 [[noreturn]] void refuse(const task_graph&, const char* operation, const char* parameter,
                          std::string_view problem, const char* remedy);

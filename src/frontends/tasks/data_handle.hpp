@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank knows of a datum: who owns it, where its contents stand here, which of its nodes come next, and
-// which ranks have copies. All of it follows from the order of insertion, so ranks that insert the same tasks
-// know the same without a message.
+// The record of data on one rank. The data registry creates it. Its parts belong to the classes
+// that are named below; no other class writes them. All of it follows from the order of insertion.
+// So ranks that insert the same tasks know the same without a message.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "frontends/tasks/data_memory.hpp"
@@ -17,22 +18,21 @@
 
 namespace tutti::tasks {
 
+class data_registry;
 class receive_node;
-class send_node;
-struct arrival;
 struct partial;
 struct collection;
 
-/// A copy that one rank keeps of another's datum, as either of them has it in its list of these, the longest
-/// unused first: the lists of both hold the same.
-struct kept_copy {
+/// One replica that one rank holds of data whose home is another rank. Both ranks have a record of
+/// it, in a list of replicas that is the same on both.
+struct replica {
   data_handle* of = nullptr;
-  int there = 0;  // the other rank
-  kept_copy *before = nullptr, *behind = nullptr;
-  bool kept = false;
+  int peer = 0;  // the other rank
+  replica *before = nullptr, *behind = nullptr;
+  bool valid = false;  // up to date, and in a list
 };
 
-/// Somebody collects.
+/// A rank collects the contributions of this rank to a reduction.
 struct demand {
   int from = 0, home = 0;
   std::uint32_t token = 0;
@@ -40,80 +40,59 @@ struct demand {
   std::vector<forwarding> further;
 };
 
-/// What is known of another rank with a datum. Stays where it is.
-struct neighbour {
+/// What this rank knows about another rank and these data. Its address does not change.
+struct peer_record {
   int rank = 0;
-  std::uint32_t sent = 0,
-                received = 0;  // transfers of this datum to and from there, in the order of insertion
-  std::uint32_t explicit_transfer = 0,
-                answered = 0;  // how often contributions were collected from there, and for there
-  kept_copy given;             // kept: it has an up-to-date copy
+  std::uint32_t sent = 0, received = 0;       // transfers to and from there (transfer_table)
+  std::uint32_t requested = 0, answered = 0;  // contributions, from and for there (reductions)
+  replica remote;                             // which that rank holds (replica_directory)
 };
 
 struct data_handle {
-  explicit data_handle(const task_graph& f);
-  const task_graph& of;
+  explicit data_handle(const data_registry& r) noexcept;
   ~data_handle();
-  std::int64_t number = 0;  // below 0: -1 - tag
+  data_handle(const data_handle&) = delete;
+
+  // --- data_registry
+  const data_registry& of;
+  std::int64_t id = 0;  // below 0: -1 - tag
   extent form;
   std::size_t bytes = 0;
+
+  // --- replica_directory
   int owner = 0;
-  int home = 0;  // the rank where the contents stand for certain: the owner, unless it has just become that
-  contents* here = nullptr;       // on this rank; null: nothing
-  bool fixed = false;             // they are written in place, and not anew
-  bool readable = false;          // they are something, once the nodes before are over
-  node_ref writer;                // makes `here`
-  std::vector<node_ref> readers;  // of it, where it is fixed
-  node_ref sending;               // a send of it that has not begun: more ranks may join
-  kept_copy taken;                // kept: `here` is an up-to-date copy of what `home` has
-  std::vector<std::unique_ptr<neighbour>> neighbours;
-  std::vector<receive_node*> expected;          // transfers that have not come
-  std::vector<std::unique_ptr<arrival>> early;  // transfers that nobody has asked for yet
-  std::vector<std::unique_ptr<partial>>
-      partials;                      // what this rank has contributed elsewhere; the last may go on
-  std::vector<demand> demands;       // for these
-  std::unique_ptr<collection> open;  // at home: a reduction that goes on
+  /// The rank that has the contents: the owner, or the previous owner until they are sent.
+  int home = 0;
+  contents* here = nullptr;       // on this rank; null: none
+  bool fixed = false;             // writers write them in place, and do not make new ones
+  bool readable = false;          // they have a value when the writer is complete
+  node_ref writer;                // of `here`
+  std::vector<node_ref> readers;  // of `here`, if fixed
+  node_ref sending;               // a send of `here` that has not begun: more ranks may join it
+  replica local;                  // valid: `here` equals the contents of `home`
 
-  neighbour& with(int rank) {
-    for (auto& n : neighbours)
-      if (n->rank == rank) return *n;
-    auto made = std::make_unique<neighbour>();
-    made->rank = rank;
-    made->given.of = this;
-    made->given.there = rank;
-    neighbours.push_back(std::move(made));
-    return *neighbours.back();
-  }
-};
+  // --- transfer_table
+  std::vector<receive_node*> expected;          // receives whose message has not arrived
+  std::vector<std::unique_ptr<arrival>> early;  // messages whose receive is not inserted yet
 
-/// Copies of one pair of ranks in the order of use.
-class copy_list {
- public:
-  std::size_t bytes() const noexcept { return bytes_; }
-  kept_copy* oldest() const noexcept { return first_; }
-  void add(kept_copy& c) noexcept {
-    c.kept = true;
-    c.before = last_;
-    c.behind = nullptr;
-    (last_ != nullptr ? last_->behind : first_) = &c;
-    last_ = &c;
-    bytes_ += c.of->bytes;
-  }
-  void remove(kept_copy& c) noexcept {
-    (c.before != nullptr ? c.before->behind : first_) = c.behind;
-    (c.behind != nullptr ? c.behind->before : last_) = c.before;
-    c.kept = false;
-    bytes_ -= c.of->bytes;
-  }
-  void use(kept_copy& c) noexcept {
-    if (&c == last_) return;
-    remove(c);
-    add(c);
+  // --- reductions
+  std::vector<std::unique_ptr<partial>> partials;  // contributions here for another home
+  std::vector<demand> demands;                     // for these
+  std::unique_ptr<collection> open;                // at home: a reduction that is not closed
+
+  // --- the three of them
+  std::vector<std::unique_ptr<peer_record>> peers;
+  peer_record& with(int rank) {
+    for (auto& p : peers)
+      if (p->rank == rank) return *p;
+    return add_peer(rank);
   }
 
  private:
-  kept_copy *first_ = nullptr, *last_ = nullptr;
-  std::size_t bytes_ = 0;
+  peer_record& add_peer(int rank);
 };
+
+/// For reports.
+std::string name_of(const data_handle& d);
 
 }  // namespace tutti::tasks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that data stand in: blocks that are shared by those who still need them, and contents, which nodes
-// refer to before it is known where they will stand. Counted by the rank's own thread alone.
+// Memory of data: blocks, and contents, to which nodes refer before their memory is known. Both
+// count their users without atomics, because only the rank's own thread counts.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace tutti::tasks {
 
 struct failure;
 
-/// Bytes on a boundary of 64, in front of which there is room for a head of a message.
+/// Bytes on a boundary of 64, behind space for the head of a message.
 class block {
  public:
   static constexpr std::size_t head_bytes = 48;
@@ -24,7 +24,7 @@ class block {
     return new (at) block;
   }
   std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  /// Where a message with its head begins.
+  /// The address of a message that begins with its head.
   std::byte* message() noexcept { return data() - head_bytes; }
   void keep() noexcept { ++users_; }
   void drop() noexcept {
@@ -37,11 +37,12 @@ class block {
   alignas(64) std::byte before_[64] = {};
 };
 
-/// What a datum is on this rank, from one writer to the next, or for good.
+/// One version of data on this rank: from one writer to the next, or all versions if written in
+/// place.
 struct contents {
   std::byte* data = nullptr;
-  const failure* poisoned = nullptr;  // written by whoever makes them, read by those behind
-  block* in = nullptr;                // null: memory of the program's, or none yet
+  const failure* poisoned = nullptr;  // why the writer has not computed them
+  block* in = nullptr;                // null: memory of the program, or none yet
   std::uint32_t users = 1;
 
   void keep() noexcept { ++users; }
@@ -50,8 +51,8 @@ struct contents {
     if (in != nullptr) in->drop();
     delete this;
   }
-  /// Stands in a block, of which this takes over one use.
-  void substitute_buffers(block* b) noexcept {
+  /// Places the contents in a block, and takes over one use of it.
+  void use_block(block* b) noexcept {
     if (in != nullptr) in->drop();
     in = b;
     data = b->data();

@@ -1,162 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Transfers that the program asks for by itself. On the runtime's own ranks they are messages like all
-// others, and meet by sender and tag in the order in which they were begun; on another communicator they are
-// that one's messages.
+#include "frontends/tasks/explicit_transfers.hpp"
+
 #include <algorithm>
 #include <cstring>
-#include <string>
+#include <utility>
 
-#include "frontends/tasks/node_kinds.hpp"
-#include "frontends/tasks/task_graph.hpp"
-#include "frontends/tasks/wait.hpp"
+#include "communicator/communicator_impl.hpp"
 
 namespace tutti::tasks {
-void task_graph::check_explicit(const char* operation, const explicit_transfer& t, bool sends) const {
-  refuse_from_kernels(operation);
-  if (t.what == nullptr) refuse(operation, "handle", "is empty", "pass one that data() returned");
-  check_own(operation, *t.what);
-  const char* const whom = sends ? "dest" : "src";
-  const int size = t.where != nullptr ? detail::size_of(*t.where) : size_;
-  if ((t.peer < 0 || t.peer >= size) && (sends || t.peer != rank::any))
-    refuse(operation, whom,
-           "is " + std::to_string(t.peer) + ", but ranks are 0 to " + std::to_string(size - 1),
-           sends ? "name a rank" : "name a rank, or rank::any");
-  if (t.tag < 0 && (sends || t.tag != tags::any))
-    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", but tags are 0 or more",
-           sends ? "choose one of these" : "choose one of these, or tags::any");
-  if (t.where != nullptr && t.tag >= 0 &&
-      static_cast<unsigned>(t.tag) > t.where->p2p_messages(operation).max_tag())
-    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", which exceeds the largest tag of the engine",
-           "choose a lower one");
-  if (sends && !t.what->readable && t.what->home != rank_)
-    refuse(operation, "handle", "refers to " + name_of(*t.what) + ", of which this rank has no copy",
-           "fetch() it first");
-}
 
-explicit_transfer_node& task_graph::make_explicit(const explicit_transfer& t, bool sends) {
+// --- the table
+
+explicit_transfer_node& explicit_transfers::make(const explicit_transfer& t, bool sends) {
   data_handle& d = *t.what;
-  settle(d, false);
-  if (d.here == nullptr) new_contents(d, true);
+  if (d.here == nullptr) replicas_.make_contents(d, true);
   if (sends) {
-    auto& node = make<explicit_transfer_node>(*this, t, *d.here, true);
-    read_by(d, node);
+    auto& node = with_.ready.make<explicit_transfer_node>(*this, t, *d.here, true);
+    replicas_.read_here(d, node);
     return node;
   }
-  contents* before = nullptr;
-  if (!d.fixed) {
-    contents* const fresh = new contents;
-    fresh->substitute_buffers(block::make(d.bytes));
-    std::memset(fresh->data, 0, d.bytes);
-    d.here->drop();
-    d.here = fresh;
-    auto& node = make<explicit_transfer_node>(*this, t, *fresh, false);
-    d.fixed = d.home == rank_;
-    d.writer = node_ref(&node);
-    d.readers.clear();
-    d.sending = {};
-    d.readable = true;
-    if (d.home == rank_) forget_copies_of_others(d);
-    return node;
+  const bool in_place = d.fixed;
+  if (!in_place) {
+    // A message may be shorter than the data: the rest is zero.
+    contents& fresh = replicas_.replace_here(d);
+    fresh.use_block(block::make(d.bytes));
+    std::memset(fresh.data, 0, d.bytes);
+    d.fixed = d.home == with_.rank;
   }
-  auto& node = make<explicit_transfer_node>(*this, t, *d.here, false);
-  written_by(d, node, true, before);
+  auto& node = with_.ready.make<explicit_transfer_node>(*this, t, *d.here, false);
+  if (in_place) replicas_.wait_for_users(d, node);
+  replicas_.set_writer(d, node);
   d.readable = true;
-  if (d.home == rank_) forget_copies_of_others(d);
+  if (d.home == with_.rank) replicas_.forget_remote(d);
   return node;
 }
 
-void* task_graph::start(const explicit_transfer& t, bool sends) {
-  check_explicit(sends ? "isend" : "irecv", t, sends);
-  auto* const handle = new std::shared_ptr<explicit_request>(std::make_shared<explicit_request>());
-  explicit_transfer_node& node = make_explicit(t, sends);
-  node.request = *handle;
-  release(node);
-  return handle;
-}
-
-bool task_graph::test(void* request, detail::envelope& found) {
-  auto& r = **static_cast<std::shared_ptr<explicit_request>*>(request);
-  if (!r.over) {
-    progress_all();
-    if (!r.over && all_->ep().size() > 1) {
-      all_->ep().pause(site("a transfer"));
-      all_->ep().progressed();
-    }
-    if (!r.over) return false;
+void explicit_transfers::handle(std::unique_ptr<arrival> a) {
+  const auto one =
+      std::find_if(posted_.begin(), posted_.end(), [&](const auto* p) { return p->matches(*a); });
+  if (one == posted_.end()) {
+    unexpected_.push_back(std::move(a));
+    if (closed_) refuse_unexpected();
+    return;
   }
-  found = r.found;
-  if (r.error) std::rethrow_exception(std::exchange(r.error, nullptr));
-  return true;
+  explicit_transfer_node& node = **one;
+  posted_.erase(one);
+  node.arrived(std::move(a));
 }
 
-void task_graph::wait(void* request, detail::envelope& found) {
-  auto& r = **static_cast<std::shared_ptr<explicit_request>*>(request);
-  wait_until([&] { return r.over; }, "a transfer", "wait");
-  found = r.found;
-  if (r.error) std::rethrow_exception(std::exchange(r.error, nullptr));
+void explicit_transfers::post(explicit_transfer_node& one) {
+  const auto a =
+      std::find_if(unexpected_.begin(), unexpected_.end(), [&](const auto& u) { return one.matches(*u); });
+  if (a == unexpected_.end()) return posted_.push_back(&one);
+  std::unique_ptr<arrival> message = std::move(*a);
+  unexpected_.erase(a);
+  one.arrived(std::move(message));
 }
 
-// Its node goes on without it; what is not complete is waited for by the end of the runtime.
-void task_graph::drop(void* request) noexcept {
-  auto* const r = static_cast<std::shared_ptr<explicit_request>*>(request);
-  if (!(*r)->over && std::uncaught_exceptions() == 0) {
-    try {
-      wait_until([&] { return (*r)->over; }, "a transfer", "wait");
-    } catch (...) {
-      note_error(std::current_exception());
+bool explicit_transfers::poll_all() {
+  bool moved = false;
+  for (std::size_t i = 0; i < elsewhere_.size();)
+    if (elsewhere_[i]->poll()) {
+      elsewhere_.erase(elsewhere_.begin() + static_cast<std::ptrdiff_t>(i));
+      moved = true;
+    } else {
+      ++i;
     }
+  return moved;
+}
+
+void explicit_transfers::close() {
+  closed_ = true;
+  refuse_unexpected();
+}
+
+// The senders of short messages do not wait.
+void explicit_transfers::refuse_unexpected() const {
+  for (const auto& a : unexpected_)
+    if (a->what.with != 0)
+      throw mismatch_error("tasks", with_.rank, "",
+                           "rank " + std::to_string(a->from) + " sent a message with tag " +
+                               std::to_string(a->what.id) +
+                               " that this rank has not received at the end of its runtime",
+                           "match every send with a receive of the same tag");
+}
+
+bool explicit_transfers::awaits(int rank) const noexcept {
+  return std::any_of(posted_.begin(), posted_.end(),
+                     [&](const auto* one) { return one->receives_from(rank); });
+}
+
+void explicit_transfers::give_up(const std::vector<bool>& ended) {
+  const auto is_lost = [&](const explicit_transfer_node& one) {
+    if (one.receives_from(with_.rank)) return false;
+    for (int r = 0; r < with_.size; ++r)
+      if (one.receives_from(r) && !ended[static_cast<std::size_t>(r)]) return false;
+    return true;
+  };
+  for (std::size_t i = 0; i < posted_.size();) {
+    explicit_transfer_node& one = *posted_[i];
+    if (!is_lost(one)) {
+      ++i;
+      continue;
+    }
+    posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
+    one.give_up(std::make_exception_ptr(mismatch_error(
+        "tasks", with_.rank, "",
+        "this rank waits for " + one.what() + ", but every rank that could send it has reached the end of its runtime",
+        "match every receive with a send of the same tag")));
   }
-  delete r;
 }
 
-void task_graph::detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then) {
-  const char* const operation = sends ? "isend_detached" : "irecv_detached";
-  for (std::size_t i = 0; i < n; ++i) check_explicit(operation, all[i], sends);
-  auto group = std::make_shared<explicit_group>();
-  group->left = n;
-  group->then = then;
-  if (then.unlocks) tags_[then.tag].open = false;
-  if (n == 0) return follow(*group);
-  for (std::size_t i = 0; i < n; ++i) {
-    explicit_transfer_node& node = make_explicit(all[i], sends);
-    node.group = group;
-    release(node);
+void explicit_transfers::count_elsewhere(detail::communicator_impl& where, int peer,
+                                         std::size_t bytes) noexcept {
+  try {
+    const int r = where.translate(peer, *ranks_, "isend");
+    if (r >= 0 && r < with_.size) with_.sender.count(r, bytes);
+  } catch (...) {
+    // The statistics omit peers that are no ranks of the runtime.
   }
-  if (++inserted_ % 32 == 0) progress(false);
 }
 
-void task_graph::follow(explicit_group& g) {
-  if (g.then.unlocks) unlock(g.then.tag);
-  if (g.then.call) calls_.push_back(std::move(g.then.call));
+// --- a transfer
+
+explicit_transfer_node::explicit_transfer_node(explicit_transfers& of, const explicit_transfer& t,
+                                               contents& at, bool sends)
+    : node(false),
+      of_(of),
+      with_(of.services()),
+      at_(at),
+      bytes_(t.what->bytes),
+      peer_(t.peer),
+      tag_(t.tag),
+      where_(t.where),
+      sends_(sends) {
+  at.keep();
 }
 
-// --- on the runtime's own ranks
-// ------------------------------------------------------------------------------------
-
-void task_graph::handle_explicit(std::unique_ptr<arrival> a) {
-  for (auto one = explicit_transfer_.begin(); one != explicit_transfer_.end(); ++one)
-    if ((*one)->takes(*a)) {
-      explicit_transfer_node& node = **one;
-      explicit_transfer_.erase(one);
-      return node.came(std::move(a));
-    }
-  unrequested_.push_back(std::move(a));
-  if (through_) refuse_unrequested();
-}
-
-void task_graph::meet_expected(explicit_transfer_node& one) {
-  for (auto a = unrequested_.begin(); a != unrequested_.end(); ++a)
-    if (one.takes(**a)) {
-      std::unique_ptr<arrival> came = std::move(*a);
-      unrequested_.erase(a);
-      return one.came(std::move(came));
-    }
-  explicit_transfer_.push_back(&one);
-}
-
-bool explicit_transfer_node::takes(const arrival& a) const noexcept {
-  return (peer_ == rank::any || peer_ == a.from) && (tag_ == tags::any || tag_ == a.what.number);
+bool explicit_transfer_node::matches(const arrival& a) const noexcept {
+  return receives_from(a.from) && (tag_ == tags::any || tag_ == a.what.id);
 }
 
 std::string explicit_transfer_node::what() const {
@@ -165,77 +147,79 @@ std::string explicit_transfer_node::what() const {
          (tag_ == tags::any ? "any" : std::to_string(tag_));
 }
 
-void explicit_transfer_node::go(task_graph& in) {
-  began_ = in.trace_time();
-  if (where_ != nullptr) {
-    if (sends_ && at_.poisoned == nullptr) {
-      elsewhere_ = detail::start_send(
-          *where_,
-          {.operation = "isend", .destination = peer_, .tag = tag_, .data = at_.data, .bytes = bytes_});
-      in.count_elsewhere(*where_, peer_, bytes_);
-    } else if (!sends_) {
-      elsewhere_ = detail::start_receive(
-          *where_, {.operation = "irecv", .source = peer_, .tag = tag_, .into = at_.data, .most = bytes_});
-    }
-    if (elsewhere_) return in.look_after(*this);
+void explicit_transfer_node::go(ready_queue&) {
+  began_ = with_.trace_time();
+  if (where_ != nullptr && begin_elsewhere()) return of_.poll_later(*this);
+  if (sends_)
+    send();
+  else
+    of_.post(*this);
+}
+
+bool explicit_transfer_node::begin_elsewhere() {
+  if (sends_ && at_.poisoned == nullptr) {
+    elsewhere_ = detail::start_send(
+        *where_,
+        {.operation = "isend", .destination = peer_, .tag = tag_, .data = at_.data, .bytes = bytes_});
+    of_.count_elsewhere(*where_, peer_, bytes_);
+  } else if (!sends_) {
+    elsewhere_ = detail::start_receive(
+        *where_, {.operation = "irecv", .source = peer_, .tag = tag_, .into = at_.data, .most = bytes_});
   }
-  if (!sends_) return in.meet_expected(*this);
-  if (at_.poisoned != nullptr) {
-    fail_with(error_of(*at_.poisoned, "isend", in.rank()));
-    if (where_ == nullptr) {
-      head what;
-      what.kind = message_kind::explicit_transfer;
-      what.number = tag_;
-      in.report_poisoned(peer_, what, *at_.poisoned);
-    }
-    return finish();
-  }
+  return static_cast<bool>(elsewhere_);
+}
+
+void explicit_transfer_node::send() {
   head what;
   what.kind = message_kind::explicit_transfer;
-  what.origin = in.rank();
-  what.number = tag_;
-  in.count_sent(peer_, bytes_);
-  if (peer_ == in.rank()) {  // what is sent to oneself is received by nobody while one waits
+  what.id = tag_;
+  if (at_.poisoned != nullptr) {
+    fail_with(error_of(*at_.poisoned, "isend", with_.rank));
+    if (where_ == nullptr) with_.sender.send_failure(peer_, what, *at_.poisoned);
+    return finish();
+  }
+  what.origin = with_.rank;
+  with_.sender.count(peer_, bytes_);
+  if (peer_ == with_.rank) {  // no receive of this rank progresses while this rank waits in send()
     block* const copy = block::make(bytes_);
     if (bytes_ != 0) std::memcpy(copy->data(), at_.data, bytes_);
-    in.messages().give(peer_, what, copy->data(), bytes_, {}, nullptr, copy);
+    with_.messages().send(peer_, what, copy->data(), bytes_, {}, nullptr, copy);
     copy->drop();
     return finish();
   }
-  if (in.messages().give(peer_, what, at_.data, bytes_, {}, this, at_.in)) finish();
+  if (with_.messages().send(peer_, what, at_.data, bytes_, {}, this, at_.in)) finish();
 }
 
-void explicit_transfer_node::sent() { finish(); }
-
-void explicit_transfer_node::came(std::unique_ptr<arrival> a) {
-  came_ = std::move(a);
-  const head& what = came_->what;
-  found_ = {came_->from, static_cast<int>(what.number), what.bytes};
+void explicit_transfer_node::arrived(std::unique_ptr<arrival> a) {
+  arrival_ = std::move(a);
+  const head& what = arrival_->what;
+  found_ = {arrival_->from, static_cast<int>(what.id), what.bytes};
   if (what.poisoned != 0) {
-    at_.poisoned = in_.failure_in(*came_);
+    at_.poisoned =
+        with_.failures.add_received(reinterpret_cast<const char*>(arrival_->in->data()), what.bytes);
     found_.bytes = 0;
-    fail_with(error_of(*at_.poisoned, "irecv", in_.rank()));
+    fail_with(error_of(*at_.poisoned, "irecv", with_.rank));
     return finish();
   }
   if (what.bytes > bytes_) {
     fail_with(std::make_exception_ptr(
-        truncation_error("irecv", in_.rank(), "handle",
-                         "rank " + std::to_string(came_->from) + " sent " + std::to_string(what.bytes) +
+        truncation_error("irecv", with_.rank, "handle",
+                         "rank " + std::to_string(arrival_->from) + " sent " + std::to_string(what.bytes) +
                              " bytes, but the data handle has " + std::to_string(bytes_),
                          "create the data handle with the same size on both ranks")));
     if (what.with == 0) return finish();
-    aside_ = block::make(what.bytes);
-    return in_.messages().take(*came_, aside_->data(), *this);
+    truncated_ = block::make(what.bytes);
+    return with_.messages().receive(*arrival_, truncated_->data(), *this);
   }
-  if (what.with != 0) return in_.messages().take(*came_, at_.data, *this);
-  if (what.bytes != 0) std::memcpy(at_.data, came_->in->data(), what.bytes);
+  if (what.with != 0) return with_.messages().receive(*arrival_, at_.data, *this);
+  if (what.bytes != 0) std::memcpy(at_.data, arrival_->in->data(), what.bytes);
   at_.poisoned = nullptr;
   finish();
 }
 
-void explicit_transfer_node::taken() {
-  if (aside_ != nullptr)
-    std::exchange(aside_, nullptr)->drop();
+void explicit_transfer_node::received() {
+  if (truncated_ != nullptr)
+    std::exchange(truncated_, nullptr)->drop();
   else
     at_.poisoned = nullptr;
   finish();
@@ -258,22 +242,21 @@ void explicit_transfer_node::fail_with(std::exception_ptr e) {
   if (request != nullptr)
     error_ = std::move(e);
   else if (at_.poisoned == nullptr)
-    in_.note_error(std::move(e));
+    with_.failures.note_error(std::move(e));
 }
 
 void explicit_transfer_node::finish() {
-  in_.trace_transfer(sends_, began_, sends_ ? peer_ : found_.source, bytes_);
-  in_.complete(*this);
+  with_.trace_transfer(sends_, began_, sends_ ? peer_ : found_.source, bytes_);
+  with_.ready.complete(*this);
 }
 
-// What follows it follows when it is taken away, on the rank's thread.
-void explicit_transfer_node::end(task_graph& in) noexcept {
+void explicit_transfer_node::end() noexcept {
   if (request != nullptr) {
     request->over = true;
     request->found = found_;
     request->error = error_;
   }
-  if (group != nullptr && --group->left == 0) in.follow(*group);
+  if (group != nullptr) of_.complete(*group);
 }
 
 }  // namespace tutti::tasks

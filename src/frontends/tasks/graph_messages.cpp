@@ -16,29 +16,27 @@ messenger::messenger(message_queue& by) : by_(by), scratch_(block::make(max_mess
   head_.what.operation = "tasks";
   head_.what.source = rank::any;
   head_.what.tag = 0;
-  head_.what.room = room;
+  head_.what.room = allocate;
   head_.what.state = this;
-  begin();
+  by_.begin(head_);
 }
 
 messenger::~messenger() {
   by_.give_up(head_);
-  for (taking& one : taking_) by_.give_up(one.w);
-  if (coming_ != nullptr) coming_->drop();
+  for (incoming& one : incoming_) by_.give_up(one.posted);
+  if (arriving_ != nullptr) arriving_->drop();
   scratch_->drop();
   for (outgoing& one : outgoing_)
     for (block* b : {one.message, one.held})
       if (b != nullptr) b->drop();
 }
 
-// The head lies in front of the block's data, so that contents begin on a boundary.
-void* messenger::room(void* self, const detail::envelope& what) {
+// The head precedes the data of the block, so that contents are aligned.
+void* messenger::allocate(void* self, const detail::envelope& what) {
   auto& me = *static_cast<messenger*>(self);
-  me.coming_ = block::make(what.bytes > head_bytes ? what.bytes - head_bytes : 0);
-  return me.coming_->message();
+  me.arriving_ = block::make(what.bytes > head_bytes ? what.bytes - head_bytes : 0);
+  return me.arriving_->message();
 }
-
-void messenger::begin() { by_.begin(head_); }
 
 std::unique_ptr<arrival> messenger::next() {
   if (!head_.over()) by_.take_in(&head_);
@@ -46,7 +44,7 @@ std::unique_ptr<arrival> messenger::next() {
   head_.settle();
   auto a = std::make_unique<arrival>();
   a->from = head_.found.source;
-  a->in = std::exchange(coming_, nullptr);
+  a->in = std::exchange(arriving_, nullptr);
   std::memcpy(&a->what, a->in->message(), head_bytes);
   const std::size_t inside = a->what.with == 0 ? a->what.bytes : 0;
   if (a->what.further != 0) {
@@ -57,41 +55,42 @@ std::unique_ptr<arrival> messenger::next() {
     a->in->drop();
     a->in = nullptr;
   }
-  begin();
+  by_.begin(head_);
   return a;
 }
 
-void messenger::take(const arrival& a, std::byte* into, taker& tell) {
-  taking& one = taking_.emplace_back();
-  one.tell = &tell;
-  one.w.what.operation = "tasks";
-  one.w.what.source = a.from;
-  one.w.what.tag = static_cast<int>(a.what.with);
-  one.w.what.into = into;
-  one.w.what.most = a.what.bytes;
-  by_.begin(one.w);
+void messenger::receive(const arrival& a, std::byte* into, receive_listener& listener) {
+  incoming& one = incoming_.emplace_back();
+  one.listener = &listener;
+  one.posted.what.operation = "tasks";
+  one.posted.what.source = a.from;
+  one.posted.what.tag = static_cast<int>(a.what.with);
+  one.posted.what.into = into;
+  one.posted.what.most = a.what.bytes;
+  by_.begin(one.posted);
 }
 
-void messenger::put(int to, int tag, const void* data, std::size_t bytes, block* message, sender* tell,
-                    block* held, bool& done) {
+// Returns whether it is sent already.
+bool messenger::post(int to, int tag, const void* data, std::size_t bytes, block* message,
+                     send_listener* listener, block* held) {
   if (spare_.empty()) spare_.emplace_back();
   outgoing_.splice(outgoing_.end(), spare_, spare_.begin());
   outgoing& one = outgoing_.back();
   const detail::send_args l{"tasks", to, tag, send_modes::standard, data, bytes};
-  done = by_.by().post(l, one.moving);
-  if (done) {
+  if (by_.by().post(l, one.moving)) {
     spare_.splice(spare_.end(), outgoing_, std::prev(outgoing_.end()));
-    return;
+    return true;
   }
   one.message = message;
-  one.tell = tell;
+  one.listener = listener;
   one.held = held;
   if (message != nullptr) message->keep();
   if (held != nullptr) held->keep();
+  return false;
 }
 
-bool messenger::give(int to, head what, const void* contents, std::size_t bytes,
-                     std::span<const forwarding> further, sender* tell, block* held) {
+bool messenger::send(int to, head what, const void* contents, std::size_t bytes,
+                     std::span<const forwarding> further, send_listener* listener, block* held) {
   const bool alone = bytes > max_inside;
   what.bytes = bytes;
   what.with = alone ? next_tag() : 0;
@@ -107,16 +106,13 @@ bool messenger::give(int to, head what, const void* contents, std::size_t bytes,
   std::memcpy(at, &what, head_bytes);
   if (inside != 0) std::memcpy(at + head_bytes, contents, inside);
   if (!further.empty()) std::memcpy(at + head_bytes + inside, further.data(), further.size_bytes());
-  bool done = false;
-  put(to, 0, at, length, message, nullptr, nullptr, done);
-  if (!done && message == scratch_) {  // it is on its way out of there
+  const bool done = post(to, 0, at, length, message, nullptr, nullptr);
+  if (!done && message == scratch_) {  // the engine still reads it
     scratch_->drop();
     scratch_ = block::make(max_message);
   }
   message->drop();
-  if (!alone) return true;
-  put(to, static_cast<int>(what.with), contents, bytes, nullptr, tell, held, done);
-  return done;
+  return !alone || post(to, static_cast<int>(what.with), contents, bytes, nullptr, listener, held);
 }
 
 bool messenger::go_on() {
@@ -127,19 +123,19 @@ bool messenger::go_on() {
     moved = true;
     for (block** b : {&here->message, &here->held})
       if (*b != nullptr) std::exchange(*b, nullptr)->drop();
-    sender* const tell = std::exchange(here->tell, nullptr);
+    send_listener* const listener = std::exchange(here->listener, nullptr);
     spare_.splice(spare_.end(), outgoing_, here);
-    if (tell != nullptr) tell->sent();
+    if (listener != nullptr) listener->sent();
   }
-  if (!taking_.empty()) by_.take_in();
-  for (auto one = taking_.begin(); one != taking_.end();) {
+  if (!incoming_.empty()) by_.take_in();
+  for (auto one = incoming_.begin(); one != incoming_.end();) {
     const auto here = one++;
-    if (!here->w.over()) continue;
+    if (!here->posted.over()) continue;
     moved = true;
-    here->w.settle();
-    taker& tell = *here->tell;
-    taking_.erase(here);
-    tell.taken();
+    here->posted.settle();
+    receive_listener& listener = *here->listener;
+    incoming_.erase(here);
+    listener.received();
   }
   return moved;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node of the graph of one rank: a task, a transfer, or the program's own use of a datum. It runs when all
-// before it are over. Nodes are inserted and taken away by the rank's own thread; any worker may complete
-// one, and makes those ready that waited for it.
+// A node of the graph of one rank: a task, a transfer, or the program's own use of data. A node
+// begins when all nodes before it are complete. The rank's own thread inserts and removes nodes.
+// Any worker may complete a node, which makes the nodes ready that waited for it (ready_queue.hpp).
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <new>
 #include <string>
@@ -17,48 +16,40 @@
 
 namespace tutti::tasks {
 
-class task_graph;
+class ready_queue;
 struct node;
 
-/// Why data could not be made. Kept until the flow ends.
-struct failure {
-  std::string task;                   // as reports call it
-  int rank = 0;                       // that ran it
-  std::string text;                   // of what it threw
-  std::exception_ptr what = nullptr;  // on that rank
-};
-
-/// `to` waits for the node that has this in its list.
+/// `to` waits for the node that has this edge in its list.
 struct edge {
   node* to = nullptr;
   edge* next = nullptr;
 };
 
 struct node {
-  /// Of those that wait for it; closed() once it is over.
+  /// The nodes that wait for this one; closed() when this one is complete.
   std::atomic<edge*> behind{nullptr};
-  /// How many it waits for, and one more while it is inserted.
+  /// How many nodes it waits for, and one more until it is released.
   std::atomic<std::int32_t> waits{1};
-  node* next = nullptr;  // in the list of those that are ready, or over
-  const bool anywhere;   // a kernel; the others are of the rank's own thread
+  node* next = nullptr;  // in a list of the ready queue
+  const bool anywhere;   // any worker runs it: a kernel; only the rank's thread runs the others
 
   explicit node(bool any) noexcept : anywhere(any) {}
   virtual ~node() = default;
   node(const node&) = delete;
 
-  /// Of kernels: runs, on any thread; it is over then. Of the others: begins, on the rank's thread, and is
-  /// over when it says so.
-  virtual void go(task_graph& in) = 0;
-  /// What follows, on the rank's thread, when it is over.
-  virtual void end(task_graph&) noexcept {}
-  /// Lets go of what it uses; then, or when the flow ends without it.
+  /// A kernel runs, on any thread, and is then complete. Another node begins, on the rank's thread,
+  /// and calls complete() itself.
+  virtual void go(ready_queue& by) = 0;
+  /// What follows a complete node, on the rank's thread.
+  virtual void end() noexcept {}
+  /// Drops what the node uses: after end(), or if the runtime ends before the node is complete.
   virtual void let_go() noexcept {}
-  /// What a report says that it waits for.
+  /// How a report names what it waits for.
   virtual std::string what() const { return "a task"; }
 
   static edge* closed() noexcept { return reinterpret_cast<edge*>(std::uintptr_t{1}); }
 
-  /// Not before `other` is over. Of the rank's thread, while this one is inserted.
+  /// Begins after `other` is complete. Called by the rank's thread before this node is released.
   void wait_for(node& other) {
     edge* head = other.behind.load(std::memory_order_acquire);
     if (head == closed()) return;
@@ -81,7 +72,7 @@ struct node {
   edge& new_edge() {
     const std::uint32_t n = edges_++;
     if (n < inside) return inline_edges_[n];
-    // Edges are linked into lists of others: they may not move.
+    // The lists of other nodes link edges, so edges do not move.
     if ((n - inside) % 64 == 0) {
       edge_block* const block = new edge_block;
       block->before = std::move(more_);
@@ -99,7 +90,7 @@ struct node {
   std::unique_ptr<edge_block> more_;
 };
 
-/// A list whose newest stands first, in the order in which it was made.
+/// Reverses a list that begins with the newest element.
 template <class Link>
 Link* in_order(Link* newest) noexcept {
   Link* first = nullptr;
@@ -112,7 +103,8 @@ Link* in_order(Link* newest) noexcept {
   return first;
 }
 
-/// Many put nodes on, one takes them all. As strong as can be: whoever is about to rest looks once more.
+/// Many threads add nodes, one takes all of them. Sequentially consistent: a thread that is about
+/// to sleep looks once more.
 inline void put_on(std::atomic<node*>& pile, node& n) noexcept {
   node* newest = pile.load(std::memory_order_relaxed);
   do {
@@ -120,13 +112,13 @@ inline void put_on(std::atomic<node*>& pile, node& n) noexcept {
   } while (!pile.compare_exchange_weak(newest, &n, std::memory_order_seq_cst, std::memory_order_relaxed));
 }
 
-/// Memory for nodes, of one size, so that it is used again and never given back while the flow lives; each
-/// place counts how many have been there.
+/// Memory for nodes in slots of one size. Slots are reused, and freed with the store. Each slot
+/// counts the nodes that it has held.
 class node_store {
  public:
-  static constexpr std::size_t place_bytes = 512;
+  static constexpr std::size_t slot_bytes = 512;
   static constexpr std::size_t header_bytes = 16;
-  static constexpr std::size_t most = place_bytes - header_bytes;
+  static constexpr std::size_t most = slot_bytes - header_bytes;
 
   template <class Node, class... Arguments>
   Node* make(Arguments&&... arguments) {
@@ -144,10 +136,10 @@ class node_store {
     h->next = unused_;
     unused_ = h;
   }
-  /// Ends what is still there.
+  /// Destroys the nodes that are left.
   ~node_store() {
     for (const auto& s : slabs_)
-      for (std::size_t at = 0; at < sizeof s->bytes; at += place_bytes)
+      for (std::size_t at = 0; at < sizeof s->bytes; at += slot_bytes)
         if (auto* const h = reinterpret_cast<header*>(s->bytes + at); h->live)
           give_back(reinterpret_cast<node*>(s->bytes + at + header_bytes));
   }
@@ -175,23 +167,23 @@ class node_store {
     constexpr std::size_t at_once = 64;
     slabs_.push_back(std::make_unique<slab>());
     std::byte* at = slabs_.back()->bytes;
-    for (std::size_t i = at_once; i-- > 0;) unused_ = new (at + i * place_bytes) header{unused_, 0, false};
+    for (std::size_t i = at_once; i-- > 0;) unused_ = new (at + i * slot_bytes) header{unused_, 0, false};
   }
   struct slab {
-    alignas(64) std::byte bytes[64 * place_bytes];
+    alignas(64) std::byte bytes[64 * slot_bytes];
   };
   std::vector<std::unique_ptr<slab>> slabs_;
   header* unused_ = nullptr;
 };
 
-/// A node that may be over and gone.
+/// A reference to a node that may be complete and destroyed.
 struct node_ref {
   node* which = nullptr;
   std::uint32_t generation = 0;
 
   node_ref() noexcept = default;
   explicit node_ref(node* n) noexcept : which(n), generation(node_store::generation(n)) {}
-  /// Null: it is over.
+  /// Null if the node is complete.
   node* get() const noexcept {
     return which != nullptr && node_store::generation(which) == generation ? which : nullptr;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the module of workers, beside those of the engines.
+// Finds the module of workers, which is installed beside those of the engines.
 #include <string>
 
 #include <dlfcn.h>

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The beginning and the end of a runtime, and barriers. A rank that has come to the end serves the others
-// until all have; so whoever waits for something that this rank will never send learns that.
-#include <cstdio>
+// The beginning and the end of a runtime, and barriers. A rank that has come to the end serves the
+// other ranks until all have. So ranks that wait for something that this rank will never send learn
+// that.
+#include <exception>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include "base/environment.hpp"
-#include "frontends/tasks/node_kinds.hpp"
 #include "frontends/tasks/task_graph.hpp"
 #include "frontends/tasks/wait.hpp"
 
 namespace tutti::tasks {
 namespace {
 
-int workers_wanted(const options& how) {
+int workers_of(const options& how) {
   if (how.workers > 0) return how.workers;
   return static_cast<int>(number_setting("TUTTI_TASK_WORKERS", 1, 1024, 1));
 }
@@ -25,56 +25,52 @@ task_graph::task_graph(detail::communicator_impl& all, const options& how, const
     : all_(all.duplicate()),
       rank_(all_->rank()),
       size_(all_->size()),
-      workers_(workers_wanted(how)),
+      workers_(workers_of(how)),
       how_(how),
       box_(all_->p2p_messages("tasks")),
       messenger_(box_),
-      cache_(how.cache),
-      given_(static_cast<std::size_t>(size_)),
-      taken_(static_cast<std::size_t>(size_)),
-      bytes_sent_(static_cast<std::size_t>(size_)),
-      messages_sent_(static_cast<std::size_t>(size_)) {
-  inquired_.resize(static_cast<std::size_t>(size_));
-  ended_.resize(static_cast<std::size_t>(size_));
-  if (workers_ > 1) worker_pool_ = make_worker_pool(workers_, rank_, header);
-  if (!all_->of_rank().set.trace.tasks_file.empty()) {
-    trace_ = std::make_unique<task_trace>(workers_);
-    for (int i = 1; i < workers_; ++i) helper_numbers_.push_back(i);
-  }
+      failures_(rank_),
+      trace_(all_->of_rank().set.trace.tasks_file.empty() ? nullptr : std::make_unique<task_trace>(workers_)),
+      ready_(failures_, workers_, workers_ > 1 ? make_worker_pool(workers_, rank_, header) : nullptr,
+             trace_.get()),
+      replicas_(rank_, size_, how.cache, how.cache_bytes),
+      checks_(*all_, data_),
+      sender_(messenger_, size_),
+      services_{rank_, size_, ready_, failures_, sender_, trace_.get()},
+      transfers_(services_, data_, replicas_),
+      reductions_(services_, data_, replicas_),
+      packs_(services_),
+      follow_ups_(ready_),
+      explicit_(services_, replicas_, follow_ups_, &*all_),
+      lost_(services_, data_, transfers_, explicit_, reductions_) {
   all_->of_rank().add_active(*this);
 }
 
 task_graph::~task_graph() {
-  stopping_.store(true);
-  const auto any = [&] {
-    const std::lock_guard<std::mutex> held(lock_);
-    return helpers_ > 0;
-  };
-  while (worker_pool_ != nullptr && any()) std::this_thread::yield();
-  worker_pool_.reset();
+  ready_.stop();
   std::erase(all_->of_rank().active, this);
 }
 
-// False where the others have not come in time.
+// Returns false if the other ranks have not come in time.
 bool task_graph::meet(const char* operation, std::chrono::steady_clock::time_point until) {
-  refuse_from_kernels(operation);
-  const std::uint64_t times = ++meetings_;
+  checks_.thread(operation);
+  const std::uint64_t barrier = barriers_.enter();
   std::uint32_t round = 0;
   for (std::int64_t distance = 1; distance < size_; distance *= 2, ++round) {
     head what;
     what.kind = message_kind::meeting;
     what.sequence = round;
-    messenger_.give(static_cast<int>((rank_ + distance) % size_), what, nullptr, 0);
-    ++meeting_;
+    sender_.messages().send(static_cast<int>((rank_ + distance) % size_), what, nullptr, 0);
+    ++in_barrier_;
     struct leave {
-      int& meeting;
-      ~leave() { --meeting; }
+      int& in_barrier;
+      ~leave() { --in_barrier; }
     };
-    const leave out{meeting_};
+    const leave out{in_barrier_};
     bool met = false;
     wait_until(
         [&] {
-          met = met_.size() > round && met_[round] >= times;
+          met = barriers_.arrived(round, barrier);
           return met || (until != never && std::chrono::steady_clock::now() > until);
         },
         "the other ranks", operation, until == never);
@@ -85,17 +81,17 @@ bool task_graph::meet(const char* operation, std::chrono::steady_clock::time_poi
 
 void task_graph::barrier() { meet("barrier", never); }
 
-// Memory of the program's may be gone already: nothing runs, and nothing is taken in. Where nothing is under
-// way the others may be about to leave in the same way; else they are told.
+// The program's memory may be gone already: runs nothing and receives nothing. If nothing is under
+// way, the other ranks may be about to leave in the same way. Otherwise they are notified.
 void task_graph::leave_by_exception() {
   if (size_ == 1) return;
   const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-  if (pending_ == 0 && meet("the end of the runtime", soon)) return;
+  if (ready_.pending() == 0 && meet("the end of the runtime", soon)) return;
   if (all_->ep().node() == nullptr) {
     head what;
     what.kind = message_kind::gone;
     for (int r = 0; r < size_; ++r)
-      if (r != rank_) messenger_.give(r, what, nullptr, 0);
+      if (r != rank_) sender_.messages().send(r, what, nullptr, 0);
     return;
   }
   all_->ep().abandon(
@@ -126,56 +122,39 @@ void task_graph::close(bool passing_by) noexcept {
       try {
         return leave_by_exception();
       } catch (...) {
-        return;  // the exception that passes by is what matters
+        return;  // the exception that passes by matters more
       }
     }
-    closing_ = true;
-    for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
-    close_all_reductions();
-    for (const auto& d : data_)
-      if (!d->demands.empty()) meet_demands(*d);
-    wait_until([&] { return pending_ == 0 && calls_.empty(); }, "its tasks", "the end of the runtime");
-    throw_pending();
-    through_ = true;
-    refuse_unrequested();
-    for (const arrival& a : std::exchange(inquiries_, {})) handle_inquiry(a);
-    meet("the end of the runtime", never);
-    while (messenger_.busy()) {
-      if (progress(false)) continue;
-      all_->guarded([&] {
-        all_->serve_others(this);
-        all_->ep().pause(site("its messages to be received"));
-      });
-    }
-    all_->ep().progressed();
-    if (trace_ != nullptr) write_trace();
+    finish();
   } catch (...) {
     report(std::current_exception());
   }
 }
 
-statistics task_graph::told() const {
-  return {bytes_sent_, messages_sent_, cache_hits_, run_.load(std::memory_order_relaxed), idle_};
-}
-
-// Nothing of this rank's will receive these, and their senders wait.
-void task_graph::refuse_unrequested() {
-  for (const auto& a : unrequested_)
-    if (a->what.with != 0)
-      throw mismatch_error("tasks", rank_, "",
-                           "rank " + std::to_string(a->from) + " sent a message with tag " +
-                               std::to_string(a->what.number) +
-                               " that this rank has not received at the end of its runtime",
-                           "match every send with a receive of the same tag");
-}
-
-void task_graph::count_elsewhere(detail::communicator_impl& where, int peer, std::size_t bytes) noexcept {
-  try {
-    const int r = where.translate(peer, *all_, "isend");
-    if (r >= 0 && r < size_) count_sent(r, bytes);
-  } catch (...) {
-    // Of a rank that is none of the runtime's nothing is told.
+// Waits until this rank and all others have nothing left to do.
+void task_graph::finish() {
+  lost_.end_insertion();
+  reductions_.close_all();
+  reductions_.end();
+  wait_until([&] { return ready_.pending() == 0 && !follow_ups_.pending(); }, "its tasks",
+             "the end of the runtime");
+  throw_pending();
+  explicit_.close();
+  lost_.end_sends();
+  meet("the end of the runtime", never);
+  while (messenger_.busy()) {
+    if (progress(false)) continue;
+    all_->guarded([&] {
+      all_->serve_others(this);
+      all_->ep().pause(site("its messages to be received"));
+    });
   }
+  all_->ep().progressed();
+  if (trace_ != nullptr) write_trace(*trace_, *all_);
+}
+
+statistics task_graph::counts() const {
+  return {sender_.bytes_sent(), sender_.messages_sent(), replicas_.cache_hits(), ready_.kernels_run(), idle_};
 }
 
 }  // namespace tutti::tasks

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/regular_file.hpp"
 #include "frontends/tasks/task_trace.hpp"
 
 #include <cstdio>
 
-#include "frontends/tasks/task_graph.hpp"
+#include "base/regular_file.hpp"
+#include "communicator/communicator_impl.hpp"
+#include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::tasks {
 namespace {
@@ -43,20 +44,19 @@ std::string task_trace::events(int rank) const {
   return all;
 }
 
-// Rank 0 writes what all have seen.
-void task_graph::write_trace() {
-  constexpr int tag = 32700;  // no contents travel by it
-  const std::string mine = trace_->events(rank_);
-  if (rank_ != 0) {
+void write_trace(const task_trace& trace, detail::communicator_impl& ranks) {
+  constexpr int tag = 32700;  // above the tags of the messenger
+  const std::string mine = trace.events(ranks.rank());
+  if (ranks.rank() != 0) {
     detail::send(
-        *all_,
+        ranks,
         {.operation = "tasks", .destination = 0, .tag = tag, .data = mine.data(), .bytes = mine.size()});
     return;
   }
   std::string all = "[\n" + mine;
-  for (int r = 1; r < size_; ++r) {
+  for (int r = 1; r < ranks.size(); ++r) {
     std::string theirs;
-    detail::receive(*all_, {.operation = "tasks",
+    detail::receive(ranks, {.operation = "tasks",
                             .source = r,
                             .tag = tag,
                             .room = [](void* into, const detail::envelope& e) -> void* {
@@ -67,11 +67,12 @@ void task_graph::write_trace() {
                             .state = &theirs});
     all += theirs;
   }
-  for (int r = 0; r < size_; ++r)
+  for (int r = 0; r < ranks.size(); ++r)
     all += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":" + std::to_string(r) +
-           ",\"args\":{\"name\":\"rank " + std::to_string(r) + "\"}}" + (r + 1 < size_ ? ",\n" : "\n]\n");
-  const std::string& file = all_->of_rank().set.trace.tasks_file;
-  const unsigned number = ++all_->of_rank().traces_of_tasks;
+           ",\"args\":{\"name\":\"rank " + std::to_string(r) + "\"}}" +
+           (r + 1 < ranks.size() ? ",\n" : "\n]\n");
+  const std::string& file = ranks.of_rank().set.trace.tasks_file;
+  const unsigned number = ++ranks.of_rank().traces_of_tasks;
   const std::string path = number <= 1 ? file : file + "." + std::to_string(number);
   if (const std::string problem = write_regular_file(path, all); !problem.empty())
     std::fprintf(stderr, "tutti: TUTTI_TRACE: %s\n", problem.c_str());

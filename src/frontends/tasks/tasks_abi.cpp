@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The door for the face: tutti/detail/tasks_abi.hpp.
+// Implements tutti/detail/tasks_abi.hpp, by which the task API calls the library.
 #include <cstdio>
 
-#include "frontends/tasks/node_kinds.hpp"
 #include "frontends/tasks/task_graph.hpp"
 
 namespace tutti::tasks::abi {
@@ -16,8 +15,7 @@ task_graph* open(detail::communicator_impl& all, const options& how, const char*
                "pass 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
   return new task_graph(all, how, header);
 }
-// What outlives its run cannot be ended any more: others that it waits for are gone, and so is its
-// engine.
+// After run() has returned, the engine and the ranks that this one waits for are gone.
 void close(task_graph* f, bool passing_by) noexcept {
   if (f->outlived_run()) {
     std::fprintf(
@@ -43,7 +41,7 @@ extent extent_of(const data_handle& d) noexcept {
   e.owner = d.owner;
   return e;
 }
-long tag_of(const data_handle& d) noexcept { return d.number < 0 ? -1 - d.number : d.number; }
+long tag_of(const data_handle& d) noexcept { return d.id < 0 ? -1 - d.id : d.id; }
 void set_tag(task_graph& f, data_handle& d, long tag) { f.set_tag(d, tag); }
 void set_owner(task_graph& f, data_handle& d, int owner) { f.set_owner(d, owner); }
 
@@ -76,11 +74,11 @@ void wait_all(task_graph& f) { f.wait_all(); }
 void unlock(task_graph& f, std::uint64_t tag) { f.unlock(tag); }
 void barrier(task_graph& f) { f.barrier(); }
 void progress(task_graph& f) { f.progress_all(); }
-statistics told(const task_graph& f) { return f.told(); }
+statistics counts(const task_graph& f) { return f.counts(); }
 
 void refuse(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
-  f.refuse(operation, parameter, problem, remedy);
+  f.checks().refuse(operation, parameter, problem, remedy);
 }
 
 }  // namespace tutti::tasks::abi

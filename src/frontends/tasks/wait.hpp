@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a rank waits for something of its graph: it runs kernels, looks after communication, and rests.
+// How a rank waits for something of its graph: it runs kernels, communicates, and sleeps. The
+// sources of task_graph include it.
 #pragma once
-
-#include <chrono>
-#include <exception>
-#include <utility>
 
 #include "frontends/tasks/task_graph.hpp"
 
@@ -13,7 +10,7 @@ namespace tutti::tasks {
 
 template <class Over>
 void task_graph::wait_until(const Over& over, const char* what, const char* operation, bool may_sleep) {
-  refuse_from_kernels(operation);
+  checks_.thread(operation);
   int idle = 0;
   unsigned ran = 0;
   task_trace::clock::time_point since;
@@ -24,11 +21,11 @@ void task_graph::wait_until(const Over& over, const char* what, const char* oper
   };
   for (;;) {
     if (over()) break;
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-    if (run_one()) {
+    failures_.throw_error();
+    if (ready_.run_one()) {
       end_of_rest();
-      reap();
-      begin_own();
+      ready_.reap();
+      ready_.begin_own();
       if (++ran % 4 == 0) progress();
       continue;
     }
@@ -37,7 +34,7 @@ void task_graph::wait_until(const Over& over, const char* what, const char* oper
       continue;
     }
     if (over()) break;
-    if (pending_ != 0 && meeting_ == 0 && !may_still_move()) {
+    if (ready_.pending() != 0 && in_barrier_ == 0 && !may_still_move()) {
       refuse_stuck(operation);
       continue;
     }

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Kernels: how one is laid down, runs, and spoils what it should have written.
-#include "frontends/tasks/node_kinds.hpp"
+#include "frontends/tasks/kernel_node.hpp"
 
 #include <cstring>
+#include <memory>
 #include <new>
+#include <utility>
 
-#include "frontends/tasks/task_graph.hpp"
+#include "frontends/tasks/ready_queue.hpp"
 
 namespace tutti::tasks {
 
-data_handle::data_handle(const task_graph& f) : of(f) {}
-data_handle::~data_handle() {
-  if (here != nullptr) here->drop();
-}
-
-// --- kernels
-// ---------------------------------------------------------------------------------------------------
-
-kernel_node::kernel_node(const code& c, std::size_t arguments, const char* name, std::uint64_t number)
-    : node(true), type_(&c), name_(name), number_(number), size_(static_cast<std::uint32_t>(arguments)) {
+kernel_node::kernel_node(const code& c, std::size_t arguments, const char* name, std::uint64_t id)
+    : node(true), type_(&c), name_(name), id_(id), size_(static_cast<std::uint32_t>(arguments)) {
   const std::size_t bytes = arguments * sizeof(argument);
   const std::size_t at = (bytes + c.alignment - 1) / c.alignment * c.alignment;
-  std::byte* room = own_;
-  if (at + c.size > sizeof own_ || c.alignment > 16) {
+  std::byte* room = local_;
+  if (at + c.size > sizeof local_ || c.alignment > 16) {
     const std::size_t alignment = c.alignment > 16 ? c.alignment : 16;
     apart_ = static_cast<std::byte*>(::operator new (at + c.size, std::align_val_t{alignment}));
     room = apart_;
@@ -47,14 +39,14 @@ const failure* kernel_node::first_poisoned() const noexcept {
   return nullptr;
 }
 
-void kernel_node::go(task_graph& in) {
+void kernel_node::go(ready_queue& by) {
   const failure* poisoned = first_poisoned();
   if (poisoned == nullptr) {
-    constexpr std::size_t usual = 12;
-    place few[usual];
+    constexpr std::size_t inline_count = 12;
+    place few[inline_count];
     std::unique_ptr<place[]> many;
     place* places = few;
-    if (size_ > usual) places = (many = std::make_unique<place[]>(size_)).get();
+    if (size_ > inline_count) places = (many = std::make_unique<place[]>(size_)).get();
     for (std::size_t i = 0; i < size_; ++i) {
       const argument& a = arguments_[i];
       if (a.from != nullptr) std::memcpy(a.at->data, a.from->data, a.bytes());
@@ -63,12 +55,12 @@ void kernel_node::go(task_graph& in) {
     }
     try {
       type_->run(closure_, places);
-      in.count_run();
+      by.count_kernel();
     } catch (const std::exception& e) {
-      poisoned = in.fail(what(), in.rank(), e.what(), std::current_exception());
+      poisoned = by.failures().add_thrown(what(), e.what(), std::current_exception());
     } catch (...) {
-      poisoned =
-          in.fail(what(), in.rank(), "an exception that is not a std::exception", std::current_exception());
+      poisoned = by.failures().add_thrown(what(), "an exception that is not a std::exception",
+                                          std::current_exception());
     }
   }
   for (std::size_t i = 0; i < size_; ++i)
@@ -89,10 +81,10 @@ void kernel_node::let_go() noexcept {
 }
 
 std::string kernel_node::what() const {
-  return name_ != nullptr ? "task \"" + std::string(name_) + "\"" : "task " + std::to_string(number_);
+  return name_ != nullptr ? "task \"" + std::string(name_) + "\"" : "task " + std::to_string(id_);
 }
 
-void combine_node::go(task_graph&) {
+void combine_node::go(ready_queue&) {
   if (into_.poisoned == nullptr) into_.poisoned = part_.poisoned;
   if (into_.poisoned == nullptr) by_.combine(into_.data, part_.data, into_.data, n_, nullptr);
 }

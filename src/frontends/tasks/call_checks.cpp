@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/tasks/call_checks.hpp"
+
+#include <string>
+
+#include "tutti/detail/abi.hpp"
+
+namespace tutti::tasks {
+
+void call_checks::refuse_kernel(const char* operation) const {
+  refuse(operation, "", "is called from a kernel", "call it from the rank's own thread");
+}
+
+void call_checks::refuse_rank(const char* operation, const char* parameter, int r) const {
+  refuse(operation, parameter,
+         "is " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(ranks_.size() - 1),
+         "name a rank of the runtime's communicator");
+}
+
+void call_checks::refuse_handle(const char* operation) const {
+  refuse(operation, "handle", "belongs to another runtime", "pass handles that this runtime created");
+}
+
+void call_checks::refuse_tag(const char* operation, long tag) const {
+  refuse(operation, "tag", "is " + std::to_string(tag), "pass a tag of 0 or more");
+}
+
+void call_checks::refuse_used_tag(const char* operation, long tag) const {
+  refuse(operation, "tag", "is " + std::to_string(tag) + ", which another data handle of this rank has",
+         "pass a different tag for each");
+}
+
+void call_checks::transfer(const char* operation, const explicit_transfer& t, bool sends) const {
+  thread(operation);
+  if (t.what == nullptr) refuse(operation, "handle", "is empty", "pass one that data() returned");
+  handle(operation, *t.what);
+  const char* const whom = sends ? "dest" : "src";
+  const int size = t.where != nullptr ? detail::size_of(*t.where) : ranks_.size();
+  if ((t.peer < 0 || t.peer >= size) && (sends || t.peer != rank::any))
+    refuse(operation, whom,
+           "is " + std::to_string(t.peer) + ", but ranks are 0 to " + std::to_string(size - 1),
+           sends ? "name a rank" : "name a rank, or rank::any");
+  if (t.tag < 0 && (sends || t.tag != tags::any))
+    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", but tags are 0 or more",
+           sends ? "choose one of these" : "choose one of these, or tags::any");
+  if (t.where != nullptr && t.tag >= 0 &&
+      static_cast<unsigned>(t.tag) > t.where->p2p_messages(operation).max_tag())
+    refuse(operation, "tag", "is " + std::to_string(t.tag) + ", which exceeds the largest tag of the engine",
+           "choose a lower one");
+  if (sends && !t.what->readable && t.what->home != ranks_.rank())
+    refuse(operation, "handle", "refers to " + name_of(*t.what) + ", of which this rank has no copy",
+           "fetch() it first");
+}
+
+}  // namespace tutti::tasks

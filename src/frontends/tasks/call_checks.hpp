@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks of the arguments of the program. Each throws usage_error in the name of the operation.
+// task_graph calls them before it changes anything.
+#pragma once
+
+#include <string_view>
+
+#include "communicator/communicator_impl.hpp"
+#include "frontends/tasks/data_registry.hpp"
+
+namespace tutti::tasks {
+
+class call_checks {
+ public:
+  call_checks(detail::communicator_impl& ranks, const data_registry& data) noexcept
+      : ranks_(ranks), data_(data) {}
+
+  [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
+                           const char* remedy) const {
+    ranks_.refuse(operation, parameter, problem, remedy);
+  }
+  /// The rank's own thread calls, and not from a kernel.
+  void thread(const char* operation) const {
+    if (shm::current_rank == &shm::in_kernel) [[unlikely]]
+      refuse_kernel(operation);
+    ranks_.check_thread(operation);
+  }
+  /// `r` is a rank of the runtime.
+  void rank(const char* operation, const char* parameter, int r) const {
+    if (static_cast<unsigned>(r) >= static_cast<unsigned>(ranks_.size())) [[unlikely]]
+      refuse_rank(operation, parameter, r);
+  }
+  /// This runtime has made the data.
+  void handle(const char* operation, const data_handle& d) const {
+    if (!data_.has(d)) [[unlikely]]
+      refuse_handle(operation);
+  }
+  /// Whether the transfer may begin.
+  void transfer(const char* operation, const explicit_transfer& t, bool sends) const;
+  [[noreturn]] void refuse_tag(const char* operation, long tag) const;
+  [[noreturn]] void refuse_used_tag(const char* operation, long tag) const;
+
+ private:
+  [[noreturn]] void refuse_kernel(const char* operation) const;
+  [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int r) const;
+  [[noreturn]] void refuse_handle(const char* operation) const;
+
+  detail::communicator_impl& ranks_;
+  const data_registry& data_;
+};
+
+}  // namespace tutti::tasks

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/tasks/follow_ups.hpp"
+
+#include <atomic>
+
+namespace tutti::tasks {
+
+void follow_ups::wait_for(node& n, std::uint64_t tag) {
+  task_tag& t = tags_[tag];
+  if (t.unlocked) return;
+  n.waits.fetch_add(1, std::memory_order_relaxed);
+  t.waiting.push_back(&n);
+}
+
+void follow_ups::unlock(std::uint64_t tag) {
+  task_tag& t = tags_[tag];
+  t.unlocked = true;
+  for (node* n : std::exchange(t.waiting, {})) ready_.release(*n);
+}
+
+bool follow_ups::run_all() {
+  if (running_) return false;
+  running_ = true;
+  struct leave {
+    bool& running;
+    ~leave() { running = false; }
+  };
+  const leave out{running_};
+  while (!callbacks_.empty())
+    for (std::function<void()>& call : std::exchange(callbacks_, {})) call();
+  return true;
+}
+
+std::string follow_ups::waiting() const {
+  std::string what;
+  for (const auto& [tag, t] : tags_)
+    if (!t.waiting.empty())
+      what += (what.empty() ? "a task waits for tag " : ", and one for tag ") + std::to_string(tag);
+  return what;
+}
+
+}  // namespace tutti::tasks
