@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/engine.hpp"
 #include "selection/tree.hpp"
 
@@ -35,8 +35,8 @@ class benchmark_fixture {
   selection_context selection_context_of(const call& c) const;
 
   /// Collective. Names as of the parameters algorithm() and composition(); empty: the trees choose.
-  std::unique_ptr<detail::communicator_impl> communicator(collective what, const std::string& algorithm,
-                                                          const std::string& composition);
+  detail::communicator_handle communicator(collective what, const std::string& algorithm,
+                                           const std::string& composition);
 
  private:
   std::shared_ptr<detail::rank_state> state(selection by) const;
@@ -45,7 +45,7 @@ class benchmark_fixture {
   std::shared_ptr<const document> trees_;
   group everybody_;
   context* job_ = nullptr;  // of control_
-  std::unique_ptr<detail::communicator_impl> control_;
+  detail::communicator_handle control_;
   std::uint64_t next_id_ = 2;
 };
 

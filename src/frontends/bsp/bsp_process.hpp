@@ -33,7 +33,7 @@ class process {
 
   int pid() const noexcept { return pid_; }
   int nprocs() const noexcept { return nprocs_; }
-  const char* engine() const noexcept { return all_.engine().data(); }  // names are literals
+  const char* engine() const noexcept { return detail::engine_of(all_).data(); }  // names are literals
   bool failed() const noexcept { return failure_ != nullptr; }
   const figures& measured() const noexcept { return figures_; }
 

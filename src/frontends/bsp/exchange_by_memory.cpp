@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/compute/kernels.hpp"
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/bsp/exchange.hpp"
 
 namespace tutti::bsp {
@@ -26,10 +26,10 @@ using board = std::vector<inbox_slot>;
 class by_memory final : public exchange {
  public:
   by_memory(detail::communicator_impl& all, const memory_register& memory, std::shared_ptr<outboxes> boxes)
-      : all_(all), me_(all.rank()) {
+      : all_(all), me_(detail::rank_of(all)) {
     // The first makes the board for all; nobody goes on before all have sat down.
     std::shared_ptr<board> made;
-    if (me_ == 0) made = std::make_shared<board>(static_cast<std::size_t>(all.size()));
+    if (me_ == 0) made = std::make_shared<board>(static_cast<std::size_t>(detail::size_of(all)));
     std::shared_ptr<board>* where = &made;
     call tell;
     tell.what = collective::bcast;
@@ -73,7 +73,7 @@ class by_memory final : public exchange {
     std::string diagnostic;
     {
       const shm::wait_site site{.operation = "sync", .what = "memory of", .run = superstep};
-      const shm::reading others(all_.ep(), site);
+      const shm::reading others(detail::endpoint_of(all_), site);
       const inbox_slot& mine = inbox_slot_of(me_);
       for (message* run =
                inbox_slot_of(me_).inbox[superstep % 2].exchange(nullptr, std::memory_order_acquire);
@@ -91,8 +91,8 @@ class by_memory final : public exchange {
     }
     if ((all & summaries::meet_again) != 0) detail::run_call(all_, call());
     if (!diagnostic.empty())
-      all_.refuse("sync", "offset", diagnostic,
-                  "register as much on that process, and sync before it is used");
+      detail::refuse(all_, "sync", "offset", diagnostic,
+                     "register as much on that process, and sync before it is used");
   }
 
  private:

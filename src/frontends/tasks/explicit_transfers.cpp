@@ -26,7 +26,7 @@ void task_graph::check_explicit(const char* operation, const explicit_transfer& 
     refuse(operation, "tag", "is " + std::to_string(t.tag) + ", but tags are from 0 on",
            sends ? "choose one of these" : "choose one of these, or tags::any");
   if (t.where != nullptr && t.tag >= 0 &&
-      static_cast<unsigned>(t.tag) > t.where->p2p_messages(operation).max_tag())
+      static_cast<unsigned>(t.tag) > detail::message_queue_of(*t.where, operation).max_tag())
     refuse(operation, "tag", "is " + std::to_string(t.tag) + ", which is beyond what the engine has",
            "choose a lower one");
   if (sends && !t.what->readable && t.what->home != rank_)
@@ -79,9 +79,9 @@ bool task_graph::test(void* request, detail::envelope& found) {
   auto& r = **static_cast<std::shared_ptr<explicit_request>*>(request);
   if (!r.over) {
     progress_all();
-    if (!r.over && all_->ep().size() > 1) {
-      all_->ep().pause(site("a transfer"));
-      all_->ep().progressed();
+    if (!r.over && detail::endpoint_of(*all_).size() > 1) {
+      detail::endpoint_of(*all_).pause(site("a transfer"));
+      detail::endpoint_of(*all_).progressed();
     }
     if (!r.over) return false;
   }

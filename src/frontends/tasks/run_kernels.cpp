@@ -122,7 +122,7 @@ const failure* task_graph::fail(std::string task, int rank, std::string text, st
 void task_graph::refuse_from_kernels(const char* operation) const {
   if (shm::current_rank == &shm::in_kernel) [[unlikely]]
     refuse(operation, "", "is called from a kernel", "call it from the rank's own thread");
-  all_->check_thread(operation);
+  detail::check_thread(*all_, operation);
 }
 
 bool task_graph::run_one() {
@@ -172,7 +172,7 @@ bool task_graph::progress(bool calls) {
   };
   {
     const leave out{inside_};
-    all_->guarded([&] {
+    detail::guarded(*all_, [&] {
       reap();
       begin_own();
       if (messenger_.busy() && messenger_.go_on()) ++moves_;
@@ -271,18 +271,17 @@ void task_graph::count_rest(task_trace::clock::time_point since) {
 }
 
 void task_graph::rest(int times, const char* what, bool may_sleep) {
-  endpoint& ep = all_->ep();
+  endpoint& ep = detail::endpoint_of(*all_);
   const shm::wait_site where = site(what);
-  const auto& active = all_->of_rank().active;
-  const bool others = active.size() > 1 || active.front() != this;
+  const bool others = detail::others_under_way(*all_, this);
   bool helped = false;
   if (worker_pool_ != nullptr) {
     const std::lock_guard<std::mutex> held(lock_);
     helped = helpers_ > 0;
     if (!helped && first_ != nullptr) return;
   }
-  all_->guarded([&] {
-    if (others) all_->serve_others(this);
+  detail::guarded(*all_, [&] {
+    if (others) detail::progress_others(*all_, this);
     // While kernels run nobody is stuck, however long they take.
     if (helped) {
       ep.pause(where);

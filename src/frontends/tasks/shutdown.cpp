@@ -22,12 +22,12 @@ int workers_wanted(const options& how) {
 }  // namespace
 
 task_graph::task_graph(detail::communicator_impl& all, const options& how, const char* header)
-    : all_(all.duplicate()),
-      rank_(all_->rank()),
-      size_(all_->size()),
+    : all_(detail::duplicate(all)),
+      rank_(detail::rank_of(*all_)),
+      size_(detail::size_of(*all_)),
       workers_(workers_wanted(how)),
       how_(how),
-      box_(all_->p2p_messages("tasks")),
+      box_(detail::message_queue_of(*all_, "tasks")),
       messenger_(box_),
       cache_(how.cache),
       given_(static_cast<std::size_t>(size_)),
@@ -37,11 +37,11 @@ task_graph::task_graph(detail::communicator_impl& all, const options& how, const
   inquired_.resize(static_cast<std::size_t>(size_));
   ended_.resize(static_cast<std::size_t>(size_));
   if (workers_ > 1) worker_pool_ = make_worker_pool(workers_, rank_, header);
-  if (!all_->of_rank().set.trace.tasks_file.empty()) {
+  if (!detail::file_of_task_trace(*all_).empty()) {
     trace_ = std::make_unique<task_trace>(workers_);
     for (int i = 1; i < workers_; ++i) helper_numbers_.push_back(i);
   }
-  all_->of_rank().add_active(*this);
+  detail::add_progress(*all_, *this);
 }
 
 task_graph::~task_graph() {
@@ -52,7 +52,7 @@ task_graph::~task_graph() {
   };
   while (worker_pool_ != nullptr && any()) std::this_thread::yield();
   worker_pool_.reset();
-  std::erase(all_->of_rank().active, this);
+  detail::remove_progress(*all_, *this);
 }
 
 // False where the others have not come in time.
@@ -91,14 +91,14 @@ void task_graph::leave_by_exception() {
   if (size_ == 1) return;
   const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   if (pending_ == 0 && meet("the end of the runtime", soon)) return;
-  if (all_->ep().node() == nullptr) {
+  if (detail::endpoint_of(*all_).node() == nullptr) {
     head what;
     what.kind = message_kind::gone;
     for (int r = 0; r < size_; ++r)
       if (r != rank_) messenger_.give(r, what, nullptr, 0);
     return;
   }
-  all_->ep().abandon(
+  detail::endpoint_of(*all_).abandon(
       std::make_exception_ptr(error("tasks", rank_, "", "an exception has left the runtime's scope",
                                     "catch it within, where the others go on")));
 }
@@ -117,7 +117,7 @@ void task_graph::close(bool passing_by) noexcept {
     } catch (...) {
       text = "an exception that is not a std::exception";
     }
-    endpoint& ep = all_->ep();
+    endpoint& ep = detail::endpoint_of(*all_);
     if (ep.node() == nullptr) ep.kill_job(text);
     ep.abandon(what);  // the job reports it
   };
@@ -142,12 +142,12 @@ void task_graph::close(bool passing_by) noexcept {
     meet("the end of the runtime", never);
     while (messenger_.busy()) {
       if (progress(false)) continue;
-      all_->guarded([&] {
-        all_->serve_others(this);
-        all_->ep().pause(site("its messages to be taken"));
+      detail::guarded(*all_, [&] {
+        detail::progress_others(*all_, this);
+        detail::endpoint_of(*all_).pause(site("its messages to be taken"));
       });
     }
-    all_->ep().progressed();
+    detail::endpoint_of(*all_).progressed();
     if (trace_ != nullptr) write_trace();
   } catch (...) {
     report(std::current_exception());
@@ -171,7 +171,7 @@ void task_graph::refuse_unrequested() {
 
 void task_graph::count_elsewhere(detail::communicator_impl& where, int peer, std::size_t bytes) noexcept {
   try {
-    const int r = where.translate(peer, *all_, "isend");
+    const int r = detail::translate(where, peer, *all_);
     if (r >= 0 && r < size_) count_sent(r, bytes);
   } catch (...) {
     // Of a rank that is none of the runtime's nothing is told.

@@ -28,7 +28,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/tasks/data_handle.hpp"
 #include "frontends/tasks/data_memory.hpp"
 #include "frontends/tasks/graph_messages.hpp"
@@ -56,13 +56,13 @@ class task_graph final : public progressable {
   task_graph(const task_graph&) = delete;
 
   int rank() const noexcept { return rank_; }
-  bool outlived_run() const noexcept { return all_->is_over(); }
+  bool outlived_run() const noexcept { return detail::outlived_run(*all_); }
   int size() const noexcept { return size_; }
   int workers() const noexcept { return workers_; }
-  void note(const std::source_location& at) const noexcept { *all_->call_site_slot::slot = at; }
+  void note(const std::source_location& at) const noexcept { detail::set_call_site(*all_, at); }
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const {
-    all_->refuse(operation, parameter, problem, remedy);
+    detail::refuse(*all_, operation, parameter, problem, remedy);
   }
 
   // --- data
@@ -88,7 +88,7 @@ class task_graph final : public progressable {
   /// The same, and all else that is under way on this rank.
   void progress_all() {
     progress();
-    all_->guarded([&] { all_->serve_others(this); });
+    detail::guarded(*all_, [&] { detail::progress_others(*all_, this); });
   }
 
   // --- transfers that were asked for

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/regular_file.hpp"
 #include "frontends/tasks/task_trace.hpp"
 
 #include <cstdio>
 
+#include "base/regular_file.hpp"
 #include "frontends/tasks/task_graph.hpp"
 
 namespace tutti::tasks {
@@ -70,8 +70,8 @@ void task_graph::write_trace() {
   for (int r = 0; r < size_; ++r)
     all += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":" + std::to_string(r) +
            ",\"args\":{\"name\":\"rank " + std::to_string(r) + "\"}}" + (r + 1 < size_ ? ",\n" : "\n]\n");
-  const std::string& file = all_->of_rank().set.trace.tasks_file;
-  const unsigned number = ++all_->of_rank().traces_of_tasks;
+  const std::string& file = detail::file_of_task_trace(*all_);
+  const unsigned number = detail::count_task_trace(*all_);
   const std::string path = number <= 1 ? file : file + "." + std::to_string(number);
   if (const std::string problem = write_regular_file(path, all); !problem.empty())
     std::fprintf(stderr, "tutti: TUTTI_TRACE: %s\n", problem.c_str());

@@ -9,11 +9,13 @@
 namespace tutti::tasks::abi {
 
 task_graph* open(detail::communicator_impl& all, const options& how, const char* header) {
-  if (all.inter()) all.refuse("tasks", "ranks", "joins two groups", "give the communicator of one");
-  if (!all.knows_all()) all.refuse("tasks", "ranks", "knows some of its ranks only", "give split(0) of it");
+  if (detail::has_two_groups(all))
+    detail::refuse(all, "tasks", "ranks", "joins two groups", "give the communicator of one");
+  if (!detail::knows_all_members(all))
+    detail::refuse(all, "tasks", "ranks", "knows some of its ranks only", "give split(0) of it");
   if (how.workers < 0 || how.workers > 1024)
-    all.refuse("tasks", "workers", "is " + std::to_string(how.workers),
-               "give 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
+    detail::refuse(all, "tasks", "workers", "is " + std::to_string(how.workers),
+                   "give 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
   return new task_graph(all, how, header);
 }
 // What outlives its run cannot be ended any more: others that it waits for are gone, and so is its

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "support/check.hpp"
 #include "support/program.hpp"
 #include "tutti/bsp.hpp"
@@ -123,7 +123,7 @@ everybody& shared() {
 }
 
 void of_another_rank(communicator& world) {
-  if (world.native().ep().node() == nullptr || world.size() < 2) return;  // ranks that are processes
+  if (!detail::shares_memory(world.native()) || world.size() < 2) return;  // ranks that are processes
   {
     const std::lock_guard guard(shared().lock);
     shared().all[world.rank()] = &world;
