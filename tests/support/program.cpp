@@ -44,7 +44,7 @@ int run_program(int argc, char** argv, const std::function<void(tutti::communica
     } catch (const tutti::peer_error&) {
       throw;
     } catch (const std::exception& e) {
-      const std::string engine(tutti::detail::engine_of(world.native()));
+      const std::string engine(tutti::detail::engine_of(tutti::detail::impl_of(world)));
       const place at{world.rank(), world.size(), engine == "mpi" ? tutti::find_launcher().module : engine,
                      seed_of_interleaving(engine)};
       std::call_once(said, [&] { say_failed(start, at, e); });

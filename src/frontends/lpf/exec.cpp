@@ -102,7 +102,7 @@ lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
 
 lpf_err_t exec_within(const context& outer, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   communicator& world = *outer.world;
-  const engine_entry* engine = find_engine(detail::engine_of(world.native()));
+  const engine_entry* engine = find_engine(detail::engine_of(detail::impl_of(world)));
   const lpf_pid_t processes = capped(p, outer.of.free, "the section has the others");
   if (processes > 1 && engine != nullptr && engine->embedded())
     return run_embedded(engine->name, processes, spmd, args, outer.of);

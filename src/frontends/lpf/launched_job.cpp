@@ -115,7 +115,7 @@ void launched_job::end(std::exception_ptr why) {
 }
 
 void launched_job::kill(const char* why) {
-  if (world_ != nullptr) detail::endpoint_of(world_->native()).kill_job(why);
+  if (world_ != nullptr) detail::endpoint_of(detail::impl_of(*world_)).kill_job(why);
 }
 
 void launched_job::end_of_process() {

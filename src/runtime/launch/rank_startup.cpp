@@ -50,7 +50,7 @@ void rank_startup::run_rank(endpoint& ep, detail::program_view program, bool of_
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, ep, ep.rank() == 0);
   shared->begin_trace();
   communicator world(detail::make_world(shared));
-  if (ep.node() == nullptr) detail::compare_settings(world.native());
+  if (ep.node() == nullptr) detail::compare_settings(detail::impl_of(world));
   program(world);
   shared->end_calls();
   if (ep.rank() == 0) detail::report_unused_overrides(*shared);

@@ -123,7 +123,7 @@ everybody& shared() {
 }
 
 void of_another_rank(communicator& world) {
-  if (!detail::shares_memory(world.native()) || world.size() < 2) return;  // ranks that are processes
+  if (!detail::shares_memory(detail::impl_of(world)) || world.size() < 2) return;  // ranks that are processes
   {
     const std::lock_guard guard(shared().lock);
     shared().all[world.rank()] = &world;

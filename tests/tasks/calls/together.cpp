@@ -193,7 +193,7 @@ void statistics(communicator& world) {
               tasks::read_write(h));
     rt.insert([](int) {}, tasks::read(h), tasks::on(last));
     rt.wait_all();
-    if (me == last && std::string(detail::engine_of(world.native())) == "threads")
+    if (me == last && std::string(tutti::detail::engine_of(tutti::detail::impl_of(world))) == "threads")
       check.that(rt.statistics().idle_seconds >= 0.02);
   }
 }

@@ -67,7 +67,7 @@ class hooked_process final : public init_object {
       why = e.what();
     } catch (...) {
     }
-    detail::endpoint_of(world_.native()).kill_job(why);
+    detail::endpoint_of(detail::impl_of(world_)).kill_job(why);
     return LPF_ERR_FATAL;  // which does not come
   }
   bool runs() const noexcept { return innermost_ != nullptr; }

@@ -30,7 +30,7 @@ communicator adopt(MPI_Comm comm, messages_on messages) {
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, ep, ep.rank() == 0);
   shared->begin_trace();
   communicator world(detail::make_world(shared));
-  detail::compare_settings(world.native());
+  detail::compare_settings(detail::impl_of(world));
   return world;
 }
 
