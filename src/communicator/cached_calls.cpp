@@ -32,13 +32,6 @@ namespace tutti::detail {
 
 void call_dispatcher::execute_cached(const call& c, cached_call& r) { dispatch(c, r); }
 
-void call_dispatcher::execute_stored(const call& c, cached_call& r) {
-  if (r.kernel == nullptr) return execute(c, *r.found);
-  call faster = c;
-  faster.op.combine = r.kernel;
-  execute(faster, *r.found);
-}
-
 // --- a complete call
 
 [[gnu::always_inline]] inline void call_dispatcher::run_blocking(const call& c) {

@@ -143,6 +143,13 @@ void call_dispatcher::execute(const call& c, prepared_call& p) {
   run_to_end(*p.blocking);
 }
 
+void call_dispatcher::execute_stored(const call& c, cached_call& r) {
+  if (r.kernel == nullptr) return execute(c, *r.found);
+  call faster = c;
+  faster.op.combine = r.kernel;
+  execute(faster, *r.found);
+}
+
 // --- the trace (TUTTI_TRACE)
 
 void call_dispatcher::trace(const call& c, const prepared_call& p, const bound_composition* plan,

@@ -35,6 +35,8 @@ native_offer offers_native(const communicator_impl& c, const agreed_signature& s
 }
 
 void check_thread(const communicator_impl& c, const char* operation) { c.state().check_thread(operation); }
+thread_check::thread_check(const communicator_impl& of) noexcept
+    : of_(of), running_(of.state().of_rank().running_thread) {}
 void check_usable(const communicator_impl& c, const char* operation) { c.state().check_usable(operation); }
 bool is_usable(const communicator_impl& c) noexcept { return c.state().usable(); }
 bool is_freed(const communicator_impl& c) noexcept { return c.state().was_freed() || !c.state().usable(); }

@@ -5,6 +5,7 @@
 // communicator_impl as a name only.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "runtime/executor/progressable.hpp"
 #include "selection/resolve.hpp"
 #include "transport/endpoint.hpp"
+#include "transport/shm/current_rank.hpp"
 #include "tutti/detail/abi.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
@@ -54,6 +56,19 @@ native_offer offers_native(const communicator_impl&, const agreed_signature&) no
 
 /// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
 void check_thread(const communicator_impl&, const char* operation);
+/// The same in a few instructions, for a front end that checks in each of its calls.
+class thread_check {
+ public:
+  explicit thread_check(const communicator_impl& of) noexcept;
+  void operator()(const char* operation) const {
+    if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
+      check_thread(of_, operation);
+  }
+
+ private:
+  const communicator_impl& of_;
+  const std::atomic<const shm::rank_identity*>& running_;
+};
 /// Throws usage_error also if the communicator was freed.
 void check_usable(const communicator_impl&, const char* operation);
 bool is_usable(const communicator_impl&) noexcept;

@@ -14,6 +14,7 @@ namespace tutti::bsp {
 
 process::process(detail::communicator_impl& all, bool unbounded)
     : all_(all),
+      check_thread_(all),
       pid_(detail::rank_of(all)),
       nprocs_(detail::size_of(all)),
       unbounded_(unbounded),
@@ -237,7 +238,7 @@ void process::begin_nested(const char* call) {
 }
 
 void process::sync() {
-  detail::check_thread(all_, "sync");
+  check_thread_("sync");
   if (refuses_calls_) [[unlikely]]
     throw_refused_call("sync");
   try {

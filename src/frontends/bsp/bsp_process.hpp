@@ -184,6 +184,7 @@ class process {
   double time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times);
 
   detail::communicator_impl& all_;
+  detail::thread_check check_thread_;
   int pid_, nprocs_;
   bool unbounded_;
   unsigned count_sent_ = 0;  // objects whose queue does not count incoming messages

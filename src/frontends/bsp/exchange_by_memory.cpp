@@ -26,7 +26,7 @@ using board = std::vector<inbox_slot>;
 class by_memory final : public exchange {
  public:
   by_memory(detail::communicator_impl& all, const memory_register& memory, std::shared_ptr<outboxes> boxes)
-      : all_(all), me_(detail::rank_of(all)) {
+      : all_(all), ep_(detail::endpoint_of(all)), me_(detail::rank_of(all)) {
     // The first makes the board for all; nobody goes on before all have sat down.
     std::shared_ptr<board> made;
     if (me_ == 0) made = std::make_shared<board>(static_cast<std::size_t>(detail::size_of(all)));
@@ -73,7 +73,7 @@ class by_memory final : public exchange {
     std::string diagnostic;
     {
       const shm::wait_site site{.operation = "sync", .what = "memory of", .run = superstep};
-      const shm::reading others(detail::endpoint_of(all_), site);
+      const shm::reading others(ep_, site);
       const inbox_slot& mine = inbox_slot_of(me_);
       for (message* run =
                inbox_slot_of(me_).inbox[superstep % 2].exchange(nullptr, std::memory_order_acquire);
@@ -118,6 +118,7 @@ class by_memory final : public exchange {
   }
 
   detail::communicator_impl& all_;
+  endpoint& ep_;
   int me_;
   std::shared_ptr<board> board_;
 };
