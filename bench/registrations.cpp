@@ -69,7 +69,7 @@ double by_slot(std::size_t n) {
 double by_number(std::size_t n) {
   double took = 0;
   tutti::run({.engine = "threads", .ranks = 1}, [&](communicator& world) {
-    bsp::collective_calls all(world.native());
+    bsp::collective_calls all(detail::impl_of(world));
     std::vector<bsp::members> names(n);
     for (bsp::members& one : names) one = all.make(0, 0, 1, {1, 1, 1}, 0).number;
     took = time_of(drawn_of(names), [&](bsp::members m) { return all.find(m)->number == m; });

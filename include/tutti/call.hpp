@@ -13,7 +13,7 @@
 // c.count = 1;
 // c.input = &mine;
 // c.output = all.data();
-// detail::run_call(world.native(), c);
+// detail::run_call(detail::impl_of(world), c);
 // assert(all.back() == world.size() - 1);
 // ```
 #pragma once

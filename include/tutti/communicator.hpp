@@ -14,6 +14,7 @@
 
 #include "tutti/collectives.hpp"
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/access.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/messages.hpp"
 #include "tutti/parameters.hpp"
@@ -348,14 +349,6 @@ class communicator : public collectives<communicator>,
   /// lives as long as the library.
   const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*impl_, what); }
 
-  // For front ends: the library's object for this communicator, and the call site of a call of form
-  // f.
-  detail::communicator_impl& native() const noexcept { return *impl_; }
-  const detail::communicator_handle& shared() const noexcept { return impl_; }
-  detail::call_site site(detail::form f) const noexcept {
-    return {{*impl_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
-  }
-
  protected:
   // For the library.
   void take_defaults(const communicator& other) noexcept {
@@ -364,6 +357,12 @@ class communicator : public collectives<communicator>,
   }
 
  private:
+  friend struct detail::access;
+  detail::communicator_impl& native() const noexcept { return *impl_; }
+  const detail::communicator_handle& shared() const noexcept { return impl_; }
+  detail::call_site site(detail::form f) const noexcept {
+    return {{*impl_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
+  }
   detail::communicator_impl& noted(const std::source_location& at) const noexcept {
     detail::set_call_site(*impl_, at);
     return *impl_;

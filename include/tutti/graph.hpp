@@ -35,15 +35,17 @@ class graph_communicator : public communicator {
   using communicator::communicator;
 
   /// How many neighbours this rank receives from, and sends to.
-  int sources() const noexcept { return detail::recv_block_count(native(), collective::neighbor_alltoallv); }
+  int sources() const noexcept {
+    return detail::recv_block_count(detail::impl_of(*this), collective::neighbor_alltoallv);
+  }
   int destinations() const noexcept {
-    return detail::send_block_count(native(), collective::neighbor_alltoallv);
+    return detail::send_block_count(detail::impl_of(*this), collective::neighbor_alltoallv);
   }
 
   /// Collective: the same ranks and neighbours, with separate traffic. Costs the same as
   /// communicator::duplicate().
   graph_communicator duplicate() const {
-    graph_communicator other(detail::duplicate(native()));
+    graph_communicator other(detail::duplicate(detail::impl_of(*this)));
     other.take_defaults(*this);
     return other;
   }
@@ -101,9 +103,11 @@ class graph_communicator : public communicator {
   /// Exchange of counts: one along the edges, unless recv_counts is given.
   TUTTI_COLLECTIVE(neighbor_alltoallv, neighbor_alltoallv)
 
-  // For front ends: the call site of a call of form f.
+ private:
+  friend struct detail::access;
   detail::call_site site(detail::form f) const noexcept {
-    return {{native(), f}, f.what, rank(), size(), destinations(), sources(), 0, default_root()};
+    return {
+        {detail::impl_of(*this), f}, f.what, rank(), size(), destinations(), sources(), 0, default_root()};
   }
 
  private:

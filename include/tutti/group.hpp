@@ -82,12 +82,13 @@ class log_structure : public structure<hops> {
 class chain : public detail::structure<detail::neighbours> {
  public:
   /// Local: all ranks of the parent.
-  explicit chain(const communicator& parent) : structure(detail::neighbours_in(parent.native(), false)) {}
+  explicit chain(const communicator& parent)
+      : structure(detail::neighbours_in(detail::impl_of(parent), false)) {}
   /// Local. The members of `ranks`, which are ranks of the parent, call it with the same list.
   /// O(size) time. Throws usage_error if the list has an invalid rank, has one twice, or lacks the
   /// caller.
   chain(const communicator& parent, std::span<const int> ranks)
-      : structure(detail::neighbours_in(parent.native(), false, ranks)) {}
+      : structure(detail::neighbours_in(detail::impl_of(parent), false, ranks)) {}
   /// The same, with ranks in braces.
   chain(const communicator& parent, std::initializer_list<int> ranks)
       : chain(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
@@ -117,10 +118,11 @@ class chain : public detail::structure<detail::neighbours> {
 class ring : public detail::structure<detail::neighbours> {
  public:
   /// Local: all ranks of the parent.
-  explicit ring(const communicator& parent) : structure(detail::neighbours_in(parent.native(), true)) {}
+  explicit ring(const communicator& parent)
+      : structure(detail::neighbours_in(detail::impl_of(parent), true)) {}
   /// Local; the same contract as for chain.
   ring(const communicator& parent, std::span<const int> ranks)
-      : structure(detail::neighbours_in(parent.native(), true, ranks)) {}
+      : structure(detail::neighbours_in(detail::impl_of(parent), true, ranks)) {}
   /// The same, with ranks in braces.
   ring(const communicator& parent, std::initializer_list<int> ranks)
       : ring(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
@@ -149,7 +151,8 @@ class ring : public detail::structure<detail::neighbours> {
 class logchain : public detail::log_structure {
  public:
   /// Local: all ranks of the parent.
-  explicit logchain(const communicator& parent) : log_structure(detail::hops_in(parent.native(), false)) {}
+  explicit logchain(const communicator& parent)
+      : log_structure(detail::hops_in(detail::impl_of(parent), false)) {}
   /// Collective: ceil(log2(size)) rounds.
   explicit logchain(const chain& from) : log_structure(detail::hops_of(from.nearest(), false)) {}
   explicit logchain(const ring& from) : logchain(chain(from)) {}
@@ -164,7 +167,8 @@ class logchain : public detail::log_structure {
 class logring : public detail::log_structure {
  public:
   /// Local: all ranks of the parent.
-  explicit logring(const communicator& parent) : log_structure(detail::hops_in(parent.native(), true)) {}
+  explicit logring(const communicator& parent)
+      : log_structure(detail::hops_in(detail::impl_of(parent), true)) {}
   /// Collective: ceil(log2(size)) rounds.
   explicit logring(const ring& from) : log_structure(detail::hops_of(from.nearest(), true)) {}
   explicit logring(const chain& from) : logring(ring(from)) {}

@@ -81,8 +81,8 @@ class intercommunicator : public collectives<intercommunicator> {
   /// The same as communicator::last_algorithm().
   const char* last_algorithm(collective what) const noexcept { return detail::last_algorithm(*impl_, what); }
 
-  // For front ends: the library's object for this communicator, and the call site of a call of form
-  // f.
+ private:
+  friend struct detail::access;
   detail::communicator_impl& native() const noexcept { return *impl_; }
   const detail::communicator_handle& shared() const noexcept { return impl_; }
   detail::call_site site(detail::form f) const noexcept {
@@ -95,7 +95,6 @@ class intercommunicator : public collectives<intercommunicator> {
             first_};
   }
 
- private:
   detail::communicator_handle impl_;
   int rank_, size_, first_;
 };

@@ -89,15 +89,16 @@ class [[nodiscard]] message {
   message(const detail::communicator_handle& where, detail::matched_message* send_args,
           const detail::envelope& what)
       : where_(where), args_(send_args), what_(what) {}
+  detail::envelope receive(detail::recv_args);
+  detail::pending_call start_receive(detail::recv_args);
+
+ private:
+  friend struct detail::access;
   detail::communicator_impl& native() const { return *shared(); }
   const detail::communicator_handle& shared() const {
     if (!where_) refuse_empty();
     return where_;
   }
-  detail::envelope receive(detail::recv_args);
-  detail::pending_call start_receive(detail::recv_args);
-
- private:
   static constexpr detail::message_form form(detail::mode how, bool single) {
     return {detail::message_call::recv, how, single, true};
   }

@@ -87,7 +87,7 @@ class runtime {
   /// usage_error if the communicator is an intercommunicator, or has only neighbours. Throws
   /// engine_error if `workers` is more than one and the library was built without a worker pool.
   explicit runtime(const communicator& ranks, const options& how = {})
-      : graph_(abi::open(ranks.native(), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
+      : graph_(abi::open(detail::impl_of(ranks), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
   /// Collective: waits for all work of all ranks. A pending exception is reported and ends the job.
   /// During stack unwinding no more tasks run. If nothing is under way and the other ranks also end
   /// within a tenth of a second, all of them leave normally. Otherwise the job is aborted.

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators made of others: duplicates, parts, neighbours in a graph, two groups.
+// Communicators that all ranks of the parent make together: duplicates, graphs, splits, and two
+// groups (group_factory.hpp).
 #include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
 
 #include "communicator/communicator_impl.hpp"
+#include "communicator/group_factory.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
 
-int communicator_impl::send_block_count(collective what) const noexcept {
-  if (is_neighborly(what)) return static_cast<int>(topology_.destinations.size());
-  const int first = topology_.first_group, own = rank() < first ? first : size() - first;
-  if (what == collective::reduce_scatter || what == collective::reduce_scatter_block)
-    return inter() ? own : size();
-  return inter() ? size() - own : size();
-}
-
-int communicator_impl::recv_block_count(collective what) const noexcept {
-  if (is_neighborly(what)) return static_cast<int>(topology_.sources.size());
-  return send_block_count(what);
-}
-
-// A number that none of the members has used: the largest of what they would use next.
-std::uint64_t communicator_impl::unused_number() {
-  std::uint64_t next = shared_->next_id;
+// A number that no member has used: the largest of those that they would use next.
+std::uint64_t group_factory::unused_number() {
+  std::uint64_t next = parent_.of_rank().next_id;
   call agree;
   agree.what = collective::allreduce;
   agree.type = element_of<std::uint64_t>();
@@ -36,62 +28,184 @@ std::uint64_t communicator_impl::unused_number() {
                                                                static_cast<const std::uint64_t*>(b)[i]);
               },
               nullptr, builtin_op::max, true};
-  carry_out(agree, find(agree));
-  shared_->next_id = next + 1;
+  by_.run_control(agree);
+  parent_.of_rank().next_id = next + 1;
   return next;
 }
 
-communicator_handle communicator_impl::duplicate() {
-  refuse_freed("duplicate");
-  if (inter() || topology_.graph) return union_of_groups().with(topology_, "duplicate");
-  if (shared_->set.check) compare_with_others(nullptr, nullptr, "duplicate");
-  be_open();
-  if (!knows_all()) return of_members(members_, unused_number());
-  return communicator_handle(
-      new (*shared_) communicator_impl(shared_, ep().open(members_, unused_number(), where_.get())));
+std::vector<int> group_factory::addresses(const char* operation) {
+  std::vector<int> all(static_cast<std::size_t>(parent_.size()));
+  if (parent_.knows_all()) {
+    for (int r = 0; r < parent_.size(); ++r) all[static_cast<std::size_t>(r)] = parent_.members().address(r);
+  } else {
+    const int own = parent_.members().address(parent_.rank());
+    by_.exchange(collective::allgather, &own, all.data(), sizeof own, operation);
+  }
+  return all;
 }
 
-communicator_handle communicator_impl::with(topology shape, const char* operation) {
-  refuse_freed(operation);
-  refuse_few(operation);
-  if (inter() && &union_of_groups() == this)
-    refuse(operation, "communicator", "has two groups", "use a communicator with one group");
+communicator_handle group_factory::duplicate() {
+  parent_.check_usable("duplicate");
+  if (parent_.inter()) return both_->groups().with(parent_.graph(), "duplicate");
+  if (parent_.graph().graph) return with(parent_.graph(), "duplicate");
+  if (checked_mode_.is_on()) checked_mode_.compare("duplicate");
+  if (!parent_.knows_all()) return of_members(parent_.members(), unused_number());
+  return communicator_impl::make(parent_.shared(), open_another());
+}
+
+// Collective over the parent.
+std::unique_ptr<context> group_factory::open_another() {
+  parent_.open();
+  return parent_.ep().open(parent_.members(), unused_number(), &parent_.where());
+}
+
+communicator_handle group_factory::with(topology shape, const char* operation) {
+  parent_.check_usable(operation);
+  parent_.check_knows_all(operation);
+  if (parent_.inter()) parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
   for (const auto& [list, name] :
        {std::pair{&shape.sources, "sources"}, {&shape.destinations, "destinations"}})
     for (const int r : *list)
-      if (r < 0 || r >= size())
-        refuse(operation, name,
-               "names rank " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(size() - 1),
-               "name ranks of this communicator");
-  if (!shape.graph && (shape.first_group <= 0 || shape.first_group >= size()))
-    refuse(operation, "first",
-           "is " + std::to_string(shape.first_group) + ", but there are " + std::to_string(size()) + " ranks",
-           ("leave at least one rank to each group: 1 to " + std::to_string(size() - 1)).c_str());
-  if (shared_->set.check) {
-    compare_with_others(nullptr, nullptr, operation);
-    if (shape.graph) check_graph(shape);
+      if (r < 0 || r >= parent_.size())
+        parent_.refuse(
+            operation, name,
+            "names rank " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(parent_.size() - 1),
+            "name ranks of this communicator");
+  if (!shape.graph && (shape.first_group <= 0 || shape.first_group >= parent_.size()))
+    parent_.refuse(
+        operation, "first",
+        "is " + std::to_string(shape.first_group) + ", but there are " + std::to_string(parent_.size()) + " ranks",
+        ("leave at least one rank to each group: 1 to " + std::to_string(parent_.size() - 1)).c_str());
+  if (checked_mode_.is_on()) {
+    checked_mode_.compare(operation);
+    if (shape.graph) checked_mode_.compare_edges(shape);
   }
-  be_open();
-  const auto open = [&] { return ep().open(members_, unused_number(), where_.get()); };
-  communicator_handle made(new (*shared_) communicator_impl(shared_, open(), std::move(shape)));
-  if (made->inter()) made->within_ = communicator_handle(new (*shared_) communicator_impl(shared_, open()));
-  return made;
+  std::unique_ptr<context> where = open_another();
+  communicator_handle both;
+  if (shape.first_group != 0) both = communicator_impl::make(parent_.shared(), open_another());
+  return communicator_impl::make(parent_.shared(), std::move(where), std::move(shape), std::move(both));
 }
 
-// Every edge has two ends: whoever sends to me must be whom I receive from, as many times.
-void communicator_impl::check_graph(const topology& t) {
-  const auto p = static_cast<std::size_t>(size());
-  std::vector<std::uint64_t> to(p), from(p), named(p);
-  for (const int r : t.destinations) ++to[static_cast<std::size_t>(r)];
-  for (const int r : t.sources) ++from[static_cast<std::size_t>(r)];
-  exchange(collective::alltoall, to.data(), named.data(), sizeof to[0], "graph");
-  for (std::size_t r = 0; r < p; ++r)
-    if (named[r] != from[r])
-      throw mismatch_error("graph", rank(), "sources",
-                           "rank " + std::to_string(r) + " lists this rank " + std::to_string(named[r]) +
-                               " times as a destination, but this rank lists it " + std::to_string(from[r]) +
-                               " times as a source",
-                           "pass every edge on both of its ranks", place());
+// Each rank sends what it requests and the number that it would use. All then compute the rest alone.
+communicator_handle group_factory::split(int color, int key, const char* operation, int bins) {
+  parent_.check_usable(operation);
+  if (parent_.inter()) parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
+  if (checked_mode_.is_on()) checked_mode_.compare(operation);
+  const split_request mine{next_number(), color, bins == any_color ? key : bins};
+  std::vector<split_request> all(static_cast<std::size_t>(parent_.size()));
+  by_.exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
+  const std::vector<int> few = parent_.knows_all() ? std::vector<int>() : addresses(operation);
+  std::vector<int> ranks;
+  std::uint64_t number = 0;
+  const auto of = [&](int r) -> const split_request& { return all[static_cast<std::size_t>(r)]; };
+  for (int r = 0; r < parent_.size(); ++r) {
+    number = std::max(number, of(r).number);
+    if (bins != any_color && of(r).key != bins)
+      throw mismatch_error(operation, parent_.rank(), "bins",
+                           "is " + std::to_string(bins) + ", but " + std::to_string(of(r).key) + " on rank " +
+                               std::to_string(r),
+                           "pass the same number of bins on all ranks", parent_.place());
+    if (bins < 0)
+      parent_.refuse(operation, "bins", "is " + std::to_string(bins),
+                     "pass 0 bins or more");
+    if (bins != any_color && of(r).color >= bins)
+      parent_.refuse(operation, "bin",
+                     "is " + std::to_string(of(r).color) + " on rank " + std::to_string(r) + ", but there are " +
+                         std::to_string(bins) + " bins",
+                     ("pass 0 to " + std::to_string(bins - 1) + ", or a negative bin for no group").c_str());
+    if (of(r).color == color) ranks.push_back(r);
+  }
+  parent_.of_rank().next_id = number + 1;
+  if (color < 0) return communicator_handle();
+  const auto before = [&](int a, int b) { return of(a).key < of(b).key; };
+  if (!std::is_sorted(ranks.begin(), ranks.end(), before))
+    std::stable_sort(ranks.begin(), ranks.end(), before);
+  const int own = static_cast<int>(std::find(ranks.begin(), ranks.end(), parent_.rank()) - ranks.begin());
+  for (int& r : ranks)
+    r = parent_.knows_all() ? parent_.members().address(r) : few[static_cast<std::size_t>(r)];
+  return of_members(group::of(std::move(ranks), own), number);
+}
+
+distinct_number group_factory::number_distinct(std::string_view text) {
+  parent_.check_usable("number_distinct");
+  if (parent_.inter())
+    parent_.refuse("number_distinct", "communicator", "has two groups", "use a communicator with one group");
+  if (checked_mode_.is_on()) checked_mode_.compare("number_distinct");
+  std::vector<std::size_t> lengths(static_cast<std::size_t>(parent_.size()));
+  const std::size_t mine = text.size();
+  by_.exchange(collective::allgather, &mine, lengths.data(), sizeof mine, "number_distinct");
+  std::string all(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}), ' ');
+  call c;
+  c.what = collective::allgatherv;
+  c.type = element_of<char>();
+  c.input = text.data();
+  c.output = all.data();
+  c.count = mine;
+  c.in_counts = {&mine, 1};
+  c.out_counts = {lengths.data(), lengths.size()};
+  c.label = "number_distinct";
+  by_.run_control(c);
+  std::vector<std::string_view> texts;
+  std::size_t at = 0;
+  for (const std::size_t n : lengths) {
+    texts.emplace_back(all.data() + at, n);
+    at += n;
+  }
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  const auto own = std::lower_bound(texts.begin(), texts.end(), text);
+  return {static_cast<int>(own - texts.begin()), static_cast<int>(texts.size())};
+}
+
+// The leaders exchange the members of their groups. The group whose leader has the lower rank comes
+// first in the union of both.
+communicator_handle group_factory::between_groups(group_factory& local, int remote_leader) {
+  parent_.check_usable("inter");
+  local.parent_.check_usable("inter");
+  parent_.check_knows_all("inter");
+  local.parent_.check_knows_all("inter");
+  if (parent_.inter() || local.parent_.inter())
+    parent_.refuse("inter", parent_.inter() ? "communicator" : "local", "has two groups",
+                   "use communicators with one group");
+  const bool leads = local.parent_.rank() == 0;
+  if (leads && (remote_leader < 0 || remote_leader >= parent_.size()))
+    parent_.refuse_rank("inter", "remote_leader", remote_leader);
+  struct side {
+    std::uint64_t number;
+    int leader, size;
+  };
+  // The number that this group can use.
+  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(local.parent_.size()));
+  const std::uint64_t next = next_number();
+  local.by_.exchange(collective::allgather, &next, numbers.data(), sizeof next, "inter");
+  side mine{*std::max_element(numbers.begin(), numbers.end()), parent_.rank(), local.parent_.size()},
+      theirs{};
+  std::vector<int> own, others;
+  for (int r = 0; r < local.parent_.size(); ++r) own.push_back(local.parent_.members().address(r));
+  const auto from_leader = [&](void* data, std::size_t bytes) { local.by_.bcast(data, bytes, "inter"); };
+  if (leads)
+    parent_.run_hops("inter", {remote_leader, &mine, sizeof mine, remote_leader, &theirs, sizeof theirs});
+  from_leader(&mine, sizeof mine);
+  from_leader(&theirs, sizeof theirs);
+  others.resize(static_cast<std::size_t>(theirs.size));
+  if (leads)
+    parent_.run_hops("inter", {remote_leader, own.data(), own.size() * sizeof(int), remote_leader,
+                               others.data(), others.size() * sizeof(int)});
+  from_leader(others.data(), others.size() * sizeof(int));
+  for (const int r : others)
+    if (std::find(own.begin(), own.end(), r) != own.end())
+      parent_.refuse("inter", "local", "has a rank that is also in the other group",
+                     "pass groups without common ranks");
+  const std::uint64_t number = std::max(mine.number, theirs.number);
+  parent_.of_rank().next_id = number + 1;
+  const bool first = mine.leader < theirs.leader;
+  std::vector<int> all = first ? own : others;
+  all.insert(all.end(), first ? others.begin() : own.begin(), first ? others.end() : own.end());
+  const int place = local.parent_.rank() + (first ? 0 : theirs.size);
+  const group both = group::of(std::move(all), place);
+  const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(both.address(0)));
+  return communicator_impl::make(parent_.shared(), both, name, first ? mine.size : theirs.size,
+                                 communicator_impl::make(parent_.shared(), both, name.with(1)));
 }
 
 }  // namespace tutti::detail

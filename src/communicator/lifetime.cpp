@@ -11,58 +11,42 @@
 
 namespace tutti::detail {
 
-// Also reached where any thread may call.
-void communicator_impl::refuse_thread(const char* operation) const {
-  if (shared_->runs_here()) return;
-  if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
-    throw usage_error(operation, -1, "communicator", "was moved from",
-                      "use the communicator that it was moved to, or copy instead of moving");
-  if (shared_->over())
-    refuse(operation, "communicator", "is used after its run has ended",
-           "use it, and its requests, before the program that run() calls returns");
-  if (shm::current_rank == &shm::in_kernel)
-    refuse(operation, "communicator", "is used in a kernel of a task",
-           "call it from the rank's own thread; a kernel uses the data that it is given");
-  const std::string own = "rank " + std::to_string(shared_->self.rank);
-  if (shm::current_rank != nullptr && shm::current_rank->rank >= 0)
-    refuse(operation, "communicator",
-           "belongs to " + own + ", but is used by rank " + std::to_string(shm::current_rank->rank),
-           "use on each rank only the communicators that the rank was given or has created");
-  refuse(operation, "communicator", "is used by a thread that does not run " + own,
-         "call it from the thread that runs the rank's program, and pass the data of other threads to that "
-         "thread");
+void* communicator_impl::operator new(std::size_t bytes, rank_state& shared) {
+  if (shared.cores.empty()) return ::operator new(bytes);
+  void* const memory = shared.cores.back();
+  shared.cores.pop_back();
+  return memory;
 }
 
-// A request that is destroyed where no call may be made. False: it stays, since it is still under
-// way.
-bool communicator_impl::release_on_other_thread(bool under_way, const char* operation) noexcept {
-  if (shared_->over() || !under_way) return true;
-  try {
-    const usage_error what(operation, rank(), "request",
-                           "is destroyed while it is in progress, by a thread that does not run rank " +
-                               std::to_string(shared_->self.rank),
-                           "wait for it on the thread that started it");
-    if (ep().node() == nullptr) ep().kill_job(what.what());
-    ep().abandon(std::make_exception_ptr(what));
-  } catch (...) {
-    // No memory for the text: the rank's own next call will wait for ever, or not.
-  }
-  return false;
+void* communicator_impl::operator new(std::size_t bytes) { return ::operator new(bytes); }
+void communicator_impl::operator delete(void* memory, rank_state&) noexcept { ::operator delete(memory); }
+void communicator_impl::operator delete(void* memory) noexcept { ::operator delete(memory); }
+
+void communicator_impl::operator delete(communicator_impl* gone, std::destroying_delete_t) noexcept {
+  gone->p2p_.close();
+  gone->unlink_alive();
+  const std::shared_ptr<rank_state> shared = gone->state_.leave_rank();
+  gone->~communicator_impl();
+  if (!shared->over() && shared->cores.size() < shared->cores.capacity())
+    shared->cores.push_back(gone);
+  else
+    ::operator delete(gone);
 }
 
-void keep(communicator_impl& c) noexcept { c.holders_.fetch_add(1, std::memory_order_relaxed); }
+void keep(communicator_impl& c) noexcept { c.keep(); }
+void drop(communicator_impl& c) noexcept { c.drop(); }
 
-// What the last holder lets go of on another thread waits for the rank's own.
-void drop(communicator_impl& c) noexcept {
-  if (c.holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  rank_state& shared = *c.shared_;
+// If another thread drops the last holder, the rank's own thread destroys the object later.
+void communicator_impl::drop() noexcept {
+  if (holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  rank_state& shared = state_.of_rank();
   if (shared.runs_here() || shared.over()) {
-    shared.end_left_behind();  // it may be the last one that the program has, and they keep its job
-    delete &c;
+    shared.end_left_behind();  // this may be the program's last one, and they keep its job
+    delete this;
     return;
   }
-  c.next_left_ = shared.left_behind.load(std::memory_order_relaxed);
-  while (!shared.left_behind.compare_exchange_weak(c.next_left_, &c, std::memory_order_release)) {
+  next_left_ = shared.left_behind.load(std::memory_order_relaxed);
+  while (!shared.left_behind.compare_exchange_weak(next_left_, this, std::memory_order_release)) {
   }
 }
 
@@ -72,32 +56,34 @@ communicator_handle moved_from() noexcept {
     shared->running_thread.store(&shm::no_rank, std::memory_order_relaxed);
     return new communicator_impl(shared, group::range(0, 1, 1, 0), group_name{});
   }();
-  keep(*nobody);
+  nobody->keep();
   return communicator_handle(nobody);
 }
 
-// Whoever makes a communicator is on the rank's own thread, which ends those that others have let go of.
+// A communicator is made on the rank's own thread, which then destroys those that other threads left.
 void communicator_impl::link_alive() noexcept {
-  shared_->end_left_behind();
-  behind_ = shared_->living;
+  rank_state& shared = state_.of_rank();
+  shared.end_left_behind();
+  behind_ = shared.living;
   if (behind_ != nullptr) behind_->before_ = this;
-  shared_->living = this;
+  shared.living = this;
 }
 
 void communicator_impl::unlink_alive() noexcept {
+  rank_state& shared = state_.of_rank();
   if (before_ != nullptr)
     before_->behind_ = behind_;
-  else if (shared_->living == this)
-    shared_->living = behind_;
+  else if (shared.living == this)
+    shared.living = behind_;
   if (behind_ != nullptr) behind_->before_ = before_;
   before_ = behind_ = nullptr;
 }
 
-// What is the engine's goes with the run; what is memory alone goes with the last holder.
-void communicator_impl::close() noexcept {
-  end_p2p();
-  links_.reset();
-  where_.reset();
+// Memory alone is left, which goes with the last holder.
+void communicator_impl::end_run() noexcept {
+  p2p_.close();
+  state_.close();
+  unlink_alive();
 }
 
 void rank_state::end_calls() {
@@ -107,7 +93,7 @@ void rank_state::end_calls() {
       ++i;
       continue;
     }
-    living->guarded([&] { living->finish(*one); });
+    living->state().guarded([&] { finish(*one); });
     std::erase(active, one);
     i = 0;
   }
@@ -117,7 +103,7 @@ void rank_state::end_calls() {
 void rank_state::end_left_behind() noexcept {
   if (left_behind.load(std::memory_order_relaxed) == nullptr) return;
   for (communicator_impl* one = left_behind.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {
-    communicator_impl* const next = one->next_left_;
+    communicator_impl* const next = one->next_left();
     delete one;
     one = next;
   }
@@ -125,10 +111,7 @@ void rank_state::end_left_behind() noexcept {
 
 void rank_state::end() noexcept {
   end_left_behind();
-  while (communicator_impl* const one = living) {
-    one->close();
-    one->unlink_alive();
-  }
+  while (living != nullptr) living->end_run();
   active.clear();
   running_thread.store(&shm::ended, std::memory_order_release);
   ep = nullptr;

@@ -3,7 +3,7 @@
 // What became of the overrides: which were obeyed, which could not be, and which nothing used.
 #include <cstdio>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/rank_state.hpp"
 
 namespace tutti::detail {
 

@@ -83,6 +83,8 @@ struct rank_state final : rank_progress {
   /// this thread can run and others may wait for.
   void progress_others(const progressable* except, bool waits);
   void progress() override { progress_others(nullptr, true); }
+  /// Waits for one operation, and progresses all others of this rank meanwhile.
+  void finish(progressable& one);
 
   // Who may use this rank's communicators: the thread whose shm::current_rank is `running_thread`. Over an
   // MPI that allows it, any thread, one at a time.

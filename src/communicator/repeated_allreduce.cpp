@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "communicator/repeated_allreduce.hpp"
 
+#include "communicator/communicator_impl.hpp"
+
 namespace tutti::detail {
 
-// Calls that are compared or traced stay calls, and so do those that a schedule carries out.
+repeated_allreduce::repeated_allreduce(communicator_impl& all, const char* operation) noexcept
+    : all_(all),
+      calls_(all.calls()),
+      rank_(all.state().of_rank()),
+      site_{.operation = operation, .what = "the other members"} {}
+
+// Calls that are compared, traced, or executed by a schedule remain calls.
 void repeated_allreduce::request_lines() {
   asked_ = true;
-  const communicator_impl::cached_call& last = all_.cache_[static_cast<std::size_t>(made_.what)];
-  if (!last.quick || last.how != communicator_impl::way::native) return;
-  if (made_.count * made_.type.size == shm::line_exchange::bytes) lines_ = all_.where_->lines();
+  if (!calls_.repeats_native(made_.what)) return;
+  if (made_.count * made_.type.size == shm::line_exchange::bytes) lines_ = calls_.lines();
 }
 
 }  // namespace tutti::detail

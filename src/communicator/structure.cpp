@@ -40,9 +40,9 @@ class both_ways {
     for (int d = 0; d < distances(n); ++d) {
       seen(d, l, r);
       const int far = 1 << d;
-      chain_.parent->make_hops(operation_,
-                               right_.prepare(r, l, l, from_left, length_of(std::min(far, me - far + 1))),
-                               left_.prepare(l, r, r, from_right, length_of(std::min(far, n - me - far))));
+      chain_.parent->state().run_hops(
+          operation_, right_.prepare(r, l, l, from_left, length_of(std::min(far, me - far + 1))),
+          left_.prepare(l, r, r, from_right, length_of(std::min(far, n - me - far))));
       const int next_l = right_.arrived(l), next_r = left_.arrived(r);
       if (l >= 0) take(left, from_left, first_left, right_.came, merge, true);
       if (r >= 0) take(right, from_right, first_right, left_.came, merge, false);
@@ -111,8 +111,8 @@ neighbours nobody(communicator_impl* parent) {
 
 neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* operation) {
   if (operation == nullptr) operation = wraps ? "ring" : "chain";
-  parent.refuse_freed(operation);
-  parent.refuse_few(operation);
+  parent.state().check_usable(operation);
+  parent.state().check_knows_all(operation);
   neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
   if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
   if (all.rank == all.size - 1) all.right = wraps ? 0 : rank::null;
@@ -121,8 +121,8 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* oper
 
 neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const int> ranks) {
   const char* const operation = wraps ? "ring" : "chain";
-  parent.refuse_freed(operation);
-  parent.refuse_few(operation);
+  parent.state().check_usable(operation);
+  parent.state().check_knows_all(operation);
   const int p = parent.size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
   neighbours all;
@@ -131,15 +131,15 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const 
   for (int i = 0; i < n; ++i) {
     const int r = ranks[static_cast<std::size_t>(i)];
     if (r < 0 || r >= p || seen[static_cast<std::size_t>(r)])
-      parent.refuse(operation, "ranks",
-                    "names rank " + std::to_string(r) + (r < 0 || r >= p ? "" : " twice") +
-                        ", but ranks are 0 to " + std::to_string(p - 1),
-                    "name each member once");
+      parent.state().refuse(operation, "ranks",
+                            "names rank " + std::to_string(r) + (r < 0 || r >= p ? "" : " twice") +
+                                ", but ranks are 0 to " + std::to_string(p - 1),
+                            "name each member once");
     seen[static_cast<std::size_t>(r)] = true;
     if (r == parent.rank()) all.rank = i, all.address = r;
   }
   if (all.address < 0)
-    parent.refuse(operation, "ranks", "does not contain this rank", "make a group on its members only");
+    parent.state().refuse(operation, "ranks", "does not contain this rank", "make a group on its members only");
   const auto at = [&](int i) { return ranks[static_cast<std::size_t>((i + n) % n)]; };
   if (wraps || all.rank > 0) all.left = at(all.rank - 1);
   if (wraps || all.rank < n - 1) all.right = at(all.rank + 1);
@@ -198,7 +198,7 @@ neighbours closed(const neighbours& chain) {
 hops hops_of(const neighbours& of, bool wraps) {
   hops h;
   h.all = of;
-  if (of.parent != nullptr) of.parent->refuse_freed(wraps ? "logring" : "logchain");
+  if (of.parent != nullptr) of.parent->state().check_usable(wraps ? "logring" : "logchain");
   std::fill(std::begin(h.left), std::end(h.left), rank::null);
   std::fill(std::begin(h.right), std::end(h.right), rank::null);
   if (!wraps) {
@@ -209,8 +209,8 @@ hops hops_of(const neighbours& of, bool wraps) {
   for (int d = 0; d < distances(of.size); ++d) {
     h.left[d] = l, h.right[d] = r;
     int next_l = 0, next_r = 0;
-    of.parent->make_hops("logring", {r, &l, sizeof l, l, &next_l, sizeof l},
-                         {l, &r, sizeof r, r, &next_r, sizeof r});
+    of.parent->state().run_hops("logring", {r, &l, sizeof l, l, &next_l, sizeof l},
+                                {l, &r, sizeof r, r, &next_r, sizeof r});
     l = next_l, r = next_r;
   }
   return h;
@@ -219,9 +219,9 @@ hops hops_of(const neighbours& of, bool wraps) {
 neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
   const neighbours chain = wraps ? opened(given) : given;
   if (chain.size == 0) return chain;
-  chain.parent->refuse_freed("split_bin");
+  chain.parent->state().check_usable("split_bin");
   if (bins < 0 || bin >= bins)
-    chain.parent->refuse(
+    chain.parent->state().refuse(
         "split_bin", bins < 0 ? "bins" : "bin",
         bins < 0 ? "is " + std::to_string(bins)
                  : "is " + std::to_string(bin) + ", but there are " + std::to_string(bins) + " bins",
@@ -280,7 +280,7 @@ std::vector<Row> all_rows(const neighbours& chain, const char* operation, const 
 neighbours split(const neighbours& given, bool wraps, int color, int key) {
   const neighbours chain = wraps ? opened(given) : given;
   if (chain.size == 0) return chain;
-  chain.parent->refuse_freed("split");
+  chain.parent->state().check_usable("split");
   struct row {
     int address, color, key;
   };
@@ -307,12 +307,12 @@ namespace {
 communicator_handle made_over(communicator_impl& parent, const neighbours& chain, reach knows,
                               const int* left, const int* right, int many) {
   if (chain.parent != &parent)
-    parent.refuse("over", "members", "have another communicator as their parent",
-                  "call over() of the communicator from which they were made");
+    parent.state().refuse("over", "members", "have another communicator as their parent",
+                          "call over() of the communicator from which they were made");
   if (chain.size == 0)
-    parent.refuse("over", "members", "are empty: this rank is in no group",
-                  "call it only if empty() is false");
-  parent.refuse_freed("over");
+    parent.state().refuse("over", "members", "are empty: this rank is in no group",
+                          "call it only if empty() is false");
+  parent.state().check_usable("over");
   struct agreed {
     std::uint64_t number;
     std::int32_t end;  // the address of who is furthest away on that side
@@ -323,7 +323,7 @@ communicator_handle made_over(communicator_impl& parent, const neighbours& chain
     std::memcpy(&one, w.data(), sizeof one);
     return one;
   };
-  agreed all{parent.next_number(), chain.address, 1u << static_cast<unsigned>(knows)};
+  agreed all{parent.groups().next_number(), chain.address, 1u << static_cast<unsigned>(knows)};
   window own(sizeof all), before, behind;
   std::memcpy(own.data(), &all, sizeof all);
   both_ways(opened(chain), "over")
@@ -344,14 +344,16 @@ communicator_handle made_over(communicator_impl& parent, const neighbours& chain
   if (!std::has_single_bit(all.kinds))
     throw mismatch_error("over", parent.rank(), "members", "are structures of different kinds on the ranks",
                          "pass structures of one kind (chain, ring, logchain or logring) on all ranks",
-                         parent.place());
-  const auto in_job = [&](int rank) { return rank == rank::null ? rank : parent.address(rank); };
+                         parent.state().place());
+  const auto in_job = [&](int rank) {
+    return rank == rank::null ? rank : parent.state().members().address(rank);
+  };
   std::vector<int> l, r;
   for (int d = 0; d < many; ++d) {
     l.push_back(in_job(left[d]));
     r.push_back(in_job(right[d]));
   }
-  return parent.of_members(
+  return parent.groups().of_members(
       group::of_few(knows, in_job(all.end), in_job(chain.address), chain.size, chain.rank, l, r), all.number);
 }
 

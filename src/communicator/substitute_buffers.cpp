@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/call_validation.hpp"
+#include "communicator/call_dispatcher.hpp"
+#include "communicator/internal_calls.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -181,9 +183,9 @@ void substitute_buffers::take(const call_site& s, call& c, std::size_t given, bo
   if (!own.fault) own.fault = std::current_exception();
   bool alone = false;
   const auto told = [&](const char* why) {
-    if (own.told || s.where.is_freed()) return true;
-    if (s.name.how == mode::persistent || !s.where.compares()) return false;
-    s.where.report_refusal(c, why);
+    if (own.told || is_freed(s.where)) return true;
+    if (s.name.how == mode::persistent || !in_checked_mode(s.where)) return false;
+    report_refusal(s.where, c, why);
     return true;
   };
   const auto may_serve = [&] {
@@ -223,9 +225,9 @@ void substitute_buffers::drop() noexcept {
 void substitute_buffers::rethrow() const { std::rethrow_exception(kept_->fault); }
 
 serving_others::serving_others(communicator_impl& where) noexcept : where_(where) {
-  where_.ep().serve_others(1);
+  endpoint_of(where_).serve_others(1);
 }
-serving_others::~serving_others() { where_.ep().serve_others(-1); }
+serving_others::~serving_others() { endpoint_of(where_).serve_others(-1); }
 
 void serve(communicator_impl& where, const call& c) noexcept {
   const serving_others guard(where);
@@ -236,31 +238,24 @@ void serve(communicator_impl& where, const call& c) noexcept {
   }
 }
 
-// From a handler: what the face has not seen to be wrong. Only what is sent stays where it is.
-void communicator_impl::take_refused(call& c, mode how, substitute_buffers& into) {
-  const call_site s{{*this, form{c.what, how, false, false}},
+// Only what is sent stays where it is.
+void take_rejected(communicator_impl& self, const communicator_state& where, call& c, mode how,
+                   substitute_buffers& into) {
+  const call_site s{{self, form{c.what, how, false, false}},
                     c.what,
-                    rank(),
-                    size(),
-                    send_block_count(c.what),
-                    recv_block_count(c.what),
-                    topology_.first_group,
+                    where.rank(),
+                    where.size(),
+                    where.send_block_count(c.what),
+                    where.recv_block_count(c.what),
+                    where.graph().first_group,
                     0};
   c.output = nullptr;
   into.take(s, c, refused_count, false);
   try {
-    validate(c);
+    validate(where, c);
   } catch (const usage_error&) {
-    into.diagnose();  // it is wrong in more ways than one
+    into.diagnose();  // it is wrong in more than one way
   }
-}
-
-void communicator_impl::run_refused(const call& c) {
-  call instead = c;
-  substitute_buffers room;
-  take_refused(instead, mode::blocking, room);
-  serve(*this, instead);
-  room.diagnose();
 }
 
 }  // namespace tutti::detail

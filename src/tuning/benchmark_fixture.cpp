@@ -21,7 +21,7 @@ benchmark_fixture::benchmark_fixture(endpoint& ep, std::shared_ptr<const documen
     : ep_(ep), trees_(std::move(trees)), everybody_(group::range(0, 1, ep.size(), ep.rank())) {
   auto where = ep.open(everybody_, 1, nullptr);
   job_ = where.get();
-  control_ = std::make_unique<detail::communicator_impl>(state({trees_, {}}), std::move(where));
+  control_ = detail::make_over(state({trees_, {}}), std::move(where));
 }
 
 std::shared_ptr<detail::rank_state> benchmark_fixture::state(selection by) const {
@@ -32,7 +32,7 @@ std::shared_ptr<detail::rank_state> benchmark_fixture::state(selection by) const
   return s;
 }
 
-void benchmark_fixture::barrier() { control_->run_blocking(call{}); }
+void benchmark_fixture::barrier() { detail::run_call(*control_, call{}); }
 
 double benchmark_fixture::max(double mine) {
   call c;
@@ -43,17 +43,16 @@ double benchmark_fixture::max(double mine) {
   double all = mine;
   c.input = &mine;
   c.output = &all;
-  control_->run_blocking(c);
+  detail::run_call(*control_, c);
   return all;
 }
 
 selection_context benchmark_fixture::selection_context_of(const call& c) const {
-  return control_->selection_context_of(agreed_part(c, size()));
+  return detail::selection_context_of(*control_, agreed_part(c, size()));
 }
 
-std::unique_ptr<detail::communicator_impl> benchmark_fixture::communicator(collective what,
-                                                                           const std::string& algorithm,
-                                                                           const std::string& composition) {
+detail::communicator_handle benchmark_fixture::communicator(collective what, const std::string& algorithm,
+                                                            const std::string& composition) {
   selection by{trees_, {}};
   by.forced[static_cast<std::size_t>(what)] = {algorithm, "", composition};
   auto s = state(std::move(by));
@@ -62,8 +61,7 @@ std::unique_ptr<detail::communicator_impl> benchmark_fixture::communicator(colle
     shape.graph = true;
     shape.sources = shape.destinations = neighbours(rank(), size());
   }
-  return std::make_unique<detail::communicator_impl>(std::move(s), ep_.open(everybody_, next_id_++, job_),
-                                                     std::move(shape));
+  return detail::make_over(s, ep_.open(everybody_, next_id_++, job_), std::move(shape));
 }
 
 }  // namespace tutti::tuning

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/engine.hpp"
 #include "selection/tree.hpp"
 
@@ -37,8 +37,8 @@ class benchmark_fixture {
 
   /// Collective. The names are those of the parameters algorithm() and composition(); with empty
   /// names the trees decide.
-  std::unique_ptr<detail::communicator_impl> communicator(collective what, const std::string& algorithm,
-                                                          const std::string& composition);
+  detail::communicator_handle communicator(collective what, const std::string& algorithm,
+                                           const std::string& composition);
 
  private:
   std::shared_ptr<detail::rank_state> state(selection by) const;
@@ -47,7 +47,7 @@ class benchmark_fixture {
   std::shared_ptr<const document> trees_;
   group everybody_;
   context* job_ = nullptr;  // owned by control_
-  std::unique_ptr<detail::communicator_impl> control_;
+  detail::communicator_handle control_;
   std::uint64_t next_id_ = 2;
 };
 

@@ -74,7 +74,7 @@ class campaign {
   measurement measure_once(job& work, const std::string& algorithm, const std::string& composition) {
     const collective what = work.call().what;
     const auto where = benchmark_fixture_.communicator(what, algorithm, composition);
-    const auto operation = [&] { where->run_blocking(work.call()); };
+    const auto operation = [&] { detail::run_call(*where, work.call()); };
     const auto check = [&] {
       work.prepare();
       benchmark_fixture_.barrier();

@@ -58,26 +58,26 @@ int main(int argc, char** argv) {
        [](communicator& world) {
          if (world.rank() == 1) throw std::runtime_error("planted fault");
          int x = 0;
-         detail::receive(world.native(), {.source = rank::any, .into = &x, .most = sizeof x});
+         detail::receive(detail::impl_of(world), {.source = rank::any, .into = &x, .most = sizeof x});
        }},
       {"throws_beside_large_messages",
        [](communicator& world) {
          std::vector<char> out(1 << 20), in(1 << 20);
          detail::send_args l{.destination = 1, .data = out.data(), .bytes = out.size()};
          if (world.rank() == 1) {
-           detail::receive(world.native(), {.source = rank::any, .into = in.data(), .most = in.size()});
+           detail::receive(detail::impl_of(world), {.source = rank::any, .into = in.data(), .most = in.size()});
            throw std::runtime_error("planted fault");
          }
-         for (;;) detail::send(world.native(), l);
+         for (;;) detail::send(detail::impl_of(world), l);
        }},
       {"throws_with_messages_under_way",  // its own messages: the exception destroys their buffers
        [](communicator& world) {
          std::vector<char> out(1 << 20), in(1 << 20);
          const int left = (world.rank() + world.size() - 1) % world.size();
-         auto came = detail::start_receive(world.native(),
+         auto came = detail::start_receive(detail::impl_of(world),
                                            {.source = left, .tag = 1, .into = in.data(), .most = in.size()});
          auto sent = detail::start_send(
-             world.native(), {.destination = left, .tag = 2, .data = out.data(), .bytes = out.size()});
+             detail::impl_of(world), {.destination = left, .tag = 2, .data = out.data(), .bytes = out.size()});
          if (world.rank() == 1) throw std::runtime_error("planted fault");
          came->wait();
        }},
@@ -85,13 +85,13 @@ int main(int argc, char** argv) {
        [](communicator& world) {
          int x = 0;
          if (world.rank() == 0)
-           detail::send(world.native(), {.destination = 1, .tag = 1, .data = &x, .bytes = 4});
-         detail::receive(world.native(), {.source = 0, .tag = 7, .into = &x, .most = sizeof x});
+           detail::send(detail::impl_of(world), {.destination = 1, .tag = 1, .data = &x, .bytes = 4});
+         detail::receive(detail::impl_of(world), {.source = 0, .tag = 7, .into = &x, .most = sizeof x});
        }},
       {"sends_what_nobody_receives",
        [](communicator& world) {
          std::vector<char> out(1 << 20);
-         detail::send(world.native(),
+         detail::send(detail::impl_of(world),
                       {.destination = world.rank(), .tag = 3, .data = out.data(), .bytes = out.size()});
        }},
       {"waits_for_a_rank_that_has_returned",  // with TUTTI_CHECK=1 if only a time limit detects it

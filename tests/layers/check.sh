@@ -27,14 +27,14 @@ communicator/p2p   : base/group transport/shm transport runtime/executor/progres
 runtime/trace      : base selection
 runtime/settings   : base selection transport runtime/trace
 communicator       : base base/compute base/group transport/shm schedule schedule/composite selection transport runtime/executor communicator/p2p runtime/trace runtime/settings
-frontends/bsp      : base base/compute base/group transport/shm transport communicator/p2p communicator
-runtime/launch     : base engines transport runtime/settings communicator
-frontends/tasks    : base transport engines/embedded/sleep.hpp runtime/executor/progressable.hpp communicator/p2p communicator runtime/launch/modules.hpp
+frontends/bsp      : base base/compute base/group transport/shm transport communicator/p2p communicator/internal_calls.hpp communicator/repeated_allreduce.hpp
+runtime/launch     : base engines transport runtime/settings communicator/internal_calls.hpp
+frontends/tasks    : base transport engines/embedded/sleep.hpp runtime/executor/progressable.hpp communicator/p2p communicator/internal_calls.hpp runtime/launch/modules.hpp
 frontends/tasks/tbb: frontends/tasks/worker_pool.hpp
-frontends/lpf      : base engines transport runtime/launch communicator frontends/bsp
-frontends/preload  : base base/compute base/group engines transport selection runtime/trace runtime/settings communicator
+frontends/lpf      : base engines transport runtime/launch communicator/internal_calls.hpp frontends/bsp
+frontends/preload  : base base/compute base/group engines transport selection runtime/trace runtime/settings communicator/internal_calls.hpp communicator/rank_state.hpp
 frontends/toolkit  :
-tuning             : base base/compute selection proof engines transport communicator runtime/launch
+tuning             : base base/compute selection proof engines transport communicator/internal_calls.hpp runtime/launch
 '
 # Public headers that every module may include, and that include only one another:
 shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|owner|p2p_abi|repeat_call|structure|tasks_abi))[.]hpp$'

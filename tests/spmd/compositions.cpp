@@ -7,6 +7,6 @@
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
-    tests::try_every_composition(world.native(), cases);
+    tests::try_every_composition(tutti::detail::impl_of(world), cases);
   });
 }

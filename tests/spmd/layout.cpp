@@ -13,7 +13,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/engine.hpp"
 #include "runtime/launch/modules.hpp"
 #include "support/check.hpp"
@@ -31,7 +31,8 @@ std::vector<int> of_all(endpoint& ep, std::uint64_t id, const std::vector<int>& 
   shared->ep = &ep;
   // Without trees, selection uses native collectives or the fallback in code.
   shared->by = std::make_shared<const selection>();
-  detail::communicator_impl world(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), id, nullptr));
+  const auto world =
+      detail::make_over(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), id, nullptr));
   std::vector<int> all(mine.size() * static_cast<std::size_t>(ep.size()));
   call c;
   c.what = collective::allgather;
@@ -39,7 +40,7 @@ std::vector<int> of_all(endpoint& ep, std::uint64_t id, const std::vector<int>& 
   c.count = mine.size();
   c.input = mine.data();
   c.output = all.data();
-  world.run_blocking(c);
+  detail::run_call(*world, c);
   return all;
 }
 

@@ -31,7 +31,7 @@ struct ring {
 
 // Blocking messages in both directions between pairs. The last rank of an odd number takes no part.
 void pairs(communicator& world, send_modes mode) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const int me = world.rank(), other = me ^ 1;
   if (other >= world.size()) return;
   for (const std::size_t n : sizes) {
@@ -56,7 +56,7 @@ void pairs(communicator& world, send_modes mode) {
 }
 
 void shifts(communicator& world, send_modes mode) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const ring r(world);
   for (const std::size_t n : sizes) {
     const bytes mine = contents(world.rank(), 1, n);
@@ -81,7 +81,7 @@ void shifts(communicator& world, send_modes mode) {
 
 // A large message to the own rank needs a posted receive, or a send that does not wait.
 void to_oneself(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const int me = world.rank();
   for (const std::size_t n : sizes) {
     bytes got;
@@ -104,7 +104,7 @@ void to_oneself(communicator& world) {
 }
 
 void nobody(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   bytes got(5, 9);
   detail::send(c, to(rank::null, 0, got, send_modes::synchronous));
   detail::start_send(c, to(rank::null, 0, got))->wait();
@@ -122,7 +122,7 @@ void nobody(communicator& world) {
 // Several interleaved tags: messages of one tag keep their order, and wildcards match the oldest
 // message.
 void order(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const ring r(world);
   constexpr int rounds = 40;
   const auto length = [](int i) { return static_cast<std::size_t>(i % 7 == 0 ? 5000 + i : i); };
@@ -150,7 +150,7 @@ void order(communicator& world) {
 
 // Receives match messages in the order in which they began, wildcards included.
 void posted_order(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const ring r(world);
   for (const std::size_t n : {std::size_t{8}, std::size_t{9000}}) {
     std::vector<bytes> got(4, bytes(n + 3));
@@ -183,7 +183,7 @@ void posted_order(communicator& world) {
 }
 
 void many_to_one(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const int p = world.size();
   constexpr int each = 6;
   const auto length = [](int from, int i) { return static_cast<std::size_t>(from % 3 == 2 ? 6000 : i * 3); };
@@ -211,7 +211,7 @@ void many_to_one(communicator& world) {
 // A synchronous send is not complete before its receive has begun. A small standard send and a
 // buffered send are complete at once.
 void synchronous(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const ring r(world);
   for (const std::size_t n : {std::size_t{0}, std::size_t{16}, std::size_t{20000}}) {
     const bytes mine = contents(world.rank(), 1, n);
@@ -236,7 +236,7 @@ void synchronous(communicator& world) {
 }
 
 void looked_at(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const ring r(world);
   envelope e;
   world.barrier();
@@ -278,7 +278,7 @@ void looked_at(communicator& world) {
 
 // A message that a receive rejects can be received again, unless it is too long.
 void refusals(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const ring r(world);
   for (const std::size_t n : {std::size_t{10}, std::size_t{5002}}) {
     const bytes mine = contents(world.rank(), 1, n);
@@ -318,7 +318,7 @@ void refusals(communicator& world) {
 }
 
 void wrong_arguments(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   bytes b(3);
   for (const int bad : {-1, world.size(), rank::any})
     check.throws<usage_error>([&] { detail::send(c, to(bad, 0, b)); }, {"send", "destination"});
@@ -330,14 +330,14 @@ void wrong_arguments(communicator& world) {
   envelope e;
   check.throws<usage_error>([&] { detail::look(c, "probe", -1, 0, true, e); }, {"probe", "source"});
   auto freed = world.duplicate();
-  auto prepared = detail::prepare_receive(freed.native(), into(rank::any, 0, b));
+  auto prepared = detail::prepare_receive(detail::impl_of(freed), into(rank::any, 0, b));
   freed.free();
-  check.throws<usage_error>([&] { detail::send(freed.native(), to(0, 0, b)); }, {"communicator", "freed"});
+  check.throws<usage_error>([&] { detail::send(detail::impl_of(freed), to(0, 0, b)); }, {"communicator", "freed"});
   check.throws<usage_error>([&] { prepared->start(); }, {"communicator", "freed"});
 }
 
 void persistent(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const ring r(world);
   for (const send_modes mode : modes)
     for (const std::size_t n : {std::size_t{8}, std::size_t{70000}}) {

@@ -39,7 +39,7 @@ void add_up(communicator& c, const char* by) {
 // Even ranks have a receive in progress and wait in the collective. Odd ranks first send a message
 // that needs this receive, and then call the collective.
 void receive_before(communicator& world, const collective_call& meet, send_modes mode, std::size_t n) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const int me = world.rank(), other = me ^ 1;
   const bool receives = me % 2 == 0 && other < world.size(), sends = me % 2 == 1;
   const bytes mine = contents(me, 1, n);
@@ -59,7 +59,7 @@ void receive_before(communicator& world, const collective_call& meet, send_modes
 // Several receives; a later receive that would match the same message must not overtake an earlier
 // one.
 void receives_before(communicator& world, const collective_call& meet) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const int me = world.rank(), other = me ^ 1;
   const bool receives = me % 2 == 0 && other < world.size(), sends = me % 2 == 1;
   std::vector<bytes> got(5, bytes(large));
@@ -93,7 +93,7 @@ void receives_before(communicator& world, const collective_call& meet) {
 
 // The wait of a failing receive reports the error, not the collective that progresses it.
 void refused_beside(communicator& world, const collective_call& meet) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   const bytes mine = contents(world.rank(), 1, 50);
   bytes got, small(20);
   auto throws = anything(left_of(world), 1, got);
@@ -108,7 +108,7 @@ void refused_beside(communicator& world, const collective_call& meet) {
 
 // Nonblocking collectives progress while this rank waits for messages, and the reverse.
 void beside_nonblocking(communicator& world) {
-  communicator_impl& c = world.native();
+  communicator_impl& c = detail::impl_of(world);
   for (const std::size_t n : {std::size_t{8}, large}) {
     std::vector<int> v(1000, 1);
     const bytes mine = contents(world.rank(), 2, n);
@@ -130,7 +130,7 @@ void beside_nonblocking(communicator& world) {
 // the other.
 void two_communicators(communicator& world) {
   communicator other = world.duplicate();
-  communicator_impl &a = world.native(), &b = other.native();
+  communicator_impl &a = detail::impl_of(world), &b = detail::impl_of(other);
   const bytes to_a = contents(world.rank(), 1, large), to_b = contents(world.rank() + 100, 1, large - 1);
   bytes from_a(large), from_b;
   auto in_b = detail::start_receive(b, anything(rank::any, tags::any, from_b));
@@ -149,12 +149,12 @@ void two_communicators(communicator& world) {
              receives = world.rank() % 2 == 0 && world.rank() + 1 < world.size();
   auto brief = std::make_unique<communicator>(world.duplicate());
   if (sends) {
-    detail::send(brief->native(), to(world.rank() - 1, 9, to_b, send_modes::buffered));
+    detail::send(detail::impl_of(*brief), to(world.rank() - 1, 9, to_b, send_modes::buffered));
     brief.reset();
   }
   world.barrier();
   if (receives) {
-    is(detail::receive(brief->native(), anything(rank::any, 9, last)), world.rank() + 1, 9, large - 1);
+    is(detail::receive(detail::impl_of(*brief), anything(rank::any, 9, last)), world.rank() + 1, 9, large - 1);
     check.equal(last, contents(world.rank() + 101, 1, large - 1));
   }
 }
@@ -163,7 +163,7 @@ void two_communicators(communicator& world) {
 // order.
 void in_a_part(communicator& world) {
   const communicator part = *world.split(world.rank() % 2, -world.rank());
-  communicator_impl& c = part.native();
+  communicator_impl& c = detail::impl_of(part);
   for (const std::size_t n : {std::size_t{8}, large}) {
     const bytes mine = contents(part.rank(), 1, n);
     bytes got;
@@ -189,7 +189,7 @@ void soak(communicator& world, std::uint64_t seed) {
   const int p = world.size(), me = world.rank();
   communicator other = world.duplicate();
   for (int round = 0; round < 8; ++round) {
-    communicator_impl& c = round % 2 ? world.native() : other.native();
+    communicator_impl& c = round % 2 ? detail::impl_of(world) : detail::impl_of(other);
     std::vector<drawn> all(static_cast<std::size_t>(2 * p + below(20)));
     for (std::size_t i = 0; i < all.size(); ++i) {
       constexpr std::size_t lengths[] = {0, 3, 8, 500, 1024, 1025, 4096, 4097, 20000, 150000};

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "runtime/launch/modules.hpp"
 #include "support/environment.hpp"
 #include "support/group_kinds.hpp"
@@ -45,7 +45,7 @@ int run_program(int argc, char** argv, const std::function<void(tutti::communica
     } catch (const tutti::peer_error&) {
       throw;
     } catch (const std::exception& e) {
-      const std::string engine(world.native().engine());
+      const std::string engine(tutti::detail::engine_of(tutti::detail::impl_of(world)));
       const place at{world.rank(), world.size(), engine == "mpi" ? tutti::find_launcher().module : engine,
                      seed_of_interleaving(engine)};
       std::call_once(said, [&] { say_failed(start, at, e); });

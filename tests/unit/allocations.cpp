@@ -130,7 +130,7 @@ auto sum_by_shifts(communicator& world, std::vector<double>& in, std::vector<dou
       const std::size_t bytes = in.size() * sizeof(double);
       detail::send_args l{.destination = right, .tag = i, .data = travels.data(), .bytes = bytes};
       detail::recv_args r{.source = left, .tag = i, .into = came.data(), .most = bytes};
-      shift(world.native(), l, r);
+      shift(detail::impl_of(world), l, r);
       travels = came;
       for (std::size_t k = 0; k < out.size(); ++k) out[k] += came[k];
     }
@@ -226,7 +226,7 @@ TEST_P(warm, supersteps_allocate_nothing) {
     const int p = world.size(), next = (world.rank() + 1) % p;
     const std::size_t bytes = way.count * sizeof(double);
     std::vector<double> from(way.count * p), into(way.count * p);
-    bsp::process* const mine = abi::open(world.native(), false);
+    bsp::process* const mine = abi::open(detail::impl_of(world), false);
     abi::resize_register(*mine, 3);
     abi::resize_queue(*mine, 8);
     abi::sync(*mine);

@@ -13,7 +13,7 @@
 // c.type = element_of<int>();
 // c.count = 1;
 // c.input = c.output = &x;
-// auto under_way = detail::start_call(world.native(), c);
+// auto under_way = detail::start_call(detail::impl_of(world), c);
 // while (!under_way->test()) {
 //   // other work
 // }

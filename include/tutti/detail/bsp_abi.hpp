@@ -10,7 +10,7 @@
 // the error of its failure.
 //
 // ```cpp
-// bsp::process* mine = bsp::abi::open(world.native(), true);
+// bsp::process* mine = bsp::abi::open(detail::impl_of(world), true);
 // const int next = (world.rank() + 1) % world.size();
 // int came = -1, sent = world.rank();
 // bsp::slot there;

@@ -58,7 +58,7 @@ class bsp_section {
   void get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst);
   void sync();
   /// The source location of the program, for reports.
-  void note(const std::source_location& at) const noexcept { set_call_site(all_.native(), at); }
+  void note(const std::source_location& at) const noexcept { set_call_site(detail::impl_of(all_), at); }
 
   void broadcast(const bsp_set&, const bsp_memory& data, int root);
   void gather(const bsp_set&, const bsp_memory& src, const bsp_memory& dst, int root);

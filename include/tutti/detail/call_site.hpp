@@ -8,7 +8,7 @@
 // For front ends, before a call that abi.hpp executes:
 //
 // ```cpp
-// detail::set_call_site(world.native(), std::source_location::current());
+// detail::set_call_site(detail::impl_of(world), std::source_location::current());
 // ```
 #pragma once
 

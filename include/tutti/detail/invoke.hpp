@@ -3,6 +3,7 @@
 // The body of every collective of communicator: check the call, fill a frame, run it.
 #pragma once
 
+#include "tutti/detail/access.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/held_frame.hpp"
 #include "tutti/detail/typed_call.hpp"
@@ -24,7 +25,7 @@ using handed = std::conditional_t<A::owning, A&, A>;
 /// call pays only for its own path.
 template <form F, class T, form Named, class Communicator, class... Args>
 [[gnu::noinline]] auto invoke_built(const Communicator& comm, handed<Args>... args) {
-  call_site site = comm.site(F);
+  call_site site = access::site(comm, F);
   site.name = Named;
   call c;
   frame_for<F, T, Args&...> f(c, static_cast<Args&>(args)...);
@@ -71,7 +72,7 @@ auto invoke_at_length(const call_site& site, const Communicator& comm, Args&&...
     return f.finish();
   } else {
     using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
-    auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
+    auto kept = held::make(handle_of(comm), static_cast<Args&&>(args)...);
     const call& c = kept->frame.set_up(site);
     if constexpr (F.how == mode::nonblocking) {
       return begin_call(
@@ -119,8 +120,8 @@ template <form F, class T, class Communicator, class... Args>
       return mistaken{};
     } else {
       using element = element_of_call<T, std::remove_cvref_t<Args>...>;
-      note_call(comm.native(), args...);
-      return invoke_judged<F, element, F>(comm.site(F), comm, static_cast<Args&&>(args)...);
+      note_call(impl_of(comm), args...);
+      return invoke_judged<F, element, F>(access::site(comm, F), comm, static_cast<Args&&>(args)...);
     }
   }
 }
@@ -128,7 +129,7 @@ template <form F, class T, class Communicator, class... Args>
 /// Without arguments only the call itself knows its source location.
 template <form F, class T, class Communicator>
 [[gnu::always_inline]] inline auto invoke_alone(const Communicator& comm, const std::source_location& at) {
-  set_call_site(comm.native(), at);
+  set_call_site(impl_of(comm), at);
   return invoke<F, T>(comm);
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "tutti/detail/access.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/held_frame.hpp"
 #include "tutti/detail/typed_message.hpp"
@@ -54,7 +55,7 @@ auto perhaps(bool there, Frame& f, const envelope& came) {
 template <message_form F, class Communicator, class Frame>
 auto carry_out(Communicator& comm, Frame& f) {
   using call = message_call;
-  communicator_impl& where = comm.native();
+  communicator_impl& where = impl_of(comm);
   if constexpr (F.what == call::sendrecv) {
     return exchange_messages(where, f, comm.default_tag());
   } else if constexpr (F.sends()) {
@@ -77,7 +78,7 @@ auto carry_out(Communicator& comm, Frame& f) {
     }
     return perhaps(there, f, came);
   } else if constexpr (F.what == call::mprobe) {
-    return matched<F.how>(comm.shared(), f.awaited());  // message.hpp
+    return matched<F.how>(handle_of(comm), f.awaited());  // message.hpp
   } else {
     const recv_args r = f.awaited();
     envelope came;
@@ -92,7 +93,7 @@ auto carry_out(Communicator& comm, Frame& f) {
 /// Executes a checked call; T is the type of the received elements.
 template <message_form F, class T, class Communicator, class... Args>
 auto invoke_message_judged(Communicator& comm, Args&&... args) {
-  [[maybe_unused]] communicator_impl& where = comm.native();
+  [[maybe_unused]] communicator_impl& where = impl_of(comm);
   if constexpr (asks_layouts<std::remove_cvref_t<Args>...>)
     (report_layout_in_message<T, std::remove_cvref_t<Args>...>(without_const(args)), ...);
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
@@ -101,7 +102,7 @@ auto invoke_message_judged(Communicator& comm, Args&&... args) {
     return carry_out<F>(comm, f);
   } else {
     using held = held_frame<message_frame_for<F, T, std::remove_cvref_t<Args>...>>;
-    auto kept = held::make(comm.shared(), static_cast<Args&&>(args)...);
+    auto kept = held::make(handle_of(comm), static_cast<Args&&>(args)...);
     auto& f = kept->frame;
     if constexpr (F.sends()) {
       const send_args out = f.outgoing(comm.default_tag());
@@ -144,7 +145,7 @@ auto invoke_message(Communicator& comm, Args&&... args) {
       return mistaken{};
     } else {
       using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
-      note_call(comm.native(), args...);
+      note_call(impl_of(comm), args...);
       return invoke_message_judged<F, element>(comm, static_cast<Args&&>(args)...);
     }
   }
@@ -153,7 +154,7 @@ auto invoke_message(Communicator& comm, Args&&... args) {
 /// Without arguments only the call itself knows its source location.
 template <message_form F, class T, class Communicator>
 auto invoke_message_alone(Communicator& comm, const std::source_location& at) {
-  set_call_site(comm.native(), at);
+  set_call_site(impl_of(comm), at);
   return invoke_message<F, T>(comm);
 }
 

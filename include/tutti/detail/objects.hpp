@@ -138,8 +138,8 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
     using format = format_sent<Args...>;
     constexpr bool many = receives_many(F);
     constexpr form on_bytes{vector_form_of(F.what), F.how};
-    note_call(comm.native(), args...);
-    call_site site = comm.site(on_bytes);
+    note_call(impl_of(comm), args...);
+    call_site site = access::site(comm, on_bytes);
     site.name = F;
     int root = site.default_root;
     (find_root(args, root), ...);
@@ -184,8 +184,8 @@ auto invoke_message_with_objects(Communicator& comm, Args&&... args) {
   } else {
     using known = object_call<F, T, std::remove_cvref_t<Args>...>;
     using format = format_sent<Args...>;
-    note_call(comm.native(), args...);
-    const caller site{comm.native(), F};
+    note_call(impl_of(comm), args...);
+    const caller site{impl_of(comm), F};
     object_bytes sent;
     (pack_message(sent, args, site), ...);
     const auto go = [&](auto&&... more) {

@@ -4,8 +4,8 @@
 // header costs a quarter of the compile time of tutti's headers (docs/performance.md).
 //
 // ```cpp
-// tutti::detail::communicator_handle kept = world.shared();  // the library's side lives as long as this
-// assert(&*kept == &world.native());
+// tutti::detail::communicator_handle kept = detail::handle_of(world);  // the library's side lives as long as this
+// assert(&*kept == &detail::impl_of(world));
 // ```
 #pragma once
 

@@ -10,10 +10,10 @@
 // ```cpp
 // int x = 5, y = 0;
 // detail::send_args out{.operation = "isend", .destination = world.rank(), .data = &x, .bytes = sizeof x};
-// auto under_way = detail::start_send(world.native(), out);
+// auto under_way = detail::start_send(detail::impl_of(world), out);
 // detail::recv_args in{.operation = "recv", .source = rank::any, .tag = tags::any,
 //                      .into = &y, .most = sizeof y};
-// detail::envelope came = detail::receive(world.native(), in);
+// detail::envelope came = detail::receive(detail::impl_of(world), in);
 // under_way->wait();
 // assert(y == 5 && came.source == world.rank() && came.bytes == sizeof x);
 // ```

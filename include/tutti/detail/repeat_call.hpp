@@ -12,7 +12,7 @@
 // const operation how = detail::operation_for<int>(plus.data);
 // const auto key = detail::call_key(collective::allreduce, element_of<int>(), how.which, how.commutative);
 // for (int i = 0; i < 3; ++i) {
-//   if (detail::run_cached(world.native(), key, &mine, &sum, 1, how.combine)) continue;
+//   if (detail::run_cached(detail::impl_of(world), key, &mine, &sum, 1, how.combine)) continue;
 //   call c;
 //   c.what = collective::allreduce;
 //   c.type = element_of<int>();
@@ -20,7 +20,7 @@
 //   c.input = &mine;
 //   c.output = &sum;
 //   c.op = how;
-//   detail::run_call(world.native(), c);
+//   detail::run_call(detail::impl_of(world), c);
 // }
 // assert(sum == world.size());
 // ```

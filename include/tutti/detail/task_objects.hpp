@@ -65,7 +65,7 @@ struct transfer {
   transfer(const handle<T>& h, int other, int by_tag) : all{h.native(), other, by_tag, nullptr} {}
   template <class T>
   transfer(const handle<T>& h, int other, int by_tag, const communicator& where)
-      : all{h.native(), other, by_tag, &where.native()} {}
+      : all{h.native(), other, by_tag, &detail::impl_of(where)} {}
   explicit_transfer all;
 };
 

@@ -8,7 +8,7 @@
 // kernels.
 //
 // ```cpp
-// tasks::task_graph* mine = tasks::abi::open(world.native(), {});
+// tasks::task_graph* mine = tasks::abi::open(detail::impl_of(world), {});
 // int x = world.rank();
 // tasks::data_handle* d = tasks::abi::add(*mine, {&x, 4, 1, alignof(int), 0});
 // tasks::abi::fetch(*mine, d, world.size() - 1);  // from its owner, rank 0

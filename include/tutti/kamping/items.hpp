@@ -114,7 +114,7 @@ struct item_reduction {
     c.op.combine = &item_operator::combine;
     c.op.state = &combining;
     c.op.commutative = commutative || commutes != 0;
-    tutti::detail::run_call(ranks.native(), c);
+    tutti::detail::run_call(tutti::detail::impl_of(ranks), c);
     const bool given = what != tutti::collective::exscan || ranks.rank() != 0;
     if (given && receives(ranks)) item.unpack(out.data(), count, to);
   }

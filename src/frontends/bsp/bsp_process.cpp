@@ -14,18 +14,19 @@ namespace tutti::bsp {
 
 process::process(detail::communicator_impl& all, bool unbounded)
     : all_(all),
-      pid_(all.rank()),
-      nprocs_(all.size()),
+      check_thread_(all),
+      pid_(detail::rank_of(all)),
+      nprocs_(detail::size_of(all)),
       unbounded_(unbounded),
       boxes_(std::make_shared<outboxes>()),
       exchange_(make_exchange(all, memory_, boxes_)),
       calls_(all),
-      roomy_(all.ep().node() != nullptr || nprocs_ == 2),
+      roomy_(detail::shares_memory(all) || nprocs_ == 2),
       sync_allreduce_(all, "sync") {
   prepare_meeting();
   measure();
   first_superstep_ = superstep_;
-  if (all.compares()) check_ = std::make_unique<superstep_check>(all, memory_);
+  if (detail::in_checked_mode(all)) check_ = std::make_unique<superstep_check>(all, memory_);
 }
 
 bool process::resize_register(std::size_t entries) {
@@ -208,8 +209,8 @@ void process::refuse_riding_put(const riding_put& p) {
   m.come_from(p.from, direction::put);
   std::string diagnostic;
   report_misfit(memory_, m, pid_, diagnostic);
-  all_.refuse("sync", "offset", diagnostic,
-              "register more memory on that process, and sync before you use it");
+  detail::refuse(all_, "sync", "offset", diagnostic,
+                 "register more memory on that process, and sync before you use it");
 }
 
 // Called after collectives with functions of the program. If one threw on any process, values may
@@ -237,7 +238,7 @@ void process::begin_nested(const char* call) {
 }
 
 void process::sync() {
-  all_.check_thread("sync");
+  check_thread_("sync");
   if (refuses_calls_) [[unlikely]]
     throw_refused_call("sync");
   try {
@@ -303,7 +304,7 @@ void process::compare_superstep() {
 
 bool process::leave() noexcept {
   if (known_digest_) return left_alone_;
-  if (!all_.usable()) return false;
+  if (!detail::is_usable(all_)) return false;
   try {
     const std::uint32_t mine = summaries::leaving | (failure_ != nullptr ? summaries::failed : 0);
     const std::uint32_t all = meet(mine, riding::nothing).flags;

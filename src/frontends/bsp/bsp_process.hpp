@@ -34,7 +34,7 @@ class process {
 
   int pid() const noexcept { return pid_; }
   int nprocs() const noexcept { return nprocs_; }
-  const char* engine() const noexcept { return all_.engine().data(); }  // names are literals
+  const char* engine() const noexcept { return detail::engine_of(all_).data(); }  // names are literals
   bool failed() const noexcept { return failure_ != nullptr; }
   const figures& measured() const noexcept { return figures_; }
 
@@ -186,6 +186,7 @@ class process {
   double time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times);
 
   detail::communicator_impl& all_;
+  detail::thread_check check_thread_;
   int pid_, nprocs_;
   bool unbounded_;
   unsigned count_sent_ = 0;  // number of objects for which incoming messages do not count

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/bsp/memory_register.hpp"
 #include "tutti/detail/bsp_abi.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 
 namespace tutti::bsp {
 
@@ -20,7 +20,7 @@ void report_misfit(const memory_register& memory, const message& m, int where, s
 
 std::unique_ptr<exchange> make_exchange(detail::communicator_impl& all, const memory_register& memory,
                                         std::shared_ptr<outboxes> boxes) {
-  return all.ep().node() != nullptr ? exchange_by_memory(all, memory, std::move(boxes))
+  return detail::shares_memory(all) ? exchange_by_memory(all, memory, std::move(boxes))
                                     : exchange_by_messages(all, memory);
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/compute/kernels.hpp"
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/bsp/exchange.hpp"
 
 namespace tutti::bsp {
@@ -27,11 +27,11 @@ using board = std::vector<inbox_slot>;
 class by_memory final : public exchange {
  public:
   by_memory(detail::communicator_impl& all, const memory_register& memory, std::shared_ptr<outboxes> boxes)
-      : all_(all), me_(all.rank()) {
+      : all_(all), ep_(detail::endpoint_of(all)), me_(detail::rank_of(all)) {
     // Process 0 makes the board for all. The barrier below ensures that all have filled in their
     // slot.
     std::shared_ptr<board> made;
-    if (me_ == 0) made = std::make_shared<board>(static_cast<std::size_t>(all.size()));
+    if (me_ == 0) made = std::make_shared<board>(static_cast<std::size_t>(detail::size_of(all)));
     std::shared_ptr<board>* where = &made;
     call tell;
     tell.what = collective::bcast;
@@ -76,7 +76,7 @@ class by_memory final : public exchange {
     {
       const shm::wait_site site{
           .operation = "sync", .what = "a direct read from the memory of", .run = superstep};
-      const shm::reading others(all_.ep(), site);
+      const shm::reading others(ep_, site);
       const inbox_slot& mine = inbox_slot_of(me_);
       for (message* run =
                inbox_slot_of(me_).inbox[superstep % 2].exchange(nullptr, std::memory_order_acquire);
@@ -94,8 +94,8 @@ class by_memory final : public exchange {
     }
     if ((all & summaries::meet_again) != 0) detail::run_call(all_, call());
     if (!diagnostic.empty())
-      all_.refuse("sync", "offset", diagnostic,
-                  "register more memory on that process, and sync before you use it");
+      detail::refuse(all_, "sync", "offset", diagnostic,
+                     "register more memory on that process, and sync before you use it");
   }
 
  private:
@@ -121,6 +121,7 @@ class by_memory final : public exchange {
   }
 
   detail::communicator_impl& all_;
+  endpoint& ep_;
   int me_;
   std::shared_ptr<board> board_;
 };

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/bsp/exchange.hpp"
 
 namespace tutti::bsp {
@@ -33,9 +33,9 @@ class by_messages final : public exchange {
   by_messages(detail::communicator_impl& all, const memory_register& memory)
       : all_(all),
         memory_(memory),
-        me_(all.rank()),
-        n_(static_cast<std::size_t>(all.size())),
-        note_bytes_(sizeof(std::uint64_t) + (all.size() <= max_with_notes ? max_noted : 0)),
+        me_(detail::rank_of(all)),
+        n_(static_cast<std::size_t>(detail::size_of(all))),
+        note_bytes_(sizeof(std::uint64_t) + (detail::size_of(all) <= max_with_notes ? max_noted : 0)),
         batches_(n_),
         given_(n_ * note_bytes_),
         taken_(n_ * note_bytes_) {}
@@ -58,8 +58,8 @@ class by_messages final : public exchange {
     for (std::size_t p = 0; p < n_; ++p) read_batch(static_cast<int>(p), diagnostic);
     finish();
     if (!diagnostic.empty())
-      all_.refuse("sync", "offset", diagnostic,
-                  "register more memory on that process, and sync before you use it");
+      detail::refuse(all_, "sync", "offset", diagnostic,
+                     "register more memory on that process, and sync before you use it");
   }
 
  private:

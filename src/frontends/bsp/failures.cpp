@@ -17,7 +17,7 @@ void process::refuse(const char* operation, const char* parameter, const std::st
   std::string where;
   if (site_.file != nullptr) where = std::string(" (") + site_.file + ":" + std::to_string(site_.line) + ")";
   try {
-    all_.refuse(operation, parameter, problem + where, remedy);
+    detail::refuse(all_, operation, parameter, problem + where, remedy);
   } catch (...) {
     failure_ = std::current_exception();
     throw;
@@ -68,7 +68,7 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   c.op.combine = compute::kernel(builtin_op::max, element_kind::i32);
   c.op.which = builtin_op::max;
   c.op.commutative = true;
-  all_.run_blocking(c);
+  detail::run_call(all_, c);
   known_digest_ = refuses_calls_ = true;
   if (failure_ == nullptr) {
     // If some have failed, they report their errors. Otherwise the lowest process that sees the

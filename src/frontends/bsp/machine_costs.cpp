@@ -74,7 +74,7 @@ void process::tell(void* data, std::size_t bytes) {
   c.what = collective::bcast;
   c.count = bytes;
   c.input = c.output = data;
-  all_.run_blocking(c);
+  detail::run_call(all_, c);
 }
 
 // The minimum time, over some repetitions, of a superstep in which each process puts `count`
@@ -91,10 +91,10 @@ double process::time_of_superstep(slot from, slot into, std::size_t count, std::
 }
 
 void process::measure() {
-  figures_ = known_costs(all_.engine());
+  figures_ = known_costs(detail::engine_of(all_));
   tell(&figures_, sizeof figures_);
   if (figures_.processes != 0 && (figures_.processes > 1 || nprocs_ == 1))
-    return keep(all_.engine(), figures_, all_.ep().node() == nullptr);
+    return keep(detail::engine_of(all_), figures_, !detail::shares_memory(all_));
 
   constexpr std::size_t few = 8;
   const std::size_t long_bytes = nprocs_ > 64 ? 4 << 10 : 64 << 10;
@@ -123,7 +123,7 @@ void process::measure() {
   resize_queue(0);
   sync();
   sync();  // now both outboxes have no room again
-  keep(all_.engine(), figures_, all_.ep().node() == nullptr);
+  keep(detail::engine_of(all_), figures_, !detail::shares_memory(all_));
 }
 
 }  // namespace tutti::bsp

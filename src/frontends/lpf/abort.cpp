@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/lpf/launched_job.hpp"
 #include "frontends/lpf/section.hpp"
 #include "tutti/communicator.hpp"
@@ -16,7 +16,8 @@ using namespace tutti::lpf;
 extern "C" lpf_err_t lpf_abort(lpf_t ctx) {
   const char* why = "lpf_abort() was called";
   if (ctx != LPF_NONE && ctx != LPF_ROOT)
-    if (const context* const c = context_of(ctx, "lpf_abort")) c->world->native().ep().kill_job(why);
+    if (const context* const c = context_of(ctx, "lpf_abort"))
+      tutti::detail::endpoint_of(tutti::detail::impl_of(*c->world)).kill_job(why);
   if (launched_job* job = launched_job::mine()) job->kill(why);
   std::fprintf(stderr, "tutti: %s\n", why);
   std::fflush(stderr);

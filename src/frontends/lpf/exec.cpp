@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
 #include "frontends/lpf/launched_job.hpp"
@@ -106,7 +106,7 @@ lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
 
 lpf_err_t exec_within(const context& outer, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   communicator& world = *outer.world;
-  const engine_entry* engine = find_engine(world.native().engine());
+  const engine_entry* engine = find_engine(detail::engine_of(detail::impl_of(world)));
   const lpf_pid_t processes = capped(p, outer.of.free, "the section uses the others");
   if (processes > 1 && engine != nullptr && engine->embedded())
     return run_embedded(engine->name, processes, spmd, args, outer.of);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/environment.hpp"
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/engine.hpp"
 #include "frontends/lpf/exec.hpp"
 #include "frontends/lpf/program_header.hpp"
@@ -116,7 +116,7 @@ void launched_job::end(std::exception_ptr why) {
 }
 
 void launched_job::kill(const char* why) {
-  if (world_ != nullptr) world_->native().ep().kill_job(why);
+  if (world_ != nullptr) detail::endpoint_of(detail::impl_of(*world_)).kill_job(why);
 }
 
 void launched_job::end_of_process() {

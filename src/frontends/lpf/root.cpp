@@ -70,7 +70,7 @@ context* root_context(const char* operation) noexcept {
     if (r.job == nullptr) {
       auto made = std::make_unique<root_job>();
       context_of_root.world = &made->world();
-      context_of_root.process = bsp::abi::open(made->world().native(), false);
+      context_of_root.process = bsp::abi::open(detail::impl_of(made->world()), false);
       r.owner = std::this_thread::get_id();
       r.job = made.release();
     }

@@ -52,7 +52,7 @@ class stay {
   stay(communicator& world, const share& of, context** innermost)
       : here_(contexts_of_process().take()), innermost_(innermost) {
     try {
-      here_->process = bsp::abi::open(world.native(), false);
+      here_->process = bsp::abi::open(detail::impl_of(world), false);
     } catch (...) {
       contexts_of_process().give(here_);
       throw;
@@ -109,7 +109,7 @@ class stay {
 lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
                       const char* operation, context** innermost) {
   stay in(world, of, innermost);
-  detail::set_call_site(world.native(), {});  // calls from C have no location
+  detail::set_call_site(detail::impl_of(world), {});  // calls from C have no location
   if (lacks_arguments(args, operation, world.rank())) [[unlikely]]
     in.refuse(operation, "args", "cannot be used");
   else

@@ -39,9 +39,7 @@ std::shared_ptr<known_communicator> comparisons::served(MPI_Comm comm) {
 void comparisons::start(compared_call& o) {
   const auto mine = p_.turn.take();
   p_.all.let_go();
-  if (!o.of->compared)
-    o.of->compared = detail::communicator_handle(
-        new (*p_.shared) detail::communicator_impl(p_.shared, o.of->ranks, o.of->name.with(1)));
+  if (!o.of->compared) o.of->compared = detail::make_group(p_.shared, o.of->ranks, o.of->name.with(1));
   o.spread();
   call c;
   c.what = collective::alltoall;

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "frontends/preload/communicator_names.hpp"
 #include "frontends/preload/quiet_errors.hpp"

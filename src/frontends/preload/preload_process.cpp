@@ -44,9 +44,8 @@ process::process(MPI_Comm one, bool several)
   begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", ep->progresses_inside());
   told = statistics::is_requested(ep->rank(), ep->size());
   const auto world = all.of(MPI_COMM_WORLD, *ep);
-  world->impl = detail::communicator_handle(new detail::communicator_impl(
-      shared, ep->open(group::range(0, 1, ep->size(), ep->rank()), 1, nullptr)));
-  world->impl->compare_trees();
+  world->impl = detail::make_world(shared);
+  detail::compare_settings(*world->impl);
   if (!shared->set.check) return;
   shared->set.check = false;  // calls are compared here, before it is known who runs them
   compared = std::make_unique<comparisons>(*this);
@@ -62,7 +61,7 @@ void process::open(known_communicator& of) {
   if (of.impl) return;
   const auto mine = turn.take();
   all.let_go();
-  of.impl = detail::communicator_handle(new (*shared) detail::communicator_impl(shared, of.ranks, of.name));
+  of.impl = detail::make_group(shared, of.ranks, of.name);
 }
 
 void begin_process() {

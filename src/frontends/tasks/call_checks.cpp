@@ -13,7 +13,7 @@ void call_checks::refuse_kernel(const char* operation) const {
 
 void call_checks::refuse_rank(const char* operation, const char* parameter, int r) const {
   refuse(operation, parameter,
-         "is " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(ranks_.size() - 1),
+         "is " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(detail::size_of(ranks_) - 1),
          "name a rank of the runtime's communicator");
 }
 
@@ -35,7 +35,7 @@ void call_checks::transfer(const char* operation, const explicit_transfer& t, bo
   if (t.what == nullptr) refuse(operation, "handle", "is empty", "pass one that data() returned");
   handle(operation, *t.what);
   const char* const whom = sends ? "dest" : "src";
-  const int size = t.where != nullptr ? detail::size_of(*t.where) : ranks_.size();
+  const int size = t.where != nullptr ? detail::size_of(*t.where) : detail::size_of(ranks_);
   if ((t.peer < 0 || t.peer >= size) && (sends || t.peer != rank::any))
     refuse(operation, whom,
            "is " + std::to_string(t.peer) + ", but ranks are 0 to " + std::to_string(size - 1),
@@ -44,10 +44,10 @@ void call_checks::transfer(const char* operation, const explicit_transfer& t, bo
     refuse(operation, "tag", "is " + std::to_string(t.tag) + ", but tags are 0 or more",
            sends ? "choose one of these" : "choose one of these, or tags::any");
   if (t.where != nullptr && t.tag >= 0 &&
-      static_cast<unsigned>(t.tag) > t.where->p2p_messages(operation).max_tag())
+      static_cast<unsigned>(t.tag) > detail::message_queue_of(*t.where, operation).max_tag())
     refuse(operation, "tag", "is " + std::to_string(t.tag) + ", which exceeds the largest tag of the engine",
            "choose a lower one");
-  if (sends && !t.what->readable && t.what->home != ranks_.rank())
+  if (sends && !t.what->readable && t.what->home != detail::rank_of(ranks_))
     refuse(operation, "handle", "refers to " + name_of(*t.what) + ", of which this rank has no copy",
            "fetch() it first");
 }

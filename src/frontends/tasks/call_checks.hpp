@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/tasks/data_registry.hpp"
 
 namespace tutti::tasks {
@@ -18,17 +18,17 @@ class call_checks {
 
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const {
-    ranks_.refuse(operation, parameter, problem, remedy);
+    detail::refuse(ranks_, operation, parameter, problem, remedy);
   }
   /// The rank's own thread calls, and not from a kernel.
   void thread(const char* operation) const {
     if (shm::current_rank == &shm::in_kernel) [[unlikely]]
       refuse_kernel(operation);
-    ranks_.check_thread(operation);
+    detail::check_thread(ranks_, operation);
   }
   /// `r` is a rank of the runtime.
   void rank(const char* operation, const char* parameter, int r) const {
-    if (static_cast<unsigned>(r) >= static_cast<unsigned>(ranks_.size())) [[unlikely]]
+    if (static_cast<unsigned>(r) >= static_cast<unsigned>(detail::size_of(ranks_))) [[unlikely]]
       refuse_rank(operation, parameter, r);
   }
   /// This runtime has made the data.

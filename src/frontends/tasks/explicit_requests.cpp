@@ -34,9 +34,9 @@ bool task_graph::test(void* request, detail::envelope& found) {
   auto& r = **static_cast<shared_request*>(request);
   if (!r.over) {
     progress_all();
-    if (!r.over && all_->ep().size() > 1) {
-      all_->ep().pause(site("a transfer"));
-      all_->ep().progressed();
+    if (!r.over && detail::endpoint_of(*all_).size() > 1) {
+      detail::endpoint_of(*all_).pause(site("a transfer"));
+      detail::endpoint_of(*all_).progressed();
     }
     if (!r.over) return false;
   }

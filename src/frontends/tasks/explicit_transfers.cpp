@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 
 namespace tutti::tasks {
 
@@ -114,7 +114,7 @@ void explicit_transfers::give_up(const std::vector<bool>& ended) {
 void explicit_transfers::count_elsewhere(detail::communicator_impl& where, int peer,
                                          std::size_t bytes) noexcept {
   try {
-    const int r = where.translate(peer, *ranks_, "isend");
+    const int r = detail::translate(where, peer, *ranks_);
     if (r >= 0 && r < with_.size) with_.sender.count(r, bytes);
   } catch (...) {
     // The statistics omit peers that are no ranks of the runtime.

@@ -77,7 +77,7 @@ bool task_graph::progress(bool callbacks) {
   };
   {
     const leave out{inside_};
-    all_->guarded([&] {
+    detail::guarded(*all_, [&] {
       ready_.reap();
       ready_.begin_own();
       if (messenger_.busy() && messenger_.go_on()) ++moves_;
@@ -140,14 +140,13 @@ void task_graph::count_rest(task_trace::clock::time_point since) {
 
 // `times`: how often the wait has rested since it last had something to do.
 void task_graph::rest(int times, const char* what, bool may_sleep) {
-  endpoint& ep = all_->ep();
+  endpoint& ep = detail::endpoint_of(*all_);
   const shm::wait_site where = site(what);
-  const auto& active = all_->of_rank().active;
-  const bool others = active.size() > 1 || active.front() != this;
+  const bool others = detail::others_under_way(*all_, this);
   const auto workers = ready_.look_at_others();
   if (workers == ready_queue::others::kernels_wait) return;
-  all_->guarded([&] {
-    if (others) all_->serve_others(this);
+  detail::guarded(*all_, [&] {
+    if (others) detail::progress_others(*all_, this);
     // While kernels run, a long wait is no deadlock.
     if (workers == ready_queue::others::run_kernels) {
       ep.pause(where);

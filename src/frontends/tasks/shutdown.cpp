@@ -22,15 +22,15 @@ int workers_of(const options& how) {
 }  // namespace
 
 task_graph::task_graph(detail::communicator_impl& all, const options& how, const char* header)
-    : all_(all.duplicate()),
-      rank_(all_->rank()),
-      size_(all_->size()),
+    : all_(detail::duplicate(all)),
+      rank_(detail::rank_of(*all_)),
+      size_(detail::size_of(*all_)),
       workers_(workers_of(how)),
       how_(how),
-      box_(all_->p2p_messages("tasks")),
+      box_(detail::message_queue_of(*all_, "tasks")),
       messenger_(box_),
       failures_(rank_),
-      trace_(all_->of_rank().set.trace.tasks_file.empty() ? nullptr : std::make_unique<task_trace>(workers_)),
+      trace_(detail::file_of_task_trace(*all_).empty() ? nullptr : std::make_unique<task_trace>(workers_)),
       ready_(failures_, workers_, workers_ > 1 ? make_worker_pool(workers_, rank_, header) : nullptr,
              trace_.get()),
       replicas_(rank_, size_, how.cache, how.cache_bytes),
@@ -43,12 +43,12 @@ task_graph::task_graph(detail::communicator_impl& all, const options& how, const
       follow_ups_(ready_),
       explicit_(services_, replicas_, follow_ups_, &*all_),
       lost_(services_, data_, transfers_, explicit_, reductions_) {
-  all_->of_rank().add_active(*this);
+  detail::add_progress(*all_, *this);
 }
 
 task_graph::~task_graph() {
   ready_.stop();
-  std::erase(all_->of_rank().active, this);
+  detail::remove_progress(*all_, *this);
 }
 
 // Returns false if the other ranks have not come in time.
@@ -87,14 +87,14 @@ void task_graph::leave_by_exception() {
   if (size_ == 1) return;
   const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   if (ready_.pending() == 0 && meet("the end of the runtime", soon)) return;
-  if (all_->ep().node() == nullptr) {
+  if (detail::endpoint_of(*all_).node() == nullptr) {
     head what;
     what.kind = message_kind::gone;
     for (int r = 0; r < size_; ++r)
       if (r != rank_) sender_.messages().send(r, what, nullptr, 0);
     return;
   }
-  all_->ep().abandon(
+  detail::endpoint_of(*all_).abandon(
       std::make_exception_ptr(error("tasks", rank_, "", "an exception left the runtime's scope",
                                     "catch it inside the scope if the other ranks continue")));
 }
@@ -113,7 +113,7 @@ void task_graph::close(bool passing_by) noexcept {
     } catch (...) {
       text = "an exception that is not a std::exception";
     }
-    endpoint& ep = all_->ep();
+    endpoint& ep = detail::endpoint_of(*all_);
     if (ep.node() == nullptr) ep.kill_job(text);
     ep.abandon(what);  // the job reports it
   };
@@ -144,12 +144,12 @@ void task_graph::finish() {
   meet("the end of the runtime", never);
   while (messenger_.busy()) {
     if (progress(false)) continue;
-    all_->guarded([&] {
-      all_->serve_others(this);
-      all_->ep().pause(site("its messages to be received"));
+    detail::guarded(*all_, [&] {
+      detail::progress_others(*all_, this);
+      detail::endpoint_of(*all_).pause(site("its messages to be received"));
     });
   }
-  all_->ep().progressed();
+  detail::endpoint_of(*all_).progressed();
   if (trace_ != nullptr) write_trace(*trace_, *all_);
 }
 

@@ -28,7 +28,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/tasks/barrier_rounds.hpp"
 #include "frontends/tasks/call_checks.hpp"
 #include "frontends/tasks/data_registry.hpp"
@@ -63,8 +63,8 @@ class task_graph final : public progressable {
   int size() const noexcept { return size_; }
   int workers() const noexcept { return workers_; }
   /// Whether run() has returned: the engine is gone.
-  bool outlived_run() const noexcept { return all_->is_over(); }
-  void note(const std::source_location& at) const noexcept { *all_->call_site_slot::slot = at; }
+  bool outlived_run() const noexcept { return detail::outlived_run(*all_); }
+  void note(const std::source_location& at) const noexcept { detail::set_call_site(*all_, at); }
   const call_checks& checks() const noexcept { return checks_; }
   statistics counts() const;
 
@@ -102,7 +102,7 @@ class task_graph final : public progressable {
   /// The same, and all other operations that are under way on this rank.
   void progress_all() {
     progress();
-    all_->guarded([&] { all_->serve_others(this); });
+    detail::guarded(*all_, [&] { detail::progress_others(*all_, this); });
   }
   void close(bool passing_by) noexcept;
 

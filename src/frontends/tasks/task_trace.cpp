@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/regular_file.hpp"
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::tasks {
@@ -46,15 +46,15 @@ std::string task_trace::events(int rank) const {
 
 void write_trace(const task_trace& trace, detail::communicator_impl& ranks) {
   constexpr int tag = 32700;  // above the tags of the messenger
-  const std::string mine = trace.events(ranks.rank());
-  if (ranks.rank() != 0) {
+  const std::string mine = trace.events(detail::rank_of(ranks));
+  if (detail::rank_of(ranks) != 0) {
     detail::send(
         ranks,
         {.operation = "tasks", .destination = 0, .tag = tag, .data = mine.data(), .bytes = mine.size()});
     return;
   }
   std::string all = "[\n" + mine;
-  for (int r = 1; r < ranks.size(); ++r) {
+  for (int r = 1; r < detail::size_of(ranks); ++r) {
     std::string theirs;
     detail::receive(ranks, {.operation = "tasks",
                             .source = r,
@@ -67,12 +67,12 @@ void write_trace(const task_trace& trace, detail::communicator_impl& ranks) {
                             .state = &theirs});
     all += theirs;
   }
-  for (int r = 0; r < ranks.size(); ++r)
+  for (int r = 0; r < detail::size_of(ranks); ++r)
     all += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":" + std::to_string(r) +
            ",\"args\":{\"name\":\"rank " + std::to_string(r) + "\"}}" +
-           (r + 1 < ranks.size() ? ",\n" : "\n]\n");
-  const std::string& file = ranks.of_rank().set.trace.tasks_file;
-  const unsigned number = ++ranks.of_rank().traces_of_tasks;
+           (r + 1 < detail::size_of(ranks) ? ",\n" : "\n]\n");
+  const std::string& file = detail::file_of_task_trace(ranks);
+  const unsigned number = detail::count_task_trace(ranks);
   const std::string path = number <= 1 ? file : file + "." + std::to_string(number);
   if (const std::string problem = write_regular_file(path, all); !problem.empty())
     std::fprintf(stderr, "tutti: TUTTI_TRACE: %s\n", problem.c_str());

@@ -42,7 +42,7 @@ void task_graph::wait_until(const Over& over, const char* what, const char* oper
     rest(idle++, what, may_sleep);
   }
   end_of_rest();
-  all_->ep().progressed();
+  detail::endpoint_of(*all_).progressed();
 }
 
 }  // namespace tutti::tasks

@@ -21,7 +21,8 @@ std::size_t bytes_of(std::size_t elements, std::size_t element) {
 }  // namespace
 
 // The first sync makes the set of all processes usable.
-bsp_section::bsp_section(const communicator& all) : all_(all), process_(bsp::abi::open(all_.native(), true)) {
+bsp_section::bsp_section(const communicator& all)
+    : all_(all), process_(bsp::abi::open(detail::impl_of(all_), true)) {
   try {
     everybody_ = make_set(0, all_.size(), 1);
     bsp::abi::sync(*process_);
@@ -100,7 +101,7 @@ void bsp_section::sync() {
   try {
     bsp::abi::sync(*process_);
   } catch (error& e) {
-    e.locate(place_of(all_.native()));
+    e.locate(place_of(detail::impl_of(all_)));
     renew();
     throw;
   } catch (...) {

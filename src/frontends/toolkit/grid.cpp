@@ -111,7 +111,7 @@ grid_communicator::grid_communicator(const communicator& ranks)
       along_column_(column_graph(ranks, columns_)) {}
 
 void grid_communicator::carry_out(const call& c) const {
-  detail::check_call(native(), c);
+  detail::check_call(detail::impl_of(*this), c);
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
   const auto columns = static_cast<std::size_t>(columns_);
   const std::size_t element = c.type.size;

@@ -155,7 +155,7 @@ class array_part {
     c.output = whole_.data();
     c.op.combine = &join_all;
     c.op.state = &by;
-    run_call(ranks_.native(), c);
+    run_call(detail::impl_of(ranks_), c);
     if (root < 0 || root == ranks_.rank()) std::memcpy(result, whole_.data() + sizeof(stretch), op.bytes);
   }
 

@@ -33,7 +33,7 @@ bool same_range(const communicator& ranks, const void* data, std::size_t n, std:
     c.label = "is_same_on_all_ranks";
     c.count = now * bytes;
     c.input = c.output = root ? const_cast<std::byte*>(own) : others.data();
-    run_call(ranks.native(), c);
+    run_call(detail::impl_of(ranks), c);
     same = same && equal(own, c.output, now);
   }
   return ranks.allreduce_single(send_buf(same), op(std::logical_and<>{}));

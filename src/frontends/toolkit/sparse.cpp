@@ -27,11 +27,12 @@ class asked_barrier {
       const int distance = 1 << step_;
       const send_args mine{
           .operation = name, .destination = (me + distance) % p, .tag = tag_of(round_, step_)};
-      if (static_cast<int>(sends_.size()) == step_) sends_.push_back(start_send(ranks_.native(), mine));
+      if (static_cast<int>(sends_.size()) == step_)
+        sends_.push_back(start_send(detail::impl_of(ranks_), mine));
       envelope came;
       const int from = (me + p - distance) % p;
-      if (!look(ranks_.native(), name, from, mine.tag, false, came)) return false;
-      receive(ranks_.native(), {.operation = name, .source = from, .tag = mine.tag});
+      if (!look(detail::impl_of(ranks_), name, from, mine.tag, false, came)) return false;
+      receive(detail::impl_of(ranks_), {.operation = name, .source = from, .tag = mine.tag});
     }
     while (!sends_.empty() && sends_.back()->test()) sends_.pop_back();
     return sends_.empty();
@@ -56,7 +57,7 @@ struct arrival {
 
 void exchange_sparse(const communicator& ranks, unsigned round, const sparse_message* messages, std::size_t n,
                      std::size_t element, const sparse_receiver& to) {
-  communicator_impl& where = ranks.native();
+  communicator_impl& where = detail::impl_of(ranks);
   for (std::size_t i = 0; i < n; ++i)
     if (messages[i].destination < 0 || messages[i].destination >= ranks.size())
       refuse(where, name, "messages",

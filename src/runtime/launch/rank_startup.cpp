@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "runtime/launch/modules.hpp"
 #include "tutti/communicator.hpp"
 
@@ -49,9 +49,8 @@ void rank_startup::run_rank(endpoint& ep, detail::program_view program, bool of_
   const end_of_rank closing{*shared};
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, ep, ep.rank() == 0);
   shared->begin_trace();
-  communicator world(detail::communicator_handle(
-      new detail::communicator_impl(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr))));
-  if (ep.node() == nullptr) world.native().compare_trees();
+  communicator world(detail::make_world(shared));
+  if (ep.node() == nullptr) detail::compare_settings(detail::impl_of(world));
   program(world);
   shared->end_calls();
   if (ep.rank() == 0) detail::report_unused_overrides(*shared);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "support/check.hpp"
 #include "support/program.hpp"
 #include "tutti/bsp.hpp"
@@ -123,7 +123,7 @@ everybody& shared() {
 
 void of_another_rank(communicator& world) {
   // Skips engines whose ranks are processes.
-  if (world.native().ep().node() == nullptr || world.size() < 2) return;
+  if (!detail::shares_memory(detail::impl_of(world)) || world.size() < 2) return;
   {
     const std::lock_guard guard(shared().lock);
     shared().all[world.rank()] = &world;

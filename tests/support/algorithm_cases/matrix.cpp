@@ -48,15 +48,15 @@ template <class T>
 bool serves(detail::communicator_impl& communicator_impl, const wanted_call& w) {
   agreed_signature s;
   s.what = w.what;
-  s.ranks = communicator_impl.size();
+  s.ranks = detail::size_of(communicator_impl);
   s.count = w.count;
   s.element_size = sizeof(T);
   s.kind = element_of<T>().kind;
   s.op = operator_of<T>(w.op).which;
   s.commutative = !combines(w.what) || w.op != kind::ordered;
   s.in_place = w.in_place;
-  if (w.composed) return permits(read_composition(w.what, w.name), communicator_impl.selection_context_of(s));
-  return w.name.ends_with("/native") ? communicator_impl.offers_native(s) != native_offer::none : permits(read_choice(w.what, w.name), s);
+  if (w.composed) return permits(read_composition(w.what, w.name), detail::selection_context_of(communicator_impl, s));
+  return w.name.ends_with("/native") ? detail::offers_native(communicator_impl, s) != native_offer::none : permits(read_choice(w.what, w.name), s);
 }
 
 // Runs all calls that the restrictions of one name permit, in the same order on all ranks.
@@ -72,8 +72,8 @@ void try_all_of(detail::communicator_impl& communicator_impl, cases& cases, cons
       // A rank's result may overlap operands that others read, so the embedded engines leave this
       // case to schedules. Native collectives of an MPI do not accept operators of tutti.
       if (in_place && name.ends_with("/native") && what == collective::reduce_scatter_block) continue;
-      for (const int root : roots_for(what, communicator_impl.size()))
-        for (const std::size_t count : counts_for(tried, communicator_impl.size()))
+      for (const int root : roots_for(what, detail::size_of(communicator_impl)))
+        for (const std::size_t count : counts_for(tried, detail::size_of(communicator_impl)))
           for (const bool nonblocking : {false, true}) {
             const wanted_call w{name, what, op, in_place, nonblocking, root, count, composed};
             if (serves<T>(communicator_impl, w))
@@ -119,7 +119,7 @@ void try_algorithm(detail::communicator_impl& communicator_impl, cases& cases, c
   try_all_of<affine>(communicator_impl, cases, name, a.what, how_much::all);
   try_all_of<std::uint64_t>(communicator_impl, cases, name, a.what, where_it_combines(a.what));
   try_all_of<std::uint8_t>(communicator_impl, cases, name, a.what, how_much::some);
-  for (const std::string& other : variants(a, communicator_impl.size())) {
+  for (const std::string& other : variants(a, detail::size_of(communicator_impl))) {
     try_all_of<affine>(communicator_impl, cases, other, a.what, how_much::some);
     if (combines(a.what)) try_all_of<std::uint64_t>(communicator_impl, cases, other, a.what, how_much::some);
   }
@@ -138,10 +138,10 @@ void try_every_algorithm(detail::communicator_impl& communicator_impl, cases& ca
 
 void try_composition(detail::communicator_impl& communicator_impl, cases& cases, const composed_algorithm& a, how_much tried) {
   const std::string name(a.name);
-  try_all_of<affine>(communicator_impl, cases, name, a.what, communicator_impl.size() <= 6 ? tried : how_much::some, true);
+  try_all_of<affine>(communicator_impl, cases, name, a.what, detail::size_of(communicator_impl) <= 6 ? tried : how_much::some, true);
   if (tried == how_much::some) return;
   try_all_of<std::uint64_t>(communicator_impl, cases, name, a.what, how_much::some, true);
-  for (const std::string& other : variants(a, communicator_impl.size()))
+  for (const std::string& other : variants(a, detail::size_of(communicator_impl)))
     try_all_of<affine>(communicator_impl, cases, other, a.what, how_much::some, true);
 }
 
@@ -153,9 +153,9 @@ void on_a_core(endpoint& ep, const std::function<void(detail::communicator_impl&
   auto shared = std::make_shared<detail::rank_state>();
   shared->ep = &ep;
   shared->by = std::make_shared<const selection>();
-  detail::communicator_impl communicator_impl(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr));
+  const auto world = detail::make_world(shared);
   cases all;
-  program(communicator_impl, all);
+  program(*world, all);
   all.expect_some();
 }
 

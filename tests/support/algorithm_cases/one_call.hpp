@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "support/algorithm_cases/operators.hpp"
 
 namespace tests {
@@ -32,8 +32,8 @@ class one_call {
   one_call(detail::communicator_impl& communicator_impl, const wanted_call& wanted)
       : impl_(communicator_impl),
         w_(wanted),
-        size_(communicator_impl.size()),
-        rank_(communicator_impl.rank()),
+        size_(detail::size_of(communicator_impl)),
+        rank_(detail::rank_of(communicator_impl)),
         ranks_(static_cast<std::size_t>(size_)),
         me_(static_cast<std::size_t>(rank_)),
         n_(wanted.count),
@@ -92,10 +92,10 @@ class one_call {
 
   void carry_out() {
     if (!w_.nonblocking) {
-      impl_.run_blocking(c_);
+      detail::run_call(impl_, c_);
       return;
     }
-    auto under_way = impl_.make_pending(c_, true);
+    auto under_way = detail::start_call(impl_, c_);
     while (!under_way->test()) {
     }
   }

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "calls/cases.hpp"
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 
 namespace calls {
 namespace {
@@ -195,7 +195,7 @@ void statistics(communicator& world) {
               tasks::read_write(h));
     rt.insert([](int) {}, tasks::read(h), tasks::on(last));
     rt.wait_all();
-    if (me == last && std::string(world.native().engine()) == "threads")
+    if (me == last && std::string(tutti::detail::engine_of(tutti::detail::impl_of(world))) == "threads")
       check.that(rt.statistics().idle_seconds >= 0.02);
   }
 }

@@ -79,7 +79,7 @@ struct places {
   detail::communicator_impl& job;
   detail::communicator_handle groups, ring;
 
-  explicit places(communicator& comm, const std::vector<wanted>& calls) : job(comm.native()) {
+  explicit places(communicator& comm, const std::vector<wanted>& calls) : job(detail::impl_of(comm)) {
     bool inter = false, neighborly = false;
     for (const wanted& w : calls) {
       inter = inter || w.inter;

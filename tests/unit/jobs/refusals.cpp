@@ -36,7 +36,7 @@ TEST_P(a_refused_call, may_have_had_a_null_buffer_with_a_count) {
     int out[3];
     c.output = out;
     c.op.combine = [](const void*, const void*, void*, std::size_t, void*) {};
-    check.throws<usage_error>([&] { detail::run_call(world.native(), c); }, {"send_buf", "null"});
+    check.throws<usage_error>([&] { detail::run_call(detail::impl_of(world), c); }, {"send_buf", "null"});
   }));
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/lpf/init.hpp"
 #include "frontends/lpf/launched_job.hpp"
 #include "frontends/lpf/report_error.hpp"
@@ -70,7 +70,7 @@ class hooked_process final : public init_object {
       why = e.what();
     } catch (...) {
     }
-    world_.native().ep().kill_job(why);
+    detail::endpoint_of(detail::impl_of(world_)).kill_job(why);
     return LPF_ERR_FATAL;  // not reached
   }
   bool runs() const noexcept { return innermost_ != nullptr; }

@@ -6,7 +6,7 @@
 
 #include "base/environment.hpp"
 #include "base/report_text.hpp"
-#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/engine.hpp"
 #include "engines/mpi/adopted_endpoint.hpp"
 #include "tutti/mpi.hpp"
@@ -30,9 +30,8 @@ communicator adopt(MPI_Comm comm, messages_on messages) {
                    echoed(name).c_str());
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, ep, ep.rank() == 0);
   shared->begin_trace();
-  communicator world(detail::communicator_handle(
-      new detail::communicator_impl(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr))));
-  world.native().compare_trees();
+  communicator world(detail::make_world(shared));
+  detail::compare_settings(detail::impl_of(world));
   return world;
 }
 

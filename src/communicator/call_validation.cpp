@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a call, found before anything is sent.
-#include <algorithm>
+#include "communicator/call_validation.hpp"
 
-#include "communicator/communicator_impl.hpp"
+#include <algorithm>
+#include <string>
+
 #include "tutti/error.hpp"
 #include "tutti/layout.hpp"
 
@@ -19,65 +20,16 @@ const char* result_name(const call& c) noexcept {
   return c.in_place || c.what == collective::bcast ? "send_recv_buf" : "recv_buf";
 }
 
-}  // namespace
-
-void communicator_impl::validate(const call& c) const {
-  const char* name = called(c);
-  refuse_freed(name);
-  const bool rooted = is_rooted(c.what);
-  if (rooted && (c.root < 0 || c.root >= size())) refuse_rank(name, "root", c.root);
-  if (combines(c.what) && c.op.combine == nullptr) refuse(name, "op", "is missing", "pass op(...)");
-  if (c.type.size == 0)
-    refuse(name, "send_buf", "has elements of size 0", "send elements of at least one byte");
-  if (is_neighborly(c.what) && !topology_.graph)
-    refuse(name, "communicator", "has no graph",
-           "call it on a communicator that graph(sources, destinations) returned");
-  if (inter() && (c.what == collective::scan || c.what == collective::exscan))
-    refuse(name, "communicator", "has two groups, between which there is no order", "scan within one group");
-  if (inter() && c.in_place)
-    refuse(name, "send_recv_buf", "is given for a call between two groups", "pass send_buf and recv_buf");
-  if (is_vector_form(c.what)) {
-    validate_vectors(c);
-    return;
-  }
-  if (c.what == collective::barrier || c.count == 0) return;
-  std::size_t bytes = 0;
-  const bool by_rank = c.what == collective::gather || c.what == collective::scatter ||
-                       c.what == collective::allgather || c.what == collective::alltoall ||
-                       c.what == collective::reduce_scatter_block;
-  if (__builtin_mul_overflow(c.count, c.type.size, &bytes) ||
-      (by_rank &&
-       __builtin_mul_overflow(bytes, static_cast<std::size_t>(send_block_count(c.what)), &bytes)) ||
-      bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-    refuse(name, "count", std::to_string(c.count) + " elements exceed the address space",
-           "send fewer elements");
-  const bool at_root = rank() == c.root, away = !beside_root(c);
-  const bool reads =
-      !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : away);
-  const bool writes = c.what == collective::bcast                                    ? !at_root && away
-                      : c.what == collective::gather || c.what == collective::reduce ? at_root
-                      : c.what == collective::exscan                                 ? rank() != 0
-                      : c.what == collective::scatter                                ? !c.in_place && away
-                                                                                     : true;
-  if (reads && c.input == nullptr)
-    refuse(name, operand_name(c), "is null, with a count of " + std::to_string(c.count),
-           "pass a buffer of that many elements");
-  if (writes && c.output == nullptr)
-    refuse(name, result_name(c), "is null, with a count of " + std::to_string(c.count),
-           "pass a buffer of that many elements");
-  if (reads && writes && c.input == c.output && c.what != collective::bcast)
-    refuse(name, "recv_buf", "is also the send buffer", "pass send_recv_buf(...) to work in place");
-}
-
 // Between two groups: of the root's own group, where nobody but the root takes part.
-bool communicator_impl::beside_root(const call& c) const noexcept {
-  return inter() && is_rooted(c.what) && (rank() < topology_.first_group) == (c.root < topology_.first_group);
+bool beside_root(const communicator_state& where, const call& c) noexcept {
+  return where.inter() && is_rooted(c.what) &&
+         (where.rank() < where.graph().first_group) == (c.root < where.graph().first_group);
 }
 
 // Blocks that two ranks would be received into at once. Those that ascend are the usual case, and quickly
 // told.
-void communicator_impl::refuse_overlap(const call& c, const counts_view& counts,
-                                       const counts_view& displs) const {
+void refuse_overlap(const communicator_state& where, const call& c, const counts_view& counts,
+                    const counts_view& displs) {
   const std::size_t n = counts.size();
   struct span {
     std::size_t from, to, block;
@@ -115,32 +67,30 @@ void communicator_impl::refuse_overlap(const call& c, const counts_view& counts,
   std::sort(all.begin(), all.end(), [](const span& a, const span& b) { return a.from < b.from; });
   for (std::size_t i = 1; i < all.size(); ++i)
     if (all[i - 1].to > all[i].from)
-      refuse(called(c), c.out_types != nullptr ? "recv_types" : "recv_displs",
-             all[i - 1].block == all[i].block
-                 ? "lets block " + std::to_string(all[i].block) + " overlap itself"
-                 : "places block " + std::to_string(all[i].block) + " over block " +
-                       std::to_string(all[i - 1].block),
-             "pass displacements at which received blocks do not overlap");
+      where.refuse(called(c), c.out_types != nullptr ? "recv_types" : "recv_displs",
+                   all[i - 1].block == all[i].block
+                       ? "lets block " + std::to_string(all[i].block) + " overlap itself"
+                       : "places block " + std::to_string(all[i].block) + " over block " +
+                             std::to_string(all[i - 1].block),
+                   "pass displacements at which received blocks do not overlap");
 }
 
 // Edges of a rank to itself are copied, the first to the first and so on: both ends are known here.
-void communicator_impl::validate_own_edges(const call& c) const {
+void validate_own_edges(const communicator_state& where, const call& c) {
   std::size_t to = 0;
-  for (std::size_t from = 0; from < topology_.sources.size(); ++from) {
-    if (topology_.sources[from] != rank()) continue;
-    while (to < topology_.destinations.size() && topology_.destinations[to] != rank()) ++to;
-    if (to == topology_.destinations.size()) return;  // an edge with one end, which checked mode finds
+  for (std::size_t from = 0; from < where.graph().sources.size(); ++from) {
+    if (where.graph().sources[from] != where.rank()) continue;
+    while (to < where.graph().destinations.size() && where.graph().destinations[to] != where.rank()) ++to;
+    if (to == where.graph().destinations.size()) return;  // an edge with one end, which checked mode finds
     const std::size_t sent = c.what == collective::neighbor_allgatherv ? c.count : c.in_counts[to];
     if (sent != c.out_counts[from])
-      refuse(called(c), "recv_counts",
-             "is " + std::to_string(c.out_counts[from]) + " from this rank to itself, but it sends " +
-                 std::to_string(sent),
-             "pass equal counts for both ends of the edge");
+      where.refuse(called(c), "recv_counts",
+                   "is " + std::to_string(c.out_counts[from]) + " from this rank to itself, but it sends " +
+                       std::to_string(sent),
+                   "pass equal counts for both ends of the edge");
     ++to;
   }
 }
-
-namespace {
 
 // The counts and displacements of one direction of a vector form, as its caller names them.
 struct many_blocks {
@@ -152,7 +102,7 @@ struct many_blocks {
   const layout* types;
 };
 
-void validate_blocks(const communicator_impl& where, const call& c, const many_blocks& m) {
+void validate_blocks(const communicator_state& where, const call& c, const many_blocks& m) {
   const auto refuse = [&](const char* parameter, const std::string& problem, const char* remedy) {
     where.refuse(called(c), parameter, problem, remedy);
   };
@@ -196,16 +146,16 @@ bool is_all_to_all(collective what) noexcept {
 }
 
 // What a rank gives itself: the counts of its own block on both sides.
-void validate_own_block(const communicator_impl& where, const call& c) {
+void validate_own_block(const communicator_state& where, const call& c) {
   const auto own = static_cast<std::size_t>(where.rank());
   const bool at_root = where.rank() == c.root;
   if (c.in_place) return;
   if ((c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) &&
       c.count != c.out_counts[own])
-    where.refuse(
-        called(c), "recv_counts",
-        "is " + std::to_string(c.out_counts[own]) + " for this rank, which sends " + std::to_string(c.count),
-        "set this rank's entry to the number of elements in send_buf");
+    where.refuse(called(c), "recv_counts",
+                 "is " + std::to_string(c.out_counts[own]) + " for this rank, which sends " +
+                     std::to_string(c.count),
+                 "set this rank's entry to the number of elements in send_buf");
   if (c.what == collective::scatterv && at_root && c.count != c.in_counts[own])
     where.refuse(called(c), "recv_count",
                  "is " + std::to_string(c.count) + ", but send_counts has " +
@@ -221,46 +171,45 @@ void validate_own_block(const communicator_impl& where, const call& c) {
                  "pass equal counts for this rank's own block");
 }
 
-}  // namespace
-
-void communicator_impl::validate_vectors(const call& c) const {
-  const auto gives = static_cast<std::size_t>(send_block_count(c.what)),
-             takes = static_cast<std::size_t>(recv_block_count(c.what));
-  const bool at_root = rank() == c.root;
+void validate_vectors(const communicator_state& where, const call& c) {
+  const auto gives = static_cast<std::size_t>(where.send_block_count(c.what)),
+             takes = static_cast<std::size_t>(where.recv_block_count(c.what));
+  const bool at_root = where.rank() == c.root;
   const bool reads_many =
       (c.what == collective::scatterv && at_root) || (is_all_to_all(c.what) && !c.in_place);
   const bool writes_many = (c.what == collective::gatherv && at_root) || c.what == collective::allgatherv ||
                            c.what == collective::neighbor_allgatherv || is_all_to_all(c.what);
   if (reads_many)
     validate_blocks(
-        *this, c,
+        where, c,
         {c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf", gives, c.in_types});
   if (writes_many) {
     validate_blocks(
-        *this, c,
+        where, c,
         {c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf", takes, c.out_types});
-    if (c.out_displs.given()) refuse_overlap(c, c.out_counts, c.out_displs);
+    if (c.out_displs.given()) refuse_overlap(where, c, c.out_counts, c.out_displs);
   }
   // The single block of a vector form.
-  const bool away = !beside_root(c);
+  const bool away = !beside_root(where, c);
   const bool gives_one = c.what == collective::gatherv
-                             ? away && (!inter() || !at_root)
+                             ? away && (!where.inter() || !at_root)
                              : c.what == collective::allgatherv || c.what == collective::neighbor_allgatherv;
   const bool takes_one = c.what == collective::scatterv ? away : c.what == collective::reduce_scatter;
   const auto refuse_null = [&](const char* which, std::size_t count) {
-    refuse(called(c), which, "is null, with a count of " + std::to_string(count),
-           "pass a buffer of that many elements");
+    where.refuse(called(c), which, "is null, with a count of " + std::to_string(count),
+                 "pass a buffer of that many elements");
   };
   if (gives_one && !(c.in_place && (at_root || c.what != collective::gatherv)) && c.count > 0 &&
       c.input == nullptr)
     refuse_null(operand_name(c), c.count);
-  const std::size_t takes_count = c.what == collective::reduce_scatter && c.out_counts.given() && !inter()
-                                      ? c.out_counts[static_cast<std::size_t>(rank())]
-                                      : c.count;
+  const std::size_t takes_count =
+      c.what == collective::reduce_scatter && c.out_counts.given() && !where.inter()
+          ? c.out_counts[static_cast<std::size_t>(where.rank())]
+          : c.count;
   if (takes_one && !c.in_place && takes_count > 0 && c.output == nullptr)
     refuse_null(result_name(c), takes_count);
   if (c.what == collective::reduce_scatter)
-    validate_blocks(*this, c,
+    validate_blocks(where, c,
                     {c.out_counts,
                      {},
                      "recv_counts",
@@ -270,9 +219,61 @@ void communicator_impl::validate_vectors(const call& c) const {
                      gives,
                      nullptr});
   if (is_neighborly(c.what))
-    validate_own_edges(c);
-  else if (!inter())
-    validate_own_block(*this, c);
+    validate_own_edges(where, c);
+  else if (!where.inter())
+    validate_own_block(where, c);
+}
+
+}  // namespace
+
+void validate(const communicator_state& where, const call& c) {
+  const char* name = called(c);
+  where.check_usable(name);
+  const bool rooted = is_rooted(c.what);
+  if (rooted && (c.root < 0 || c.root >= where.size())) where.refuse_rank(name, "root", c.root);
+  if (combines(c.what) && c.op.combine == nullptr) where.refuse(name, "op", "is missing", "pass op(...)");
+  if (c.type.size == 0)
+    where.refuse(name, "send_buf", "has elements of size 0", "send elements of at least one byte");
+  if (is_neighborly(c.what) && !where.graph().graph)
+    where.refuse(name, "communicator", "has no graph",
+                 "call it on a communicator that graph(sources, destinations) returned");
+  if (where.inter() && (c.what == collective::scan || c.what == collective::exscan))
+    where.refuse(name, "communicator", "has two groups, between which there is no order",
+                 "scan within one group");
+  if (where.inter() && c.in_place)
+    where.refuse(name, "send_recv_buf", "is given for a call between two groups",
+                 "pass send_buf and recv_buf");
+  if (is_vector_form(c.what)) {
+    validate_vectors(where, c);
+    return;
+  }
+  if (c.what == collective::barrier || c.count == 0) return;
+  std::size_t bytes = 0;
+  const bool by_rank = c.what == collective::gather || c.what == collective::scatter ||
+                       c.what == collective::allgather || c.what == collective::alltoall ||
+                       c.what == collective::reduce_scatter_block;
+  if (__builtin_mul_overflow(c.count, c.type.size, &bytes) ||
+      (by_rank &&
+       __builtin_mul_overflow(bytes, static_cast<std::size_t>(where.send_block_count(c.what)), &bytes)) ||
+      bytes > static_cast<std::size_t>(PTRDIFF_MAX))
+    where.refuse(name, "count",
+                 std::to_string(c.count) + " elements exceed the address space", "send fewer elements");
+  const bool at_root = where.rank() == c.root, away = !beside_root(where, c);
+  const bool reads =
+      !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : away);
+  const bool writes = c.what == collective::bcast                                    ? !at_root && away
+                      : c.what == collective::gather || c.what == collective::reduce ? at_root
+                      : c.what == collective::exscan                                 ? where.rank() != 0
+                      : c.what == collective::scatter                                ? !c.in_place && away
+                                                                                     : true;
+  if (reads && c.input == nullptr)
+    where.refuse(name, operand_name(c), "is null, with a count of " + std::to_string(c.count),
+                 "pass a buffer of that many elements");
+  if (writes && c.output == nullptr)
+    where.refuse(name, result_name(c), "is null, with a count of " + std::to_string(c.count),
+                 "pass a buffer of that many elements");
+  if (reads && writes && c.input == c.output && c.what != collective::bcast)
+    where.refuse(name, "recv_buf", "is also the send buffer", "pass send_recv_buf(...) to work in place");
 }
 
 }  // namespace tutti::detail

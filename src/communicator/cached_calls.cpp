@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The paths of repeated calls (the table in call_dispatcher.hpp). Every call pays for every
+// instruction here, so the shortest paths are inline and all others are separate functions.
+#include "communicator/call_dispatcher.hpp"
+#include "communicator/communicator_impl.hpp"
+
+namespace tutti::detail {
+
+// The engine's own collective, by what it has made ready.
+[[gnu::always_inline]] inline void call_dispatcher::execute_ready(cached_call& r, const void* input,
+                                                                   void* output) {
+  ++next_id_;
+  guarded([&] { r.go(r.kept->ready, input, output, r.count); });
+}
+
+// Inline, because the path to a native collective is short enough for a function call to matter.
+[[gnu::always_inline]] inline void call_dispatcher::dispatch(const call& c, cached_call& r) {
+  if (others_under_way()) [[unlikely]]
+    return execute_stored(c, r);
+  switch (r.path) {
+    case call_path::native:
+      if (r.go != nullptr) return execute_ready(r, c.input, c.output);
+      r.site.run = next_id_of_call();
+      return guarded([&] { engine_->native(c, r.site); });
+    case call_path::simple:
+      return guarded([&] { r.found->blocking->run_simple(*r.found->bound, c, next_id_of_call()); });
+    case call_path::executor:
+      return execute_stored(c, r);
+  }
+}
+
+void call_dispatcher::execute_cached(const call& c, cached_call& r) { dispatch(c, r); }
+
+// --- a complete call
+
+[[gnu::always_inline]] inline void call_dispatcher::run_blocking(const call& c) {
+  if (!is_carried_here()) [[unlikely]]
+    state_.refuse_thread(name_of(c.what).data());
+  cached_call& r = cache_.entry(c.what);
+  if (!r.quick || !r.same_head(c) || !r.same_pointers(c.input, c.output, c.op.combine)) [[unlikely]]
+    return run_uncached(c);
+  if (c.count != r.count) [[unlikely]]
+    return run_other_count(c, r);
+  dispatch(c, r);
+}
+
+void call_dispatcher::run_other_count(const call& c, cached_call& r) {
+  if (!r.take_count(c.count)) [[unlikely]]
+    return run_uncached(c);
+  dispatch(c, r);
+}
+
+void call_dispatcher::run_uncached(const call& c) {
+  if (rank_->trace == nullptr) return run_new(c);
+  // The path to the schedule is the same as without a trace, between two readings of the clock.
+  open();
+  cached_call& r = cache_.entry(c.what);
+  const auto begin = std::chrono::steady_clock::now();
+  if (cache_.contains(c))
+    dispatch(c, r);
+  else
+    run_new(c);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  trace(c, *r.found, r.found->plan.get(), false, took);
+}
+
+// --- a key, before there is a call
+
+inline bool call_dispatcher::run_cached(std::uint64_t key, const void* input, void* output,
+                                         std::size_t count, combine_function combine) {
+  cached_call& r = cache_.entry_of_key(key);
+  if (key != r.key || combine != r.combine || input == nullptr || output == nullptr ||
+      (input == output) != r.one_buffer || !is_carried_here()) [[unlikely]]
+    return false;
+  if (count == r.count && r.go != nullptr && !others_under_way()) [[likely]] {
+    execute_ready(r, input, output);
+    return true;
+  }
+  return run_rebuilt(r, input, output, count);
+}
+
+bool call_dispatcher::run_rebuilt(cached_call& r, const void* input, void* output, std::size_t count) {
+  if (count != r.count && !r.take_count(count)) return false;
+  call& c = r.kept->made;
+  c.input = input;
+  c.output = output;
+  c.count = r.count;
+  dispatch(c, r);
+  return true;
+}
+
+template <array_sides Sides>
+[[gnu::always_inline]] inline bool call_dispatcher::run_cached_with_counts(counted_call& c,
+                                                                            std::uint64_t key) {
+  cached_call& r = cache_.entry_of_key(key);
+  if (key != r.key || others_under_way() || !is_carried_here()) [[unlikely]]
+    return run_cached_indirect(r, c, key);
+  const cached_counts& last = *r.counted;
+  if (c.input_length != last.input_length || c.output_length != last.output_length) [[unlikely]]
+    return false;
+  if (c.input != last.input || c.output != last.output) [[unlikely]]
+    if (!r.same_pointers(c.input, c.output, nullptr)) return false;
+  if (!last.matches_near<Sides>(c)) [[unlikely]]
+    return false;
+  ++next_id_;
+  guarded([&] { last.ready.go_counted(last.ready, c); });
+  return true;
+}
+
+bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::uint64_t key) {
+  if ((key != r.key && key != r.indirect_key) || !is_carried_here()) return false;
+  const cached_counts& last = *r.counted;
+  if (c.input_length != last.input_length || c.output_length != last.output_length ||
+      !r.same_pointers(c.input, c.output, nullptr) || !last.in.matches(c.in_counts, c.in_displs) ||
+      !last.out.matches(c.out_counts, c.out_displs))
+    return false;
+  const bool dense_in = !has(key, given_arrays::in_displs), dense_out = !has(key, given_arrays::out_displs);
+  if (last.ready.go_counted == nullptr || others_under_way()) {
+    // Displacements that were left out are still those of dense blocks, and this rank's own length is
+    // where it was.
+    call& full = r.kept->made;
+    full.input = c.input;
+    full.output = c.output;
+    if (c.in_counts != nullptr) full.in_counts = full.in_counts.at(c.in_counts);
+    if (c.in_counts != nullptr && !dense_in) full.in_displs = full.in_displs.at(c.in_displs);
+    if (c.out_counts != nullptr) full.out_counts = full.out_counts.at(c.out_counts);
+    if (c.out_counts != nullptr && !dense_out) full.out_displs = full.out_displs.at(c.out_displs);
+    dispatch(full, r);
+    return true;
+  }
+  if (dense_in) c.in_displs = last.in.dense.data();
+  if (dense_out) c.out_displs = last.out.dense.data();
+  ++next_id_;
+  guarded([&] { last.ready.go_counted(last.ready, c); });
+  return true;
+}
+
+// --- tutti/detail/abi.hpp and repeat_call.hpp
+
+void run_call(communicator_impl& c, const call& what) { c.calls().run_blocking(what); }
+
+bool run_cached(communicator_impl& c, std::uint64_t key, const void* input, void* output, std::size_t count,
+                combine_function combine) {
+  return c.calls().run_cached(key, input, output, count, combine);
+}
+
+template <array_sides Sides>
+bool run_cached_with_counts(communicator_impl& c, counted_call& call, std::uint64_t key) {
+  return c.calls().run_cached_with_counts<Sides>(call, key);
+}
+template bool run_cached_with_counts<array_sides::in>(communicator_impl&, counted_call&, std::uint64_t);
+template bool run_cached_with_counts<array_sides::out>(communicator_impl&, counted_call&, std::uint64_t);
+template bool run_cached_with_counts<array_sides::both>(communicator_impl&, counted_call&, std::uint64_t);
+
+void cache_call(communicator_impl& c, std::uint64_t key, const counted_call& call, const tutti::call& made) {
+  c.calls().cache_counts(key, call, made);
+}
+
+}  // namespace tutti::detail

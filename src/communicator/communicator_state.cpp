@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "communicator/communicator_state.hpp"
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+
+communicator_state::communicator_state(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where,
+                                       topology shape)
+    : shared_(std::move(shared)),
+      members_(where->members()),
+      where_(std::move(where)),
+      name_{2, where_->id()},
+      topology_(std::move(shape)) {}
+
+int communicator_state::send_block_count(collective what) const noexcept {
+  if (is_neighborly(what)) return static_cast<int>(topology_.destinations.size());
+  const int first = topology_.first_group, own = rank() < first ? first : size() - first;
+  if (what == collective::reduce_scatter || what == collective::reduce_scatter_block)
+    return inter() ? own : size();
+  return inter() ? size() - own : size();
+}
+
+int communicator_state::recv_block_count(collective what) const noexcept {
+  if (is_neighborly(what)) return static_cast<int>(topology_.sources.size());
+  return send_block_count(what);
+}
+
+// --- the engine's part
+
+void communicator_state::open_first() {
+  if (!where_) where_ = ep().open_locally(members_, name_);
+  links_.emplace(*where_);
+  if (!knows_all()) {  // no member knows the nodes of all others
+    own_layout_ = std::make_shared<const hierarchy>();
+    layout_ = own_layout_.get();
+    return;
+  }
+  const hierarchy& job = ep().layout();
+  std::vector<int> ranks(static_cast<std::size_t>(size()));
+  bool whole = size() == ep().size();
+  for (int r = 0; r < size(); ++r) {
+    ranks[static_cast<std::size_t>(r)] = members_.address(r);
+    whole = whole && members_.address(r) == r;
+  }
+  if (!whole) own_layout_ = std::make_shared<const hierarchy>(job.restricted_to(ranks));
+  layout_ = whole ? &job : own_layout_.get();
+}
+
+void communicator_state::close() noexcept {
+  links_.reset();
+  where_.reset();
+}
+
+// --- errors
+
+void communicator_state::check_usable(const char* operation) const {
+  check_thread(operation);
+  if (freed_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+}
+
+void communicator_state::check_knows_all(const char* operation) const {
+  if (!knows_all())
+    refuse(operation, "communicator",
+           "knows only " + std::string(description_of(members_.knows())),
+           "use its split(0), which knows all ranks");
+}
+
+void communicator_state::refuse(const char* operation, const char* parameter, std::string_view problem,
+                                const char* remedy) const {
+  throw usage_error(operation, rank(), parameter, problem, remedy, place());
+}
+
+void communicator_state::refuse_rank(const char* operation, const char* parameter, int rank) const {
+  refuse(operation, parameter,
+         "is " + std::to_string(rank) + ", but ranks are 0 to " + std::to_string(size() - 1),
+         "name a rank of this communicator");
+}
+
+// Any thread may call, if the engine permits it: then nothing is refused.
+void communicator_state::refuse_thread(const char* operation) const {
+  if (shared_->runs_here()) return;
+  if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
+    throw usage_error(operation, -1, "communicator", "was moved from",
+                      "use the communicator that it was moved to, or copy instead of moving");
+  if (shared_->over())
+    refuse(operation, "communicator", "is used after its run has ended",
+           "use it, and its requests, before the program that run() calls returns");
+  if (shm::current_rank == &shm::in_kernel)
+    refuse(operation, "communicator", "is used in a kernel of a task",
+           "call it from the rank's own thread; a kernel uses the data that it is given");
+  const std::string own = "rank " + std::to_string(shared_->self.rank);
+  if (shm::current_rank != nullptr && shm::current_rank->rank >= 0)
+    refuse(operation, "communicator",
+           "belongs to " + own + ", but is used by rank " + std::to_string(shm::current_rank->rank),
+           "use on each rank only the communicators that the rank was given or has created");
+  refuse(operation, "communicator", "is used by a thread that does not run " + own,
+         "call it from the thread that runs the rank's program, and pass the data of other threads to that "
+         "thread");
+}
+
+bool communicator_state::release_on_other_thread(bool under_way, const char* operation) noexcept {
+  if (shared_->over() || !under_way) return true;
+  try {
+    const usage_error what(operation, rank(), "request",
+                           "is destroyed while it is in progress, by a thread that does not run rank " +
+                               std::to_string(shared_->self.rank),
+                           "wait for it on the thread that started it");
+    if (ep().node() == nullptr) ep().kill_job(what.what());
+    ep().abandon(std::make_exception_ptr(what));
+  } catch (...) {
+    // There is no memory for the text. The rank's next call may then wait for ever.
+  }
+  return false;
+}
+
+// An error that the engine threw gets the source location of the call that it leaves.
+void communicator_state::give_up() noexcept {
+  try {
+    throw;
+  } catch (error& e) {
+    try {
+      e.locate(place());
+    } catch (const std::bad_alloc&) {  // it stays as it is
+    }
+  } catch (...) {
+  }
+  ep().abandon(std::current_exception());
+}
+
+void communicator_state::run_hops(const char* operation, const leg& one, const leg& other) {
+  check_usable(operation);
+  open();
+  hop both(*where_, *links_, operation);
+  guarded([&] {
+    both.begin(one);
+    both.begin(other);
+    if (shared_->active.empty())
+      both.go_on(true);
+    else
+      shared_->finish(both);
+  });
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "communicator/internal_calls.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "communicator/call_selection.hpp"
+#include "communicator/communicator_impl.hpp"
+
+namespace tutti::detail {
+
+communicator_handle make_world(const std::shared_ptr<rank_state>& shared) {
+  endpoint& ep = *shared->ep;
+  return make_over(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr));
+}
+communicator_handle make_over(const std::shared_ptr<rank_state>& shared, std::unique_ptr<context> where,
+                              topology shape) {
+  return communicator_handle(new communicator_impl(shared, std::move(where), std::move(shape)));
+}
+communicator_handle make_group(const std::shared_ptr<rank_state>& shared, const group& members,
+                               const group_name& name) {
+  return communicator_impl::make(shared, members, name);
+}
+void compare_settings(communicator_impl& c) { compare_settings(c.state(), c.calls()); }
+
+endpoint& endpoint_of(const communicator_impl& c) noexcept { return c.state().ep(); }
+bool has_two_groups(const communicator_impl& c) noexcept { return c.state().inter(); }
+bool knows_all_members(const communicator_impl& c) noexcept { return c.state().knows_all(); }
+int address_of(const communicator_impl& c, int rank) noexcept { return c.state().members().address(rank); }
+selection_context selection_context_of(const communicator_impl& c, const agreed_signature& s) {
+  return selection_context_of(c.state(), s);
+}
+native_offer offers_native(const communicator_impl& c, const agreed_signature& s) noexcept {
+  return offers_native(c.state(), s);
+}
+
+void check_thread(const communicator_impl& c, const char* operation) { c.state().check_thread(operation); }
+thread_check::thread_check(const communicator_impl& of) noexcept
+    : of_(of), running_(of.state().of_rank().running_thread) {}
+void check_usable(const communicator_impl& c, const char* operation) { c.state().check_usable(operation); }
+bool is_usable(const communicator_impl& c) noexcept { return c.state().usable(); }
+bool is_freed(const communicator_impl& c) noexcept { return c.state().was_freed() || !c.state().usable(); }
+bool outlived_run(const communicator_impl& c) noexcept { return c.state().is_over(); }
+
+bool in_checked_mode(const communicator_impl& c) noexcept { return c.state().of_rank().set.check; }
+void report_refusal(communicator_impl& c, const call& what, const char* why) {
+  c.checked().report_refusal(what, why);
+}
+
+void add_progress(communicator_impl& c, progressable& one) { c.state().of_rank().add_active(one); }
+void remove_progress(communicator_impl& c, const progressable& one) noexcept {
+  std::erase(c.state().of_rank().active, &one);
+}
+bool others_under_way(const communicator_impl& c, const progressable* one) noexcept {
+  for (const progressable* each : c.state().of_rank().active)
+    if (each != one) return true;
+  return false;
+}
+void progress_others(communicator_impl& c, const progressable* except) {
+  c.state().of_rank().progress_others(except, true);
+}
+void give_up(communicator_impl& c) noexcept { c.state().give_up(); }
+
+message_queue& message_queue_of(communicator_impl& c, const char* operation) {
+  return c.p2p().open(operation);
+}
+
+const std::string& file_of_task_trace(const communicator_impl& c) noexcept {
+  return c.state().of_rank().set.trace.tasks_file;
+}
+unsigned count_task_trace(communicator_impl& c) noexcept { return ++c.state().of_rank().traces_of_tasks; }
+
+}  // namespace tutti::detail

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What front ends (BSP, LPF, tasks, preload), the launch and tuning use of a communicator beside
+// the ABI for programs (tutti/detail/abi.hpp, p2p_abi.hpp). It is all that they use: they know
+// communicator_impl as a name only.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/agreed_signature.hpp"
+#include "base/group/group_name.hpp"
+#include "base/group/rank_list.hpp"
+#include "communicator/p2p/message_queue.hpp"
+#include "communicator/rank_state.hpp"
+#include "communicator/topology.hpp"
+#include "runtime/executor/progressable.hpp"
+#include "selection/resolve.hpp"
+#include "transport/endpoint.hpp"
+#include "transport/shm/current_rank.hpp"
+#include "tutti/detail/abi.hpp"
+#include "tutti/detail/p2p_abi.hpp"
+
+namespace tutti::detail {
+
+// --- to make communicators
+
+/// All ranks of the job. Collective over them, and open.
+communicator_handle make_world(const std::shared_ptr<rank_state>& shared);
+/// Members that all compute the same name, which no other group has. Local.
+communicator_handle make_group(const std::shared_ptr<rank_state>& shared, const group& members,
+                               const group_name& name);
+/// Over a context that the caller has opened.
+communicator_handle make_over(const std::shared_ptr<rank_state>& shared, std::unique_ptr<context> where,
+                              topology shape = {});
+/// Collective. Throws mismatch_error if ranks have other decision trees or overrides.
+void compare_settings(communicator_impl&);
+
+// --- what is known of a communicator
+
+endpoint& endpoint_of(const communicator_impl&) noexcept;
+inline std::string_view engine_of(const communicator_impl& c) noexcept { return endpoint_of(c).engine(); }
+inline bool shares_memory(const communicator_impl& c) noexcept { return endpoint_of(c).node() != nullptr; }
+bool has_two_groups(const communicator_impl&) noexcept;
+bool knows_all_members(const communicator_impl&) noexcept;
+/// The job's rank of a member that this rank knows.
+int address_of(const communicator_impl&, int rank) noexcept;
+/// What the decision trees may read of a call. The communicator must be open.
+selection_context selection_context_of(const communicator_impl&, const agreed_signature&);
+native_offer offers_native(const communicator_impl&, const agreed_signature&) noexcept;
+
+// --- who may call
+
+/// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
+void check_thread(const communicator_impl&, const char* operation);
+/// The same in a few instructions, for a front end that checks in each of its calls.
+class thread_check {
+ public:
+  explicit thread_check(const communicator_impl& of) noexcept;
+  void operator()(const char* operation) const {
+    if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
+      check_thread(of_, operation);
+  }
+
+ private:
+  const communicator_impl& of_;
+  const std::atomic<const shm::rank_identity*>& running_;
+};
+/// Throws usage_error also if the communicator was freed.
+void check_usable(const communicator_impl&, const char* operation);
+bool is_usable(const communicator_impl&) noexcept;
+/// Whether calls are rejected because the communicator was freed, the run has ended, or the thread
+/// does not carry this rank.
+bool is_freed(const communicator_impl&) noexcept;
+/// Whether the run of this rank has ended.
+bool outlived_run(const communicator_impl&) noexcept;
+
+// --- checked mode
+
+bool in_checked_mode(const communicator_impl&) noexcept;
+/// Reports to the other ranks, which compare the call, that this rank rejects its arguments.
+void report_refusal(communicator_impl&, const call&, const char* why);
+
+// --- progress
+
+/// From here on every wait of this rank progresses `one`, until it is removed.
+void add_progress(communicator_impl&, progressable& one);
+void remove_progress(communicator_impl&, const progressable& one) noexcept;
+/// Whether anything but `one` is under way on this rank.
+bool others_under_way(const communicator_impl&, const progressable* one) noexcept;
+/// Progresses everything that is under way on this rank but `except`, as in a blocking wait.
+void progress_others(communicator_impl&, const progressable* except);
+/// The handler of guarded().
+void give_up(communicator_impl&) noexcept;
+/// An exception that leaves `step` ends the job first: other ranks may be reading this rank's
+/// buffers, which are about to go.
+template <class Step>
+decltype(auto) guarded(communicator_impl& c, Step&& step) {
+  try {
+    return step();
+  } catch (...) {
+    give_up(c);
+    throw;
+  }
+}
+
+// --- messages
+
+/// The queue that matches messages and receives. Throws usage_error as check_usable() does.
+message_queue& message_queue_of(communicator_impl&, const char* operation);
+
+// --- tracing
+
+/// The file for the trace of tasks; empty: none.
+const std::string& file_of_task_trace(const communicator_impl&) noexcept;
+/// 1 for the first trace of tasks that this rank writes.
+unsigned count_task_trace(communicator_impl&) noexcept;
+
+}  // namespace tutti::detail

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "communicator/p2p_calls.hpp"
+
+#include <string>
+#include <utility>
+
+#include "communicator/communicator_impl.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+// matched_message has no definition: it is an unexpected message under a name that programs may have.
+shm::unexpected_message& unexpected_message_of(matched_message* one) noexcept {
+  return *reinterpret_cast<shm::unexpected_message*>(one);
+}
+matched_message* matched(shm::unexpected_message* one) noexcept {
+  return reinterpret_cast<matched_message*>(one);
+}
+
+}  // namespace
+
+// --- what is rejected before anything is sent
+
+void p2p_calls::open_first(const char* operation) {
+  state_.check_usable(operation);
+  if (ready_ != nullptr) return;  // any thread may call here
+  if (!queue_) {
+    state_.open();
+    std::unique_ptr<p2p_transport> by = state_.where().open_p2p();
+    queue_ = std::make_unique<message_queue>(state_.where(),
+                                             by ? std::move(by) : make_self_transport(state_.where()));
+  }
+  ready_ = queue_.get();
+}
+
+void p2p_calls::refuse_peer(const char* operation, const char* parameter, int peer) const {
+  const bool sends = parameter[0] == 'd';
+  if (peer >= 0 && peer < state_.size())
+    state_.refuse(operation, parameter,
+                  "is " + std::to_string(peer) + ", which rank " + std::to_string(state_.rank()) +
+                      " does not know: it knows only " + std::string(description_of(state_.members().knows())),
+                  "name one of these, or use split(0) of this communicator, which knows all ranks");
+  state_.refuse(operation, parameter,
+                "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(state_.size() - 1),
+                sends ? "name a rank of this communicator, or rank::null for nobody"
+                      : "name a rank of this communicator, rank::any or rank::null");
+}
+
+void p2p_calls::refuse_tag(const char* operation, int tag) const {
+  state_.refuse(operation, "tag",
+                "is " + std::to_string(tag) + ", but tags are 0 to " + std::to_string(queue_->max_tag()),
+                "choose one of these");
+}
+
+void p2p_calls::check(const recv_args& r) { check_source(r.operation, r.source, r.tag); }
+
+// --- waiting
+
+// Waits until `over`. If nothing else is under way on this rank, the engine waits in `alone`. If
+// `for_queue`, that may also serve receives of this queue.
+template <class Over, class Alone>
+void p2p_calls::wait_until(const shm::wait_site& site, bool for_queue, const Over& over, const Alone& alone) {
+  message_queue& queue = *queue_;
+  const auto& active = state_.of_rank().active;
+  std::uint64_t moves = queue.moves();
+  while (!over()) {
+    if (active.empty() || (for_queue && active.size() == 1 && active.front() == &queue)) {
+      alone();
+    } else {
+      state_.of_rank().progress_others(&queue, true);
+      queue.take_in();
+      if (queue.moves() != moves) {
+        moves = queue.moves();
+        state_.ep().progressed();
+      }
+      if (over()) break;
+      state_.ep().pause(site);
+    }
+  }
+  state_.ep().progressed();
+}
+
+void p2p_calls::finish(posted_recv& w) {
+  message_queue& queue = *queue_;
+  const auto site = queue.site_of(w.what);
+  wait_until(
+      site, true, [&] { return w.over(); },
+      [&] {
+        queue.wait(site);
+        queue.take_in(&w);
+      });
+}
+
+void p2p_calls::finish(const send_args& l, transfer& t) {
+  message_queue& queue = *queue_;
+  const auto site = queue.site_of(l.operation, until_received, l.destination, l.tag);
+  bool sent = false;  // sent() may return true only once
+  wait_until(
+      site, false, [&] { return sent || (sent = queue.by().sent(t, site)); },
+      [&] {
+        queue.by().wait_until_sent(t, site);
+        sent = true;
+      });
+}
+
+// --- blocking
+
+void p2p_calls::send(const send_args& l) {
+  if (!check_send(l)) return;
+  state_.guarded([&] {
+    if (queue_->interleaves()) state_.ep().preempt();
+    transfer t;
+    if (!queue_->by().post(l, t)) finish(l, t);
+  });
+}
+
+envelope p2p_calls::receive(const recv_args& r) {
+  if (r.send_args == nullptr && !check_source(r.operation, r.source, r.tag)) {
+    if (r.room != nullptr) r.room(r.state, envelope{});
+    return {};
+  }
+  if (r.send_args != nullptr) open(r.operation);
+  posted_recv w;
+  w.what = r;
+  struct end_of_wait {
+    message_queue& queue;
+    posted_recv& w;
+    ~end_of_wait() { queue.give_up(w); }
+  };
+  {
+    const end_of_wait given_up{*queue_, w};
+    state_.guarded([&] {
+      if (queue_->interleaves()) state_.ep().preempt();
+      queue_->begin(w);
+      if (!w.over()) finish(w);
+    });
+  }
+  w.settle();
+  return w.found;
+}
+
+bool p2p_calls::find_message(const char* operation, int source, int tag, bool wait, envelope& found) {
+  message_queue& queue = *queue_;
+  bool there = false;
+  state_.guarded([&] {
+    queue.take_in();
+    if ((there = queue.find(source, tag, found, operation))) return;
+    if (!wait) {  // no wait is reported: the program may look as long as it likes
+      state_.of_rank().progress_others(&queue, true);
+      if (state_.ep().size() > 1) state_.ep().pause(queue.site_of(operation, "a message", -1, tag));
+      state_.ep().progressed();
+      queue.take_in();
+      there = queue.find(source, tag, found, operation);
+      return;
+    }
+    const auto site = queue.site_of({.operation = operation, .source = source, .tag = tag});
+    wait_until(
+        site, true, [&] { return there = queue.find(source, tag, found, operation); },
+        [&] {
+          queue.wait(site);
+          queue.take_in();
+        });
+  });
+  return there;
+}
+
+bool p2p_calls::look(const char* operation, int source, int tag, bool wait, envelope& found) {
+  found = {};
+  if (!check_source(operation, source, tag)) return true;
+  return find_message(operation, source, tag, wait, found);
+}
+
+matched_message* p2p_calls::take(const char* operation, int source, int tag, bool wait, envelope& found) {
+  found = {};
+  if (!check_source(operation, source, tag)) return nullptr;
+  while (find_message(operation, source, tag, wait, found))
+    if (shm::unexpected_message* const one = queue_->take_out(found, operation)) return matched(one);
+  found = {};
+  return nullptr;
+}
+
+void p2p_calls::put_back(matched_message* one) noexcept {
+  if (state_.usable()) queue_->put_back(unexpected_message_of(one));
+}
+
+// --- tutti/detail/p2p_abi.hpp
+
+void send(communicator_impl& c, const send_args& l) { c.p2p().send(l); }
+void check_recv(communicator_impl& c, const recv_args& r) { c.p2p().check(r); }
+envelope receive(communicator_impl& c, const recv_args& r) { return c.p2p().receive(r); }
+envelope found(const pending& p) noexcept {
+  const envelope* e = p.found();
+  return e != nullptr ? *e : envelope{};
+}
+bool look(communicator_impl& c, const char* operation, int source, int tag, bool wait, envelope& e) {
+  return c.p2p().look(operation, source, tag, wait, e);
+}
+matched_message* take(communicator_impl& c, const char* operation, int source, int tag, bool wait,
+                      envelope& e) {
+  return c.p2p().take(operation, source, tag, wait, e);
+}
+void put_back(communicator_impl& c, matched_message* one) noexcept { c.p2p().put_back(one); }
+
+}  // namespace tutti::detail

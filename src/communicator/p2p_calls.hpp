@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages from one rank to another on one communicator: checks them, sends them, and waits for
+// them. Its message queue decides which receive gets which message (p2p/message_queue.hpp). The
+// functions of tutti/detail/p2p_abi.hpp are its callers; tasks use the queue itself.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "communicator/communicator_state.hpp"
+#include "communicator/p2p/message_queue.hpp"
+#include "tutti/detail/p2p_abi.hpp"
+
+namespace tutti::detail {
+
+class p2p_calls {
+ public:
+  explicit p2p_calls(communicator_state& state) noexcept : state_(state) {}
+  ~p2p_calls() { close(); }
+  p2p_calls(const p2p_calls&) = delete;
+  p2p_calls& operator=(const p2p_calls&) = delete;
+
+  // The functions of p2p_abi.hpp. make_send() and make_receive() are inline in p2p_operation.cpp.
+  void send(const send_args& l);
+  envelope receive(const recv_args& r);
+  pending_call make_send(const send_args& l, bool started);
+  pending_call make_receive(const recv_args& r, bool started);
+  void check(const recv_args& r);
+  bool look(const char* operation, int source, int tag, bool wait, envelope& found);
+  matched_message* take(const char* operation, int source, int tag, bool wait, envelope& found);
+  /// Does nothing if this thread may not call: the message then goes with its engine.
+  void put_back(matched_message* one) noexcept;
+
+  /// The queue, which the first message opens. Throws usage_error if the communicator was freed or
+  /// the calling thread does not carry this rank.
+  message_queue& open(const char* operation) {
+    if (ready_ == nullptr || !state_.is_carried_here()) [[unlikely]]
+      open_first(operation);
+    return *queue_;
+  }
+  /// The communicator was freed: the next message is rejected. Messages under way continue.
+  void forget() noexcept { ready_ = nullptr; }
+  /// Ends all messages. Returns the queue's part to the engine.
+  void close() noexcept;
+
+ private:
+  class operation;  // nonblocking or persistent
+  static constexpr const char* until_received = "a receive of its message by";
+
+  void open_first(const char* operation);
+  // These return false if the peer is rank::null.
+  bool check_send(const send_args& l) {
+    if (static_cast<unsigned>(l.tag) > open(l.operation).max_tag()) [[unlikely]]
+      refuse_tag(l.operation, l.tag);
+    if (is_known(l.destination)) [[likely]]
+      return true;
+    if (l.destination != rank::null) refuse_peer(l.operation, "destination", l.destination);
+    return false;
+  }
+  bool check_source(const char* operation, int source, int tag) {
+    const message_queue& queue = open(operation);
+    if (tag != tags::any && static_cast<unsigned>(tag) > queue.max_tag()) [[unlikely]]
+      refuse_tag(operation, tag);
+    if (source == rank::any || is_known(source)) [[likely]]
+      return true;
+    if (source != rank::null) refuse_peer(operation, "source", source);
+    return false;
+  }
+  bool is_known(int r) const noexcept {
+    return static_cast<unsigned>(r) < static_cast<unsigned>(state_.size()) && state_.members().knows(r);
+  }
+  [[noreturn]] void refuse_peer(const char* operation, const char* parameter, int peer) const;
+  [[noreturn]] void refuse_tag(const char* operation, int tag) const;
+  template <class Over, class Alone>
+  void wait_until(const shm::wait_site& site, bool for_queue, const Over& over, const Alone& alone);
+  void finish(posted_recv& w);
+  void finish(const send_args& l, transfer& t);
+  bool find_message(const char* operation, int source, int tag, bool wait, envelope& found);
+  template <class What>
+  pending_call make(const What& what, bool has_peer, bool started);
+
+  communicator_state& state_;
+  message_queue* ready_ = nullptr;        // the queue; null before the first message and after free()
+  std::unique_ptr<message_queue> queue_;  // null before the first message
+  static constexpr std::size_t max_idle = 64;
+  std::vector<operation*> idle_;  // complete operations, for the next ones
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+namespace tutti::detail {
+
+/// What a communicator has beside its members: the neighbours of this rank, or the size of the first
+/// of two groups.
+struct topology {
+  bool graph = false;
+  std::vector<int> sources, destinations;
+  int first_group = 0;
+};
+
+}  // namespace tutti::detail

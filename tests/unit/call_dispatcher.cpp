@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which path a call takes (the table in call_dispatcher.hpp), on one rank of an engine that counts the
+// calls of its own collectives.
+#include "communicator/call_dispatcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include "communicator/communicator_impl.hpp"
+#include "communicator/internal_calls.hpp"
+#include "support/fake_engine.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+// Something under way that never ends.
+class endless final : public progressable {
+ public:
+  bool go_on(bool) override { return ++moves_, false; }
+  std::uint64_t moves() const noexcept override { return moves_; }
+  shm::wait_site site(const char*, int) const noexcept override { return {}; }
+
+ private:
+  std::uint64_t moves_ = 0;
+};
+
+struct a_call_dispatcher : testing::Test {
+  a_call_dispatcher() {
+    ep.record.offer = native_offer::any;
+    ep.record.has_ready = true;
+    world = make_world(rank);
+  }
+  call allreduce(std::size_t count) {
+    call c;
+    c.what = collective::allreduce;
+    c.type = element_of<double>();
+    c.count = count;
+    c.input = in;
+    c.output = out;
+    c.op = {[](const void*, const void*, void*, std::size_t, void*) {}, nullptr, builtin_op::user, true};
+    return c;
+  }
+  bool repeat(const call& c) {
+    return run_cached(*world, call_key(c.what, c.type, c.op.which, c.op.commutative), c.input, c.output,
+                      c.count, c.op.combine);
+  }
+
+  double in[200] = {}, out[200] = {};
+  tests::fake_endpoint ep{0, 2};
+  std::shared_ptr<rank_state> rank = tests::fake_rank(ep);
+  communicator_handle world;
+};
+
+TEST_F(a_call_dispatcher, runs_a_repeated_call_by_the_function_that_the_engine_made_ready) {
+  const call c = allreduce(1);
+  EXPECT_FALSE(repeat(c));
+  run_call(*world, c);
+  EXPECT_STREQ(last_algorithm(*world, c.what), "allreduce/native");
+  EXPECT_EQ(ep.record.ready, 1);
+  EXPECT_TRUE(repeat(c));
+  run_call(*world, c);
+  EXPECT_EQ(ep.record.ready, 3);
+  EXPECT_EQ(ep.record.native, 0);
+}
+
+TEST_F(a_call_dispatcher, runs_longer_vectors_by_the_call_itself) {
+  run_call(*world, allreduce(101));
+  EXPECT_TRUE(repeat(allreduce(101)));
+  EXPECT_EQ(ep.record.native, 2);
+  EXPECT_EQ(ep.record.ready, 0);
+}
+
+TEST_F(a_call_dispatcher, does_not_repeat_another_call) {
+  run_call(*world, allreduce(1));
+  call other = allreduce(1);
+  other.type = element_of<float>();
+  EXPECT_FALSE(repeat(other));
+  other = allreduce(1);
+  other.input = nullptr;
+  EXPECT_FALSE(repeat(other));
+  EXPECT_FALSE(repeat(allreduce(2)));  // there are no trees, so no intervals
+}
+
+TEST_F(a_call_dispatcher, progresses_what_is_under_way) {
+  run_call(*world, allreduce(1));
+  endless other;
+  add_progress(*world, other);
+  EXPECT_TRUE(others_under_way(*world, nullptr));
+  EXPECT_FALSE(others_under_way(*world, &other));
+  EXPECT_TRUE(repeat(allreduce(1)));
+  EXPECT_EQ(ep.record.ready, 1);  // of the first call
+  EXPECT_EQ(ep.record.native, 1);
+  remove_progress(*world, other);
+  EXPECT_TRUE(repeat(allreduce(1)));
+  EXPECT_EQ(ep.record.ready, 2);
+}
+
+TEST_F(a_call_dispatcher, begins_and_prepares_calls) {
+  pending_call plan = prepare_call(*world, allreduce(1));
+  EXPECT_EQ(ep.record.native, 0);
+  for (int i = 0; i < 2; ++i) {
+    plan->start();
+    plan->wait();
+  }
+  EXPECT_EQ(ep.record.native, 2);
+  EXPECT_TRUE(rank->active.empty());
+  start_call(*world, allreduce(1))->wait();
+  EXPECT_EQ(ep.record.native, 3);
+}
+
+TEST_F(a_call_dispatcher, repeats_nothing_after_free) {
+  const call c = allreduce(1);
+  run_call(*world, c);
+  pending_call plan = prepare_call(*world, c);
+  release(*world);
+  EXPECT_FALSE(repeat(c));
+  EXPECT_THROW(plan->start(), usage_error);
+  EXPECT_THROW(check_call(*world, c), usage_error);
+}
+
+TEST_F(a_call_dispatcher, repeats_a_call_with_counts_that_are_the_same) {
+  const int counts[] = {1, 2}, displs[] = {0, 4};
+  call c;
+  c.what = collective::alltoallv;
+  c.type = element_of<double>();
+  c.input = in;
+  c.output = out;
+  c.in_counts = c.out_counts = {counts, 2};
+  c.in_displs = c.out_displs = {displs, 2};
+  const std::uint64_t key = call_key(c.what, c.type, builtin_op::user, false, false,
+                                     given_arrays::in_displs | given_arrays::out_displs);
+  counted_call again{in, out, sizeof in, sizeof out, counts, displs, counts, displs};
+  EXPECT_FALSE(run_cached_with_counts<array_sides::both>(*world, again, key));
+  run_call(*world, c);
+  cache_call(*world, key, again, c);
+  const int before = ep.record.ready_counted;
+  EXPECT_TRUE(run_cached_with_counts<array_sides::both>(*world, again, key));
+  EXPECT_EQ(ep.record.ready_counted, before + 1);
+  const int others[] = {1, 3};
+  again.in_counts = again.out_counts = others;
+  EXPECT_FALSE(run_cached_with_counts<array_sides::both>(*world, again, key));
+}
+
+}  // namespace
+}  // namespace tutti::detail
