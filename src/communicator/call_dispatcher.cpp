@@ -153,7 +153,7 @@ void call_dispatcher::execute_stored(const call& c, cached_call& r) {
 // --- the trace (TUTTI_TRACE)
 
 void call_dispatcher::trace(const call& c, const prepared_call& p, const bound_composition* plan,
-                             bool nonblocking, std::chrono::nanoseconds took) {
+                            bool nonblocking, std::chrono::nanoseconds took) {
   call_kind kind =
       kind_of(c, p.composed, p.chosen, engine_->id(), state_.rank(), state_.size(), state_.inter());
   kind.nonblocking = nonblocking;

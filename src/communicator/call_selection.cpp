@@ -50,7 +50,8 @@ void fall_back(const communicator_state& where, collective what, const resolutio
                  "name another (see tutti list), or set TUTTI_COLL_FALLBACK=warn");
   if (rank.set.when_unfit == fallback::warn && where.rank() == 0 && !use.reported) {
     use.reported = true;
-    std::fprintf(stderr, "tutti: %s: %s %s; another one is used (TUTTI_COLL_FALLBACK=error makes this an error)\n",
+    std::fprintf(stderr,
+                 "tutti: %s: %s %s; another one is used (TUTTI_COLL_FALLBACK=error makes this an error)\n",
                  name_of(what).data(), parameter.c_str(), problem.c_str());
   }
 }

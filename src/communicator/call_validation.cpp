@@ -152,10 +152,10 @@ void validate_own_block(const communicator_state& where, const call& c) {
   if (c.in_place) return;
   if ((c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) &&
       c.count != c.out_counts[own])
-    where.refuse(called(c), "recv_counts",
-                 "is " + std::to_string(c.out_counts[own]) + " for this rank, which sends " +
-                     std::to_string(c.count),
-                 "set this rank's entry to the number of elements in send_buf");
+    where.refuse(
+        called(c), "recv_counts",
+        "is " + std::to_string(c.out_counts[own]) + " for this rank, which sends " + std::to_string(c.count),
+        "set this rank's entry to the number of elements in send_buf");
   if (c.what == collective::scatterv && at_root && c.count != c.in_counts[own])
     where.refuse(called(c), "recv_count",
                  "is " + std::to_string(c.count) + ", but send_counts has " +
@@ -256,8 +256,8 @@ void validate(const communicator_state& where, const call& c) {
       (by_rank &&
        __builtin_mul_overflow(bytes, static_cast<std::size_t>(where.send_block_count(c.what)), &bytes)) ||
       bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-    where.refuse(name, "count",
-                 std::to_string(c.count) + " elements exceed the address space", "send fewer elements");
+    where.refuse(name, "count", std::to_string(c.count) + " elements exceed the address space",
+                 "send fewer elements");
   const bool at_root = where.rank() == c.root, away = !beside_root(where, c);
   const bool reads =
       !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : away);

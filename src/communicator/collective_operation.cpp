@@ -5,8 +5,8 @@
 #include <chrono>
 #include <utility>
 
-#include "communicator/call_validation.hpp"
 #include "communicator/call_dispatcher.hpp"
+#include "communicator/call_validation.hpp"
 #include "communicator/communicator_impl.hpp"
 #include "communicator/dense_blocks.hpp"
 #include "communicator/operations.hpp"
@@ -58,7 +58,8 @@ class call_dispatcher::operation final : public pending {
     if (state_.was_freed())
       state_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
     if (!over())
-      state_.refuse(name_of(call_.what).data(), "", "is already in progress", "wait() before the next start()");
+      state_.refuse(name_of(call_.what).data(), "", "is already in progress",
+                    "wait() before the next start()");
     if (dense_) dense_->pack();
     unpacked_ = dense_ == nullptr;
     if (where_.rank_->trace) begun_ = std::chrono::steady_clock::now();

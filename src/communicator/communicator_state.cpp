@@ -66,8 +66,7 @@ void communicator_state::check_usable(const char* operation) const {
 
 void communicator_state::check_knows_all(const char* operation) const {
   if (!knows_all())
-    refuse(operation, "communicator",
-           "knows only " + std::string(description_of(members_.knows())),
+    refuse(operation, "communicator", "knows only " + std::string(description_of(members_.knows())),
            "use its split(0), which knows all ranks");
 }
 

@@ -62,7 +62,8 @@ std::unique_ptr<context> group_factory::open_another() {
 communicator_handle group_factory::with(topology shape, const char* operation) {
   parent_.check_usable(operation);
   parent_.check_knows_all(operation);
-  if (parent_.inter()) parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
+  if (parent_.inter())
+    parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
   for (const auto& [list, name] :
        {std::pair{&shape.sources, "sources"}, {&shape.destinations, "destinations"}})
     for (const int r : *list)
@@ -74,7 +75,8 @@ communicator_handle group_factory::with(topology shape, const char* operation) {
   if (!shape.graph && (shape.first_group <= 0 || shape.first_group >= parent_.size()))
     parent_.refuse(
         operation, "first",
-        "is " + std::to_string(shape.first_group) + ", but there are " + std::to_string(parent_.size()) + " ranks",
+        "is " + std::to_string(shape.first_group) + ", but there are " + std::to_string(parent_.size()) +
+            " ranks",
         ("leave at least one rank to each group: 1 to " + std::to_string(parent_.size() - 1)).c_str());
   if (checked_mode_.is_on()) {
     checked_mode_.compare(operation);
@@ -89,7 +91,8 @@ communicator_handle group_factory::with(topology shape, const char* operation) {
 // Each rank sends what it requests and the number that it would use. All then compute the rest alone.
 communicator_handle group_factory::split(int color, int key, const char* operation, int bins) {
   parent_.check_usable(operation);
-  if (parent_.inter()) parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
+  if (parent_.inter())
+    parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
   if (checked_mode_.is_on()) checked_mode_.compare(operation);
   const split_request mine{next_number(), color, bins == any_color ? key : bins};
   std::vector<split_request> all(static_cast<std::size_t>(parent_.size()));
@@ -105,13 +108,11 @@ communicator_handle group_factory::split(int color, int key, const char* operati
                            "is " + std::to_string(bins) + ", but " + std::to_string(of(r).key) + " on rank " +
                                std::to_string(r),
                            "pass the same number of bins on all ranks", parent_.place());
-    if (bins < 0)
-      parent_.refuse(operation, "bins", "is " + std::to_string(bins),
-                     "pass 0 bins or more");
+    if (bins < 0) parent_.refuse(operation, "bins", "is " + std::to_string(bins), "pass 0 bins or more");
     if (bins != any_color && of(r).color >= bins)
       parent_.refuse(operation, "bin",
-                     "is " + std::to_string(of(r).color) + " on rank " + std::to_string(r) + ", but there are " +
-                         std::to_string(bins) + " bins",
+                     "is " + std::to_string(of(r).color) + " on rank " + std::to_string(r) +
+                         ", but there are " + std::to_string(bins) + " bins",
                      ("pass 0 to " + std::to_string(bins - 1) + ", or a negative bin for no group").c_str());
     if (of(r).color == color) ranks.push_back(r);
   }

@@ -30,7 +30,8 @@ communicator_handle group_factory::range(int first, int last, int stride) {
   };
   parent_.check_usable("range");
   parent_.check_knows_all("range");
-  if (parent_.inter()) parent_.refuse("range", "communicator", "has two groups", "use a communicator with one group");
+  if (parent_.inter())
+    parent_.refuse("range", "communicator", "has two groups", "use a communicator with one group");
   if (first < 0 || first >= parent_.size()) parent_.refuse_rank("range", "first", first);
   if (last < 0 || last >= parent_.size()) parent_.refuse_rank("range", "last", last);
   if (stride == 0) refuse_number("stride", stride, "pass 1 for one rank, else a divisor of last - first");
@@ -54,7 +55,8 @@ communicator_handle group_factory::range(int first, int last, int stride) {
 communicator_handle group_factory::list(std::span<const int> ranks) {
   parent_.check_usable("list");
   parent_.check_knows_all("list");
-  if (parent_.inter()) parent_.refuse("list", "communicator", "has two groups", "use a communicator with one group");
+  if (parent_.inter())
+    parent_.refuse("list", "communicator", "has two groups", "use a communicator with one group");
   const int p = parent_.size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
   group_name name = parent_.name().with(~std::uint64_t{0});
@@ -91,10 +93,9 @@ int group_factory::translate(int rank, const communicator_state& to, const char*
         "translate a rank that is known here, or use split(0), which knows all ranks");
   const int found = to.members().rank_of(parent_.members().address(rank));
   if (found < 0 && !to.knows_all())
-    parent_.refuse(
-        operation, "rank",
-        "is " + std::to_string(rank) + ", which this rank does not know in the other communicator",
-        "translate to split(0) of the other one, which knows all ranks");
+    parent_.refuse(operation, "rank",
+                   "is " + std::to_string(rank) + ", which this rank does not know in the other communicator",
+                   "translate to split(0) of the other one, which knows all ranks");
   return found < 0 ? rank::null : found;
 }
 

@@ -39,7 +39,8 @@ void p2p_calls::refuse_peer(const char* operation, const char* parameter, int pe
   if (peer >= 0 && peer < state_.size())
     state_.refuse(operation, parameter,
                   "is " + std::to_string(peer) + ", which rank " + std::to_string(state_.rank()) +
-                      " does not know: it knows only " + std::string(description_of(state_.members().knows())),
+                      " does not know: it knows only " +
+                      std::string(description_of(state_.members().knows())),
                   "name one of these, or use split(0) of this communicator, which knows all ranks");
   state_.refuse(operation, parameter,
                 "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(state_.size() - 1),

@@ -121,10 +121,9 @@ schedule_store::inner_schedule& schedule_store::find_inner(const call& c, const 
   const resolution found = resolve_inside(*where_.of_rank().by, s, named, true, where_.rank());
   count_overrides(where_, sub.what, found, false);
   if (!found.served)
-    where_.refuse(
-        name_of(c.what).data(), "composition",
-        "no algorithm serves the inner " + std::string(name_of(sub.what)) + " on this engine",
-        "name another composition, or @pure");
+    where_.refuse(name_of(c.what).data(), "composition",
+                  "no algorithm serves the inner " + std::string(name_of(sub.what)) + " on this engine",
+                  "name another composition, or @pure");
   for (const auto& k : inner_calls_)
     if (k->chosen == found.pure && k->what == sub.what && k->root == sub.root &&
         k->in_place == sub.in_place && k->ranks == ranks && k->commutative == s.call.commutative)

@@ -139,7 +139,8 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const 
     if (r == parent.rank()) all.rank = i, all.address = r;
   }
   if (all.address < 0)
-    parent.state().refuse(operation, "ranks", "does not contain this rank", "make a group on its members only");
+    parent.state().refuse(operation, "ranks", "does not contain this rank",
+                          "make a group on its members only");
   const auto at = [&](int i) { return ranks[static_cast<std::size_t>((i + n) % n)]; };
   if (wraps || all.rank > 0) all.left = at(all.rank - 1);
   if (wraps || all.rank < n - 1) all.right = at(all.rank + 1);

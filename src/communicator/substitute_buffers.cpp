@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "communicator/call_validation.hpp"
 #include "communicator/call_dispatcher.hpp"
+#include "communicator/call_validation.hpp"
 #include "communicator/internal_calls.hpp"
 #include "tutti/error.hpp"
 

@@ -16,13 +16,13 @@
 #include <new>
 #include <optional>
 
+#include "communicator/repeated_allreduce.hpp"
 #include "frontends/bsp/collective_calls.hpp"
 #include "frontends/bsp/exchange.hpp"
 #include "frontends/bsp/memory_register.hpp"
-#include "frontends/bsp/sync_summary.hpp"
 #include "frontends/bsp/outbox.hpp"
 #include "frontends/bsp/superstep_check.hpp"
-#include "communicator/repeated_allreduce.hpp"
+#include "frontends/bsp/sync_summary.hpp"
 #include "tutti/detail/bsp_abi.hpp"
 
 namespace tutti::bsp {
@@ -176,7 +176,8 @@ class process {
   member_set& set_of(const char* operation, members m);
   bool has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
   void agree_on(const member_set& s, collective what, std::size_t count, std::size_t size, int root);
-  void report_check(const char* operation, const member_set& s, std::size_t count, std::size_t size, int root);
+  void report_check(const char* operation, const member_set& s, std::size_t count, std::size_t size,
+                    int root);
   void report_blocks(const void* first, std::size_t blocks, std::size_t bytes, int without, bool writes);
   bool ride(member_set& s, riding_reduction one);
   void schedule_combination(member_set& s, const riding_reduction& what);
@@ -201,16 +202,16 @@ class process {
   riding_reduction riding_reduction_;
   sync_summary own_, all_together_;
   detail::repeated_allreduce sync_allreduce_;
-  std::uint32_t digest_ = 0;  // of the collectives on all processes since the last sync
-  bool made_calls_ = false;   // since the last sync
-  bool may_throw_ = false;    // one of these calls has a function of the program
-  bool known_digest_ = false;         // the others know of the failure
+  std::uint32_t digest_ = 0;   // of the collectives on all processes since the last sync
+  bool made_calls_ = false;    // since the last sync
+  bool may_throw_ = false;     // one of these calls has a function of the program
+  bool known_digest_ = false;  // the others know of the failure
   bool another_reports_ = false;
-  bool nested_ = false;       // a section within this one runs
+  bool nested_ = false;  // a section within this one runs
   const char* nesting_call_ = "";
-  bool refuses_calls_ = false;      // known_digest_ or nested_
-  bool left_alone_ = false;  // it has failed only because others do not sync
-  thrown_in_call thrown_;    // since the last sync
+  bool refuses_calls_ = false;  // known_digest_ or nested_
+  bool left_alone_ = false;     // it has failed only because others do not sync
+  thrown_in_call thrown_;       // since the last sync
   call_site site_;
   std::unique_ptr<superstep_check> check_;  // in checked mode
   figures figures_;

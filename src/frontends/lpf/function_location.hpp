@@ -10,11 +10,11 @@
 namespace tutti::lpf {
 
 struct function_location {
-  std::string file;            ///< empty: the program itself
-  std::uint64_t offset = 0;    ///< from the load address
+  std::string file;          ///< empty: the program itself
+  std::uint64_t offset = 0;  ///< from the load address
   /// A hash of the file's layout, which another file of that name would not have.
   std::uint64_t call_key = 0;
-  bool null = false;           ///< no function
+  bool null = false;  ///< no function
 };
 
 /// The location of a function of this process. Throws std::runtime_error if no file holds it.

@@ -16,7 +16,8 @@ data_handle* task_graph::add(const extent& e) {
   checks_.rank("data", "owner", e.owner);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(e.element, e.count, &bytes) || e.count > 0xffffffffu)
-    checks_.refuse("data", "count", "is " + std::to_string(e.count) + ", which exceeds the maximum size of a data handle",
+    checks_.refuse("data", "count",
+                   "is " + std::to_string(e.count) + ", which exceeds the maximum size of a data handle",
                    "use several data handles");
   data_handle* const d = data_.add(e, bytes);
   if (d == nullptr) checks_.refuse_used_tag("data", e.tag);
@@ -120,8 +121,7 @@ void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
   for (std::size_t i = 0; i < n; ++i)
     if (rank_ == root && data[i] != nullptr && data[i]->owner != root && !data[i]->readable &&
         data[i]->home != rank_)
-      checks_.refuse("scatter", "handles",
-                     "contain " + name_of(*data[i]) + ", of which the root has no copy",
+      checks_.refuse("scatter", "handles", "contain " + name_of(*data[i]) + ", of which the root has no copy",
                      "register its memory on the root");
   scatter_gather_node* const node = packs_.make(root, false);
   for (std::size_t i = 0; i < n; ++i) {

@@ -24,7 +24,8 @@ peer_record& data_handle::add_peer(int rank) {
 }
 
 std::string name_of(const data_handle& d) {
-  return d.id < 0 ? "the data handle with tag " + std::to_string(-1 - d.id) : "data handle " + std::to_string(d.id);
+  return d.id < 0 ? "the data handle with tag " + std::to_string(-1 - d.id)
+                  : "data handle " + std::to_string(d.id);
 }
 
 data_handle* data_registry::add(const extent& e, std::size_t bytes) {

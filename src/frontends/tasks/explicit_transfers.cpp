@@ -104,10 +104,11 @@ void explicit_transfers::give_up(const std::vector<bool>& ended) {
       continue;
     }
     posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
-    one.give_up(std::make_exception_ptr(mismatch_error(
-        "tasks", with_.rank, "",
-        "this rank waits for " + one.what() + ", but every rank that could send it has reached the end of its runtime",
-        "match every receive with a send of the same tag")));
+    one.give_up(std::make_exception_ptr(
+        mismatch_error("tasks", with_.rank, "",
+                       "this rank waits for " + one.what() +
+                           ", but every rank that could send it has reached the end of its runtime",
+                       "match every receive with a send of the same tag")));
   }
 }
 

@@ -125,10 +125,11 @@ bool task_graph::may_still_move() {
 void task_graph::refuse_stuck(const char* operation) {
   if (ready_.has_any() || follow_ups_.pending()) return;
   const std::string what = follow_ups_.waiting();
-  checks_.refuse(operation, "",
-                 "would never end: " + (what.empty() ? std::string("a view that acquire() returned still exists")
-                                                     : what + ", which no transfer unlocks"),
-                 what.empty() ? "end the view before this call" : "pass unlock() with this tag to a transfer");
+  checks_.refuse(
+      operation, "",
+      "would never end: " + (what.empty() ? std::string("a view that acquire() returned still exists")
+                                          : what + ", which no transfer unlocks"),
+      what.empty() ? "end the view before this call" : "pass unlock() with this tag to a transfer");
 }
 
 void task_graph::count_rest(task_trace::clock::time_point since) {

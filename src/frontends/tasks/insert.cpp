@@ -21,11 +21,11 @@ void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) con
     if (uses[i].what != nullptr && (!written || writes(uses[i].how)))
       whose += (whose.empty() ? "" : ", ") + name_of(*uses[i].what) + " of rank " +
                std::to_string(uses[i].what->owner);
-  checks_.refuse(
-      "insert", "on",
-      std::string(written ? "is needed: the data that the task writes" : "is needed: the data that the task reads") +
-          " have several owners: " + whose,
-      "name the rank that runs it, with on(rank) or on_owner_of(handle)");
+  checks_.refuse("insert", "on",
+                 std::string(written ? "is needed: the data that the task writes"
+                                     : "is needed: the data that the task reads") +
+                     " have several owners: " + whose,
+                 "name the rank that runs it, with on(rank) or on_owner_of(handle)");
 }
 
 // Returns -1 if another rank runs the task, and this rank cannot know which.
@@ -57,10 +57,10 @@ int task_graph::runs(const use* uses, std::size_t n, const task_options& w) cons
   // Another rank runs the task. This rank may omit the handle unless it has to send something.
   for (std::size_t i = 0; i < n; ++i)
     if (const data_handle* d = uses[i].what; d != nullptr && (d->owner == rank_ || d->home == rank_))
-      checks_.refuse(
-          "insert", "handle",
-          "is empty, but this rank owns " + name_of(*d) + " of the same task, and cannot know which rank runs it",
-          "pass the handle of the written data, or on(rank)");
+      checks_.refuse("insert", "handle",
+                     "is empty, but this rank owns " + name_of(*d) +
+                         " of the same task, and cannot know which rank runs it",
+                     "pass the handle of the written data, or on(rank)");
   return -1;
 }
 

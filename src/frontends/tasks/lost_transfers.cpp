@@ -76,11 +76,11 @@ void lost_transfers::give_up_contribution(const arrival& a) {
 void lost_transfers::give_up_receive(const arrival& a) {
   for (receive_node* one : transfers_.expected()) {
     if (one->of().id != a.what.id || one->origin() != a.from || one->sequence() != a.what.sequence) continue;
-    with_.failures.note_error(std::make_exception_ptr(
-        mismatch_error("tasks", with_.rank, "",
-                       "this rank waits for " + name_of(one->of()) + " from rank " + std::to_string(a.from) +
-                           ", which has reached the end of its runtime without inserting a task or transfer that sends it",
-                       insert_alike)));
+    with_.failures.note_error(std::make_exception_ptr(mismatch_error(
+        "tasks", with_.rank, "",
+        "this rank waits for " + name_of(one->of()) + " from rank " + std::to_string(a.from) +
+            ", which has reached the end of its runtime without inserting a task or transfer that sends it",
+        insert_alike)));
     transfers_.forget(*one);
     return one->give_up(with_.failures.add_lost("a transfer", a.from, "it was never inserted"));
   }

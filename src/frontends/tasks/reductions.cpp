@@ -164,8 +164,8 @@ void reductions::answer(data_handle& d, const demand& wanted, partial& part) {
   if (part.count != wanted.count)
     with_.failures.note_error(std::make_exception_ptr(mismatch_error(
         "tasks", with_.rank, "reduce",
-        "this rank has contributed " + std::to_string(part.count) + " times to " + name_of(d) + ", but rank " +
-            std::to_string(wanted.from) + " knows of " + std::to_string(wanted.count),
+        "this rank has contributed " + std::to_string(part.count) + " times to " + name_of(d) +
+            ", but rank " + std::to_string(wanted.from) + " knows of " + std::to_string(wanted.count),
         "insert the task that ends the reduction on all ranks that have contributed")));
   auto& node = with_.ready.make<gather_node>(with_, d, *part.sum, nullptr, part.by, nullptr);
   node.answer_to(wanted.from, wanted.token);

@@ -8,11 +8,13 @@
 namespace tutti::tasks::abi {
 
 task_graph* open(detail::communicator_impl& all, const options& how, const char* header) {
-  if (detail::has_two_groups(all)) detail::refuse(all, "tasks", "ranks", "has two groups", "pass a communicator with one group");
-  if (!detail::knows_all_members(all)) detail::refuse(all, "tasks", "ranks", "knows only some of its ranks", "pass its split(0)");
+  if (detail::has_two_groups(all))
+    detail::refuse(all, "tasks", "ranks", "has two groups", "pass a communicator with one group");
+  if (!detail::knows_all_members(all))
+    detail::refuse(all, "tasks", "ranks", "knows only some of its ranks", "pass its split(0)");
   if (how.workers < 0 || how.workers > 1024)
     detail::refuse(all, "tasks", "workers", "is " + std::to_string(how.workers),
-               "pass 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
+                   "pass 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
   return new task_graph(all, how, header);
 }
 // After run() has returned, the engine and the ranks that this one waits for are gone.
